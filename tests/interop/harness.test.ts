@@ -1,0 +1,108 @@
+import { expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { base64, hex } from '@scure/base';
+import { describeNetwork, LndRestError, waitUntil } from './harness/index.ts';
+
+interface PaymentUpdate {
+  readonly status: string;
+  readonly payment_preimage: string;
+  readonly failure_reason: string;
+}
+
+const STARTS_A_NETWORK_AND_HANGS = `
+  import { findBinaries, startNetwork } from './harness/index.ts';
+  const { alice } = await startNetwork(findBinaries());
+  console.log(JSON.stringify({ dir: alice.dir, restUrl: alice.restUrl }));
+  await new Promise(() => setInterval(() => {}, 1000));
+`;
+
+describeNetwork('the interop harness', (network) => {
+  async function pay(from: 'alice' | 'bob', to: 'alice' | 'bob'): Promise<void> {
+    const invoice = await network()[to].rest<{ payment_request: string; r_hash: string }>(
+      'POST',
+      '/v1/invoices',
+      { value_msat: '1234567', memo: 'harness' },
+    );
+    const updates = await Array.fromAsync(
+      network()[from].stream<PaymentUpdate>('POST', '/v2/router/send', {
+        payment_request: invoice.payment_request,
+        fee_limit_msat: '1000',
+        timeout_seconds: 30,
+      }),
+    );
+    const final = updates.at(-1);
+    expect(final?.failure_reason).toBe('FAILURE_REASON_NONE');
+    expect(final?.status).toBe('SUCCEEDED');
+    const proof = hex.decode(final?.payment_preimage ?? '');
+    expect(createHash('sha256').update(proof).digest('base64')).toBe(invoice.r_hash);
+    const received = await network()[to].rest<{ state: string; amt_paid_msat: string }>(
+      'GET',
+      `/v1/invoice/${hex.encode(base64.decode(invoice.r_hash))}`,
+    );
+    expect(received).toMatchObject({ state: 'SETTLED', amt_paid_msat: '1234567' });
+  }
+
+  test('the very first payment over the new channel succeeds, in both directions', async () => {
+    await pay('alice', 'bob');
+    await pay('bob', 'alice');
+  });
+
+  test('a node that crashed comes back on the same address and pays again', async () => {
+    const { restUrl, pubkey } = network().alice;
+    await network().alice.kill();
+    await expect(network().alice.rest('GET', '/v1/getinfo')).rejects.toThrow();
+    await network().alice.start();
+    await network().channelUsable();
+    expect(network().alice.restUrl).toBe(restUrl);
+    expect(await network().alice.rest('GET', '/v1/getinfo')).toMatchObject({
+      identity_pubkey: pubkey,
+    });
+    await pay('alice', 'bob');
+  }, 60_000);
+
+  test('coins sent by the miner arrive unconfirmed and a block confirms them', async () => {
+    const { address } = await network().bob.rest<{ address: string }>(
+      'GET',
+      '/v1/newaddress?type=2',
+    );
+    const txid = await network().btcd.send([{ address, amountSat: 21_000n }]);
+    const confirmations = async (): Promise<number | null> => {
+      const { transactions } = await network().bob.rest<{
+        transactions: { tx_hash: string; num_confirmations: number }[];
+      }>('GET', '/v1/transactions?end_height=-1');
+      return transactions.find((one) => one.tx_hash === txid)?.num_confirmations ?? null;
+    };
+    expect(await waitUntil('bob sees the coins', confirmations)).toBe(0);
+    await network().btcd.generate(1);
+    await waitUntil('the coins are confirmed', async () => (await confirmations()) === 1);
+  });
+
+  test('a fresh node waits for its wallet and has no macaroon', async () => {
+    const fresh = await network().addFreshNode('fresh');
+    expect(await fresh.state()).toBe('NON_EXISTING');
+    expect(existsSync(fresh.macaroonPath)).toBe(false);
+    await fresh.stop();
+  });
+
+  test('a test run that is killed leaves no process and no folder behind', async () => {
+    const run = Bun.spawn([process.execPath, '-e', STARTS_A_NETWORK_AND_HANGS], {
+      cwd: import.meta.dir,
+      stdout: 'pipe',
+    });
+    const { value } = await run.stdout.getReader().read();
+    const { dir, restUrl } = JSON.parse(new TextDecoder().decode(value)) as Record<string, string>;
+    const folder = dirname(dir ?? '');
+    expect(existsSync(folder)).toBe(true);
+    run.kill('SIGKILL');
+    await waitUntil('the folder is gone', async () => !existsSync(folder));
+    await expect(fetch(restUrl ?? '')).rejects.toThrow('Unable to connect');
+  }, 90_000);
+
+  test('a call without a macaroon is refused by the node itself', async () => {
+    const refused = network().alice.rest('GET', '/v1/getinfo', undefined, { macaroonHex: null });
+    await expect(refused).rejects.toBeInstanceOf(LndRestError);
+    await expect(refused).rejects.toMatchObject({ status: 500 });
+  });
+});

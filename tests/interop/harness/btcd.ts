@@ -1,0 +1,138 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hex } from '@scure/base';
+import { type Coin, type Miner, miner, type Output } from './miner.ts';
+import { freePorts } from './ports.ts';
+import { program } from './program.ts';
+import type { Reaper } from './reaper.ts';
+import { waitUntil } from './wait-until.ts';
+
+/**
+ * Blocks until segwit and taproot are active on regtest (3 periods of 144) plus the 100 that a
+ * coinbase must wait; LND refuses a chain without taproot.
+ */
+const BLOCKS_TO_START_WITH = 450;
+const COINBASE_MATURITY = 100;
+
+/** A regtest chain whose blocks come on command. */
+export interface Btcd {
+  /** Mines `count` blocks, with whatever waits in the mempool, and returns their hashes. */
+  generate(count: number): Promise<string[]>;
+  /** Sends coins of the miner, unconfirmed until the next block, and returns the txid. */
+  send(outputs: readonly Output[]): Promise<string>;
+  /** Height of the tip. */
+  height(): Promise<number>;
+  /** Ids of the unconfirmed transactions. */
+  mempool(): Promise<string[]>;
+  /** Ends the chain for good. */
+  stop(): Promise<void>;
+}
+
+/** What a Lightning node needs to follow the chain. */
+export interface ChainAccess {
+  readonly rpcHost: string;
+  readonly rpcUser: string;
+  readonly rpcPassword: string;
+  readonly rpcCertPath: string;
+}
+
+interface Block {
+  readonly rawtx: readonly {
+    readonly txid: string;
+    readonly vout: readonly { readonly value: number }[];
+  }[];
+}
+
+/**
+ * Starts btcd on free loopback ports with its data under `folder`, and mines until coins are ripe.
+ *
+ * Blocks pay a key of the harness, not a node's wallet: a node's transactions are then only those
+ * that a test makes, and btcd need not be restarted once a node can tell an address.
+ */
+export async function startBtcd(
+  binary: string,
+  folder: string,
+  reaper: Reaper,
+): Promise<{ btcd: Btcd; access: ChainAccess }> {
+  await mkdir(folder, { mode: 0o700 });
+  const [rpcPort = 0, peerPort = 0] = freePorts(2);
+  const access: ChainAccess = {
+    rpcHost: `127.0.0.1:${rpcPort}`,
+    rpcUser: 'interop',
+    rpcPassword: 'interop',
+    rpcCertPath: join(folder, 'rpc.cert'),
+  };
+  const coins: Miner = miner();
+  const process = program(
+    [
+      binary,
+      '--regtest',
+      '--txindex',
+      `--configfile=${join(folder, 'none.conf')}`,
+      `--datadir=${folder}`,
+      `--logdir=${folder}`,
+      `--rpcuser=${access.rpcUser}`,
+      `--rpcpass=${access.rpcPassword}`,
+      `--rpclisten=${access.rpcHost}`,
+      `--rpccert=${access.rpcCertPath}`,
+      `--rpckey=${join(folder, 'rpc.key')}`,
+      `--listen=127.0.0.1:${peerPort}`,
+      `--miningaddr=${coins.address}`,
+      '--rpcmaxwebsockets=50',
+      '--trickleinterval=100ms',
+      '--nobanning',
+      '--nostalldetect',
+    ],
+    join(folder, 'output.log'),
+    reaper,
+  );
+
+  async function rpc<T>(method: string, params: readonly unknown[] = []): Promise<T> {
+    const response = await fetch(`https://${access.rpcHost}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${btoa(`${access.rpcUser}:${access.rpcPassword}`)}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ jsonrpc: '1.0', id: 1, method, params }),
+      tls: { ca: await Bun.file(access.rpcCertPath).text() },
+    });
+    const reply = (await response.json()) as { result: T; error: { message: string } | null };
+    if (reply.error !== null) throw new Error(`btcd refused ${method}: ${reply.error.message}`);
+    return reply.result;
+  }
+
+  let nextCoinbaseHeight = 1;
+  async function ripeCoin(): Promise<Coin> {
+    const height = nextCoinbaseHeight;
+    if (height + COINBASE_MATURITY > (await rpc<number>('getblockcount'))) {
+      throw new Error('The miner has spent all ripe coins; generate 100 blocks first.');
+    }
+    nextCoinbaseHeight += 1;
+    const block = await rpc<Block>('getblock', [await rpc<string>('getblockhash', [height]), 2]);
+    const coinbase = block.rawtx[0];
+    const output = coinbase?.vout[0];
+    if (coinbase === undefined || output === undefined) {
+      throw new Error(`Block ${height} lists no coinbase; check the version of btcd.`);
+    }
+    return { txid: coinbase.txid, index: 0, valueSat: BigInt(Math.round(output.value * 1e8)) };
+  }
+
+  process.start();
+  await waitUntil('btcd answers', async () => {
+    process.assertRunning();
+    await rpc('getblockcount');
+    return true;
+  });
+  await rpc('generate', [BLOCKS_TO_START_WITH]);
+
+  const btcd: Btcd = {
+    generate: (count) => rpc('generate', [count]),
+    send: async (outputs) =>
+      rpc('sendrawtransaction', [hex.encode(coins.pay(await ripeCoin(), outputs))]),
+    height: () => rpc('getblockcount'),
+    mempool: () => rpc('getrawmempool'),
+    stop: () => process.stop(),
+  };
+  return { btcd, access };
+}

@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, describe } from 'bun:test';
+import { findBinaries } from './binaries.ts';
+import { type Network, startNetwork } from './network.ts';
+
+/** Ample: a network is up within 10 s on two idle cores. */
+const START_WITHIN_MS = 90_000;
+
+/**
+ * A `describe` whose tests share one network of their own: started before them, gone after them,
+ * failed or not. Where lnd or btcd is missing its tests are skipped, with one loud line. Call
+ * `network()` inside tests and hooks only.
+ */
+export function describeNetwork(name: string, tests: (network: () => Network) => void): void {
+  const binaries = findBinaries();
+  describe.skipIf(binaries === null)(name, () => {
+    let started: Network | null = null;
+    beforeAll(async () => {
+      if (binaries !== null) started = await startNetwork(binaries);
+    }, START_WITHIN_MS);
+    afterAll(() => started?.stop());
+    tests(() => {
+      if (started === null) throw new Error('The network is up only during tests and their hooks.');
+      return started;
+    });
+  });
+}

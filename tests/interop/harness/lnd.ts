@@ -1,0 +1,161 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ChainAccess } from './btcd.ts';
+import { type LndRest, lndRest, type RestLocation } from './lnd-rest.ts';
+import { freePorts } from './ports.ts';
+import { program } from './program.ts';
+import type { Reaper } from './reaper.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** The states of `GET /v1/state`, in the order in which a node passes through them. */
+const STATES = [
+  'WAITING_TO_START',
+  'NON_EXISTING',
+  'LOCKED',
+  'UNLOCKED',
+  'RPC_ACTIVE',
+  'SERVER_ACTIVE',
+] as const;
+
+/** How far a node has come since its start. */
+export type LndState = (typeof STATES)[number];
+
+/** One `lnd` process, with or without a wallet. */
+export interface LndProcess extends RestLocation, LndRest {
+  readonly name: string;
+  /** The `--lnddir`; removed with the network. */
+  readonly dir: string;
+  /** Where its peers reach it, `host:port`. */
+  readonly peerAddress: string;
+  /** How far it has come; throws while REST does not answer. */
+  state(): Promise<LndState>;
+  /** Resolves at this very state; throws, with the log's end, if the process ends before. */
+  reached(state: LndState): Promise<void>;
+  /** Starts it on the same folder and ports; resolves when it answers (its wallet may be locked). */
+  start(): Promise<void>;
+  /** Ends it in good order. */
+  stop(): Promise<void>;
+  /** Ends it as a crash would. */
+  kill(): Promise<void>;
+}
+
+/** One `lnd` with its wallet open, synced to the chain. */
+export interface LndNode extends Omit<LndProcess, 'reached' | 'state'> {
+  readonly pubkey: string;
+  readonly version: string;
+}
+
+/** Who a node is and what it follows. */
+export interface LndOptions {
+  readonly binary: string;
+  readonly name: string;
+  readonly parentFolder: string;
+  readonly chain: ChainAccess;
+  readonly reaper: Reaper;
+  /** 'open': a random wallet, opened at each start. 'none': as installed, waiting for initwallet. */
+  readonly wallet: 'open' | 'none';
+}
+
+/** Starts a node on free loopback ports; resolves when REST answers, wherever its wallet stands. */
+export async function startLndProcess(options: LndOptions): Promise<LndProcess> {
+  const { name, chain } = options;
+  const dir = join(options.parentFolder, name);
+  await mkdir(dir, { mode: 0o700 });
+  const [restPort = 0, rpcPort = 0, peerPort = 0] = freePorts(3);
+  const location: RestLocation = {
+    restUrl: `https://127.0.0.1:${restPort}`,
+    tlsCertPath: join(dir, 'tls.cert'),
+    macaroonPath: join(dir, 'data/chain/bitcoin/regtest/admin.macaroon'),
+  };
+  const peerAddress = `127.0.0.1:${peerPort}`;
+  const process = program(
+    [
+      options.binary,
+      `--lnddir=${dir}`,
+      `--alias=${name}`,
+      `--restlisten=127.0.0.1:${restPort}`,
+      `--rpclisten=127.0.0.1:${rpcPort}`,
+      `--listen=${peerAddress}`,
+      '--bitcoin.regtest',
+      '--bitcoin.node=btcd',
+      '--bitcoin.defaultchanconfs=1',
+      `--btcd.rpchost=${chain.rpcHost}`,
+      `--btcd.rpcuser=${chain.rpcUser}`,
+      `--btcd.rpcpass=${chain.rpcPassword}`,
+      `--btcd.rpccert=${chain.rpcCertPath}`,
+      '--nobootstrap',
+      '--accept-keysend',
+      '--trickledelay=50',
+      // After a restart the two ends find each other at once, not after a growing pause.
+      '--minbackoff=200ms',
+      '--maxbackoff=500ms',
+      ...(options.wallet === 'open' ? ['--noseedbackup'] : []),
+    ],
+    join(dir, 'output.log'),
+    options.reaper,
+  );
+  const client = lndRest(location);
+
+  async function state(): Promise<LndState> {
+    const reply = await client.rest<{ state: LndState }>('GET', '/v1/state', undefined, {
+      macaroonHex: null,
+    });
+    return reply.state;
+  }
+
+  async function start(): Promise<void> {
+    process.start();
+    await waitUntil(`${name} answers`, async () => {
+      process.assertRunning();
+      return (await state()) !== 'WAITING_TO_START';
+    });
+  }
+
+  await start();
+  return {
+    ...location,
+    ...client,
+    name,
+    dir,
+    peerAddress,
+    state,
+    async reached(wanted) {
+      await waitUntil(`${name} is ${wanted}`, async () => {
+        process.assertRunning();
+        return (await state()) === wanted;
+      });
+    },
+    start,
+    stop: () => process.stop(),
+    kill: () => process.kill(),
+  };
+}
+
+/** Starts a node with a wallet and resolves when it is ready to open channels. */
+export async function startLnd(options: Omit<LndOptions, 'wallet'>): Promise<LndNode> {
+  const node = await startLndProcess({ ...options, wallet: 'open' });
+  const { identity_pubkey, version } = await ready(node);
+  return {
+    ...node,
+    pubkey: identity_pubkey,
+    version,
+    async start() {
+      await node.start();
+      await ready(node);
+    },
+  };
+}
+
+interface GetInfo {
+  readonly identity_pubkey: string;
+  readonly version: string;
+  readonly synced_to_chain: boolean;
+}
+
+async function ready(node: LndProcess): Promise<GetInfo> {
+  await node.reached('SERVER_ACTIVE');
+  return waitUntil(`${node.name} is synced to the chain`, async () => {
+    const info = await node.rest<GetInfo>('GET', '/v1/getinfo');
+    return info.synced_to_chain && info;
+  });
+}

@@ -1,0 +1,53 @@
+import { p2wpkh, Transaction } from '@scure/btc-signer';
+import { pubECDSA, randomPrivateKeyBytes } from '@scure/btc-signer/utils.js';
+
+const REGTEST = { bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef };
+const FEE_SAT = 10_000n;
+
+/** An unspent output of the miner. */
+export interface Coin {
+  readonly txid: string;
+  readonly index: number;
+  readonly valueSat: bigint;
+}
+
+/** Where a payment goes. */
+export interface Output {
+  readonly address: string;
+  readonly amountSat: bigint;
+}
+
+/** The key to which blocks pay. */
+export interface Miner {
+  readonly address: string;
+  /** The signed transaction that spends `coin` on `outputs`, the rest back to the miner. */
+  pay(coin: Coin, outputs: readonly Output[]): Uint8Array;
+}
+
+/** A miner with a fresh key. */
+export function miner(): Miner {
+  const key = randomPrivateKeyBytes();
+  const { address, script } = p2wpkh(pubECDSA(key), REGTEST);
+  if (address === undefined) throw new Error('The miner has no address; check @scure/btc-signer.');
+  return {
+    address,
+    pay(coin, outputs) {
+      const transaction = new Transaction();
+      transaction.addInput({
+        txid: coin.txid,
+        index: coin.index,
+        witnessUtxo: { script, amount: coin.valueSat },
+      });
+      let changeSat = coin.valueSat - FEE_SAT;
+      for (const output of outputs) {
+        transaction.addOutputAddress(output.address, output.amountSat, REGTEST);
+        changeSat -= output.amountSat;
+      }
+      if (changeSat < 0n) throw new Error('One coin of the miner does not cover these outputs.');
+      transaction.addOutputAddress(address, changeSat, REGTEST);
+      transaction.sign(key);
+      transaction.finalize();
+      return transaction.extract();
+    },
+  };
+}

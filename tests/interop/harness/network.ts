@@ -1,0 +1,129 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { base64, hex } from '@scure/base';
+import type { Binaries } from './binaries.ts';
+import { type Btcd, startBtcd } from './btcd.ts';
+import { type LndNode, type LndProcess, startLnd, startLndProcess } from './lnd.ts';
+import { startReaper } from './reaper.ts';
+import { waitUntil } from './wait-until.ts';
+
+const ONCHAIN_SAT = 50_000_000n;
+const CHANNEL_SAT = 10_000_000n;
+const PUSH_SAT = 5_000_000n;
+
+/** One chain and two nodes that can pay each other. */
+export interface Network {
+  readonly btcd: Btcd;
+  /** Opened the channel; 0.5 BTC on-chain less the channel's 0.1, half of which is bob's. */
+  readonly alice: LndNode;
+  /** Has 0.5 BTC on-chain. */
+  readonly bob: LndNode;
+  /** Resolves when the channel can carry payments again, as after a restart of either node. */
+  channelUsable(): Promise<void>;
+  /** Another node on the same chain, as installed: no wallet, no macaroons, no channels. */
+  addFreshNode(name: string): Promise<LndProcess>;
+  /** Kills every process and removes every file; call it in `afterAll`. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts btcd and two LND nodes, funds both and opens a channel from alice to bob with half of it on
+ * bob's side. Everything is on 127.0.0.1 and in one temporary folder. If any step fails, or the test
+ * run ends without `stop`, nothing stays behind.
+ */
+export async function startNetwork(binaries: Binaries): Promise<Network> {
+  const folder = await mkdtemp(join(tmpdir(), 'wallet-sidecar-interop-'));
+  const reaper = startReaper(folder);
+  try {
+    const { btcd, access } = await startBtcd(binaries.btcd, join(folder, 'btcd'), reaper);
+    const common = { binary: binaries.lnd, parentFolder: folder, chain: access, reaper };
+    const [alice, bob] = await Promise.all([
+      startLnd({ ...common, name: 'alice' }),
+      startLnd({ ...common, name: 'bob' }),
+    ]);
+    const channelUsable = async (): Promise<void> => {
+      await Promise.all([usable(alice), usable(bob)]);
+    };
+    await fund(btcd, [alice, bob]);
+    await openChannel(btcd, alice, bob);
+    await channelUsable();
+    return {
+      btcd,
+      alice,
+      bob,
+      channelUsable,
+      addFreshNode: (name) => startLndProcess({ ...common, name, wallet: 'none' }),
+      stop: () => reaper.reap(),
+    };
+  } catch (error) {
+    await reaper.reap();
+    throw error;
+  }
+}
+
+async function fund(btcd: Btcd, nodes: readonly LndNode[]): Promise<void> {
+  const outputs = await Promise.all(
+    nodes.map(async (node) => {
+      const { address } = await node.rest<{ address: string }>('GET', '/v1/newaddress?type=2');
+      return { address, amountSat: ONCHAIN_SAT };
+    }),
+  );
+  for (const output of outputs) await btcd.send([output]);
+  await btcd.generate(1);
+  await Promise.all(
+    nodes.map((node) =>
+      waitUntil(`${node.name} has coins`, async () => {
+        const balance = await node.rest<{ confirmed_balance: string }>(
+          'GET',
+          '/v1/balance/blockchain',
+        );
+        return BigInt(balance.confirmed_balance) === ONCHAIN_SAT;
+      }),
+    ),
+  );
+}
+
+async function openChannel(btcd: Btcd, from: LndNode, to: LndNode): Promise<void> {
+  await from.rest('POST', '/v1/peers', { addr: { pubkey: to.pubkey, host: to.peerAddress } });
+  // Both ends refuse a channel until their own view of the chain has caught up with the tip.
+  await Promise.all([caughtUp(btcd, from), caughtUp(btcd, to)]);
+  await from.rest('POST', '/v1/channels', {
+    node_pubkey: base64.encode(hex.decode(to.pubkey)),
+    local_funding_amount: `${CHANNEL_SAT}`,
+    push_sat: `${PUSH_SAT}`,
+  });
+  await btcd.generate(6);
+  await Promise.all([caughtUp(btcd, from), caughtUp(btcd, to)]);
+}
+
+async function caughtUp(btcd: Btcd, node: LndNode): Promise<void> {
+  const tip = await btcd.height();
+  await waitUntil(`${node.name} knows block ${tip}`, async () => {
+    const info = await node.rest<{ block_height: number; synced_to_chain: boolean }>(
+      'GET',
+      '/v1/getinfo',
+    );
+    return info.synced_to_chain && info.block_height >= tip;
+  });
+}
+
+/**
+ * An active channel is no route yet: a payment made before both ends have announced their fees to
+ * each other fails with no route.
+ */
+async function usable(node: LndNode): Promise<void> {
+  await waitUntil(`${node.name} can route over its channel`, async () => {
+    const { channels } = await node.rest<{ channels: { chan_id: string }[] }>(
+      'GET',
+      '/v1/channels?active_only=true',
+    );
+    const [channel] = channels;
+    if (channel === undefined) return false;
+    const edge = await node.rest<{ node1_policy: unknown; node2_policy: unknown }>(
+      'GET',
+      `/v1/graph/edge/${channel.chan_id}`,
+    );
+    return edge.node1_policy !== null && edge.node2_policy !== null;
+  });
+}

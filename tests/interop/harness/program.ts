@@ -1,0 +1,54 @@
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import type { Subprocess } from 'bun';
+import type { Reaper } from './reaper.ts';
+
+/** A program that a test can start, end and start again, with its output kept in one log file. */
+export interface Program {
+  /** Starts it; throws while it is still running. */
+  start(): void;
+  /** Asks it to end (SIGTERM) and resolves when it has; no effect when it is not running. */
+  stop(): Promise<void>;
+  /** Ends it at once (SIGKILL), as a crash or a power cut would; no effect when it is not running. */
+  kill(): Promise<void>;
+  /** Throws, with the end of the log, unless it is running. */
+  assertRunning(): void;
+}
+
+const LOG_TAIL_CHARACTERS = 3_000;
+
+/** A program with a fixed command line; `logPath` receives everything that it prints. */
+export function program(command: readonly string[], logPath: string, reaper: Reaper): Program {
+  let child: Subprocess | null = null;
+  // Not cleared in onExit, which runs only after `exited` has resolved.
+  const running = (): Subprocess | null =>
+    child !== null && child.exitCode === null && child.signalCode === null ? child : null;
+
+  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const ending = running();
+    if (ending === null) return;
+    ending.kill(signal);
+    await ending.exited;
+  }
+
+  return {
+    start() {
+      if (running() !== null) throw new Error(`${command[0]} is running already; stop it first.`);
+      const log = openSync(logPath, 'a');
+      child = Bun.spawn([...command], {
+        stdin: 'ignore',
+        stdout: log,
+        stderr: log,
+        onExit: (exited) => reaper.forget(exited.pid),
+      });
+      closeSync(log);
+      reaper.watch(child.pid);
+    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    assertRunning() {
+      if (running() !== null) return;
+      const tail = readFileSync(logPath, 'utf8').slice(-LOG_TAIL_CHARACTERS);
+      throw new Error(`${command[0]} has ended. The end of its log:\n${tail}`);
+    },
+  };
+}

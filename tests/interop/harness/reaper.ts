@@ -1,0 +1,50 @@
+/**
+ * Reads lines "watch PID" and "forget PID". When its input closes, which also happens when the test
+ * run is killed, crashes or is cut off by a timeout, it kills what it still watches and removes the
+ * folder. The signals of a terminal's Ctrl-C reach it too and must not end it before its work.
+ */
+const SCRIPT = `
+trap '' HUP INT TERM
+watched=
+while read -r verb pid; do
+  case $verb in
+    watch) watched="$watched $pid" ;;
+    forget) kept=
+      for other in $watched; do [ "$other" = "$pid" ] || kept="$kept $other"; done
+      watched=$kept ;;
+  esac
+done
+[ -z "$watched" ] || kill -9 $watched
+for attempt in 1 2 3 4 5; do rm -rf "$1" && break; sleep 0.2; done
+`;
+
+/** The guarantee that no process and no folder of a test outlives the test run. */
+export interface Reaper {
+  /** From now on the process is killed when the run ends, however it ends. */
+  watch(pid: number): void;
+  /** The process has ended by itself; its number may be given to a stranger. */
+  forget(pid: number): void;
+  /** Kills what is watched, removes the folder, and resolves when both are done. */
+  reap(): Promise<void>;
+}
+
+/** Starts the reaper of `folder`; needs a POSIX `sh`. */
+export function startReaper(folder: string): Reaper {
+  const shell = Bun.spawn(['sh', '-c', SCRIPT, 'reaper', folder], {
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  });
+  const tell = (line: string): void => {
+    shell.stdin.write(`${line}\n`);
+    void shell.stdin.flush();
+  };
+  return {
+    watch: (pid) => tell(`watch ${pid}`),
+    forget: (pid) => tell(`forget ${pid}`),
+    async reap() {
+      await shell.stdin.end();
+      await shell.exited;
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** Delays that double from `firstMs` up to `mostMs`. */
+export interface BackoffOptions {
+  readonly firstMs: number;
+  readonly mostMs: number;
+  /** Part of each delay, from 0 to 1, that is random, so that many clients do not return together. */
+  readonly jitter: number;
+  /** Answers a number from 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** The delay before attempt `attempt + 1`, when `attempt` (from 1) has failed; milliseconds. */
+export function backoffDelayMs(attempt: number, options: BackoffOptions): number {
+  const full = Math.min(options.mostMs, options.firstMs * 2 ** (attempt - 1));
+  return Math.round(full * (1 - options.jitter / 2 + options.jitter * options.random()));
+}

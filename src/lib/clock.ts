@@ -1,0 +1,8 @@
+/** Where the time comes from; passed in so that expiries and delays can be tested exactly. */
+export interface Clock {
+  /** Milliseconds since the UNIX epoch. */
+  now(): number;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = { now: () => Date.now() };

@@ -1,0 +1,58 @@
+import pino from 'pino';
+
+/** Levels that can be configured; `silent` logs nothing. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+/** `text` for people, `json` for services. */
+export const LOG_FORMATS = ['text', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A structured log. Fields never hold secrets: callers pass ids, codes and counts. */
+export interface Log {
+  debug(message: string, fields?: Fields): void;
+  info(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  error(message: string, fields?: Fields): void;
+}
+
+interface LogOptions {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  /** Takes one line, without its line end. */
+  readonly write: (line: string) => void;
+}
+
+/** Opens a log that writes one line an entry. An Error given as field `error` is logged with its causes. */
+export function openLog(options: LogOptions): Log {
+  const sink = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+      serializers: { error: pino.stdSerializers.errWithCause },
+    },
+    {
+      write: (line: string) =>
+        options.write(options.format === 'json' ? line.trimEnd() : textLine(line)),
+    },
+  );
+  return {
+    debug: (message, fields) => sink.debug(fields ?? {}, message),
+    info: (message, fields) => sink.info(fields ?? {}, message),
+    warn: (message, fields) => sink.warn(fields ?? {}, message),
+    error: (message, fields) => sink.error(fields ?? {}, message),
+  };
+}
+
+function textLine(line: string): string {
+  const { level, time, msg, ...fields }: Record<string, unknown> = JSON.parse(line);
+  const rest = Object.entries(fields).map(([key, value]) => ` ${key}=${textValue(value)}`);
+  return `${time} ${String(level).toUpperCase().padEnd(5)} ${msg}${rest.join('')}`;
+}
+
+function textValue(value: unknown): string {
+  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+}

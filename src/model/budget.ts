@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import {
+  amountOutput,
+  formatAmountMsat,
+  formatNullableAmountMsat,
+  positiveAmountInput,
+} from './amount.ts';
+import { timestamp } from './text.ts';
+
+/** Periods a budget can renew after (decisions section 7); `total` never renews. */
+export const BUDGET_PERIODS = ['day', 'week', 'month', 'total'] as const;
+export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
+
+/** What a client may spend, in millisatoshis, fees included. */
+export interface Budget {
+  readonly amountMsat: bigint;
+  readonly period: BudgetPeriod;
+  /** Most that one payment may cost with its fees; null is no limit of its own. */
+  readonly maxPaymentMsat: bigint | null;
+}
+
+/** A budget in a request (decisions section 7). */
+export const budgetInput = z
+  .object({
+    amount: positiveAmountInput,
+    period: z.enum(BUDGET_PERIODS),
+    max_payment: positiveAmountInput.nullish(),
+  })
+  .transform(
+    (budget): Budget => ({
+      amountMsat: budget.amount,
+      period: budget.period,
+      maxPaymentMsat: budget.max_payment ?? null,
+    }),
+  );
+
+/** A budget in Client info. */
+export const budgetJson = z
+  .object({
+    amount: amountOutput,
+    period: z.enum(BUDGET_PERIODS),
+    max_payment: amountOutput.nullable(),
+    spent: amountOutput.meta({ description: 'Spent and reserved in the current period.' }),
+    resets_at: timestamp.nullable().meta({ description: 'Null where the budget never renews.' }),
+  })
+  .meta({ id: 'Budget', description: 'What a client may spend (addition to the contract).' });
+export type BudgetJson = z.infer<typeof budgetJson>;
+
+/** The period that `nowMs` falls into, in UTC: days from midnight, weeks from Monday, months from the first. */
+export function budgetWindow(
+  period: BudgetPeriod,
+  nowMs: number,
+): { startsAtMs: number; resetsAtMs: number | null } {
+  const now = new Date(nowMs);
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  switch (period) {
+    case 'day':
+      return { startsAtMs: Date.UTC(year, month, day), resetsAtMs: Date.UTC(year, month, day + 1) };
+    case 'week': {
+      const monday = day - ((now.getUTCDay() + 6) % 7);
+      return {
+        startsAtMs: Date.UTC(year, month, monday),
+        resetsAtMs: Date.UTC(year, month, monday + 7),
+      };
+    }
+    case 'month':
+      return { startsAtMs: Date.UTC(year, month, 1), resetsAtMs: Date.UTC(year, month + 1, 1) };
+    case 'total':
+      return { startsAtMs: 0, resetsAtMs: null };
+  }
+}
+
+/** Writes a budget and what has been spent of it as Client info carries it. */
+export function encodeBudget(budget: Budget, spentMsat: bigint, nowMs: number): BudgetJson {
+  return {
+    amount: formatAmountMsat(budget.amountMsat),
+    period: budget.period,
+    max_payment: formatNullableAmountMsat(budget.maxPaymentMsat),
+    spent: formatAmountMsat(spentMsat),
+    resets_at: budgetWindow(budget.period, nowMs).resetsAtMs,
+  };
+}

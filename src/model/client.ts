@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { type BudgetJson, budgetJson } from './budget.ts';
+import {
+  effectivePermissions,
+  PERMISSIONS,
+  type Permission,
+  SCOPE_NAMES,
+  type Scope,
+} from './permissions.ts';
+import { hexOutput, timestamp } from './text.ts';
+
+/** Most UTF-8 bytes of a client's label (contract, Limits). */
+export const LABEL_MAX_BYTES = 64;
+/** Most active clients of a wallet (decisions section 7). */
+export const MAX_ACTIVE_CLIENTS = 100;
+
+const scopesField = z.array(z.enum(SCOPE_NAMES));
+const permissionsField = z.array(z.enum(PERMISSIONS as [Permission, ...Permission[]]));
+
+/** Scope aliases in a request. */
+export const scopesInput = scopesField.meta({ examples: [['read_info', 'receive']] });
+/** Explicit permission ids in a request. */
+export const permissionsInput = permissionsField;
+/** A client's label in a request. */
+export const labelInput = z
+  .string()
+  .refine((text) => text.isWellFormed() && Buffer.byteLength(text) <= LABEL_MAX_BYTES, {
+    message: `must be Unicode text of at most ${LABEL_MAX_BYTES} UTF-8 bytes`,
+  });
+
+/** The Client info resource (contract, Client info); `budget` is an addition. */
+export const clientInfoJson = z
+  .object({
+    client_pk: hexOutput(32).nullable(),
+    created_at: timestamp.nullable(),
+    expires_at: timestamp.nullable(),
+    label: z.string().nullable(),
+    scopes: scopesField,
+    permissions: permissionsField,
+    effective_permissions: permissionsField,
+    budget: budgetJson.nullable(),
+  })
+  .meta({ id: 'ClientInfo', description: 'A client credential: who it is and what it may do.' });
+export type ClientInfoJson = z.infer<typeof clientInfoJson>;
+
+/** What a client may do, as it was granted. */
+export interface Grant {
+  readonly scopes: readonly Scope[];
+  readonly permissions: readonly Permission[];
+}
+
+/** A client of a wallet inside this program. */
+export interface Client extends Grant {
+  /** Hex ed25519 public key. */
+  readonly clientPk: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly label: string | null;
+  readonly revokedAtMs: number | null;
+}
+
+/** Neither revoked nor expired at `nowMs`. */
+export function isActive(
+  client: Pick<Client, 'revokedAtMs' | 'expiresAtMs'>,
+  nowMs: number,
+): boolean {
+  return client.revokedAtMs === null && (client.expiresAtMs === null || client.expiresAtMs > nowMs);
+}
+
+/** Writes a client as answers carry it. */
+export function encodeClient(client: Client, budget: BudgetJson | null): ClientInfoJson {
+  return {
+    client_pk: client.clientPk,
+    created_at: client.createdAtMs,
+    expires_at: client.expiresAtMs,
+    label: client.label,
+    scopes: [...client.scopes],
+    permissions: [...client.permissions],
+    effective_permissions: effectivePermissions(client.scopes, client.permissions),
+    budget,
+  };
+}

@@ -1,0 +1,114 @@
+/** One row of the error table (decisions section 2). */
+interface ErrorRow {
+  readonly code: number;
+  readonly httpStatus: number;
+  /** What the code means, for the documentation. */
+  readonly meaning: string;
+}
+
+/** Every error this API can answer with, by the name the code uses for it (decisions section 2). */
+export const ERRORS = {
+  unreachable: { code: 3, httpStatus: 503, meaning: 'The wallet node cannot be reached.' },
+  timeout: { code: 4, httpStatus: 504, meaning: 'Timed out; waits too.' },
+  unreadable: {
+    code: 5,
+    httpStatus: 502,
+    meaning: 'The wallet node or a remote service answered something unreadable.',
+  },
+  internal: { code: 6, httpStatus: 500, meaning: 'Internal error; the log has the request id.' },
+  rejected: {
+    code: 7,
+    httpStatus: 400,
+    meaning:
+      'Request rejected: format, range, conflict between body and query, unknown value; 405 method, 413 size, 415 content type.',
+  },
+  overCapacity: { code: 8, httpStatus: 503, meaning: 'Over capacity, or stopping.' },
+  unauthenticated: {
+    code: 104,
+    httpStatus: 401,
+    meaning: 'No, malformed, unknown, expired or revoked credentials, or the wrong kind.',
+  },
+  refused: { code: 106, httpStatus: 400, meaning: 'The node refused or could not do it.' },
+  notFound: { code: 107, httpStatus: 404, meaning: 'Payment, client or endpoint not found.' },
+  forbidden: {
+    code: 108,
+    httpStatus: 403,
+    meaning: 'The credentials lack the permission that data.permission names.',
+  },
+  overBudget: { code: 109, httpStatus: 403, meaning: "Over the credential's budget." },
+  unsupported: {
+    code: 110,
+    httpStatus: 501,
+    meaning: 'This node cannot do that; data.node names the node.',
+  },
+  idempotencyConflict: {
+    code: 111,
+    httpStatus: 422,
+    meaning: 'The Idempotency-Key was used for a different request.',
+  },
+  hostNotAllowed: {
+    code: 112,
+    httpStatus: 403,
+    meaning: "The request's Host or Origin is not allowed.",
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+/** The name of a row of {@link ERRORS}. */
+export type ErrorName = keyof typeof ERRORS;
+
+/** The JSON body of every error answer (contract, Errors). */
+export interface ErrorBody {
+  readonly code: number;
+  readonly msg: string;
+  readonly data: unknown;
+  readonly sensitive: boolean;
+}
+
+/** What one field of a rejected request did wrong; `path` is empty for the request as a whole. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+interface ApiErrorOptions {
+  /** Extra data for the answer. Never a secret. */
+  readonly data?: unknown;
+  /** A status other than the table's, for the variants the table names (405, 413, 415). */
+  readonly httpStatus?: number;
+  /** What lies underneath; goes to the log and never into the answer. */
+  readonly cause?: unknown;
+}
+
+/** An error with a documented code. Its message is shown to the caller: one sentence that ends in what to do. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly data: unknown;
+  readonly httpStatus: number;
+
+  constructor(
+    readonly kind: ErrorName,
+    message: string,
+    options: ApiErrorOptions = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.data = options.data ?? null;
+    this.httpStatus = options.httpStatus ?? ERRORS[kind].httpStatus;
+  }
+
+  /** The body of the answer. */
+  body(): ErrorBody {
+    return { code: ERRORS[this.kind].code, msg: this.message, data: this.data, sensitive: false };
+  }
+}
+
+/** Error 7 for one field: `data.issues` names it (decisions section 2). */
+export function rejected(path: string, message: string): ApiError {
+  return new ApiError('rejected', path === '' ? message : `${path}: ${message}`, {
+    data: { issues: [{ path, message }] satisfies Issue[] },
+  });
+}
+
+/** Error 106: the node refused, or could not do it, and nothing was sent. */
+export function refused(message: string, cause?: unknown): ApiError {
+  return new ApiError('refused', message, { cause });
+}

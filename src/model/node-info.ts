@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { amountOutput, formatAmountMsat } from './amount.ts';
+import { hexOutput } from './text.ts';
+
+/** The Node info resource (contract, Node info). */
+export const nodeInfoJson = z
+  .object({
+    version: z.string().meta({ description: 'Semver version of the node software.' }),
+    measurement: hexOutput(32).meta({ description: 'Identifies the build of the node software.' }),
+    user_pk: hexOutput(32),
+    node_pk: hexOutput(33),
+    balance: amountOutput,
+    lightning_balance: amountOutput,
+    lightning_sendable_balance: amountOutput,
+    lightning_max_sendable_balance: amountOutput,
+    onchain_balance: amountOutput,
+    onchain_trusted_balance: amountOutput,
+    num_channels: z.int().min(0),
+    num_usable_channels: z.int().min(0),
+  })
+  .meta({ id: 'NodeInfo', description: 'The wallet node and its balances.' });
+export type NodeInfoJson = z.infer<typeof nodeInfoJson>;
+
+/** {@link nodeInfoJson} inside this program; `balance` is always the sum of the two balances. */
+export interface NodeInfo {
+  readonly version: string;
+  /** Hex SHA-256 that identifies the node software build (decisions section 9). */
+  readonly measurement: string;
+  readonly userPk: string;
+  readonly nodePk: string;
+  readonly lightningBalanceMsat: bigint;
+  /** Estimated upper bound of what can be sent to most recipients. */
+  readonly lightningSendableMsat: bigint;
+  /** Hard upper bound spendable now; at least {@link lightningSendableMsat}. */
+  readonly lightningMaxSendableMsat: bigint;
+  readonly onchainBalanceMsat: bigint;
+  /** Confirmed funds plus unconfirmed outputs of the wallet's own transactions. */
+  readonly onchainTrustedMsat: bigint;
+  readonly numChannels: number;
+  readonly numUsableChannels: number;
+}
+
+/** Writes node info as answers carry it. */
+export function encodeNodeInfo(info: NodeInfo): NodeInfoJson {
+  return {
+    version: info.version,
+    measurement: info.measurement,
+    user_pk: info.userPk,
+    node_pk: info.nodePk,
+    balance: formatAmountMsat(info.lightningBalanceMsat + info.onchainBalanceMsat),
+    lightning_balance: formatAmountMsat(info.lightningBalanceMsat),
+    lightning_sendable_balance: formatAmountMsat(info.lightningSendableMsat),
+    lightning_max_sendable_balance: formatAmountMsat(info.lightningMaxSendableMsat),
+    onchain_balance: formatAmountMsat(info.onchainBalanceMsat),
+    onchain_trusted_balance: formatAmountMsat(info.onchainTrustedMsat),
+    num_channels: info.numChannels,
+    num_usable_channels: info.numUsableChannels,
+  };
+}

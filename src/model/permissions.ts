@@ -1,0 +1,52 @@
+/** Scopes and the permissions each grants (decisions section 7). `full` is the union of all others. */
+const SCOPE_TABLE = {
+  read_info: ['node_info', 'list_channels', 'get_human_bitcoin_address'],
+  read_payments: [
+    'get_payments_by_indexes',
+    'get_new_payments',
+    'get_updated_payments',
+    'get_payment_by_id',
+    'list_broadcasted_txs',
+  ],
+  receive: [
+    'get_next_unused_address',
+    'create_invoice',
+    'create_offer',
+    'resync',
+    'cancel_payment',
+  ],
+  send: ['pay_invoice', 'pay_offer', 'pay_onchain', 'create_payer_proof'],
+  annotate: ['update_personal_note'],
+  manage_address: ['update_human_bitcoin_address'],
+  manage_channels: ['open_channel', 'close_channel'],
+  manage_clients: ['list_clients', 'create_client', 'update_client', 'revoke_client'],
+} as const;
+
+/** A permission id. Not a stable part of the interface (contract, Versioning). */
+export type Permission = (typeof SCOPE_TABLE)[keyof typeof SCOPE_TABLE][number];
+/** A scope alias, the stable way to grant. */
+export type Scope = keyof typeof SCOPE_TABLE | 'full';
+
+/** Every permission, in the order of the table. */
+export const PERMISSIONS: readonly Permission[] = Object.values(SCOPE_TABLE).flat();
+
+/** Every scope with its permissions. */
+export const SCOPES: Readonly<Record<Scope, readonly Permission[]>> = {
+  ...SCOPE_TABLE,
+  full: PERMISSIONS,
+};
+
+/** The scope aliases, for request validation. */
+export const SCOPE_NAMES = Object.keys(SCOPES) as [Scope, ...Scope[]];
+
+/** Union of the scopes' permissions and the explicit ones, in table order, each once (contract, Client info). */
+export function effectivePermissions(
+  scopes: readonly Scope[],
+  permissions: readonly Permission[],
+): Permission[] {
+  const granted = new Set<Permission>([
+    ...scopes.flatMap((scope) => SCOPES[scope]),
+    ...permissions,
+  ]);
+  return PERMISSIONS.filter((permission) => granted.has(permission));
+}

@@ -77,6 +77,8 @@ interface ApiErrorOptions {
   readonly httpStatus?: number;
   /** What lies underneath; goes to the log and never into the answer. */
   readonly cause?: unknown;
+  /** Set by connectors when the request may have taken effect at the node although no answer came. */
+  readonly outcomeUnknown?: boolean;
 }
 
 /** An error with a documented code. Its message is shown to the caller: one sentence that ends in what to do. */
@@ -84,6 +86,8 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly data: unknown;
   readonly httpStatus: number;
+  /** Whether the request may have taken effect at the node although no answer came. */
+  readonly outcomeUnknown: boolean;
 
   constructor(
     readonly kind: ErrorName,
@@ -93,6 +97,7 @@ export class ApiError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.data = options.data ?? null;
     this.httpStatus = options.httpStatus ?? ERRORS[kind].httpStatus;
+    this.outcomeUnknown = options.outcomeUnknown ?? false;
   }
 
   /** The body of the answer. */

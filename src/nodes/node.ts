@@ -20,8 +20,8 @@ export interface NodeDescriptor {
  * the node enforces that credential's permissions where it can.
  *
  * Every method throws {@link ApiError}: `unauthenticated` when the credential is no longer good, `forbidden` when
- * it lacks the permission, `refused` when the node will not do it and nothing was sent, `unreachable`, `unreadable`
- * or `timeout` when the outcome is unknown.
+ * it lacks the permission, `refused` when the node will not do it, `unreachable`, `unreadable` or `timeout` when no
+ * usable answer came. Nothing was sent and nothing will be, unless the error says `outcomeUnknown`.
  *
  * The optional groups are what not every node has; their absence is answered with error 110 in one place.
  */
@@ -39,8 +39,8 @@ export interface WalletNode {
   cancelInvoice(index: PaymentIndex): Promise<void>;
   /**
    * Starts paying an invoice and answers once the payment is durable in the node, pending or already final; the
-   * outcome comes through {@link updates}. Throws `refused` only when nothing was and nothing will be sent. A
-   * payment hash is never paid twice: while an attempt is pending or completed the node refuses another.
+   * outcome comes through {@link updates}. A payment hash is never paid twice: while an attempt is pending or
+   * completed the node refuses another.
    */
   payInvoice(command: PayInvoiceCommand): Promise<Payment>;
   /** The payment of that index as the node knows it, or null. */

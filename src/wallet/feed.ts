@@ -1,0 +1,218 @@
+import { backoffDelayMs } from '../lib/backoff.ts';
+import type { Log } from '../lib/log.ts';
+import { sleep } from '../lib/sleep.ts';
+import { isFinal, type Payment } from '../model/payment.ts';
+import type { PaymentIndex } from '../model/payment-index.ts';
+import type { NodeSession } from '../nodes/node.ts';
+import type { ObservationRules, Store } from '../store/ports.ts';
+
+/** What a feed needs around it. */
+export interface FeedOptions {
+  readonly walletId: string;
+  readonly store: Store;
+  readonly rules: ObservationRules;
+  readonly log: Log;
+  readonly random: () => number;
+  /** A session that is still good, or null when no valid credential of the wallet is known. */
+  readonly session: () => Promise<NodeSession | null>;
+  /** Called after webhook deliveries were written. */
+  readonly onDelivery: () => void;
+}
+
+type Listener = (payment: Payment) => void;
+
+/**
+ * The stream of a wallet's payment changes, from the node's push into the store and on to whoever listens. It is
+ * open while somebody listens or something is watched, and closed otherwise (decisions section 11).
+ */
+export class Feed {
+  readonly #options: FeedOptions;
+  readonly #any = new Set<Listener>();
+  readonly #byIndex = new Map<PaymentIndex, Set<Listener>>();
+  #holds = 0;
+  #watched = false;
+  #running: AbortController | null = null;
+  #stopped = false;
+  #prepared = false;
+  #caughtUp = quietResolvers();
+  #wake = Promise.withResolvers<void>();
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** Whether somebody listens or something is watched: such a wallet must not be closed. */
+  get busy(): boolean {
+    return this.#holds > 0 || this.#watched;
+  }
+
+  /** Keeps the feed open until the answered function is called (once). */
+  hold(): () => void {
+    this.#holds++;
+    this.#adjust();
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holds--;
+      this.#adjust();
+    };
+  }
+
+  /** Calls `listener` after every stored change, until the answered function is called. Holds the feed open. */
+  listen(listener: Listener): () => void {
+    this.#any.add(listener);
+    const release = this.hold();
+    return () => {
+      this.#any.delete(listener);
+      release();
+    };
+  }
+
+  /** {@link listen} for one payment. */
+  listenTo(index: PaymentIndex, listener: Listener): () => void {
+    let listeners = this.#byIndex.get(index);
+    if (!listeners) {
+      listeners = new Set();
+      this.#byIndex.set(index, listeners);
+    }
+    const own = listeners;
+    own.add(listener);
+    const release = this.hold();
+    return () => {
+      own.delete(listener);
+      if (own.size === 0) this.#byIndex.delete(index);
+      release();
+    };
+  }
+
+  /**
+   * Makes sure that the feed will begin no later than now. Must be awaited before the first watched payment is
+   * made: a feed that began after it would never see it.
+   */
+  async prepare(session: NodeSession): Promise<void> {
+    if (this.#prepared) return;
+    const { store, walletId } = this.#options;
+    if ((await store.observations.cursor(walletId)) === undefined) {
+      // A node without an order of its own is read from its first payment, so that the journal is whole.
+      const tip = session.node.history ? await session.node.history.tip() : null;
+      await store.observations.startAt(walletId, tip);
+    }
+    this.#prepared = true;
+  }
+
+  /** Tells the feed that something may be watched now, or may no longer be. */
+  async refreshWatched(): Promise<void> {
+    this.#watched = await this.#options.store.watches.has(this.#options.walletId);
+    this.#adjust();
+  }
+
+  /**
+   * Resolves once everything that happened before the feed was opened has been stored. The feed must be held.
+   * Rejects when the node cannot be followed now.
+   */
+  async caughtUp(): Promise<void> {
+    await this.#caughtUp.promise;
+  }
+
+  /** Tells the feed that a new credential of the wallet is known. */
+  credentialAdded(): void {
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
+  }
+
+  /** Hands a change to the listeners, after it was stored. */
+  emit(payment: Payment): void {
+    for (const listener of this.#byIndex.get(payment.index) ?? []) listener(payment);
+    for (const listener of this.#any) listener(payment);
+  }
+
+  /** Closes the feed for good. */
+  stop(): void {
+    this.#stopped = true;
+    this.#adjust();
+  }
+
+  #adjust(): void {
+    const wanted = this.busy && !this.#stopped;
+    if (wanted && this.#running === null) {
+      const controller = new AbortController();
+      this.#running = controller;
+      void this.#run(controller.signal);
+    } else if (!wanted && this.#running !== null) {
+      this.#running.abort();
+      this.#running = null;
+      this.#caughtUp = quietResolvers();
+    }
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { log, walletId, random } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const session = await this.#options.session();
+        if (session === null) {
+          await Promise.race([this.#wake.promise, sleep(60_000, signal)]);
+          continue;
+        }
+        await this.prepare(session);
+        await this.#follow(session, signal, () => {
+          failures = 0;
+        });
+      } catch (error) {
+        if (signal.aborted) return;
+        failures++;
+        this.#caughtUp.reject(error);
+        this.#caughtUp = quietResolvers();
+        log.warn('The update feed broke and will be opened again.', { walletId, failures, error });
+      }
+      if (failures > 0) {
+        await sleep(backoffDelayMs(failures, { firstMs: 100, mostMs: 15_000, jitter: 0.5, random }), signal);
+      }
+    }
+  }
+
+  async #follow(session: NodeSession, signal: AbortSignal, onProgress: () => void): Promise<void> {
+    const { store, walletId } = this.#options;
+    const updates = session.node.updates({
+      after: (await store.observations.cursor(walletId)) ?? null,
+      open: () => store.journal.open(walletId),
+      signal: AbortSignal.any([signal, session.ended]),
+    });
+    for await (const batch of updates) {
+      await this.apply(batch, session);
+      onProgress();
+      if (batch.caughtUp) this.#caughtUp.resolve();
+    }
+  }
+
+  /** Stores what a node said, then tells listeners and the dispatcher. */
+  async apply(
+    batch: { readonly payments: readonly Payment[]; readonly cursor: string | null },
+    session: NodeSession,
+  ): Promise<Payment[]> {
+    const { store, walletId, rules, onDelivery } = this.#options;
+    const { changed, deliveries } = await store.observations.apply(
+      walletId,
+      {
+        payments: batch.payments,
+        cursor: batch.cursor,
+        journaled: session.node.history === undefined,
+        nowMs: session.node.clock.now(),
+      },
+      rules,
+    );
+    if (deliveries > 0) onDelivery();
+    for (const payment of changed) this.emit(payment);
+    if (this.#watched && changed.some(isFinal)) await this.refreshWatched();
+    return changed;
+  }
+}
+
+/** A promise that may be rejected while nobody waits for it. */
+function quietResolvers(): PromiseWithResolvers<void> {
+  const resolvers = Promise.withResolvers<void>();
+  resolvers.promise.catch(() => undefined);
+  return resolvers;
+}

@@ -1,0 +1,92 @@
+import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { CodecError } from '../../codecs/codec-error.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
+import { refused, rejected } from '../../model/errors.ts';
+import { paymentId } from '../../model/payment-index.ts';
+import type { WalletNode } from '../../nodes/node.ts';
+import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
+import type { SendPlan } from './send.ts';
+
+/** A request to pay a BOLT 11 invoice. */
+export interface InvoicePaymentRequest {
+  readonly invoice: string;
+  /** For invoices without an amount; must equal the amount of one that has it. */
+  readonly amountMsat: bigint | null;
+  readonly maxFeeMsat: bigint | null;
+  readonly personalNote: string | null;
+  readonly message: string | null;
+}
+
+/** Reads an invoice given by a caller. Throws error 7 for `path` when it is not one. */
+export function readInvoice(path: string, text: string): Bolt11Invoice {
+  try {
+    return decodeBolt11(text);
+  } catch (error) {
+    if (error instanceof CodecError) throw rejected(path, error.message);
+    throw error;
+  }
+}
+
+/** Why the node cannot pay the invoice whatever the amount, or null when it can (decisions section 13). */
+export function invoiceObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
+  const { network } = node.descriptor;
+  if (invoice.network !== network) {
+    return `The invoice is for ${invoice.network} and this wallet's node is on ${network}.`;
+  }
+  if (invoice.expiresAtMs <= node.clock.now()) {
+    return 'The invoice has expired: ask the receiver for a new one.';
+  }
+  return null;
+}
+
+/** Decodes, checks and prices the payment of an invoice. Throws errors 7 and 106; sends nothing. */
+export function planInvoicePayment(
+  request: InvoicePaymentRequest,
+  node: WalletNode,
+  fees: FeePolicy,
+): SendPlan {
+  const invoice = readInvoice('invoice', request.invoice);
+  const obstacle = invoiceObstacle(invoice, node);
+  if (obstacle !== null) throw refused(obstacle);
+  const amountMsat = agreedAmountMsat(invoice.amountMsat, request.amountMsat);
+  const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
+  const { personalNote, message } = request;
+  return {
+    id: paymentId('ln', invoice.paymentHash),
+    rail: 'invoice',
+    amountMsat,
+    maxFeeMsat,
+    details: {
+      hash: invoice.paymentHash,
+      invoice: request.invoice,
+      expiresAtMs: invoice.expiresAtMs,
+      personalNote,
+      message,
+    },
+    start: (identity) =>
+      node.payInvoice({
+        ...identity,
+        amountMsat,
+        maxFeeMsat,
+        personalNote,
+        message,
+        invoice: request.invoice,
+      }),
+  };
+}
+
+function agreedAmountMsat(encodedMsat: bigint | null, givenMsat: bigint | null): bigint {
+  if (encodedMsat === null) {
+    if (givenMsat === null) {
+      throw rejected('amount', 'the invoice has no amount: say how many satoshis to pay');
+    }
+    return givenMsat;
+  }
+  if (givenMsat !== null && givenMsat !== encodedMsat) {
+    throw rejected(
+      'amount',
+      `the invoice asks for ${formatAmountMsat(encodedMsat)} sats: leave the amount out or give the same`,
+    );
+  }
+  return encodedMsat;
+}

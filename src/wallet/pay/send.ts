@@ -1,0 +1,112 @@
+import { ApiError } from '../../model/errors.ts';
+import { blankPayment, isFinal, type Payment, type Rail } from '../../model/payment.ts';
+import { type PaymentId, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
+import { prepareWatch, type Session } from '../session.ts';
+import { waitForFinal } from '../wait.ts';
+
+/** What the request that sends brings along, whatever the rail. */
+export interface SendContext {
+  readonly session: Session;
+  /** Ends the wait for the outcome, not the payment. */
+  readonly signal: AbortSignal;
+  /** The request's Idempotency-Key; its row learns the payment's index before anything is sent. */
+  readonly idempotencyKey: string | null;
+  /** Told of the payment as soon as it is on its way, or found to be. */
+  readonly onSent: (payment: Payment) => void;
+}
+
+/** A payment about to be made. */
+export interface SendPlan {
+  readonly id: PaymentId;
+  readonly rail: Rail;
+  readonly amountMsat: bigint;
+  /** Most that the payment may cost on top. */
+  readonly maxFeeMsat: bigint;
+  /** What is known of the payment before the node is asked. */
+  readonly details: Partial<Payment>;
+  /** Asks the node; durable in the node when it answers. */
+  readonly start: (identity: { index: PaymentIndex; createdAtMs: number }) => Promise<Payment>;
+}
+
+/**
+ * Makes a payment at most once: an id that is on its way or done is not sent again, whoever asks. The watch, the
+ * budget reservation and, for nodes without a history, the payment itself are durable before the node is asked
+ * (decisions section 5). Answers the payment as it stands once the node has it.
+ */
+export async function send(context: SendContext, plan: SendPlan): Promise<Payment> {
+  const { session } = context;
+  const payment = await session.locks.run(plan.id, async () => {
+    const previous = await session.history.latest(plan.id);
+    if (previous && previous.direction !== 'outbound') {
+      throw new ApiError('refused', 'This invoice is your own: it cannot be paid from the wallet it pays into.');
+    }
+    return previous && previous.status !== 'failed' ? previous : begin(context, plan);
+  });
+  context.onSent(payment);
+  return payment;
+}
+
+/** {@link send}, then waits for the outcome (contract: pay operations block until the payment is terminal). */
+export async function sendAndWait(context: SendContext, plan: SendPlan): Promise<Payment> {
+  const { session } = context;
+  // Held from before the start, so that one feed serves the sending and the waiting.
+  const release = session.feed.hold();
+  try {
+    const payment = await send(context, plan);
+    return isFinal(payment) && session.node.history
+      ? payment
+      : await waitForFinal(session, payment.index, context.signal);
+  } finally {
+    release();
+  }
+}
+
+async function begin(context: SendContext, plan: SendPlan): Promise<Payment> {
+  const { session, idempotencyKey } = context;
+  const { store, userPk: walletId, node } = session;
+  const createdAtMs = node.clock.now();
+  const index = paymentIndex(createdAtMs, plan.id);
+  const pending = {
+    ...blankPayment({
+      index,
+      rail: plan.rail,
+      direction: 'outbound',
+      status: 'pending',
+      statusMsg: 'pending',
+      createdAtMs,
+      updatedAtMs: createdAtMs,
+    }),
+    amountMsat: plan.amountMsat,
+    ...plan.details,
+  };
+  const clientPk = session.client()?.clientPk;
+  await prepareWatch(session);
+  await store.intents.begin(walletId, {
+    payment: pending,
+    journaled: node.history === undefined,
+    idempotencyKey,
+    reservation:
+      clientPk === undefined
+        ? null
+        : { clientPk, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs: createdAtMs },
+  });
+  await session.feed.refreshWatched();
+  try {
+    return await plan.start({ index, createdAtMs });
+  } catch (error) {
+    return undo(context, pending, error);
+  }
+}
+
+/** After a failed start: forgets the payment when nothing was sent, and keeps it pending when that is unknown. */
+async function undo(context: SendContext, pending: Payment, error: unknown): Promise<Payment> {
+  const { session, idempotencyKey } = context;
+  const unknown = !(error instanceof ApiError) || error.outcomeUnknown;
+  if (unknown) {
+    const started = session.node.history ? await session.node.payment(pending.index) : pending;
+    if (started) return started;
+  }
+  await session.store.intents.abandon(session.userPk, pending.index, idempotencyKey);
+  await session.feed.refreshWatched();
+  throw error;
+}

@@ -1,0 +1,53 @@
+import { formatNullableAmountMsat } from '../model/amount.ts';
+import type { CreatedInvoiceJson } from '../model/receive.ts';
+import type { CreateInvoiceCommand } from '../nodes/node.ts';
+import { nodeGroup, type Session, watch } from './session.ts';
+
+/** An invoice to create, without what the wallet adds itself. */
+export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs'>;
+
+/** Creates an invoice and watches it. It is answered, and so can be paid, only once it is watched. */
+export async function createInvoice(
+  session: Session,
+  request: InvoiceRequest,
+): Promise<CreatedInvoiceJson> {
+  const createdAtMs = session.node.clock.now();
+  const created = await session.node.createInvoice({ ...request, createdAtMs });
+  await watch(session, { kind: 'payment', index: created.payment.index });
+  return {
+    index: created.payment.index,
+    invoice: created.invoice,
+    description: request.description,
+    amount: formatNullableAmountMsat(request.amountMsat),
+    created_at: created.payment.createdAtMs,
+    expires_at: created.payment.createdAtMs + request.expirationSecs * 1000,
+    payment_hash: created.paymentHash,
+    payment_secret: created.paymentSecret,
+  };
+}
+
+/** Creates a reusable offer and watches every payment that will arrive on it. */
+export async function createOffer(
+  session: Session,
+  request: {
+    readonly description: string | null;
+    readonly minAmountMsat: bigint | null;
+    readonly expirationSecs: number | null;
+  },
+): Promise<string> {
+  const { expirationSecs } = request;
+  const { offer, offerId } = await nodeGroup(session, 'offers').createOffer({
+    description: request.description,
+    minAmountMsat: request.minAmountMsat,
+    expiresAtMs: expirationSecs === null ? null : session.node.clock.now() + expirationSecs * 1000,
+  });
+  await watch(session, { kind: 'offer', offerId });
+  return offer;
+}
+
+/** An address without payments so far, watched (contract, get_next_unused_address). */
+export async function nextUnusedAddress(session: Session): Promise<string> {
+  const address = await nodeGroup(session, 'onchain').nextUnusedAddress();
+  await watch(session, { kind: 'address', address });
+  return address;
+}

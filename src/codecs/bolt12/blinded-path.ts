@@ -1,0 +1,151 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Refuse } from '../bigsize.ts';
+import { joinBytes } from '../tlv.ts';
+import { byteReader } from './byte-reader.ts';
+import { bytesOfHex, isPoint, uintBytes, type ValueCodec } from './values.ts';
+
+/** One hop of a blinded path (BOLT 4). */
+export interface BlindedHop {
+  /** Compressed public key, hex. */
+  readonly blindedNodeId: string;
+  /** What the hop's node decrypts to find the next one; opaque to everyone else. */
+  readonly encryptedRecipientData: Uint8Array;
+}
+
+/** A route to a node that does not name it (BOLT 4, route blinding). */
+export interface BlindedPath {
+  /** Where to enter, hex: a 33-byte node id, or 9 bytes of direction and short channel id (BOLT 1 `sciddir_or_pubkey`). */
+  readonly introduction: string;
+  /** First path key, a compressed public key, hex. */
+  readonly pathKey: string;
+  /** At least one hop. */
+  readonly hops: readonly BlindedHop[];
+}
+
+/** What it costs to use a blinded path of an invoice, all hops together (BOLT 12 `blinded_payinfo`). */
+export interface BlindedPayInfo {
+  readonly feeBaseMsat: number;
+  readonly feeProportionalMillionths: number;
+  readonly cltvExpiryDelta: number;
+  readonly htlcMinimumMsat: bigint;
+  readonly htlcMaximumMsat: bigint;
+  readonly features: Uint8Array;
+}
+
+/** An on-chain address in an invoice (BOLT 12 `fallback_address`). */
+export interface FallbackAddress {
+  /** Witness version; above 16 is to be ignored. */
+  readonly version: number;
+  /** Witness program. */
+  readonly program: Uint8Array;
+}
+
+function pointHex(bytes: Uint8Array, name: string, refuse: Refuse): string {
+  return isPoint(bytes) ? bytesToHex(bytes) : refuse(`has a ${name} that is not a public key`);
+}
+
+/** One or more blinded paths in a row; refuses an empty list, a path without hops, and keys that are none. */
+export const blindedPaths: ValueCodec<readonly BlindedPath[]> = {
+  decode: (value, refuse) => {
+    if (value.length === 0) refuse('has no blinded path');
+    const reader = byteReader(value, 'a blinded path', refuse);
+    const paths: BlindedPath[] = [];
+    do {
+      const byChannel = reader.peek() < 2;
+      const introduction = byChannel
+        ? bytesToHex(reader.take(9))
+        : pointHex(reader.take(33), 'first_node_id', refuse);
+      const pathKey = pointHex(reader.take(33), 'first_path_key', refuse);
+      const count = reader.uint(1);
+      if (count === 0) refuse('has a blinded path without hops');
+      const hops: BlindedHop[] = [];
+      for (let i = 0; i < count; i++) {
+        const blindedNodeId = pointHex(reader.take(33), 'blinded_node_id', refuse);
+        hops.push({ blindedNodeId, encryptedRecipientData: reader.take(reader.uint(2)) });
+      }
+      paths.push({ introduction, pathKey, hops });
+    } while (!reader.done());
+    return paths;
+  },
+  encode: (paths, refuse) =>
+    joinBytes(
+      paths.flatMap(({ introduction, pathKey, hops }) => [
+        bytesOfHex(introduction, refuse),
+        bytesOfHex(pathKey, refuse),
+        uintBytes(hops.length, 1, refuse),
+        ...hops.flatMap(({ blindedNodeId, encryptedRecipientData }) => [
+          bytesOfHex(blindedNodeId, refuse),
+          uintBytes(encryptedRecipientData.length, 2, refuse),
+          encryptedRecipientData,
+        ]),
+      ]),
+    ),
+};
+
+/** A list of `blinded_payinfo` in a row (`invoice_blindedpay`). */
+export const blindedPayInfos: ValueCodec<readonly BlindedPayInfo[]> = {
+  decode: (value, refuse) => {
+    const reader = byteReader(value, 'a blinded_payinfo', refuse);
+    const infos: BlindedPayInfo[] = [];
+    while (!reader.done()) {
+      infos.push({
+        feeBaseMsat: reader.uint(4),
+        feeProportionalMillionths: reader.uint(4),
+        cltvExpiryDelta: reader.uint(2),
+        htlcMinimumMsat: reader.uint64(),
+        htlcMaximumMsat: reader.uint64(),
+        features: reader.take(reader.uint(2)),
+      });
+    }
+    return infos;
+  },
+  encode: (infos, refuse) =>
+    joinBytes(
+      infos.flatMap((info) => [
+        uintBytes(info.feeBaseMsat, 4, refuse),
+        uintBytes(info.feeProportionalMillionths, 4, refuse),
+        uintBytes(info.cltvExpiryDelta, 2, refuse),
+        uintBytes(info.htlcMinimumMsat, 8, refuse),
+        uintBytes(info.htlcMaximumMsat, 8, refuse),
+        uintBytes(info.features.length, 2, refuse),
+        info.features,
+      ]),
+    ),
+};
+
+/** A list of `fallback_address` in a row (`invoice_fallbacks`). */
+export const fallbackAddresses: ValueCodec<readonly FallbackAddress[]> = {
+  decode: (value, refuse) => {
+    const reader = byteReader(value, 'a fallback address', refuse);
+    const fallbacks: FallbackAddress[] = [];
+    while (!reader.done()) {
+      fallbacks.push({ version: reader.uint(1), program: reader.take(reader.uint(2)) });
+    }
+    return fallbacks;
+  },
+  encode: (fallbacks, refuse) =>
+    joinBytes(
+      fallbacks.flatMap(({ version, program }) => [
+        uintBytes(version, 1, refuse),
+        uintBytes(program.length, 2, refuse),
+        program,
+      ]),
+    ),
+};
+
+/** What `oneHopPath` is made from: two public keys in hex, and the only hop. */
+export interface OneHopPathParts {
+  /** Node id of the node that the path leads to and starts at, hex. */
+  readonly introductionNodeId: string;
+  /** First path key, hex. */
+  readonly pathKey: string;
+  readonly hop: BlindedHop;
+}
+
+/**
+ * The shortest blinded path: it starts and ends at the receiving node (BOLT 12: "a path of length 1 with only
+ * themselves"). The parts are checked when it is written into a document.
+ */
+export function oneHopPath(parts: OneHopPathParts): BlindedPath {
+  return { introduction: parts.introductionNodeId, pathKey: parts.pathKey, hops: [parts.hop] };
+}

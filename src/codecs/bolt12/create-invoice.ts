@@ -1,0 +1,66 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Refuse } from '../bigsize.ts';
+import type { FallbackAddress } from './blinded-path.ts';
+import { INVOICE_FIELDS, writeFields } from './fields.ts';
+import { type Bolt12Invoice, INVOICE_SIGNATURE, type InvoicePath, invoiceOf } from './invoice.ts';
+import type { InvoiceRequest } from './invoice-request.ts';
+import { merkleRoot } from './merkle.ts';
+import { isInvoiceRequestType } from './ranges.ts';
+import { refusal } from './refusal.ts';
+import { signRoot } from './signature.ts';
+import { verifyInvoice } from './verify-invoice.ts';
+
+/** What a payee answers an invoice request with. */
+export interface InvoiceParts {
+  readonly invoiceRequest: InvoiceRequest;
+  /** SHA-256 of the preimage, hex. */
+  readonly paymentHash: string;
+  /** The request's amount, or without one the offer's amount times the quantity. */
+  readonly amountMsat: bigint;
+  readonly createdAtSecs: number;
+  /** Left out, the invoice expires 7200 seconds after its creation. */
+  readonly relativeExpirySecs?: number;
+  /** 32-byte key behind the offer's `offer_issuer_id`, or behind the end of one of its paths. */
+  readonly nodeSecretKey: Uint8Array;
+  /** At least one way to the node, most preferred first. */
+  readonly paths: readonly InvoicePath[];
+  readonly fallbacks?: readonly FallbackAddress[];
+  readonly features?: Uint8Array;
+  /** Fresh randomness for the signature, see `Signer`. */
+  readonly auxRand?: Uint8Array;
+}
+
+const refuse: Refuse = refusal('bolt12', 'invoice', 'change what it is made of');
+
+/**
+ * Makes and signs the invoice that answers a request. Throws `CodecError('bolt12')` when the payer would refuse
+ * it: wrong amount, wrong key, no path.
+ */
+export function createInvoice(parts: InvoiceParts): Bolt12Invoice {
+  const { invoiceRequest, nodeSecretKey, paths } = parts;
+  const unsigned = writeFields(
+    INVOICE_FIELDS,
+    {
+      invoicePaths: paths.map(({ path }) => path),
+      invoiceBlindedPay: paths.map(({ payInfo }) => payInfo),
+      invoiceCreatedAt: BigInt(parts.createdAtSecs),
+      invoiceRelativeExpiry: parts.relativeExpirySecs ?? null,
+      invoicePaymentHash: parts.paymentHash,
+      invoiceAmount: parts.amountMsat,
+      invoiceFallbacks: parts.fallbacks ?? null,
+      invoiceFeatures: parts.features ?? null,
+      invoiceNodeId: bytesToHex(secp256k1.getPublicKey(nodeSecretKey, true)),
+    },
+    invoiceRequest.records.filter(({ type }) => isInvoiceRequestType(type)),
+    refuse,
+  );
+  const root = merkleRoot(unsigned) ?? refuse('it is empty');
+  const signature = signRoot(INVOICE_SIGNATURE, root, {
+    secretKey: nodeSecretKey,
+    auxRand: parts.auxRand,
+  });
+  const invoice = invoiceOf(writeFields(INVOICE_FIELDS, { signature }, unsigned, refuse));
+  verifyInvoice(invoice, invoiceRequest);
+  return invoice;
+}

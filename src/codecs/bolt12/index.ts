@@ -1,0 +1,52 @@
+// For those who ask for, issue and pay.
+
+export type { Bip353Name } from './bip353-name.ts';
+export type {
+  BlindedHop,
+  BlindedPath,
+  BlindedPayInfo,
+  FallbackAddress,
+  OneHopPathParts,
+} from './blinded-path.ts';
+export { oneHopPath } from './blinded-path.ts';
+export { createInvoice, type InvoiceParts } from './create-invoice.ts';
+export { createInvoiceRequest, type InvoiceRequestParts } from './create-invoice-request.ts';
+export { expectedAmountMsat } from './expected-amount.ts';
+// For payer proofs, which are made of the same fields, hashes and signatures.
+export {
+  type FieldValues,
+  field,
+  INVOICE_FIELDS,
+  readFields,
+  required,
+  writeFields,
+} from './fields.ts';
+export {
+  type Bolt12Invoice,
+  decodeInvoice,
+  INVOICE_SIGNATURE,
+  type InvoicePath,
+  type InvoiceValues,
+  isBolt12InvoiceExpired,
+} from './invoice.ts';
+export {
+  decodeInvoiceRequest,
+  type InvoiceRequest,
+  type InvoiceRequestValues,
+  verifyInvoiceRequest,
+} from './invoice-request.ts';
+export { branchHash, foldTree, leafHash, merkleRoot, nonceHashes } from './merkle.ts';
+export {
+  decodeOffer,
+  encodeOffer,
+  isOfferExpired,
+  type Offer,
+  type OfferFields,
+  offerUnpayableReason,
+} from './offer.ts';
+export { isInvoiceType, isSignatureType } from './ranges.ts';
+export { refusal } from './refusal.ts';
+export { isRootSignature, signRoot } from './signature.ts';
+export { decodeBolt12String, encodeBolt12String } from './string.ts';
+export { fixedHex, hexList, safeNumber, utf8Text, type ValueCodec } from './values.ts';
+export { verifyInvoice } from './verify-invoice.ts';

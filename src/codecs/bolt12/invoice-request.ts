@@ -1,0 +1,146 @@
+import type { Refuse } from '../bigsize.ts';
+import { NETWORKS } from '../network.ts';
+import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
+import type { Bip353Name } from './bip353-name.ts';
+import { expectedAmountMsat } from './expected-amount.ts';
+import { type FieldValues, INVOICE_REQUEST_FIELDS, readFields, required } from './fields.ts';
+import { merkleRoot } from './merkle.ts';
+import type { Offer } from './offer.ts';
+import { isInvoiceRequestType, isOfferType, isSignatureType } from './ranges.ts';
+import { refusal } from './refusal.ts';
+import { sameRecords } from './same-records.ts';
+import { isRootSignature } from './signature.ts';
+import { decodeBolt12String, encodeBolt12String } from './string.ts';
+import { unknownEvenBit } from './values.ts';
+
+/** The values of all fields an invoice request may have, by BOLT 12's names; null where it does not have one. */
+export type InvoiceRequestValues = FieldValues<typeof INVOICE_REQUEST_FIELDS>;
+
+/** A BOLT 12 invoice request. A signature that stands in it has been verified. */
+export interface InvoiceRequest {
+  /** Canonical string (`lnr1...`). */
+  readonly text: string;
+  /** The TLV stream, as an onion message carries it. */
+  readonly bytes: Uint8Array;
+  /** Genesis hash of the chain to pay on, wire order, hex; Bitcoin when the request names none. */
+  readonly chain: string;
+  /** What the payer proposes to pay; null leaves it at the offer's amount. */
+  readonly amountMsat: bigint | null;
+  readonly quantity: bigint | null;
+  /** Transient key of the payer, hex. */
+  readonly payerId: string;
+  readonly payerNote: string | null;
+  readonly bip353Name: Bip353Name | null;
+  /** Unpredictable bytes of the payer. Never show them: they unlock what payer proofs leave out. */
+  readonly metadata: Uint8Array;
+  /** 64 bytes, hex; null only in requests that respond to no offer ("offer to send money"). */
+  readonly signature: string | null;
+  /** Every field's value, the mirrored offer's included. */
+  readonly values: InvoiceRequestValues;
+  /** All fields in order, unknown odd ones and the signature included. */
+  readonly records: readonly TlvRecord[];
+}
+
+/** What an invoice request's signature is about. */
+export const INVOICE_REQUEST_SIGNATURE = {
+  message: 'invoice_request',
+  field: 'signature',
+} as const;
+
+const refuse: Refuse = refusal('bolt12', 'invoice request', 'make a new one from the offer');
+
+/**
+ * Turns a request's records into an `InvoiceRequest` by the rules of BOLT 12 that concern it alone. Whether its
+ * signature is genuine is the caller's to know.
+ */
+export function invoiceRequestOf(records: readonly TlvRecord[]): InvoiceRequest {
+  const stray = records.find(({ type }) => !isInvoiceRequestType(type) && !isSignatureType(type));
+  if (stray !== undefined) refuse(`it has field ${stray.type}, which requests cannot have`);
+  const values = readFields(INVOICE_REQUEST_FIELDS, records, refuse);
+  const metadata = required(values.invreqMetadata, INVOICE_REQUEST_FIELDS.invreqMetadata, refuse);
+  const payerId = required(values.invreqPayerId, INVOICE_REQUEST_FIELDS.invreqPayerId, refuse);
+  const bit = unknownEvenBit(values.invreqFeatures ?? new Uint8Array(), []);
+  if (bit !== null) refuse(`it requires feature ${bit}, which is not known here`);
+  if (respondsToOffer(values)) checkOfferTerms(values);
+  else checkOfferless(values);
+
+  const bytes = encodeTlvStream(records);
+  return {
+    text: encodeBolt12String('lnr', bytes),
+    bytes,
+    chain: values.invreqChain ?? NETWORKS.bitcoin.chainHash,
+    amountMsat: values.invreqAmount,
+    quantity: values.invreqQuantity,
+    payerId,
+    payerNote: values.invreqPayerNote,
+    bip353Name: values.invreqBip353Name,
+    metadata,
+    signature: values.signature,
+    values,
+    records,
+  };
+}
+
+/** Whether the request answers an offer, rather than offering to send money (BOLT 12, reader of a request). */
+export function respondsToOffer(values: InvoiceRequestValues): boolean {
+  return values.offerIssuerId !== null || values.offerPaths !== null;
+}
+
+function checkOfferTerms(values: InvoiceRequestValues): void {
+  required(values.signature, INVOICE_REQUEST_FIELDS.signature, refuse);
+  const { offerQuantityMax: max, invreqQuantity: quantity, invreqAmount: amountMsat } = values;
+  if (max === null) {
+    if (quantity !== null) refuse('the offer is not sold by quantity');
+  } else {
+    const wanted = required(quantity, INVOICE_REQUEST_FIELDS.invreqQuantity, refuse);
+    if (wanted === 0n) refuse('invreq_quantity is zero');
+    if (max !== 0n && wanted > max) refuse(`invreq_quantity is above the offer's ${max}`);
+  }
+  if (values.offerAmount === null && amountMsat === null) {
+    refuse('neither the offer nor invreq_amount says an amount');
+  }
+  const expectedMsat = expectedAmountMsat({
+    currency: values.offerCurrency,
+    amount: values.offerAmount,
+    quantity,
+  });
+  if (amountMsat !== null && expectedMsat !== null && amountMsat < expectedMsat) {
+    refuse(`invreq_amount is below the ${expectedMsat} millisatoshis that the offer asks for`);
+  }
+}
+
+function checkOfferless(values: InvoiceRequestValues): void {
+  const { offerChains, offerFeatures, offerQuantityMax } = values;
+  if (offerChains !== null || offerFeatures !== null || offerQuantityMax !== null) {
+    refuse('it responds to no offer but has fields that only offers have');
+  }
+  required(values.invreqAmount, INVOICE_REQUEST_FIELDS.invreqAmount, refuse);
+}
+
+/**
+ * Reads an invoice request from its string (`lnr1...`) or its TLV stream, by the rules of BOLT 12 that concern it
+ * alone, and verifies its signature. Throws `CodecError('bolt12')`.
+ */
+export function decodeInvoiceRequest(source: string | Uint8Array): InvoiceRequest {
+  const bytes = typeof source === 'string' ? decodeBolt12String(source, 'lnr', refuse) : source;
+  const request = invoiceRequestOf(decodeTlvStream(bytes, refuse));
+  const root = merkleRoot(request.records) ?? refuse('it is empty');
+  const { signature, payerId } = request;
+  if (signature !== null && !isRootSignature(INVOICE_REQUEST_SIGNATURE, root, signature, payerId)) {
+    refuse('signature is not by invreq_payer_id');
+  }
+  return request;
+}
+
+/**
+ * Checks that a request asks for exactly this offer: every offer field mirrored, on one of its chains, in an
+ * amount that its issuer can judge. Quantity, amount and signature were judged when the request was read. Whether
+ * the offer has expired is `isOfferExpired`. Throws `CodecError('bolt12')`.
+ */
+export function verifyInvoiceRequest(request: InvoiceRequest, offer: Offer): void {
+  const mirrored = request.records.filter(({ type }) => isOfferType(type));
+  if (!sameRecords(mirrored, offer.records)) refuse('its offer fields are not those of the offer');
+  if (!offer.chains.includes(request.chain)) refuse('invreq_chain is none of offer_chains');
+  if (offer.currency !== null)
+    refuse(`its offer is priced in ${offer.currency}, which cannot be converted here`);
+}

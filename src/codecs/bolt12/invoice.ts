@@ -1,0 +1,148 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import type { Refuse } from '../bigsize.ts';
+import { NETWORKS } from '../network.ts';
+import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
+import type { BlindedPath, BlindedPayInfo, FallbackAddress } from './blinded-path.ts';
+import { type FieldValues, INVOICE_FIELDS, readFields, required } from './fields.ts';
+import { merkleRoot } from './merkle.ts';
+import { isInvoiceType, isSignatureType } from './ranges.ts';
+import { refusal } from './refusal.ts';
+import { isRootSignature } from './signature.ts';
+import { decodeBolt12String, encodeBolt12String } from './string.ts';
+import { unknownEvenBit } from './values.ts';
+
+/** The values of all fields an invoice may have, by BOLT 12's names; null where it does not have one. */
+export type InvoiceValues = FieldValues<typeof INVOICE_FIELDS>;
+
+/** A blinded path of an invoice and what it costs. */
+export interface InvoicePath {
+  readonly path: BlindedPath;
+  readonly payInfo: BlindedPayInfo;
+}
+
+/** A BOLT 12 invoice whose signature has been verified. */
+export interface Bolt12Invoice {
+  /** Canonical string (`lni1...`). */
+  readonly text: string;
+  /** The TLV stream, as an onion message carries it. */
+  readonly bytes: Uint8Array;
+  /** Genesis hash of the chain to pay on, wire order, hex; Bitcoin when the invoice names none. */
+  readonly chain: string;
+  /** SHA-256 of the preimage that paying it reveals, hex. */
+  readonly paymentHash: string;
+  readonly amountMsat: bigint;
+  readonly createdAtSecs: number;
+  /** `createdAtSecs` plus the relative expiry; 7200 seconds when the invoice names none. */
+  readonly expiresAtSecs: number;
+  /** Key that signed the invoice, hex; need not be the id of a public node. */
+  readonly nodeId: string;
+  /** Key that the payer asked with, hex. */
+  readonly payerId: string;
+  readonly description: string | null;
+  readonly issuer: string | null;
+  readonly payerNote: string | null;
+  readonly quantity: bigint | null;
+  /** In the payee's order of preference; those that need an unknown feature are left out. */
+  readonly paths: readonly InvoicePath[];
+  /** On-chain addresses; those that BOLT 12 says to ignore by version or length are left out. */
+  readonly fallbacks: readonly FallbackAddress[];
+  readonly features: Uint8Array | null;
+  /** 64 bytes, hex. */
+  readonly signature: string;
+  /** Merkle root that the signature is over, hex. */
+  readonly invoiceRoot: string;
+  /** Every field's value, the mirrored offer's and request's included. */
+  readonly values: InvoiceValues;
+  /** All fields in order, unknown odd ones and the signature included. */
+  readonly records: readonly TlvRecord[];
+}
+
+/** What an invoice's signature is about. */
+export const INVOICE_SIGNATURE = { message: 'invoice', field: 'signature' } as const;
+
+/** BOLT 12: how long an invoice without `invoice_relative_expiry` may be paid. */
+const DEFAULT_EXPIRY_SECS = 7200;
+
+/** Multi-part payments, required and optional (BOLT 12, "Invoice Features"). */
+const KNOWN_INVOICE_FEATURES = [16, 17];
+
+const refuse: Refuse = refusal('bolt12', 'invoice', 'ask for a new one');
+
+/**
+ * Turns an invoice's records into a `Bolt12Invoice` by the rules of BOLT 12 that concern it alone. Whether its
+ * signature is genuine is the caller's to know.
+ */
+export function invoiceOf(records: readonly TlvRecord[]): Bolt12Invoice {
+  const stray = records.find(({ type }) => !isInvoiceType(type) && !isSignatureType(type));
+  if (stray !== undefined) refuse(`it has field ${stray.type}, which invoices cannot have`);
+  const values = readFields(INVOICE_FIELDS, records, refuse);
+  const createdAt = required(values.invoiceCreatedAt, INVOICE_FIELDS.invoiceCreatedAt, refuse);
+  if (createdAt > BigInt(Number.MAX_SAFE_INTEGER)) refuse('invoice_created_at is no date');
+  const createdAtSecs = Number(createdAt);
+  const bit = unknownEvenBit(values.invoiceFeatures ?? new Uint8Array(), KNOWN_INVOICE_FEATURES);
+  if (bit !== null) refuse(`it requires feature ${bit}, which is not known here`);
+
+  const bytes = encodeTlvStream(records);
+  const root = merkleRoot(records) ?? refuse('it is empty');
+  return {
+    text: encodeBolt12String('lni', bytes),
+    bytes,
+    chain: values.invreqChain ?? NETWORKS.bitcoin.chainHash,
+    paymentHash: required(values.invoicePaymentHash, INVOICE_FIELDS.invoicePaymentHash, refuse),
+    amountMsat: required(values.invoiceAmount, INVOICE_FIELDS.invoiceAmount, refuse),
+    createdAtSecs,
+    expiresAtSecs: createdAtSecs + (values.invoiceRelativeExpiry ?? DEFAULT_EXPIRY_SECS),
+    nodeId: required(values.invoiceNodeId, INVOICE_FIELDS.invoiceNodeId, refuse),
+    payerId: required(values.invreqPayerId, INVOICE_FIELDS.invreqPayerId, refuse),
+    description: values.offerDescription,
+    issuer: values.offerIssuer,
+    payerNote: values.invreqPayerNote,
+    quantity: values.invreqQuantity,
+    paths: usablePaths(values),
+    fallbacks: (values.invoiceFallbacks ?? []).filter(isUsableFallback),
+    features: values.invoiceFeatures,
+    signature: required(values.signature, INVOICE_FIELDS.signature, refuse),
+    invoiceRoot: bytesToHex(root),
+    values,
+    records,
+  };
+}
+
+function usablePaths(values: InvoiceValues): InvoicePath[] {
+  const paths = required(values.invoicePaths, INVOICE_FIELDS.invoicePaths, refuse);
+  const infos = required(values.invoiceBlindedPay, INVOICE_FIELDS.invoiceBlindedPay, refuse);
+  if (paths.length !== infos.length) {
+    refuse('invoice_blindedpay does not describe each of invoice_paths');
+  }
+  const usable = paths.flatMap((path, i) => {
+    const payInfo = infos[i];
+    return payInfo !== undefined && unknownEvenBit(payInfo.features, []) === null
+      ? [{ path, payInfo }]
+      : [];
+  });
+  if (usable.length === 0) refuse('each of its paths requires a feature that is not known here');
+  return usable;
+}
+
+function isUsableFallback({ version, program }: FallbackAddress): boolean {
+  return version <= 16 && program.length >= 2 && program.length <= 40;
+}
+
+/**
+ * Reads an invoice from its string (`lni1...`) or its TLV stream, by the rules of BOLT 12 that concern it alone,
+ * and verifies its signature. Throws `CodecError('bolt12')`.
+ */
+export function decodeInvoice(source: string | Uint8Array): Bolt12Invoice {
+  const bytes = typeof source === 'string' ? decodeBolt12String(source, 'lni', refuse) : source;
+  const invoice = invoiceOf(decodeTlvStream(bytes, refuse));
+  const root = hexToBytes(invoice.invoiceRoot);
+  if (!isRootSignature(INVOICE_SIGNATURE, root, invoice.signature, invoice.nodeId)) {
+    refuse('signature is not by invoice_node_id');
+  }
+  return invoice;
+}
+
+/** Whether payment must no longer be attempted (BOLT 12): the time is past the invoice's expiry. */
+export function isBolt12InvoiceExpired(invoice: Bolt12Invoice, nowSecs: number): boolean {
+  return nowSecs > invoice.expiresAtSecs;
+}

@@ -1,0 +1,76 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { encodeBigSize } from '../bigsize.ts';
+import { encodeTlvRecord, type TlvRecord } from '../tlv.ts';
+import { isSignatureType } from './ranges.ts';
+
+/** Hashes messages under one tag: `H(tag, msg) = SHA256(SHA256(tag) || SHA256(tag) || msg)`. */
+export type TaggedHash = (...parts: readonly Uint8Array[]) => Uint8Array;
+
+/** The tagged hash of BIP 340. The state after the tag is kept, so each message costs only itself. */
+export function taggedHash(tag: Uint8Array): TaggedHash {
+  const tagHash = sha256(tag);
+  const start = sha256.create().update(tagHash).update(tagHash);
+  return (...parts) => {
+    const hash = start.clone();
+    for (const part of parts) hash.update(part);
+    return hash.digest();
+  };
+}
+
+const hashLeaf = taggedHash(utf8ToBytes('LnLeaf'));
+const hashBranch = taggedHash(utf8ToBytes('LnBranch'));
+
+/** `H("LnLeaf", record bytes)`: the half of a leaf that depends on the field's value. */
+export function leafHash(record: TlvRecord): Uint8Array {
+  return hashLeaf(encodeTlvRecord(record));
+}
+
+/**
+ * The other half of each leaf, by field type: `H("LnNonce" || first record, type)`. It keeps neighbours of a
+ * disclosed field from being guessed. `first` is the numerically first record of the stream.
+ */
+export function nonceHashes(first: TlvRecord): (type: bigint) => Uint8Array {
+  const hash = taggedHash(concatBytes(utf8ToBytes('LnNonce'), encodeTlvRecord(first)));
+  return (type) => hash(encodeBigSize(type));
+}
+
+/** `H("LnBranch", lesser || greater)`. */
+export function branchHash(a: Uint8Array, b: Uint8Array): Uint8Array {
+  return Buffer.compare(a, b) < 0 ? hashBranch(a, b) : hashBranch(b, a);
+}
+
+/**
+ * Folds leaves the way BOLT 12 shapes its trees: n leaves split at the largest power of two below n, so the
+ * deepest side is on the lowest types. `join` is called left subtree first, then right, then their parent; the
+ * order of hashes in payer proofs depends on that. Wants at least one leaf.
+ */
+export function foldTree<T>(leaves: readonly [T, ...T[]], join: (left: T, right: T) => T): T {
+  // Subtrees of equal height meet as soon as both are whole, as bits carry in a binary counter.
+  const whole: { node: T; height: number }[] = [];
+  for (const leaf of leaves) {
+    let node = leaf;
+    let height = 0;
+    for (let left = whole.at(-1); left?.height === height; left = whole.at(-1)) {
+      whole.pop();
+      node = join(left.node, node);
+      height += 1;
+    }
+    whole.push({ node, height });
+  }
+  return whole.map(({ node }) => node).reduceRight((right, left) => join(left, right));
+}
+
+/**
+ * The merkle root of a stream's records (ascending, signature fields skipped), 32 bytes; null when no record is
+ * left, since such a stream has no root.
+ */
+export function merkleRoot(records: readonly TlvRecord[]): Uint8Array | null {
+  const [first] = records;
+  if (first === undefined) return null;
+  const nonceHash = nonceHashes(first);
+  const [leaf, ...leaves] = records
+    .filter(({ type }) => !isSignatureType(type))
+    .map((record) => branchHash(leafHash(record), nonceHash(record.type)));
+  return leaf === undefined ? null : foldTree([leaf, ...leaves], branchHash);
+}

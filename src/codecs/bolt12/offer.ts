@@ -1,0 +1,164 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Refuse } from '../bigsize.ts';
+import { NETWORKS } from '../network.ts';
+import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
+import type { BlindedPath } from './blinded-path.ts';
+import { OFFER_FIELDS, readFields, writeFields } from './fields.ts';
+import { merkleRoot } from './merkle.ts';
+import { isOfferType } from './ranges.ts';
+import { refusal } from './refusal.ts';
+import { decodeBolt12String, encodeBolt12String } from './string.ts';
+import { safeNumber, unknownEvenBit } from './values.ts';
+
+/** A BOLT 12 offer. Fields that it does not have are null. */
+export interface Offer {
+  /** Canonical string: lower case, no `+`. */
+  readonly text: string;
+  /** Genesis hashes of the chains it may be paid on, wire order, hex; Bitcoin alone when the offer names none. */
+  readonly chains: readonly string[];
+  readonly metadata: Uint8Array | null;
+  /** ISO 4217 code that `amount` is in; null means the chain's own unit. */
+  readonly currency: string | null;
+  /** Least amount per item, in the smallest unit of `currency` (cents), or in millisatoshis without one. */
+  readonly amount: bigint | null;
+  /** `amount` when it is in millisatoshis, otherwise null. */
+  readonly amountMsat: bigint | null;
+  readonly description: string | null;
+  readonly features: Uint8Array | null;
+  /** Seconds since 1970; what a double cannot hold exactly reads as `Number.MAX_SAFE_INTEGER`. */
+  readonly absoluteExpirySecs: number | null;
+  readonly paths: readonly BlindedPath[] | null;
+  /** Per path the key that signs invoices when the offer has no `issuerId`; empty without paths. */
+  readonly pathsLastBlindedNodeIds: readonly string[];
+  readonly issuer: string | null;
+  /** Most items one invoice may be for, 0 = no limit; null = the offer is not sold by quantity. */
+  readonly quantityMax: bigint | null;
+  readonly issuerId: string | null;
+  /** Merkle root of the offer's fields, hex: its name, the same as Core Lightning's `offer_id`. */
+  readonly offerId: string;
+  /** All fields in order, unknown odd ones included: what an invoice request mirrors. */
+  readonly records: readonly TlvRecord[];
+}
+
+/** What an offer is written from; the meaning and units are those of `Offer`. */
+export interface OfferFields {
+  /** Left out, the offer is for Bitcoin. */
+  readonly chains?: readonly string[];
+  readonly metadata?: Uint8Array;
+  readonly currency?: string;
+  readonly amount?: bigint;
+  readonly description?: string;
+  readonly features?: Uint8Array;
+  readonly absoluteExpirySecs?: number;
+  readonly paths?: readonly BlindedPath[];
+  readonly issuer?: string;
+  readonly quantityMax?: bigint;
+  readonly issuerId?: string;
+  /** Further fields with odd types in the offer's ranges. */
+  readonly otherRecords?: readonly TlvRecord[];
+}
+
+const refuse: Refuse = refusal('bolt12', 'offer', 'ask its issuer for a new one');
+
+/** Turns an offer's records into an `Offer`, by every rule BOLT 12 gives its readers that needs no clock. */
+function offerOf(records: readonly TlvRecord[]): Offer {
+  const stray = records.find(({ type }) => !isOfferType(type));
+  if (stray !== undefined) refuse(`it has field ${stray.type}, which offers cannot have`);
+  const values = readFields(OFFER_FIELDS, records, refuse);
+  const { offerAmount: amount, offerCurrency: currency, offerPaths: paths } = values;
+  if (amount === 0n) refuse('offer_amount is zero');
+  if (amount !== null && values.offerDescription === null) {
+    refuse('it has offer_amount but no offer_description');
+  }
+  if (currency !== null && amount === null) refuse('it has offer_currency but no offer_amount');
+  if (values.offerIssuerId === null && paths === null) {
+    refuse('it has neither offer_issuer_id nor offer_paths, so nobody can be asked for an invoice');
+  }
+  const bit = unknownEvenBit(values.offerFeatures ?? new Uint8Array(), []);
+  if (bit !== null) refuse(`it requires feature ${bit}, which is not known here`);
+  const root = merkleRoot(records) ?? refuse('it is empty');
+
+  return {
+    text: encodeBolt12String('lno', encodeTlvStream(records)),
+    chains: values.offerChains ?? [NETWORKS.bitcoin.chainHash],
+    metadata: values.offerMetadata,
+    currency,
+    amount,
+    amountMsat: currency === null ? amount : null,
+    description: values.offerDescription,
+    features: values.offerFeatures,
+    absoluteExpirySecs: safeNumber(values.offerAbsoluteExpiry),
+    paths,
+    pathsLastBlindedNodeIds: lastBlindedNodeIds(paths),
+    issuer: values.offerIssuer,
+    quantityMax: values.offerQuantityMax,
+    issuerId: values.offerIssuerId,
+    offerId: bytesToHex(root),
+    records,
+  };
+}
+
+/** The last hop's `blinded_node_id` of each path: who may sign for an offer without `offer_issuer_id` (BOLT 12). */
+export function lastBlindedNodeIds(paths: readonly BlindedPath[] | null): string[] {
+  return (paths ?? []).flatMap(({ hops }) => hops.slice(-1).map((hop) => hop.blindedNodeId));
+}
+
+/**
+ * Reads an offer (`lno1...`), by every rule BOLT 12 gives readers that needs neither clock nor knowledge of the
+ * node: `offerUnpayableReason` answers the rest. Throws `CodecError('bolt12')`.
+ */
+export function decodeOffer(text: string): Offer {
+  return offerOf(decodeTlvStream(decodeBolt12String(text, 'lno', refuse), refuse));
+}
+
+/** Writes an offer; refuses with `CodecError('bolt12')` what `decodeOffer` would refuse. */
+export function encodeOffer(fields: OfferFields): string {
+  const records = writeFields(
+    OFFER_FIELDS,
+    {
+      offerChains: fields.chains ?? null,
+      offerMetadata: fields.metadata ?? null,
+      offerCurrency: fields.currency ?? null,
+      offerAmount: fields.amount ?? null,
+      offerDescription: fields.description ?? null,
+      offerFeatures: fields.features ?? null,
+      offerAbsoluteExpiry:
+        fields.absoluteExpirySecs === undefined ? null : BigInt(fields.absoluteExpirySecs),
+      offerPaths: fields.paths ?? null,
+      offerIssuer: fields.issuer ?? null,
+      offerQuantityMax: fields.quantityMax ?? null,
+      offerIssuerId: fields.issuerId ?? null,
+    },
+    fields.otherRecords ?? [],
+    refuse,
+  );
+  return offerOf(decodeTlvStream(encodeTlvStream(records), refuse)).text;
+}
+
+/** Whether an invoice must no longer be asked for: the time is past `offer_absolute_expiry` (BOLT 12). */
+export function isOfferExpired(offer: Offer, nowSecs: number): boolean {
+  return offer.absoluteExpirySecs !== null && nowSecs > offer.absoluteExpirySecs;
+}
+
+/**
+ * Why a node on the chain `chainHash` (wire order, hex) cannot pay the offer at `nowSecs`, as one sentence for the
+ * person paying, or null when nothing in the offer stands against it.
+ */
+export function offerUnpayableReason(
+  offer: Offer,
+  { chainHash, nowSecs }: { chainHash: string; nowSecs: number },
+): string | null {
+  if (!offer.chains.includes(chainHash)) {
+    return 'The offer is for another network; ask its issuer for one on the network of this wallet.';
+  }
+  if (isOfferExpired(offer, nowSecs)) {
+    return 'The offer has expired; ask its issuer for a new one.';
+  }
+  if (offer.currency !== null) return currencyReason(offer.currency);
+  return null;
+}
+
+/** The sentence that tells why an offer priced in a currency is not paid: only its issuer knows the rate. */
+export function currencyReason(currency: string): string {
+  return `The offer is priced in ${currency}, which cannot be converted here; ask its issuer for one in bitcoin.`;
+}

@@ -1,0 +1,35 @@
+/** Inclusive ranges of TLV types. */
+type Ranges = readonly (readonly [bigint, bigint])[];
+
+function within(type: bigint, ranges: Ranges): boolean {
+  return ranges.some(([low, high]) => type >= low && type <= high);
+}
+
+/** Whether a field belongs to an offer: 1 to 79 and the first experimental range (BOLT 12, reader of an offer). */
+export function isOfferType(type: bigint): boolean {
+  return within(type, [
+    [1n, 79n],
+    [1_000_000_000n, 1_999_999_999n],
+  ]);
+}
+
+/** Whether a field belongs to an invoice request, its offer's fields included, its signature not. */
+export function isInvoiceRequestType(type: bigint): boolean {
+  return within(type, [
+    [0n, 159n],
+    [1_000_000_000n, 2_999_999_999n],
+  ]);
+}
+
+/** Whether a field belongs to an invoice, the request's fields included, the signature not. */
+export function isInvoiceType(type: bigint): boolean {
+  return within(type, [
+    [0n, 239n],
+    [1_000_000_000n, 3_999_999_999n],
+  ]);
+}
+
+/** Whether a field holds a signature, and so is in no merkle tree (BOLT 12, "Signature Calculation"). */
+export function isSignatureType(type: bigint): boolean {
+  return within(type, [[240n, 1000n]]);
+}

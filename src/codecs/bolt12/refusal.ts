@@ -1,0 +1,12 @@
+import type { Refuse } from '../bigsize.ts';
+import { CodecError, type CodecFormat } from '../codec-error.ts';
+
+/**
+ * Makes the `Refuse` of one kind of document: its errors read "This offer is not valid: <problem>; <next step>."
+ * and carry `format`.
+ */
+export function refusal(format: CodecFormat, document: string, nextStep: string): Refuse {
+  return (problem) => {
+    throw new CodecError(format, `This ${document} is not valid: ${problem}; ${nextStep}.`);
+  };
+}

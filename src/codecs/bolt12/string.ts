@@ -1,0 +1,76 @@
+import type { Refuse } from '../bigsize.ts';
+
+/** The human-readable parts of BOLT 12: offer, invoice request, invoice, payer proof. */
+export type Bolt12Prefix = 'lno' | 'lnr' | 'lni' | 'lnp';
+
+const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+
+/** Five-bit value of each lower-case character code of the alphabet, 255 for all others. */
+const VALUES = new Uint8Array(128).fill(255);
+for (let i = 0; i < ALPHABET.length; i++) VALUES[ALPHABET.charCodeAt(i)] = i;
+
+const PLUS = 0x2b;
+const WHITESPACE = /\s/u;
+
+/** Writes bytes as a lower-case BOLT 12 string: prefix, `1`, bech32 characters, no checksum, no length limit. */
+export function encodeBolt12String(prefix: Bolt12Prefix, bytes: Uint8Array): string {
+  const characters: string[] = [`${prefix}1`];
+  let bits = 0;
+  let buffer = 0;
+  for (const byte of bytes) {
+    buffer = ((buffer << 8) | byte) & 0xfff;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      characters.push(ALPHABET.charAt((buffer >> bits) & 31));
+    }
+  }
+  if (bits > 0) characters.push(ALPHABET.charAt((buffer << (5 - bits)) & 31));
+  return characters.join('');
+}
+
+/**
+ * Reads a BOLT 12 string ("Encoding" in BOLT 12): all lower or all upper case, `+` with any whitespace after it
+ * allowed between two data characters, fewer than five padding bits and those zero. Linear in the text's length.
+ */
+export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: Refuse): Uint8Array {
+  if (text.slice(0, prefix.length + 1).toLowerCase() !== `${prefix}1`) {
+    refuse(`it does not start with "${prefix}1"`);
+  }
+  const lower = text.toLowerCase();
+  if (text !== lower && text !== text.toUpperCase()) refuse('it mixes upper and lower case');
+
+  const bytes = new Uint8Array(Math.floor(((lower.length - prefix.length - 1) * 5) / 8));
+  let written = 0;
+  let bits = 0;
+  let buffer = 0;
+  // A `+` needs a data character on either side, so `joining` must have ended when the text does.
+  let joinable = false;
+  let joining = false;
+  for (let i = prefix.length + 1; i < lower.length; i++) {
+    const code = lower.charCodeAt(i);
+    if (code === PLUS) {
+      if (!joinable) refuse('a "+" in it does not stand between two characters of data');
+      joinable = false;
+      joining = true;
+      continue;
+    }
+    const value = VALUES[code] ?? 255;
+    if (value === 255) {
+      if (joining && WHITESPACE.test(lower.charAt(i))) continue;
+      refuse('it has a character that does not belong there');
+    }
+    joinable = true;
+    joining = false;
+    buffer = ((buffer << 5) | value) & 0xfff;
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[written++] = (buffer >> bits) & 0xff;
+    }
+  }
+  if (joining) refuse('it ends in a "+", so a part of it is missing');
+  if (bits >= 5) refuse('it has more padding at its end than needed');
+  if ((buffer & ((1 << bits) - 1)) !== 0) refuse('its padding is not zero');
+  return bytes.subarray(0, written);
+}

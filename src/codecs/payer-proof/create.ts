@@ -1,0 +1,91 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Refuse } from '../bigsize.ts';
+import {
+  type Bolt12Invoice,
+  encodeBolt12String,
+  INVOICE_FIELDS,
+  merkleRoot,
+  refusal,
+  signRoot,
+  writeFields,
+} from '../bolt12/index.ts';
+import { encodeTlvStream } from '../tlv.ts';
+import { discloseRecords } from './disclosure.ts';
+import { isDisclosableType, PAYER_PROOF_FIELDS, PROOF_SIGNATURE } from './fields.ts';
+
+/** What a payer proof is made from. */
+export interface PayerProofParts {
+  readonly invoice: Bolt12Invoice;
+  /** The 32 bytes that paying the invoice revealed. */
+  readonly preimage: Uint8Array;
+  /** 32-byte key behind the invoice's `invreq_payer_id`. */
+  readonly payerSecretKey: Uint8Array;
+  readonly disclose: {
+    /** TLV types to show beside those that every proof shows; a type the invoice does not have is left out. */
+    readonly types: readonly (number | bigint)[];
+  };
+  /** Bound to the proof by its signature and readable by everyone shown it, such as a verifier's challenge. */
+  readonly note?: string;
+  /** Fresh randomness for the signature, see `Signer`. */
+  readonly auxRand?: Uint8Array;
+}
+
+/** Shown in every proof if the invoice has it: payer id, payment hash, invoice features, payee's node id. */
+const ALWAYS_DISCLOSED = [
+  INVOICE_FIELDS.invreqPayerId,
+  INVOICE_FIELDS.invoicePaymentHash,
+  INVOICE_FIELDS.invoiceFeatures,
+  INVOICE_FIELDS.invoiceNodeId,
+].map(({ type }) => type);
+
+const refuse: Refuse = refusal('payer-proof', 'payer proof', 'change what it is made of');
+
+/**
+ * Writes a payer proof (`lnp1...`): that the invoice was paid, by the holder of its payer key, with those fields
+ * shown that were asked for. Throws `CodecError('payer-proof')` when preimage or key do not belong to the invoice
+ * or a type may never be shown (`isDisclosableType`).
+ */
+export function createPayerProof(parts: PayerProofParts): string {
+  const { invoice, preimage, payerSecretKey, note } = parts;
+  const chosen = parts.disclose.types.map(disclosableType);
+  const shown = new Set([...ALWAYS_DISCLOSED, ...chosen]);
+  if (bytesToHex(sha256(preimage)) !== invoice.paymentHash) {
+    refuse('the preimage does not belong to the payment hash of the invoice');
+  }
+  if (bytesToHex(secp256k1.getPublicKey(payerSecretKey, true)) !== invoice.payerId) {
+    refuse('the key does not belong to the payer id of the invoice');
+  }
+  const [metadata, ...records] = invoice.records;
+  if (metadata?.type !== 0n) return refuse('the invoice has no invreq_metadata');
+  const disclosure = discloseRecords([metadata, ...records], (type) => shown.has(type));
+
+  const unsigned = writeFields(
+    PAYER_PROOF_FIELDS,
+    {
+      signature: invoice.signature,
+      proofPreimage: bytesToHex(preimage),
+      proofOmittedTlvs: disclosure.markers.length === 0 ? null : disclosure.markers,
+      proofMissingHashes: disclosure.missingHashes,
+      proofLeafHashes: disclosure.leafHashes,
+      proofNote: note === '' ? null : (note ?? null),
+    },
+    disclosure.disclosed,
+    refuse,
+  );
+  const root = merkleRoot(unsigned) ?? refuse('it is empty');
+  const proofSignature = signRoot(PROOF_SIGNATURE, root, {
+    secretKey: payerSecretKey,
+    auxRand: parts.auxRand,
+  });
+  const proof = writeFields(PAYER_PROOF_FIELDS, { proofSignature }, unsigned, refuse);
+  return encodeBolt12String('lnp', encodeTlvStream(proof));
+}
+
+function disclosableType(type: number | bigint): bigint {
+  if (!Number.isSafeInteger(Number(type)) || !isDisclosableType(BigInt(type))) {
+    refuse(`field ${type} can never be disclosed`);
+  }
+  return BigInt(type);
+}

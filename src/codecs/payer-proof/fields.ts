@@ -1,0 +1,58 @@
+import { encodeBigSize, readBigSize } from '../bigsize.ts';
+import {
+  type FieldValues,
+  field,
+  fixedHex,
+  hexList,
+  INVOICE_FIELDS,
+  isInvoiceType,
+  utf8Text,
+  type ValueCodec,
+} from '../bolt12/index.ts';
+import { joinBytes } from '../tlv.ts';
+
+/** Markers: minimal BigSize numbers one after the other. Refuses one that is cut short or written too long. */
+const bigSizeList: ValueCodec<readonly bigint[]> = {
+  decode: (value, refuse) => {
+    const numbers: bigint[] = [];
+    for (let offset = 0; offset < value.length; ) {
+      const number = readBigSize(value, offset, () =>
+        refuse('is not a list of shortest BigSize numbers'),
+      );
+      numbers.push(number.value);
+      offset = number.end;
+    }
+    return numbers;
+  },
+  encode: (numbers) => joinBytes(numbers.map(encodeBigSize)),
+};
+
+const { invreqMetadata: _secret, ...DISCLOSABLE_INVOICE_FIELDS } = INVOICE_FIELDS;
+
+/** The fields of a payer proof: those of the invoice but for `invreq_metadata`, and the proof's own. */
+export const PAYER_PROOF_FIELDS = {
+  ...DISCLOSABLE_INVOICE_FIELDS,
+  proofSignature: field(241n, 'proof_signature', fixedHex(64)),
+  proofPreimage: field(1001n, 'proof_preimage', fixedHex(32)),
+  proofOmittedTlvs: field(1002n, 'proof_omitted_tlvs', bigSizeList),
+  proofMissingHashes: field(1003n, 'proof_missing_hashes', hexList(32)),
+  proofLeafHashes: field(1004n, 'proof_leaf_hashes', hexList(32)),
+  proofNote: field(1005n, 'proof_note', utf8Text),
+};
+
+/** The values of all fields a payer proof may have; null for those that it does not disclose or have. */
+export type PayerProofValues = FieldValues<typeof PAYER_PROOF_FIELDS>;
+
+/** What the payer's signature of a proof is about. */
+export const PROOF_SIGNATURE = { message: 'payer_proof', field: 'proof_signature' } as const;
+
+/**
+ * Whether a field of an invoice may stand in a payer proof. Never `invreq_metadata` (0): whoever knows it can
+ * guess the omitted fields. Never a type outside the invoice's own ranges, signatures and proof data among them.
+ */
+export function isDisclosableType(type: bigint): boolean {
+  return type !== 0n && isInvoiceType(type);
+}
+
+/** Highest type of an invoice's fields in any range. */
+export const LAST_INVOICE_TYPE = 3_999_999_999n;

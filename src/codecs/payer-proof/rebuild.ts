@@ -1,0 +1,41 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { Refuse } from '../bigsize.ts';
+import { branchHash, leafHash } from '../bolt12/index.ts';
+import type { Disclosure } from './disclosure.ts';
+import { orderLeaves } from './markers.ts';
+import { type Subtree, walkTree } from './tree.ts';
+
+/**
+ * Rebuilds the merkle root of the invoice from what a proof discloses and the hashes it gives for the rest.
+ * Refuses markers, leaf hashes or missing hashes that do not fit the disclosed fields.
+ */
+export function rebuildInvoiceRoot(
+  { disclosed, markers, missingHashes, leafHashes }: Disclosure,
+  refuse: Refuse,
+): Uint8Array {
+  const order = orderLeaves(
+    disclosed.map(({ type }) => type),
+    markers,
+    refuse,
+  );
+  if (leafHashes.length !== disclosed.length) {
+    refuse(
+      `proof_leaf_hashes holds ${leafHashes.length} hashes for ${disclosed.length} disclosed fields`,
+    );
+  }
+  const nodes = disclosed
+    .map((record, i) => branchHash(leafHash(record), hexToBytes(leafHashes[i] ?? '')))
+    .values();
+  const leaves = order.map(({ isMarker }): Subtree<null> => {
+    const node = isMarker ? undefined : nodes.next().value;
+    return node === undefined ? { omitted: null } : { hash: node };
+  });
+  const hashes = missingHashes.values();
+  const root = walkTree([{ omitted: null }, ...leaves], {
+    join: () => null,
+    hashOf: () =>
+      hexToBytes(hashes.next().value ?? refuse('proof_missing_hashes has too few hashes')),
+  });
+  if (hashes.next().done !== true) refuse('proof_missing_hashes has too many hashes');
+  return root ?? refuse('it discloses no field');
+}

@@ -1,0 +1,79 @@
+import { encodeBigSize, type Refuse, readBigSize } from './bigsize.ts';
+
+/**
+ * One record of a TLV stream (BOLT 1). Its bytes in the stream follow from these two fields, because readers
+ * accept minimal encodings only.
+ */
+export interface TlvRecord {
+  readonly type: bigint;
+  readonly value: Uint8Array;
+}
+
+/** The record as it stands in a stream: type, length, value. */
+export function encodeTlvRecord(record: TlvRecord): Uint8Array {
+  const length = encodeBigSize(BigInt(record.value.length));
+  return joinBytes([encodeBigSize(record.type), length, record.value]);
+}
+
+/** Sorts records by type, as BOLT 1 wants them in a stream, without changing the list given. */
+export function sortTlvRecords(records: readonly TlvRecord[]): TlvRecord[] {
+  return records.toSorted((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0));
+}
+
+/**
+ * Joins byte strings. Takes a list and not arguments, because a hostile stream can have more records than a call
+ * can take arguments.
+ */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
+}
+
+/** Writes records in the order given; the caller keeps types strictly ascending (`sortTlvRecords`). */
+export function encodeTlvStream(records: readonly TlvRecord[]): Uint8Array {
+  return joinBytes(records.map(encodeTlvRecord));
+}
+
+/**
+ * Reads a whole TLV stream by the framing rules of BOLT 1: minimal types and lengths, strictly ascending types,
+ * no record past the end. Values are views into `bytes`. What the types mean is the caller's business.
+ */
+export function decodeTlvStream(bytes: Uint8Array, refuse: Refuse): TlvRecord[] {
+  const records: TlvRecord[] = [];
+  let previous = -1n;
+  let offset = 0;
+  while (offset < bytes.length) {
+    const type = readBigSize(bytes, offset, refuse);
+    if (type.value === previous) refuse(`field ${type.value} stands in it twice`);
+    if (type.value < previous) refuse('its fields are not in ascending order');
+    const length = readBigSize(bytes, type.end, refuse);
+    if (length.value > BigInt(bytes.length - length.end)) {
+      refuse(`it ends in the middle of field ${type.value}`);
+    }
+    offset = length.end + Number(length.value);
+    records.push({ type: type.value, value: bytes.subarray(length.end, offset) });
+    previous = type.value;
+  }
+  return records;
+}
+
+/** Writes a non-negative integer as BOLT 1's `tu64` or `tu32`: big-endian, no leading zero bytes, zero is empty. */
+export function encodeTruncatedUint(value: bigint): Uint8Array {
+  const reversed: number[] = [];
+  for (let rest = value; rest > 0n; rest >>= 8n) reversed.push(Number(rest & 0xffn));
+  return Uint8Array.from(reversed.reverse());
+}
+
+/** Reads BOLT 1's `tu64` (`maxBytes` 8) or `tu32` (4); refuses longer values and leading zero bytes. */
+export function decodeTruncatedUint(value: Uint8Array, maxBytes: number, refuse: Refuse): bigint {
+  if (value.length > maxBytes) refuse(`is a number of more than ${maxBytes} bytes`);
+  if (value[0] === 0) refuse('is a number with a leading zero byte');
+  let result = 0n;
+  for (const byte of value) result = (result << 8n) | BigInt(byte);
+  return result;
+}

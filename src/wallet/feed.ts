@@ -31,6 +31,7 @@ export class Feed {
   readonly #byIndex = new Map<PaymentIndex, Set<Listener>>();
   #holds = 0;
   #watched = false;
+  #watchesAdded = 0;
   #running: AbortController | null = null;
   #stopped = false;
   #prepared = false;
@@ -101,9 +102,20 @@ export class Feed {
     this.#prepared = true;
   }
 
-  /** Tells the feed that something may be watched now, or may no longer be. */
+  /** Tells the feed that a watch was written. */
+  watchAdded(): void {
+    this.#watchesAdded++;
+    this.#watched = true;
+    this.#adjust();
+  }
+
+  /** Looks whether anything is still watched. */
   async refreshWatched(): Promise<void> {
-    this.#watched = await this.#options.store.watches.has(this.#options.walletId);
+    const added = this.#watchesAdded;
+    const watched = await this.#options.store.watches.has(this.#options.walletId);
+    // A watch written while the store was read may be missing from the answer.
+    if (added !== this.#watchesAdded) return;
+    this.#watched = watched;
     this.#adjust();
   }
 
@@ -168,7 +180,10 @@ export class Feed {
         log.warn('The update feed broke and will be opened again.', { walletId, failures, error });
       }
       if (failures > 0) {
-        await sleep(backoffDelayMs(failures, { firstMs: 100, mostMs: 15_000, jitter: 0.5, random }), signal);
+        await sleep(
+          backoffDelayMs(failures, { firstMs: 100, mostMs: 15_000, jitter: 0.5, random }),
+          signal,
+        );
       }
     }
   }

@@ -63,6 +63,7 @@ function journaledHistory(
       return (await journal.latest(walletId, id)) ?? session.node.latestPayment(id);
     },
     tip: () => afterCatchUp(() => journal.tip(walletId)),
-    updatedAfter: (after, limit) => afterCatchUp(() => journal.updatedAfter(walletId, after, limit)),
+    updatedAfter: (after, limit) =>
+      afterCatchUp(() => journal.updatedAfter(walletId, after, limit)),
   };
 }

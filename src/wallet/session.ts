@@ -39,8 +39,7 @@ export function nodeGroup<Name extends NodeGroup>(
 export function allows(session: NodeSession, permission: Permission): boolean {
   const client = session.client();
   return (
-    client === null ||
-    effectivePermissions(client.scopes, client.permissions).includes(permission)
+    client === null || effectivePermissions(client.scopes, client.permissions).includes(permission)
   );
 }
 
@@ -61,7 +60,7 @@ export function requirePermission(session: NodeSession, permission: Permission):
 export async function watch(session: Session, what: Watch): Promise<void> {
   await prepareWatch(session);
   await session.store.watches.add(session.userPk, what);
-  await session.feed.refreshWatched();
+  session.feed.watchAdded();
 }
 
 /** What must be durable before the first watch of a wallet is. */

@@ -128,7 +128,11 @@ export class Wallets {
     const remember = () => {
       const clientPk = session.client()?.clientPk;
       if (clientPk === undefined) return Promise.resolve();
-      remembered ??= this.#options.store.credentials.remember(session.userPk, clientPk, credentials);
+      remembered ??= this.#options.store.credentials.remember(
+        session.userPk,
+        clientPk,
+        credentials,
+      );
       return remembered;
     };
     session.ended.addEventListener('abort', () => void this.#forget(session), { once: true });

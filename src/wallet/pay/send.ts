@@ -38,7 +38,10 @@ export async function send(context: SendContext, plan: SendPlan): Promise<Paymen
   const payment = await session.locks.run(plan.id, async () => {
     const previous = await session.history.latest(plan.id);
     if (previous && previous.direction !== 'outbound') {
-      throw new ApiError('refused', 'This invoice is your own: it cannot be paid from the wallet it pays into.');
+      throw new ApiError(
+        'refused',
+        'This invoice is your own: it cannot be paid from the wallet it pays into.',
+      );
     }
     return previous && previous.status !== 'failed' ? previous : begin(context, plan);
   });
@@ -90,7 +93,7 @@ async function begin(context: SendContext, plan: SendPlan): Promise<Payment> {
         ? null
         : { clientPk, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs: createdAtMs },
   });
-  await session.feed.refreshWatched();
+  session.feed.watchAdded();
   try {
     return await plan.start({ index, createdAtMs });
   } catch (error) {

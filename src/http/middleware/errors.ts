@@ -1,0 +1,37 @@
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { Log } from '../../lib/log.ts';
+import { ApiError } from '../../model/errors.ts';
+import type { AppEnv } from '../env.ts';
+
+/** Seconds that a client turned away for capacity should wait. */
+const RETRY_AFTER_SECS = '2';
+
+/** Status for the log of a request whose client went away; nobody receives it. */
+const CLIENT_GONE = 499;
+
+/** The one place where an error becomes an answer (decisions section 2). What is not documented is error 6. */
+export function errorResponse(log: Log): (error: Error, context: Context<AppEnv>) => Response {
+  return (error, context) => {
+    if (context.req.raw.signal.aborted && !(error instanceof ApiError)) {
+      return new Response(null, { status: CLIENT_GONE });
+    }
+    const known = asApiError(error);
+    const request_id = context.get('requestId');
+    const fields = { request_id, method: context.req.method, path: context.req.path };
+    if (known.kind === 'internal') log.error('Internal error.', { ...fields, error });
+    else log.info('Request refused.', { ...fields, code: known.body().code, cause: known.cause });
+    if (known.kind === 'overCapacity') context.header('retry-after', RETRY_AFTER_SECS);
+    return context.json(known.body(), known.httpStatus as 400);
+  };
+}
+
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof HTTPException && error.status < 500) {
+    return new ApiError('rejected', error.message, { httpStatus: error.status, cause: error });
+  }
+  return new ApiError('internal', 'Internal error: the log names it by the request id.', {
+    cause: error,
+  });
+}

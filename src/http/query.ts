@@ -1,0 +1,15 @@
+import { z } from 'zod';
+
+/** A whole number in a query parameter. */
+export function integerQuery(least: number, most: number) {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(least).max(most));
+}
+
+/** Seconds to wait at most; without it a wait has no end. About 24 days is the most a timer can hold. */
+export const timeoutSecsQuery = integerQuery(0, 2_000_000)
+  .optional()
+  .meta({ description: 'Seconds to wait at most; without it the wait has no end.' });

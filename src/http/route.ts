@@ -1,0 +1,131 @@
+import type { z } from 'zod';
+import type { ErrorName } from '../model/errors.ts';
+import type { Permission } from '../model/permissions.ts';
+import type { Session } from '../wallet/session.ts';
+import type { Parts } from './parts.ts';
+
+/** The domains that routes are grouped by. */
+export type RouteGroup =
+  | 'health'
+  | 'node'
+  | 'receive'
+  | 'send'
+  | 'payments'
+  | 'events'
+  | 'addresses'
+  | 'proofs'
+  | 'clients'
+  | 'channels'
+  | 'webhooks'
+  | 'sandbox';
+
+/**
+ * Who may call a route: anybody who passes the guards, any valid credential, the root seed without an Authorization
+ * header, or a credential with the permission (of several: with at least one; the operation checks the exact one).
+ */
+export type RouteAccess =
+  | 'public'
+  | 'authenticated'
+  | 'root_seed'
+  | Permission
+  | readonly [Permission, ...Permission[]];
+
+/** What a handler knows of the request besides its input. */
+export interface RequestContext {
+  readonly parts: Parts;
+  readonly requestId: string;
+  /** Aborts when the client goes away or the server stops; its reason is what to answer. */
+  readonly signal: AbortSignal;
+  readonly idempotencyKey: string | null;
+  /** RFC 7240: answer 202 at once (0) or after so many milliseconds; null waits for the outcome. */
+  readonly respondAfterMs: number | null;
+  /** Last-Event-ID of a resumed stream. */
+  readonly lastEventId: string | null;
+}
+
+/** {@link RequestContext} of a route that needs credentials. */
+export interface SessionContext extends RequestContext {
+  readonly session: Session;
+}
+
+/** JSON that is stored as text and answered as it is. */
+export class RawJson {
+  constructor(readonly text: string) {}
+}
+
+/** An answer with a status other than 200. */
+export class Reply {
+  constructor(
+    readonly httpStatus: number,
+    readonly body: unknown,
+  ) {}
+}
+
+/** An example, shown in the documentation and tried by the tests against the schemas. */
+export interface RouteExample {
+  readonly body?: unknown;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly response: unknown;
+}
+
+interface RouteFacts {
+  readonly method: 'get' | 'post' | 'put';
+  readonly path: `/${string}`;
+  readonly group: RouteGroup;
+  /** One line, in the imperative. */
+  readonly summary: string;
+  /** What else a caller must know. */
+  readonly description?: string;
+  /** Not in the contract, but ours. */
+  readonly addition?: boolean;
+  /** The errors of its own, beyond those of every route. */
+  readonly errors?: readonly ErrorName[];
+  readonly example: RouteExample;
+}
+
+type SchemaOutput<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+interface RouteDefinition<
+  Access extends RouteAccess,
+  Body extends z.ZodType | undefined,
+  Query extends z.ZodType | undefined,
+  Response extends z.ZodType,
+> extends RouteFacts {
+  readonly access: Access;
+  /** Absent: the body is not read. An empty body counts as `{}`. */
+  readonly body?: Body;
+  readonly query?: Query;
+  readonly response: Response;
+  readonly handler: (
+    context: Access extends 'public' | 'root_seed' ? RequestContext : SessionContext,
+    input: { readonly body: SchemaOutput<Body>; readonly query: SchemaOutput<Query> },
+  ) => Promise<z.input<Response> | RawJson | Reply | globalThis.Response>;
+}
+
+/** One endpoint as data; validation, authorization and documentation read it. */
+export interface Route extends RouteFacts {
+  readonly access: RouteAccess;
+  readonly body: z.ZodType | null;
+  readonly query: z.ZodType | null;
+  readonly response: z.ZodType;
+  readonly handler: (
+    context: RequestContext,
+    input: { readonly body: unknown; readonly query: unknown },
+  ) => Promise<unknown>;
+}
+
+/** Declares an endpoint, with the handler's input typed by its schemas. */
+export function route<
+  const Access extends RouteAccess,
+  Response extends z.ZodType,
+  Body extends z.ZodType | undefined = undefined,
+  Query extends z.ZodType | undefined = undefined,
+>(definition: RouteDefinition<Access, Body, Query, Response>): Route {
+  return {
+    ...definition,
+    body: definition.body ?? null,
+    query: definition.query ?? null,
+    // The runner parses with these very schemas and opens a session exactly when the access asks for one.
+    handler: definition.handler as Route['handler'],
+  };
+}

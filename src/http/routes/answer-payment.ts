@@ -1,0 +1,29 @@
+import { sleep } from '../../lib/sleep.ts';
+import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
+import type { SendContext } from '../../wallet/pay/send.ts';
+import { Reply, type SessionContext } from '../route.ts';
+
+/**
+ * Answers a pay operation: with the finalized payment, or with 202 and the pending one as soon as the caller's
+ * `Prefer` header asks for it (decisions section 5).
+ */
+export async function answerPayment(
+  context: SessionContext,
+  pay: (send: SendContext) => Promise<Payment>,
+): Promise<PaymentJson | Reply> {
+  const sent = Promise.withResolvers<Payment>();
+  const { session, signal, idempotencyKey, respondAfterMs } = context;
+  const outcome = pay({ session, signal, idempotencyKey, onSent: sent.resolve });
+  if (respondAfterMs === null) return encodePayment(await outcome);
+  const pending = sent.promise.then(async (payment) => {
+    await sleep(respondAfterMs, signal);
+    return (await session.history.payment(payment.index)) ?? payment;
+  });
+  const payment = await Promise.race([outcome, pending]);
+  if (isFinal(payment)) return encodePayment(payment);
+  // The payment goes on; its outcome is in the node, the cache and the webhooks.
+  outcome.catch((error) =>
+    context.parts.log.debug('Nobody waits for a payment any more.', { error }),
+  );
+  return new Reply(202, encodePayment(payment));
+}

@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import { budgetInput } from '../../model/budget.ts';
+import { clientInfoJson, labelInput, permissionsInput, scopesInput } from '../../model/client.ts';
+import { effectivePermissions } from '../../model/permissions.ts';
+import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
+import {
+  type ClientUpdate,
+  clientInfo,
+  createClient,
+  listClients,
+  revokeClient,
+  updateClient,
+} from '../../wallet/clients.ts';
+import { route } from '../route.ts';
+
+const clientPkInput = hexInput(32).meta({ description: "The client's hex public key." });
+
+const exampleClient = {
+  client_pk: '1f'.repeat(32),
+  created_at: 1764000000000,
+  expires_at: null,
+  label: 'Shop',
+  scopes: ['read_info' as const],
+  permissions: [],
+  effective_permissions: [
+    'node_info' as const,
+    'list_channels' as const,
+    'get_human_bitcoin_address' as const,
+  ],
+  budget: null,
+};
+
+const updateClientBody = z
+  .object({
+    client_pk: clientPkInput,
+    label: labelInput.optional(),
+    clear_label: z.boolean().default(false),
+    expires_at: timestamp.optional(),
+    clear_expiration: z.boolean().default(false),
+    scopes: scopesInput.optional(),
+    permissions: permissionsInput.optional(),
+    budget: budgetInput.optional().meta({ description: 'Replaces the budget. Addition.' }),
+    clear_budget: z.boolean().default(false).meta({ description: 'Removes the budget. Addition.' }),
+  })
+  .check((context) => {
+    const body = context.value;
+    const conflict = (path: string, other: string) =>
+      context.issues.push({
+        code: 'custom',
+        path: [path],
+        message: `conflicts with ${other}: give one of them`,
+        input: body,
+      });
+    if (body.label !== undefined && body.clear_label) conflict('clear_label', 'label');
+    if (body.expires_at !== undefined && body.clear_expiration) {
+      conflict('clear_expiration', 'expires_at');
+    }
+    if (body.budget !== undefined && body.clear_budget) conflict('clear_budget', 'budget');
+    const grantGiven = body.scopes !== undefined || body.permissions !== undefined;
+    if (grantGiven && (body.scopes ?? []).length + (body.permissions ?? []).length === 0) {
+      context.issues.push({ ...emptyGrant, input: body });
+    }
+  });
+
+const emptyGrant = {
+  code: 'custom' as const,
+  path: ['scopes'],
+  message: 'the grant must hold at least one scope or permission',
+};
+
+/** Client credentials. */
+export const clientRoutes = [
+  route({
+    method: 'get',
+    path: '/v2/node/client_info',
+    group: 'clients',
+    access: 'authenticated',
+    summary: 'Read the identity and grant of the current credentials',
+    response: clientInfoJson.extend({ kind: z.enum(['client_credentials', 'root_seed']) }),
+    example: { response: { ...exampleClient, kind: 'client_credentials' } },
+    handler: ({ session }) => clientInfo(session),
+  }),
+  route({
+    method: 'get',
+    path: '/v2/node/list_clients',
+    group: 'clients',
+    access: 'list_clients',
+    summary: 'List active clients',
+    description: 'Revoked and expired clients are absent.',
+    response: z.object({ clients: z.record(z.string(), clientInfoJson) }),
+    errors: ['unsupported', 'unreachable', 'unreadable'],
+    example: { response: { clients: { [exampleClient.client_pk]: exampleClient } } },
+    handler: async ({ session }) => ({ clients: await listClients(session) }),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/create_client',
+    group: 'clients',
+    access: 'create_client',
+    summary: 'Create client credentials',
+    description: 'The credentials are answered once and cannot be read again.',
+    body: z
+      .object({
+        expires_at: timestamp.nullish().meta({ description: 'Omit or null for never.' }),
+        label: labelInput.nullish(),
+        scopes: scopesInput,
+        permissions: permissionsInput.nullish(),
+        budget: budgetInput.nullish().meta({ description: 'Addition.' }),
+      })
+      .check((context) => {
+        const { scopes, permissions } = context.value;
+        if (scopes.length + (permissions ?? []).length === 0) {
+          context.issues.push({ ...emptyGrant, input: context.value });
+        }
+      }),
+    response: z.object({
+      client_pk: hexOutput(32),
+      client_credentials: z.string(),
+      created_at: timestamp,
+      effective_permissions: clientInfoJson.shape.effective_permissions,
+    }),
+    errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
+    example: {
+      body: { label: 'Shop', scopes: ['read_info'] },
+      response: {
+        client_pk: exampleClient.client_pk,
+        client_credentials: 'eyJ2IjoxLCJub2RlIjp7ImtpbmQiOiJzYW5kYm94In19',
+        created_at: exampleClient.created_at,
+        effective_permissions: exampleClient.effective_permissions,
+      },
+    },
+    handler: async ({ session }, { body }) => {
+      const { client, credentials } = await createClient(session, {
+        scopes: body.scopes,
+        permissions: body.permissions ?? [],
+        expiresAtMs: body.expires_at ?? null,
+        label: body.label ?? null,
+        budget: body.budget ?? null,
+      });
+      return {
+        client_pk: client.clientPk,
+        client_credentials: credentials,
+        created_at: client.createdAtMs,
+        effective_permissions: effectivePermissions(client.scopes, client.permissions),
+      };
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/v2/node/update_client',
+    group: 'clients',
+    access: 'update_client',
+    summary: 'Change the label, expiry or grant of a client',
+    description:
+      'Given scopes or permissions together replace the whole grant; an omitted one counts as empty.',
+    body: updateClientBody,
+    response: z.object({ client: clientInfoJson }),
+    errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
+    example: {
+      body: { client_pk: exampleClient.client_pk, label: 'Shop' },
+      response: { client: exampleClient },
+    },
+    handler: async ({ session }, { body }) => ({
+      client: await updateClient(session, body.client_pk, changeOf(body)),
+    }),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/revoke_client',
+    group: 'clients',
+    access: 'revoke_client',
+    summary: 'Revoke a client for ever',
+    body: z.object({ client_pk: clientPkInput }),
+    response: z.object({ client: clientInfoJson }),
+    errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
+    example: {
+      body: { client_pk: exampleClient.client_pk },
+      response: { client: exampleClient },
+    },
+    handler: async ({ session }, { body }) => ({
+      client: await revokeClient(session, body.client_pk),
+    }),
+  }),
+];
+
+function changeOf(body: z.output<typeof updateClientBody>): ClientUpdate {
+  const { label, expires_at, scopes, permissions, budget } = body;
+  return {
+    ...(label !== undefined ? { label } : {}),
+    ...(body.clear_label ? { label: null } : {}),
+    ...(expires_at !== undefined ? { expiresAtMs: expires_at } : {}),
+    ...(body.clear_expiration ? { expiresAtMs: null } : {}),
+    ...(scopes !== undefined || permissions !== undefined
+      ? { grant: { scopes: scopes ?? [], permissions: permissions ?? [] } }
+      : {}),
+    ...(budget !== undefined ? { budget } : {}),
+    ...(body.clear_budget ? { budget: null } : {}),
+  };
+}

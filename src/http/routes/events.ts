@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { ApiError, rejected } from '../../model/errors.ts';
+import { encodePayment, paymentJson, updatedIndexOf } from '../../model/payment.ts';
+import { type UpdatedIndex, updatedIndexInput } from '../../model/payment-index.ts';
+import type { Session } from '../../wallet/session.ts';
+import { tail } from '../../wallet/wait.ts';
+import { eventStream, type ServerSentEvent } from '../event-stream.ts';
+import { route, type SessionContext } from '../route.ts';
+import { examplePayment, exampleUpdatedIndex } from './examples.ts';
+
+/** The live stream of payment updates (decisions section 11, an addition). */
+export const eventRoutes = [
+  route({
+    method: 'get',
+    path: '/v2/node/events',
+    group: 'events',
+    access: 'get_updated_payments',
+    summary: 'Stream payment updates as server-sent events',
+    description:
+      'Each event `payment` carries a Payment and, as its id, the updated index. Last-Event-ID or start_index resumes without loss; without either the stream begins now. The stream ends with an event `end` that carries the error.',
+    addition: true,
+    query: z.object({
+      start_index: updatedIndexInput
+        .optional()
+        .meta({ description: 'Exclusive.', examples: [exampleUpdatedIndex] }),
+    }),
+    response: paymentJson,
+    errors: ['overCapacity', 'unreachable'],
+    example: { response: examplePayment },
+    handler: async (context, { query }) => {
+      const gone = new AbortController();
+      const start = await startOf(context, query.start_index ?? null);
+      const signal = AbortSignal.any([context.signal, gone.signal]);
+      return eventStream(paymentEvents(context.session, start, signal), endEvent, () =>
+        gone.abort(),
+      );
+    },
+  }),
+];
+
+async function startOf(
+  { session, lastEventId }: SessionContext,
+  startIndex: UpdatedIndex | null,
+): Promise<UpdatedIndex | null> {
+  if (lastEventId === null) return startIndex ?? session.history.tip();
+  const resumed = updatedIndexInput.safeParse(lastEventId);
+  if (resumed.success) return resumed.data;
+  throw rejected('Last-Event-ID', 'must be the id of an event of this stream');
+}
+
+async function* paymentEvents(
+  session: Session,
+  start: UpdatedIndex | null,
+  signal: AbortSignal,
+): AsyncGenerator<ServerSentEvent[]> {
+  for await (const payments of tail(session, start, signal)) {
+    yield payments.map((payment) => ({
+      id: updatedIndexOf(payment),
+      event: 'payment',
+      data: JSON.stringify(encodePayment(payment)),
+    }));
+  }
+}
+
+function endEvent(error: unknown): ServerSentEvent | null {
+  return error instanceof ApiError ? { event: 'end', data: JSON.stringify(error.body()) } : null;
+}

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { route } from '../route.ts';
+
+/** Whether the sidecar runs. */
+export const healthRoutes = [
+  route({
+    method: 'get',
+    path: '/v2/health',
+    group: 'health',
+    access: 'public',
+    summary: 'Tell whether the sidecar is ready',
+    description: 'Answers 200 as soon as the sidecar runs; never waits for the node.',
+    response: z.object({
+      status: z.string().meta({ description: '`ok`, or a sentence that says what is missing.' }),
+    }),
+    example: { response: { status: 'ok' } },
+    handler: async ({ parts }) => ({ status: parts.health() }),
+  }),
+];

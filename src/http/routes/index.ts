@@ -1,0 +1,27 @@
+import type { Route } from '../route.ts';
+import { channelRoutes } from './channels.ts';
+import { clientRoutes } from './clients.ts';
+import { eventRoutes } from './events.ts';
+import { healthRoutes } from './health.ts';
+import { nodeRoutes } from './node.ts';
+import { paymentRoutes } from './payments.ts';
+import { receiveRoutes } from './receive.ts';
+import { sandboxRoutes } from './sandbox.ts';
+import { sendRoutes } from './send.ts';
+import { webhookRoutes } from './webhooks.ts';
+
+/** Every endpoint of the product, in the order of the documentation. */
+export const ROUTES: readonly Route[] = [
+  ...healthRoutes,
+  ...nodeRoutes,
+  ...receiveRoutes,
+  ...sendRoutes,
+  ...paymentRoutes,
+  ...eventRoutes,
+  ...channelRoutes,
+  ...clientRoutes,
+  ...webhookRoutes,
+];
+
+/** The endpoints that exist only while the sandbox node is in use. */
+export const SANDBOX_ROUTES: readonly Route[] = sandboxRoutes;

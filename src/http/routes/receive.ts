@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { positiveAmountInput } from '../../model/amount.ts';
+import { createdInvoiceJson } from '../../model/receive.ts';
+import { hexInput, noteInput } from '../../model/text.ts';
+import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
+import { route } from '../route.ts';
+
+/** Default and most seconds until an invoice expires (contract, Limits). */
+const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
+/** Partner proportional fee bounds in parts per million (contract, Limits). */
+const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
+/** Most UTF-8 bytes that the description field of a BOLT 11 invoice can hold (1023 groups of 5 bits). */
+const INVOICE_DESCRIPTION_MAX_BYTES = 639;
+
+const createInvoiceBody = z
+  .object({
+    expiration_secs: z
+      .int()
+      .min(1)
+      .max(INVOICE_EXPIRATION_SECS.most)
+      .nullish()
+      .meta({ description: 'Default 86400 (1 day), at most 604800 (1 week).' }),
+    amount: positiveAmountInput
+      .nullish()
+      .meta({ description: 'Sats; when omitted the payer chooses.' }),
+    description: z
+      .string()
+      .refine(
+        (text) => text.isWellFormed() && Buffer.byteLength(text) <= INVOICE_DESCRIPTION_MAX_BYTES,
+        { message: `must be Unicode text of at most ${INVOICE_DESCRIPTION_MAX_BYTES} UTF-8 bytes` },
+      )
+      .nullish()
+      .meta({ description: 'Shown to the payer.' }),
+    personal_note: noteInput.nullish(),
+    partner_pk: hexInput(32).nullish(),
+    partner_prop_fee: z
+      .int()
+      .min(PARTNER_PROP_FEE_PPM.least)
+      .max(PARTNER_PROP_FEE_PPM.most)
+      .nullish()
+      .meta({ description: 'Parts per million; required with partner_pk.' }),
+    partner_base_fee: positiveAmountInput
+      .nullish()
+      .meta({ description: 'Sats; needs amount and partner_pk.' }),
+  })
+  .check((context) => {
+    const { partner_pk, partner_prop_fee, partner_base_fee, amount } = context.value;
+    const reject = (path: string, message: string) =>
+      context.issues.push({ code: 'custom', path: [path], message, input: context.value });
+    const hasPartner = (partner_pk ?? null) !== null;
+    const hasPropFee = (partner_prop_fee ?? null) !== null;
+    const hasBaseFee = (partner_base_fee ?? null) !== null;
+    if (hasPartner && !hasPropFee) reject('partner_prop_fee', 'is required with partner_pk');
+    if (!hasPartner && (hasPropFee || hasBaseFee)) {
+      reject('partner_pk', 'is required with a partner fee');
+    }
+    if (hasBaseFee && (amount ?? null) === null) {
+      reject('amount', 'is required with partner_base_fee');
+    }
+  });
+
+/** Ways to be paid. */
+export const receiveRoutes = [
+  route({
+    method: 'post',
+    path: '/v2/node/create_invoice',
+    group: 'receive',
+    access: 'create_invoice',
+    summary: 'Create a BOLT 11 invoice',
+    body: createInvoiceBody,
+    response: createdInvoiceJson,
+    errors: ['refused', 'unreachable', 'unreadable'],
+    example: {
+      body: { amount: '1000', description: 'Coffee' },
+      response: {
+        index: `0000001764000000000-ln_${'a3'.repeat(32)}`,
+        invoice: 'lnbcrt10u1p5example',
+        description: 'Coffee',
+        amount: '1000',
+        created_at: 1764000000000,
+        expires_at: 1764086400000,
+        payment_hash: 'a3'.repeat(32),
+        payment_secret: 'c5'.repeat(32),
+      },
+    },
+    handler: ({ session }, { body }) =>
+      createInvoice(session, {
+        expirationSecs: body.expiration_secs ?? INVOICE_EXPIRATION_SECS.default,
+        amountMsat: body.amount ?? null,
+        description: body.description ?? null,
+        descriptionHash: null,
+        personalNote: body.personal_note ?? null,
+        partnerPk: body.partner_pk ?? null,
+        partnerPropFeePpm: body.partner_prop_fee ?? null,
+        partnerBaseFeeMsat: body.partner_base_fee ?? null,
+      }),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/create_offer',
+    group: 'receive',
+    access: 'create_offer',
+    summary: 'Create a BOLT 12 offer',
+    description: 'An offer is reusable and accepts many payments from many payers.',
+    body: z.object({
+      description: noteInput.nullish(),
+      min_amount: positiveAmountInput
+        .nullish()
+        .meta({ description: 'Sats; when omitted any amount is allowed.' }),
+      expiration_secs: z
+        .int()
+        .min(1)
+        .max(10_000_000_000)
+        .nullish()
+        .meta({ description: 'When omitted the offer never expires.' }),
+    }),
+    response: z.object({ offer: z.string() }),
+    errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
+    example: { body: { description: 'Donations' }, response: { offer: 'lno1example' } },
+    handler: async ({ session }, { body }) => ({
+      offer: await createOffer(session, {
+        description: body.description ?? null,
+        minAmountMsat: body.min_amount ?? null,
+        expirationSecs: body.expiration_secs ?? null,
+      }),
+    }),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/get_next_unused_address',
+    group: 'receive',
+    access: 'get_next_unused_address',
+    summary: 'Get an on-chain receive address',
+    description: 'Answers the same address until a payment to it is seen.',
+    body: z.object({}),
+    response: z.object({ address: z.string() }),
+    errors: ['unsupported', 'unreachable', 'unreadable'],
+    example: {
+      body: {},
+      response: { address: 'bcrt1qexample' },
+    },
+    handler: async ({ session }) => ({ address: await nextUnusedAddress(session) }),
+  }),
+];

@@ -1,0 +1,109 @@
+import type { Context, Handler } from 'hono';
+import { ApiError, rejected } from '../model/errors.ts';
+import { encodePayment } from '../model/payment.ts';
+import { waitForFinal } from '../wallet/wait.ts';
+import type { AppEnv } from './env.ts';
+import {
+  fingerprint,
+  type IdempotentRequests,
+  type Outcome,
+  readIdempotencyKey,
+} from './middleware/idempotency.ts';
+import type { Parts } from './parts.ts';
+import { RawJson, Reply, type RequestContext, type Route, type SessionContext } from './route.ts';
+
+/** What every route runs with. */
+export interface Runner {
+  readonly parts: Parts;
+  /** Aborts when the server stops, with the error 8 that ends waits. */
+  readonly stopping: AbortSignal;
+  readonly idempotent: IdempotentRequests;
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/** The last handler of a route: calls the route's own handler, and once per Idempotency-Key where one is given. */
+export function runRoute(route: Route, runner: Runner): Handler<AppEnv> {
+  const once = route.method === 'post' && route.path.startsWith('/v2/node/');
+  return async (context) => {
+    const key = once ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
+    const session = context.get('session');
+    const request = requestContext(context, runner, key);
+    const input = { body: context.get('body'), query: context.get('query') };
+    if (key === null || session === undefined) {
+      const result = await route.handler(request, input);
+      return result instanceof Response ? result : respond(outcomeOf(result));
+    }
+    return respond(
+      await runner.idempotent.run({
+        walletId: session.userPk,
+        key,
+        fingerprint: fingerprint(route.method, route.path, input.body ?? null, input.query ?? null),
+        nowMs: runner.parts.clock.now(),
+        execute: async () => outcomeOf(await route.handler(request, input)),
+        resume: async (index) =>
+          outcomeOf(encodePayment(await waitForFinal(session, index, request.signal))),
+      }),
+    );
+  };
+}
+
+function requestContext(
+  context: Context<AppEnv>,
+  { parts, stopping }: Runner,
+  idempotencyKey: string | null,
+): RequestContext | SessionContext {
+  const request = context.req.raw;
+  // Answers may take as long as a payment does; the server's idle limit must not cut them off.
+  context.env?.timeout?.(request, 0);
+  return {
+    parts,
+    requestId: context.get('requestId'),
+    // With a key, the outcome is kept for a repeat even when the client has gone away.
+    signal: idempotencyKey === null ? AbortSignal.any([request.signal, stopping]) : stopping,
+    idempotencyKey,
+    respondAfterMs: readPrefer(context.req.header('prefer')),
+    lastEventId: context.req.header('last-event-id') ?? null,
+    session: context.get('session'),
+  };
+}
+
+/** RFC 7240: `respond-async` answers at once, `wait=N` after N seconds; anything else is ignored. */
+function readPrefer(header: string | undefined): number | null {
+  if (header === undefined) return null;
+  const preferences = header
+    .toLowerCase()
+    .split(/[,;]/)
+    .map((part) => part.trim());
+  const wait = preferences.map((part) => /^wait="?(\d{1,6})"?$/.exec(part)?.[1]).find(Boolean);
+  if (wait !== undefined) return Number(wait) * 1000;
+  return preferences.includes('respond-async') ? 0 : null;
+}
+
+function outcomeOf(result: unknown): Outcome {
+  if (result instanceof RawJson) return { httpStatus: 200, body: result.text };
+  if (result instanceof Reply) {
+    return { httpStatus: result.httpStatus, body: JSON.stringify(result.body) };
+  }
+  if (result instanceof Response) throw new ApiError('internal', 'A stream cannot be repeated.');
+  return { httpStatus: 200, body: JSON.stringify(result) };
+}
+
+function respond(outcome: Outcome): Response {
+  return new Response(outcome.body, { status: outcome.httpStatus, headers: JSON_HEADERS });
+}
+
+/** A value given in body or query or both; different values are error 7 (decisions section 3). */
+export function agree<T>(
+  name: string,
+  inBody: T | undefined,
+  inQuery: T | undefined,
+): T | undefined {
+  if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery) {
+    throw rejected(
+      name,
+      'the body and the query give different values: give one, or the same twice',
+    );
+  }
+  return inBody ?? inQuery;
+}

@@ -1,0 +1,22 @@
+import type { PaymentIndex } from '../model/payment-index.ts';
+import type { Session } from './session.ts';
+import { paymentNotFound } from './wait.ts';
+
+/**
+ * Sets or clears a payment's personal note, in the node where it keeps notes, else in the journal, and in the cache
+ * where the payment is cached. Throws `notFound`.
+ */
+export async function setPersonalNote(
+  session: Session,
+  index: PaymentIndex,
+  note: string | null,
+): Promise<void> {
+  const { node, store, userPk } = session;
+  if ((await session.history.payment(index)) === null) throw paymentNotFound();
+  const updated = node.notes
+    ? await node.notes.setPersonalNote(index, note)
+    : await store.journal.setPersonalNote(userPk, index, note, node.clock.now());
+  if (updated === null) throw paymentNotFound();
+  await store.cache.refresh(userPk, updated);
+  if (!node.notes) session.feed.emit(updated);
+}

@@ -1,0 +1,39 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { p2ms, p2tr, p2wpkh, p2wsh } from '@scure/btc-signer';
+
+/** What an output's key pays to: addresses handed out, or what is left of a payment. */
+export type Branch = 'receive' | 'change';
+
+/** The kinds of output that one key can spend. */
+export type SingleKeyKind = 'p2wpkh' | 'p2tr';
+
+/**
+ * The secret key of an on-chain output: HKDF-SHA256 of the wallet's on-chain account key, no salt, info
+ * `onchain/<branch>/<index>/<attempt>`; the attempt moves on past the (never seen) bytes that are no valid key.
+ */
+export function childSecretKey(accountKey: Uint8Array, branch: Branch, index: number): Uint8Array {
+  for (let attempt = 0; ; attempt++) {
+    const info = utf8ToBytes(`onchain/${branch}/${index}/${attempt}`);
+    const key = hkdf(sha256, accountKey, undefined, info, 32);
+    if (secp256k1.utils.isValidSecretKey(key)) return key;
+  }
+}
+
+/** The script that only this key can spend: P2WPKH (BIP 141) or P2TR by key path (BIP 341). */
+export function singleKeyScript(kind: SingleKeyKind, secretKey: Uint8Array): Uint8Array {
+  const publicKey = secp256k1.getPublicKey(secretKey, true);
+  return kind === 'p2wpkh' ? p2wpkh(publicKey).script : p2tr(publicKey.subarray(1)).script;
+}
+
+/** A channel's funding output: both keys must sign (BOLT 3; the lesser key comes first). */
+export function multisigOutput(publicKeys: readonly [Uint8Array, Uint8Array]): {
+  readonly script: Uint8Array;
+  readonly witnessScript: Uint8Array;
+} {
+  const sorted = publicKeys.toSorted(Buffer.compare);
+  const payment = p2wsh(p2ms(2, sorted));
+  return { script: payment.script, witnessScript: payment.witnessScript };
+}

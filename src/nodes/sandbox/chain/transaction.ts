@@ -1,0 +1,146 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { hex } from '@scure/base';
+import { RawTx, Transaction } from '@scure/btc-signer';
+import type { TransactionJson } from '../../../model/payment.ts';
+import { multisigOutput, type SingleKeyKind } from './keys.ts';
+
+/** How an input is signed: by one key, or by the two keys of a funding output. */
+export type InputKeys =
+  | { readonly kind: SingleKeyKind; readonly secretKey: Uint8Array }
+  | { readonly kind: 'multisig'; readonly secretKeys: readonly [Uint8Array, Uint8Array] };
+
+/** An output to spend. */
+export interface TransactionInput {
+  /** Hex, as txids are shown. */
+  readonly txid: string;
+  readonly vout: number;
+  readonly valueSat: bigint;
+  readonly script: Uint8Array;
+  readonly keys: InputKeys;
+}
+
+/** An output to make. */
+export interface TransactionOutput {
+  readonly script: Uint8Array;
+  readonly valueSat: bigint;
+}
+
+/** A complete transaction. */
+export interface SignedTransaction {
+  readonly txid: string;
+  /** Serialized with its witnesses (BIP 144). */
+  readonly raw: Uint8Array;
+  readonly vsize: number;
+  readonly outputs: readonly TransactionOutput[];
+  /** As the Payment resource shows it. */
+  readonly json: TransactionJson;
+}
+
+/** Signals that the transaction may be replaced while unconfirmed (BIP 125), and leaves the lock time in force. */
+const REPLACEABLE_SEQUENCE = 0xfffffffd;
+
+/**
+ * Builds a version 2 transaction and signs every input. `lockTime` is the height of the chain, so that it cannot
+ * be mined into the past, as wallets do. `auxRand` is 32 bytes of fresh randomness for the Schnorr signatures.
+ */
+export function signTransaction(options: {
+  readonly inputs: readonly TransactionInput[];
+  readonly outputs: readonly TransactionOutput[];
+  readonly lockTime: number;
+  readonly auxRand: Uint8Array;
+}): SignedTransaction {
+  const transaction = new Transaction({
+    version: 2,
+    lockTime: options.lockTime,
+    // Payments may go to any witness version, today's unknown ones included (BIP 350).
+    allowUnknownOutputs: true,
+  });
+  for (const { txid, vout, valueSat, script, keys } of options.inputs) {
+    transaction.addInput({
+      txid,
+      index: vout,
+      sequence: REPLACEABLE_SEQUENCE,
+      witnessUtxo: { script, amount: valueSat },
+      ...signingHints(keys),
+    });
+  }
+  for (const { script, valueSat } of options.outputs) {
+    transaction.addOutput({ script, amount: valueSat });
+  }
+  options.inputs.forEach(({ keys }, i) => {
+    for (const secretKey of keys.kind === 'multisig' ? keys.secretKeys : [keys.secretKey]) {
+      transaction.signIdx(secretKey, i, undefined, options.auxRand);
+    }
+  });
+  transaction.finalize();
+  return signedTransaction(transaction.extract(), transaction.vsize);
+}
+
+function signingHints(keys: InputKeys) {
+  switch (keys.kind) {
+    case 'p2wpkh':
+      return {};
+    case 'p2tr':
+      return { tapInternalKey: secp256k1.getPublicKey(keys.secretKey, true).subarray(1) };
+    case 'multisig': {
+      const [a, b] = keys.secretKeys;
+      const publicKeys = [
+        secp256k1.getPublicKey(a, true),
+        secp256k1.getPublicKey(b, true),
+      ] as const;
+      return { witnessScript: multisigOutput(publicKeys).witnessScript };
+    }
+  }
+}
+
+/** A transaction that makes new coins (BIP 34: its input says the height of its block). */
+export function coinbaseTransaction(
+  height: number,
+  outputs: readonly TransactionOutput[],
+): SignedTransaction {
+  const heightPush = Uint8Array.of(2, height & 0xff, height >> 8);
+  const raw = RawTx.encode({
+    version: 2,
+    segwitFlag: false,
+    inputs: [
+      {
+        txid: new Uint8Array(32),
+        index: 0xffffffff,
+        finalScriptSig: heightPush,
+        sequence: 0xffffffff,
+      },
+    ],
+    outputs: outputs.map(({ script, valueSat }) => ({ script, amount: valueSat })),
+    lockTime: 0,
+  });
+  return signedTransaction(raw, raw.length);
+}
+
+function signedTransaction(raw: Uint8Array, vsize: number): SignedTransaction {
+  const parsed = RawTx.decode(raw);
+  const json: TransactionJson = {
+    version: parsed.version,
+    lock_time: parsed.lockTime,
+    input: parsed.inputs.map(({ txid, index, finalScriptSig, sequence }, i) => ({
+      previous_output: `${hex.encode(txid)}:${index}`,
+      script_sig: hex.encode(finalScriptSig),
+      sequence,
+      witness: (parsed.witnesses?.[i] ?? []).map((item) => hex.encode(item)),
+    })),
+    output: parsed.outputs.map(({ amount, script }) => ({
+      value: Number(amount),
+      script_pubkey: hex.encode(script),
+    })),
+  };
+  const txid = Transaction.fromRaw(raw, {
+    allowUnknownInputs: true,
+    allowUnknownOutputs: true,
+  }).id;
+  return {
+    txid,
+    raw,
+    vsize,
+    outputs: parsed.outputs.map(({ amount, script }) => ({ valueSat: amount, script })),
+    json,
+  };
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  decodeBolt12String,
+  decodeOffer,
+  encodeBolt12String,
+  refusal,
+} from '../../src/codecs/bolt12/index.ts';
+import vectors from '../vectors/bolt12-format-string-test.json';
+import { expectRefusal } from './expect-refusal.ts';
+
+const refuse = refusal('bolt12', 'offer', 'try again');
+const read = (text: string) => decodeBolt12String(text, 'lno', refuse);
+
+describe('format-string-test.json', () => {
+  const valid = vectors.filter((vector) => vector.valid);
+  test.each(valid)('$comment', ({ string }) => {
+    const first = valid[0]?.string ?? '';
+    expect(decodeOffer(string).text).toBe(first);
+  });
+
+  const reasons = [
+    'mixes upper and lower case',
+    'ends in a "+"',
+    'ends in a "+"',
+    'does not start with "lno1"',
+  ];
+  test.each(
+    vectors.filter((vector) => !vector.valid).map((v, i) => ({ ...v, reason: reasons[i] })),
+  )('$comment: $reason', ({ string, reason }) => {
+    expectRefusal(() => decodeOffer(string), 'bolt12', reason ?? 'every case has its reason');
+  });
+});
+
+describe('BOLT 12 strings', () => {
+  test('bytes of every length read back', () => {
+    for (let length = 0; length < 20; length++) {
+      const bytes = Uint8Array.from({ length }, (_, i) => 255 - i * 7);
+      expect(read(encodeBolt12String('lno', bytes))).toEqual(bytes);
+    }
+  });
+
+  test.each([
+    ['lni1qq', 'does not start with "lno1"'],
+    ['lno', 'does not start with "lno1"'],
+    ['', 'does not start with "lno1"'],
+    ['lno1q', 'more padding'],
+    ['lno1qqq', 'more padding'],
+    ['lno1qp', 'padding is not zero'],
+    ['lno1qb', 'a character that does not belong'],
+    ['lno1q q', 'a character that does not belong'],
+    ['lno1qé', 'a character that does not belong'],
+    ['lno1qq ', 'a character that does not belong'],
+    ['lno1+qq', 'does not stand between two characters'],
+    ['lno1q++q', 'does not stand between two characters'],
+    ['lno1q+ +q', 'does not stand between two characters'],
+    ['lNo1qq', 'mixes upper and lower case'],
+  ])('refuses "%s": %s', (text, reason) => {
+    expectRefusal(() => read(text), 'bolt12', reason);
+  });
+
+  test('the refusal names the document and the next step', () => {
+    expectRefusal(() => read('x'), 'bolt12', 'This offer is not valid: it does not start');
+    expectRefusal(() => read('x'), 'bolt12', '; try again.');
+  });
+});

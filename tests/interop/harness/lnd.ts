@@ -8,17 +8,13 @@ import type { Reaper } from './reaper.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** The states of `GET /v1/state`, in the order in which a node passes through them. */
-const STATES = [
-  'WAITING_TO_START',
-  'NON_EXISTING',
-  'LOCKED',
-  'UNLOCKED',
-  'RPC_ACTIVE',
-  'SERVER_ACTIVE',
-] as const;
-
-/** How far a node has come since its start. */
-export type LndState = (typeof STATES)[number];
+type LndState =
+  | 'WAITING_TO_START'
+  | 'NON_EXISTING'
+  | 'LOCKED'
+  | 'UNLOCKED'
+  | 'RPC_ACTIVE'
+  | 'SERVER_ACTIVE';
 
 /** One `lnd` process, with or without a wallet. */
 export interface LndProcess extends RestLocation, LndRest {

@@ -226,6 +226,21 @@ describe('verifying an invoice against the request', () => {
     expectRefusal(tooMuch, 'bolt12', 'not the expected 40 millisatoshis');
   });
 
+  test('an amount that only a rate of exchange could tell is refused', () => {
+    const offer = makeOffer({ currency: 'USD', amount: 100n });
+    const asked = REQUEST.records.filter(
+      ({ type }) => type === 0n || (type >= 80n && type !== 82n),
+    );
+    const records = [...asked.slice(0, 1), ...offer.records, ...asked.slice(1)];
+    const subject = { message: 'invoice_request', field: 'signature' } as const;
+    const request = decodeInvoiceRequest(signStream(records, subject, secretKey(0x42)));
+    expectRefusal(
+      () => makeInvoice(request),
+      'bolt12',
+      'leaves the amount to a price in a currency',
+    );
+  });
+
   test('an invoice signed by someone else than the issuer is refused', () => {
     const bytes = resigned({ 176: publicKey(0x47) }, secretKey(0x47));
     expectRefusal(

@@ -49,6 +49,7 @@ describe('BOLT 12 strings', () => {
     ['lno1qb', 'a character that does not belong'],
     ['lno1q q', 'a character that does not belong'],
     ['lno1qé', 'a character that does not belong'],
+    ['LNO1Q\u212a', 'a character that does not belong'],
     ['lno1qq ', 'a character that does not belong'],
     ['lno1+qq', 'does not stand between two characters'],
     ['lno1q++q', 'does not stand between two characters'],

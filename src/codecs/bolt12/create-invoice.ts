@@ -18,6 +18,7 @@ export interface InvoiceParts {
   readonly paymentHash: string;
   /** The request's amount, or without one the offer's amount times the quantity. */
   readonly amountMsat: bigint;
+  /** Whole seconds since 1970. */
   readonly createdAtSecs: number;
   /** Left out, the invoice expires 7200 seconds after its creation. */
   readonly relativeExpirySecs?: number;

@@ -78,6 +78,7 @@ export const INVOICE_FIELDS = {
   invoiceNodeId: field(176n, 'invoice_node_id', point),
 };
 
+/** Each table by type, made on first use: a lookup per record, not a search. */
 const indexes = new WeakMap<FieldTable, ReadonlyMap<bigint, [string, Field<unknown>]>>();
 
 function indexOf(table: FieldTable): ReadonlyMap<bigint, [string, Field<unknown>]> {

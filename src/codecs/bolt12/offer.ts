@@ -25,7 +25,7 @@ export interface Offer {
   readonly amountMsat: bigint | null;
   readonly description: string | null;
   readonly features: Uint8Array | null;
-  /** Seconds since 1970; what a double cannot hold exactly reads as `Number.MAX_SAFE_INTEGER`. */
+  /** Whole seconds since 1970; what a double cannot hold exactly reads as `Number.MAX_SAFE_INTEGER`. */
   readonly absoluteExpirySecs: number | null;
   readonly paths: readonly BlindedPath[] | null;
   /** Per path the key that signs invoices when the offer has no `issuerId`; empty without paths. */

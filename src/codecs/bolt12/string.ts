@@ -5,9 +5,14 @@ export type Bolt12Prefix = 'lno' | 'lnr' | 'lni' | 'lnp';
 
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 
-/** Five-bit value of each lower-case character code of the alphabet, 255 for all others. */
+/**
+ * Five-bit value of each character code of the alphabet in both cases, 255 for all others. Texts are read through
+ * this table and not put in lower case first: that would turn a Kelvin sign into a "k".
+ */
 const VALUES = new Uint8Array(128).fill(255);
-for (let i = 0; i < ALPHABET.length; i++) VALUES[ALPHABET.charCodeAt(i)] = i;
+for (const alphabet of [ALPHABET, ALPHABET.toUpperCase()]) {
+  for (let i = 0; i < alphabet.length; i++) VALUES[alphabet.charCodeAt(i)] = i;
+}
 
 const PLUS = 0x2b;
 const WHITESPACE = /\s/u;
@@ -37,18 +42,17 @@ export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: R
   if (text.slice(0, prefix.length + 1).toLowerCase() !== `${prefix}1`) {
     refuse(`it does not start with "${prefix}1"`);
   }
-  const lower = text.toLowerCase();
-  if (text !== lower && text !== text.toUpperCase()) refuse('it mixes upper and lower case');
+  if (/[a-z]/.test(text) && /[A-Z]/.test(text)) refuse('it mixes upper and lower case');
 
-  const bytes = new Uint8Array(Math.floor(((lower.length - prefix.length - 1) * 5) / 8));
+  const bytes = new Uint8Array(Math.floor(((text.length - prefix.length - 1) * 5) / 8));
   let written = 0;
   let bits = 0;
   let buffer = 0;
   // A `+` needs a data character on either side, so `joining` must have ended when the text does.
   let joinable = false;
   let joining = false;
-  for (let i = prefix.length + 1; i < lower.length; i++) {
-    const code = lower.charCodeAt(i);
+  for (let i = prefix.length + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
     if (code === PLUS) {
       if (!joinable) refuse('a "+" in it does not stand between two characters of data');
       joinable = false;
@@ -57,7 +61,7 @@ export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: R
     }
     const value = VALUES[code] ?? 255;
     if (value === 255) {
-      if (joining && WHITESPACE.test(lower.charAt(i))) continue;
+      if (joining && WHITESPACE.test(text.charAt(i))) continue;
       refuse('it has a character that does not belong there');
     }
     joinable = true;

@@ -34,7 +34,8 @@ export function verifyInvoice(invoice: Bolt12Invoice, request: InvoiceRequest): 
       amount: offerAmount,
       quantity: request.quantity,
     });
-  if (expectedMsat !== null && invoice.amountMsat !== expectedMsat) {
+  if (expectedMsat === null) refuse('its request leaves the amount to a price in a currency');
+  if (invoice.amountMsat !== expectedMsat) {
     refuse(`invoice_amount is not the expected ${expectedMsat} millisatoshis`);
   }
 }

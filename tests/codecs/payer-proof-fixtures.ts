@@ -1,0 +1,18 @@
+import { encodeBolt12String } from '../../src/codecs/bolt12/index.ts';
+import { encodeTlvStream, type TlvRecord } from '../../src/codecs/tlv.ts';
+import { PAYER_KEY, patchRecords, signStream } from './bolt12-fixtures.ts';
+
+const SUBJECT = { message: 'payer_proof', field: 'proof_signature' } as const;
+
+type Patch = readonly (readonly [bigint, Uint8Array | null])[];
+
+/** A proof with fields replaced (null takes one out), its payer's signature left as it was. */
+export function patchProof(records: readonly TlvRecord[], patch: Patch): string {
+  return encodeBolt12String('lnp', encodeTlvStream(patchRecords(records, new Map(patch))));
+}
+
+/** A proof with fields replaced and signed again by the payer: only the rule under test can fail. */
+export function resignProof(records: readonly TlvRecord[], patch: Patch, key = PAYER_KEY): string {
+  const patched = patchRecords(records, new Map(patch));
+  return encodeBolt12String('lnp', signStream(patched, SUBJECT, key));
+}

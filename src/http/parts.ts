@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Store } from '../store/ports.ts';
 import type { FeePolicy } from '../wallet/pay/fee-cap.ts';
+import type { PaymentServices } from '../wallet/payment-services.ts';
 import type { Wallets } from '../wallet/wallets.ts';
 import type { SandboxControls } from './sandbox-controls.ts';
 
@@ -10,6 +11,9 @@ export interface Parts {
   readonly wallets: Wallets;
   readonly store: Store;
   readonly fees: FeePolicy;
+  readonly services: PaymentServices;
+  /** The purchase app's launch link for an invoice (decisions section 12). */
+  readonly buyLink: (invoice: string) => string;
   readonly clock: Clock;
   readonly log: Log;
   /** `ok`, or a sentence that says what is missing; never waits. */

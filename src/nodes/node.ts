@@ -109,6 +109,10 @@ export interface NodeOnchain {
    * Signs and broadcasts; answers pending with `tx`. Exactly one transaction for an id, a repeat answers the first.
    */
   payOnchain(command: PayOnchainCommand): Promise<Payment>;
+  /** What the transaction would cost now, in millisatoshis. Throws `refused` when it cannot be made. */
+  estimateFeeMsat(
+    command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
+  ): Promise<bigint>;
 }
 
 /** Channels on request. */
@@ -197,6 +201,8 @@ export interface PayOfferCommand extends SendCommand {
 export interface PayOnchainCommand extends SendCommand {
   readonly address: string;
   readonly priority: Priority;
+  /** The transaction is refused when it would cost more; null is no limit. */
+  readonly maxFeeMsat: bigint | null;
 }
 
 export interface OpenChannelCommand {

@@ -1,28 +1,37 @@
 import { formatNullableAmountMsat } from '../model/amount.ts';
 import type { CreatedInvoiceJson } from '../model/receive.ts';
-import type { CreateInvoiceCommand } from '../nodes/node.ts';
+import type { CreatedInvoice, CreateInvoiceCommand } from '../nodes/node.ts';
 import { nodeGroup, type Session, watch } from './session.ts';
 
 /** An invoice to create, without what the wallet adds itself. */
 export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs'>;
 
 /** Creates an invoice and watches it. It is answered, and so can be paid, only once it is watched. */
+export async function issueInvoice(
+  session: Session,
+  request: InvoiceRequest,
+): Promise<CreatedInvoice> {
+  const createdAtMs = session.node.clock.now();
+  const created = await session.node.createInvoice({ ...request, createdAtMs });
+  await watch(session, { kind: 'payment', index: created.payment.index });
+  return created;
+}
+
+/** {@link issueInvoice}, as answers carry its result. */
 export async function createInvoice(
   session: Session,
   request: InvoiceRequest,
 ): Promise<CreatedInvoiceJson> {
-  const createdAtMs = session.node.clock.now();
-  const created = await session.node.createInvoice({ ...request, createdAtMs });
-  await watch(session, { kind: 'payment', index: created.payment.index });
+  const { payment, invoice, paymentHash, paymentSecret } = await issueInvoice(session, request);
   return {
-    index: created.payment.index,
-    invoice: created.invoice,
+    index: payment.index,
+    invoice,
     description: request.description,
     amount: formatNullableAmountMsat(request.amountMsat),
-    created_at: created.payment.createdAtMs,
-    expires_at: created.payment.createdAtMs + request.expirationSecs * 1000,
-    payment_hash: created.paymentHash,
-    payment_secret: created.paymentSecret,
+    created_at: payment.createdAtMs,
+    expires_at: payment.createdAtMs + request.expirationSecs * 1000,
+    payment_hash: paymentHash,
+    payment_secret: paymentSecret,
   };
 }
 

@@ -54,7 +54,9 @@ function requireEmptyAuthorization(header: string | undefined): void {
 
 function requireAccess(session: Session, access: RouteAccess): void {
   if (access === 'authenticated' || access === 'public' || access === 'root_seed') return;
-  if (typeof access === 'string') return requirePermission(session, access);
-  if (access.some((permission) => allows(session, permission))) return;
-  requirePermission(session, access[0]);
+  const permissions = typeof access === 'string' ? [access] : access;
+  const [first] = permissions;
+  if (first && !permissions.some((permission) => allows(session, permission))) {
+    requirePermission(session, first);
+  }
 }

@@ -1,4 +1,6 @@
 import type { Route } from '../route.ts';
+import { addressRoutes } from './addresses.ts';
+import { analyzeRoutes } from './analyze.ts';
 import { channelRoutes } from './channels.ts';
 import { clientRoutes } from './clients.ts';
 import { eventRoutes } from './events.ts';
@@ -15,9 +17,11 @@ export const ROUTES: readonly Route[] = [
   ...healthRoutes,
   ...nodeRoutes,
   ...receiveRoutes,
+  ...analyzeRoutes,
   ...sendRoutes,
   ...paymentRoutes,
   ...eventRoutes,
+  ...addressRoutes,
   ...channelRoutes,
   ...clientRoutes,
   ...webhookRoutes,

@@ -153,12 +153,10 @@ export const paymentRoutes = [
     description:
       'The same payment is answered again on each of its updates, so handling must be idempotent.',
     query: z.object({
-      start_index: updatedIndexInput
-        .optional()
-        .meta({
-          description: "Exclusive; without it the cache's position.",
-          examples: [exampleUpdatedIndex],
-        }),
+      start_index: updatedIndexInput.optional().meta({
+        description: "Exclusive; without it the cache's position.",
+        examples: [exampleUpdatedIndex],
+      }),
       timeout_secs: timeoutSecsQuery,
     }),
     response: z.object({ payment: paymentJson, next_start_index: z.string() }),

@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
+import { rejected } from '../../model/errors.ts';
+import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { createdInvoiceJson } from '../../model/receive.ts';
 import { hexInput, noteInput } from '../../model/text.ts';
 import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
+import { withdrawLnurl } from '../../wallet/withdraw.ts';
 import { route } from '../route.ts';
+import { agree } from '../run-route.ts';
+import { examplePayment } from './examples.ts';
 
 /** Default and most seconds until an invoice expires (contract, Limits). */
 const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
@@ -11,6 +16,11 @@ const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
 const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
 /** Most UTF-8 bytes that the description field of a BOLT 11 invoice can hold (1023 groups of 5 bits). */
 const INVOICE_DESCRIPTION_MAX_BYTES = 639;
+
+/** Least amount of a purchase (contract, Limits). */
+const LEAST_PURCHASE_MSAT = 5_000_000n;
+/** Seconds that a purchase may take (decisions section 12). */
+const PURCHASE_EXPIRATION_SECS = 7200;
 
 const createInvoiceBody = z
   .object({
@@ -140,5 +150,78 @@ export const receiveRoutes = [
       response: { address: 'bcrt1qexample' },
     },
     handler: async ({ session }) => ({ address: await nextUnusedAddress(session) }),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/withdraw_lnurl',
+    group: 'receive',
+    access: 'create_invoice',
+    summary: 'Withdraw from an LNURL-withdraw service',
+    description:
+      'Blocks until the money has arrived. lnurl and amount may be given in the body or the query.',
+    body: z.object({
+      lnurl: z.string().optional().meta({ description: 'lnurl1... or lnurlw://...' }),
+      amount: positiveAmountInput
+        .nullish()
+        .meta({ description: 'Sats; when omitted the most allowed is withdrawn.' }),
+      description: noteInput.nullish().meta({ description: 'Visible to the service.' }),
+      personal_note: noteInput.nullish(),
+    }),
+    query: z.object({ lnurl: z.string().optional(), amount: positiveAmountInput.optional() }),
+    response: paymentJson,
+    errors: ['refused', 'timeout', 'unreachable', 'unreadable', 'overCapacity'],
+    example: {
+      body: { lnurl: 'lnurl1example' },
+      response: { ...examplePayment, direction: 'inbound' },
+    },
+    handler: async ({ session, parts, signal }, { body, query }) => {
+      const lnurl = agree('lnurl', body.lnurl, query.lnurl);
+      if (lnurl === undefined) throw rejected('lnurl', 'is required, in the body or the query');
+      const request = {
+        lnurl,
+        amountMsat: agree('amount', body.amount ?? undefined, query.amount) ?? null,
+        description: body.description ?? null,
+        personalNote: body.personal_note ?? null,
+      };
+      return encodePayment(await withdrawLnurl(session, request, parts.services, signal));
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/buy_with_payment_app',
+    group: 'receive',
+    access: 'create_invoice',
+    summary: 'Buy Bitcoin through a payment app',
+    description:
+      'Send the user to redirect_url to complete the purchase; index is the inbound payment that it funds.',
+    body: z.object({
+      amount: positiveAmountInput
+        .refine((amountMsat) => amountMsat >= LEAST_PURCHASE_MSAT, {
+          message: 'must be at least 5000 sats',
+        })
+        .meta({ description: 'Sats, at least 5000.' }),
+    }),
+    response: z.object({ redirect_url: z.string(), index: z.string() }),
+    errors: ['refused', 'unreachable', 'unreadable'],
+    example: {
+      body: { amount: '5000' },
+      response: {
+        redirect_url: 'https://cash.app/launch/lightning/lnbcrt50u1p5example',
+        index: examplePayment.index,
+      },
+    },
+    handler: async ({ session, parts }, { body }) => {
+      const { index, invoice } = await createInvoice(session, {
+        expirationSecs: PURCHASE_EXPIRATION_SECS,
+        amountMsat: body.amount,
+        description: 'Purchase of bitcoin',
+        descriptionHash: null,
+        personalNote: null,
+        partnerPk: null,
+        partnerPropFeePpm: null,
+        partnerBaseFeeMsat: null,
+      });
+      return { redirect_url: parts.buyLink(invoice), index };
+    },
   }),
 ];

@@ -1,11 +1,16 @@
 import { z } from 'zod';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
-import type { ErrorName } from '../../model/errors.ts';
-import { paymentJson } from '../../model/payment.ts';
-import { noteInput } from '../../model/text.ts';
+import { type ErrorName, rejected } from '../../model/errors.ts';
+import { PRIORITIES, paymentJson } from '../../model/payment.ts';
+import { hexInput, noteInput } from '../../model/text.ts';
+import { payAny } from '../../wallet/pay/any.ts';
 import { planInvoicePayment } from '../../wallet/pay/invoice.ts';
+import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
+import { planOfferPayment } from '../../wallet/pay/offer.ts';
+import { payOnchain } from '../../wallet/pay/onchain.ts';
 import { sendAndWait } from '../../wallet/pay/send.ts';
 import { route } from '../route.ts';
+import { agree } from '../run-route.ts';
 import { answerPayment } from './answer-payment.ts';
 import { examplePayment } from './examples.ts';
 
@@ -24,8 +29,48 @@ export const maxFeeInput = amountInput
   .nullish()
   .meta({ description: 'Most routing fees in sats, in place of --max-fee (addition).' });
 
+const messageInput = noteInput
+  .nullish()
+  .meta({ description: 'Sent to the receiver where the method carries one.' });
+
 /** Ways to pay. */
 export const sendRoutes = [
+  route({
+    method: 'post',
+    path: '/v2/node/pay',
+    group: 'send',
+    access: ['pay_invoice', 'pay_offer', 'pay_onchain'],
+    summary: 'Pay any payment string',
+    description:
+      'Picks the most recommended method. Blocks until the payment is completed or failed; on-chain sends are answered pending. payable and amount may be given in the body or the query.',
+    body: z.object({
+      payable: z.string().optional().meta({ description: 'Payment string; here or in the query.' }),
+      amount: positiveAmountInput
+        .nullish()
+        .meta({ description: 'Sats; required where the payable has no amount.' }),
+      message: messageInput,
+      personal_note: noteInput.nullish(),
+      max_fee: maxFeeInput,
+    }),
+    query: z.object({ payable: z.string().optional(), amount: positiveAmountInput.optional() }),
+    response: paymentJson,
+    errors: [...PAY_ERRORS, 'unsupported'],
+    example: { body: { payable: 'lnbcrt10u1p5example' }, response: examplePayment },
+    handler: (context, { body, query }) => {
+      const payable = agree('payable', body.payable, query.payable);
+      if (payable === undefined) throw rejected('payable', 'is required, in the body or the query');
+      const amountMsat = agree('amount', body.amount ?? undefined, query.amount) ?? null;
+      const request = {
+        payable,
+        amountMsat,
+        maxFeeMsat: body.max_fee ?? null,
+        message: body.message ?? null,
+        personalNote: body.personal_note ?? null,
+      };
+      const { services, fees } = context.parts;
+      return answerPayment(context, (send) => payAny(send, request, services, fees));
+    },
+  }),
   route({
     method: 'post',
     path: '/v2/node/pay_invoice',
@@ -63,5 +108,100 @@ export const sendRoutes = [
           ),
         ),
       ),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/pay_offer',
+    group: 'send',
+    access: 'pay_offer',
+    summary: 'Pay a BOLT 12 offer',
+    description: 'Blocks until the payment is completed or failed.',
+    body: z.object({
+      offer: z.string(),
+      amount: positiveAmountInput,
+      message: messageInput,
+      personal_note: noteInput.nullish(),
+      max_fee: maxFeeInput,
+    }),
+    response: paymentJson,
+    errors: [...PAY_ERRORS, 'unsupported'],
+    example: { body: { offer: 'lno1example', amount: '1000' }, response: examplePayment },
+    handler: (context, { body }) =>
+      answerPayment(context, (send) => {
+        const request = {
+          offer: body.offer,
+          amountMsat: body.amount,
+          maxFeeMsat: body.max_fee ?? null,
+          message: body.message ?? null,
+          personalNote: body.personal_note ?? null,
+          viaName: null,
+        };
+        return sendAndWait(send, planOfferPayment(request, context.session, context.parts.fees));
+      }),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/pay_onchain',
+    group: 'send',
+    access: 'pay_onchain',
+    summary: 'Send on chain',
+    description:
+      'Answers once the transaction is broadcast, pending; six confirmations complete it. The same client_payment_id never sends twice.',
+    body: z.object({
+      address: z.string(),
+      amount: positiveAmountInput,
+      priority: z.enum(PRIORITIES).nullish().meta({ description: 'Default normal.' }),
+      client_payment_id: hexInput(32)
+        .nullish()
+        .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
+      personal_note: noteInput.nullish(),
+    }),
+    response: paymentJson,
+    errors: ['refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
+    example: {
+      body: { address: 'bcrt1qexample', amount: '50000' },
+      response: { ...examplePayment, rail: 'onchain', status: 'pending' },
+    },
+    handler: (context, { body }) =>
+      answerPayment(context, (send) =>
+        payOnchain(send, {
+          address: body.address,
+          amountMsat: body.amount,
+          priority: body.priority ?? 'normal',
+          clientPaymentId: body.client_payment_id ?? null,
+          personalNote: body.personal_note ?? null,
+        }),
+      ),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/pay_lnurl',
+    group: 'send',
+    access: 'pay_invoice',
+    summary: 'Pay an LNURL-pay service or Lightning Address',
+    description: 'Blocks until the payment is completed or failed.',
+    body: z.object({
+      lnurl: z.string().meta({ description: 'lnurl1..., lnurlp://... or a Lightning Address.' }),
+      amount: positiveAmountInput,
+      message: messageInput,
+      personal_note: noteInput.nullish(),
+      max_fee: maxFeeInput,
+    }),
+    response: paymentJson,
+    errors: PAY_ERRORS,
+    example: { body: { lnurl: 'alice@example.com', amount: '1000' }, response: examplePayment },
+    handler: (context, { body }) => {
+      const { services, fees } = context.parts;
+      return answerPayment(context, async (send) => {
+        const request = {
+          request: await lnurlPayRequest(body.lnurl, services, context.signal),
+          amountMsat: body.amount,
+          maxFeeMsat: body.max_fee ?? null,
+          message: body.message ?? null,
+          personalNote: body.personal_note ?? null,
+        };
+        return payLnurl(send, request, services, fees);
+      });
+    },
   }),
 ];

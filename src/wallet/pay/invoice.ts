@@ -56,6 +56,7 @@ export function planInvoicePayment(
     rail: 'invoice',
     amountMsat,
     maxFeeMsat,
+    again: 'after-failure',
     details: {
       hash: invoice.paymentHash,
       invoice: request.invoice,

@@ -20,8 +20,10 @@ export interface SendPlan {
   readonly id: PaymentId;
   readonly rail: Rail;
   readonly amountMsat: bigint;
-  /** Most that the payment may cost on top. */
+  /** Most that the payment may cost on top; counts towards the budget until the outcome is known. */
   readonly maxFeeMsat: bigint;
+  /** Whether a payment of the same id that failed may be followed by another. */
+  readonly again: 'after-failure' | 'never';
   /** What is known of the payment before the node is asked. */
   readonly details: Partial<Payment>;
   /** Asks the node; durable in the node when it answers. */
@@ -43,7 +45,8 @@ export async function send(context: SendContext, plan: SendPlan): Promise<Paymen
         'This invoice is your own: it cannot be paid from the wallet it pays into.',
       );
     }
-    return previous && previous.status !== 'failed' ? previous : begin(context, plan);
+    const mayBegin = !previous || (previous.status === 'failed' && plan.again === 'after-failure');
+    return mayBegin ? begin(context, plan) : previous;
   });
   context.onSent(payment);
   return payment;

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { ApiError } from '../../model/errors.ts';
+import {
+  encodeHumanBitcoinAddress,
+  humanBitcoinAddressJson,
+  usernameInput,
+} from '../../model/receive.ts';
+import { claimUsername } from '../../wallet/names.ts';
+import { nodeGroup } from '../../wallet/session.ts';
+import { route } from '../route.ts';
+
+const exampleAddress = {
+  human_bitcoin_address: '₿satoshi@127.0.0.1:5393',
+  lightning_address: 'satoshi@127.0.0.1:5393',
+  offer: 'lno1example',
+  updatable: true,
+};
+
+/** The wallet's human-readable address. */
+export const addressRoutes = [
+  route({
+    method: 'get',
+    path: '/v2/node/human_bitcoin_address',
+    group: 'addresses',
+    access: 'get_human_bitcoin_address',
+    summary: "Read the wallet's Human Bitcoin Address",
+    response: humanBitcoinAddressJson,
+    errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
+    example: { response: exampleAddress },
+    handler: async ({ session }) => {
+      const record = await nodeGroup(session, 'names').humanBitcoinAddress();
+      if (record) return encodeHumanBitcoinAddress(record);
+      throw new ApiError(
+        'notFound',
+        'This wallet has no Human Bitcoin Address yet: claim one with PUT human_bitcoin_address.',
+      );
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/v2/node/human_bitcoin_address',
+    group: 'addresses',
+    access: 'update_human_bitcoin_address',
+    summary: 'Claim or change the Human Bitcoin Address',
+    description:
+      'Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days.',
+    body: z.object({ username: usernameInput }),
+    response: humanBitcoinAddressJson,
+    errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
+    example: { body: { username: 'satoshi' }, response: exampleAddress },
+    handler: async ({ session }, { body }) =>
+      encodeHumanBitcoinAddress(await claimUsername(session, body.username)),
+  }),
+];

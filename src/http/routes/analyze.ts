@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { formatAmountMsat, formatNullableAmountMsat } from '../../model/amount.ts';
+import {
+  type ClaimableJson,
+  claimableJson,
+  type PayableJson,
+  payableJson,
+} from '../../model/analysis.ts';
+import { analyze, type ClaimMethod, type PayMethod } from '../../wallet/analyze.ts';
+import { route } from '../route.ts';
+
+/** Explains payment strings. */
+export const analyzeRoutes = [
+  route({
+    method: 'get',
+    path: '/v2/node/analyze',
+    group: 'send',
+    access: 'node_info',
+    summary: 'Explain a payment string',
+    description:
+      'Payables are ordered from most to least recommended. Where the amount is null, add &amount= to the callback.',
+    query: z.object({
+      payment_string: z
+        .string()
+        .min(1)
+        .max(20_000)
+        .meta({
+          description: 'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name.',
+          examples: ['lnbcrt10u1p5example'],
+        }),
+    }),
+    response: z.object({ payables: z.array(payableJson), claimables: z.array(claimableJson) }),
+    errors: ['refused', 'notFound', 'timeout', 'unreachable', 'unreadable'],
+    example: {
+      query: { payment_string: 'lnbcrt10u1p5example' },
+      response: {
+        payables: [
+          {
+            callback: 'http://127.0.0.1:5393/v2/node/pay?payable=lnbcrt10u1p5example',
+            kind: 'invoice',
+            invoice: 'lnbcrt10u1p5example',
+            description: 'Coffee',
+            amount: '1000',
+            min_amount: null,
+            max_amount: null,
+            expires_at: 1764086400000,
+          },
+        ],
+        claimables: [],
+      },
+    },
+    handler: async ({ session, parts, signal }, { query }) => {
+      const { payables, claimables } = await analyze(
+        query.payment_string,
+        'payment_string',
+        session.node,
+        parts.services,
+        signal,
+      );
+      return {
+        payables: payables.map((method) => encodePayable(method, parts.sidecarUrl)),
+        claimables: claimables.map((method) => encodeClaimable(method, parts.sidecarUrl)),
+      };
+    },
+  }),
+];
+
+function encodePayable(method: PayMethod, sidecarUrl: string): PayableJson {
+  const shared = {
+    callback: `${sidecarUrl}/v2/node/pay?payable=${encodeURIComponent(method.text)}`,
+    description: method.description,
+    amount: formatNullableAmountMsat(method.amountMsat),
+    min_amount: formatNullableAmountMsat(method.minMsat),
+    max_amount: formatNullableAmountMsat(method.maxMsat),
+    expires_at: method.expiresAtMs,
+  };
+  switch (method.kind) {
+    case 'offer':
+      return { ...shared, kind: 'offer', offer: method.text };
+    case 'invoice':
+      return { ...shared, kind: 'invoice', invoice: method.text };
+    case 'onchain':
+      return { ...shared, kind: 'onchain', onchain: method.text };
+    case 'lnurl-pay':
+      return { ...shared, kind: 'lnurl-pay', lnurl: method.text };
+  }
+}
+
+function encodeClaimable(method: ClaimMethod, sidecarUrl: string): ClaimableJson {
+  const { minWithdrawableMsat, maxWithdrawableMsat } = method.request;
+  return {
+    callback: `${sidecarUrl}/v2/node/withdraw_lnurl?lnurl=${encodeURIComponent(method.text)}`,
+    kind: 'lnurl-withdraw',
+    lnurl: method.text,
+    description: method.description,
+    min_amount: formatAmountMsat(minWithdrawableMsat),
+    max_amount: formatAmountMsat(maxWithdrawableMsat),
+  };
+}

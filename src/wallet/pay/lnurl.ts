@@ -1,0 +1,74 @@
+import { CodecError } from '../../codecs/codec-error.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
+import { refused, rejected } from '../../model/errors.ts';
+import type { Payment } from '../../model/payment.ts';
+import type { LnurlPayRequest } from '../../net/lnurl.ts';
+import type { PaymentServices } from '../payment-services.ts';
+import { type NamedMethod, parsePaymentString } from '../payment-string.ts';
+import type { FeePolicy } from './fee-cap.ts';
+import { planInvoicePayment } from './invoice.ts';
+import { type SendContext, sendAndWait } from './send.ts';
+
+/** A request to pay an LNURL-pay service that was already asked for its terms. */
+export interface LnurlPaymentRequest {
+  readonly request: LnurlPayRequest;
+  readonly amountMsat: bigint;
+  readonly maxFeeMsat: bigint | null;
+  /** Sent only where the service takes comments, cut to the length it takes (LUD-12). */
+  readonly message: string | null;
+  readonly personalNote: string | null;
+}
+
+/** Reads an LNURL or Lightning Address given by a caller. Throws error 7 for `lnurl`. */
+export function readLnurl(text: string): NamedMethod & { kind: 'lnurl' } {
+  try {
+    const [method] = parsePaymentString(text).methods;
+    if (method?.kind === 'lnurl') return method;
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error;
+    throw rejected('lnurl', error.message);
+  }
+  throw rejected('lnurl', 'must be an LNURL (lnurl1..., lnurlp://...) or a Lightning Address');
+}
+
+/** Asks the service for its terms (LUD-06, LUD-16). Throws error 106 when it is not for paying. */
+export async function lnurlPayRequest(
+  text: string,
+  services: PaymentServices,
+  signal: AbortSignal,
+): Promise<LnurlPayRequest> {
+  const found = await services.lnurl.discover(readLnurl(text).url, { signal });
+  if (found.tag === 'payRequest') return found;
+  throw refused('This LNURL is for withdrawing: use withdraw_lnurl.');
+}
+
+/** Asks the service for an invoice of the amount, checks it (LUD-06) and pays it. */
+export async function payLnurl(
+  context: SendContext,
+  request: LnurlPaymentRequest,
+  services: PaymentServices,
+  fees: FeePolicy,
+): Promise<Payment> {
+  const { minSendableMsat, maxSendableMsat } = request.request;
+  if (request.amountMsat < minSendableMsat || request.amountMsat > maxSendableMsat) {
+    const [least, most] = [formatAmountMsat(minSendableMsat), formatAmountMsat(maxSendableMsat)];
+    throw rejected('amount', `the receiver takes from ${least} to ${most} sats`);
+  }
+  const { invoice, sentComment } = await services.lnurl.requestInvoice(
+    request.request,
+    { amountMsat: request.amountMsat, comment: request.message },
+    { signal: context.signal },
+  );
+  const plan = planInvoicePayment(
+    {
+      invoice,
+      amountMsat: request.amountMsat,
+      maxFeeMsat: request.maxFeeMsat,
+      personalNote: request.personalNote,
+      message: sentComment,
+    },
+    context.session.node,
+    fees,
+  );
+  return sendAndWait(context, plan);
+}

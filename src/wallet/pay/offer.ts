@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { decodeOffer, type Offer, offerUnpayableReason } from '../../codecs/bolt12/index.ts';
+import { CodecError } from '../../codecs/codec-error.ts';
+import { NETWORKS } from '../../codecs/network.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
+import { refused, rejected } from '../../model/errors.ts';
+import { paymentId } from '../../model/payment-index.ts';
+import type { WalletNode } from '../../nodes/node.ts';
+import { nodeGroup, type Session } from '../session.ts';
+import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
+import type { SendPlan } from './send.ts';
+
+/** A request to pay a BOLT 12 offer. */
+export interface OfferPaymentRequest {
+  readonly offer: string;
+  readonly amountMsat: bigint;
+  readonly maxFeeMsat: bigint | null;
+  readonly message: string | null;
+  readonly personalNote: string | null;
+  /** The Human Bitcoin Address that led to the offer, without `₿`. */
+  readonly viaName: string | null;
+}
+
+/** Reads an offer given by a caller. Throws error 7 when it is not one. */
+function readOffer(text: string): Offer {
+  try {
+    return decodeOffer(text);
+  } catch (error) {
+    if (error instanceof CodecError) throw rejected('offer', error.message);
+    throw error;
+  }
+}
+
+/** Why the node cannot pay the offer whatever the amount, or null when it can (decisions section 13). */
+export function offerObstacle(offer: Offer, node: WalletNode): string | null {
+  if (!node.offers) return `This wallet's node (${node.descriptor.kind}) cannot pay offers.`;
+  return offerUnpayableReason(offer, {
+    chainHash: NETWORKS[node.descriptor.network].chainHash,
+    nowSecs: Math.floor(node.clock.now() / 1000),
+  });
+}
+
+/** Decodes, checks and prices the payment of an offer. Throws errors 7, 106 and 110; sends nothing. */
+export function planOfferPayment(
+  request: OfferPaymentRequest,
+  session: Session,
+  fees: FeePolicy,
+): SendPlan {
+  const offers = nodeGroup(session, 'offers');
+  const offer = readOffer(request.offer);
+  const obstacle = offerObstacle(offer, session.node);
+  if (obstacle !== null) throw refused(obstacle);
+  const { amountMsat, message, personalNote, viaName } = request;
+  if (offer.amountMsat !== null && amountMsat < offer.amountMsat) {
+    throw rejected(
+      'amount',
+      `the offer asks for at least ${formatAmountMsat(offer.amountMsat)} sats`,
+    );
+  }
+  const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
+  return {
+    // An offer can be paid many times, so each payment is told apart by an id of its own.
+    id: paymentId('fs', randomBytes(32).toString('hex')),
+    rail: 'offer',
+    amountMsat,
+    maxFeeMsat,
+    again: 'never',
+    details: { offerId: offer.offerId, message, personalNote },
+    start: (identity) =>
+      offers.payOffer({
+        ...identity,
+        offer: request.offer,
+        amountMsat,
+        maxFeeMsat,
+        message,
+        personalNote,
+        viaName,
+      }),
+  };
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { encodeHumanBitcoinAddress } from '../codecs/human-bitcoin-address.ts';
 import { amountOutput } from './amount.ts';
 import { hexOutput, timestamp } from './text.ts';
 
@@ -50,10 +51,9 @@ export const usernameInput = z
 
 /** Writes the record as answers carry it. */
 export function encodeHumanBitcoinAddress(record: HumanBitcoinAddress): HumanBitcoinAddressJson {
-  const lightningAddress = `${record.username}@${record.domain}`;
   return {
-    human_bitcoin_address: `₿${lightningAddress}`,
-    lightning_address: lightningAddress,
+    human_bitcoin_address: encodeHumanBitcoinAddress(record),
+    lightning_address: `${record.username}@${record.domain}`,
     offer: record.offer,
     updatable: record.updatable,
   };

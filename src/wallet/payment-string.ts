@@ -67,7 +67,7 @@ function parseUri(text: string): PaymentString {
   return {
     methods: [
       ...uri.offers.map((offer) => ({ kind: 'offer' as const, text: offer })),
-      ...uri.lightning.map((invoice) => ({ kind: 'invoice' as const, text: invoice })),
+      ...uri.lightning.map((lightning) => parseMethod(lightning, lightning.toLowerCase())),
       ...addresses.map((address) => ({ kind: 'onchain' as const, text: address })),
     ],
     amountMsat: uri.amountMsat,

@@ -1,0 +1,137 @@
+import { CodecError } from './codec-error.ts';
+import { NETWORKS } from './network.ts';
+
+/** What a BIP 321 URI holds, its methods not yet read. */
+export interface Bip321Uri {
+  /** The address in the body of the URI; null where the body is empty. */
+  readonly address: string | null;
+  /** Addresses in parameters named after a segwit prefix, such as `bc` or `bcrt`. */
+  readonly addresses: readonly string[];
+  /** BOLT 11 invoices, or what else stands after `lightning=`. */
+  readonly lightning: readonly string[];
+  /** BOLT 12 offers. */
+  readonly offers: readonly string[];
+  readonly amountMsat: bigint | null;
+  readonly label: string | null;
+  readonly message: string | null;
+  /** Names of `req-` parameters that are not known here: the URI must not be used. */
+  readonly requiredUnknown: readonly string[];
+}
+
+/** What a BIP 321 URI is written from. */
+export interface Bip321Parts {
+  readonly address?: string;
+  readonly invoice?: string;
+  readonly offer?: string;
+  readonly amountMsat?: bigint;
+  readonly label?: string;
+  readonly message?: string;
+}
+
+const MSAT_PER_BTC = 100_000_000_000n;
+const SEGWIT_PREFIXES: ReadonlySet<string> = new Set(
+  Object.values(NETWORKS).map((network) => network.segwitPrefix),
+);
+/** Parameters that must not be given twice (BIP 321). */
+const SINGLE: ReadonlySet<string> = new Set(['amount', 'label', 'message', 'pop']);
+
+/**
+ * Takes a `bitcoin:` URI apart (BIP 321). Names of parameters are read without regard to case, several methods may
+ * stand side by side, unknown parameters are ignored. Throws CodecError('bip321').
+ */
+export function decodeBip321(text: string): Bip321Uri {
+  const [body = '', query = ''] = splitOnce(text.replace(/^bitcoin:/i, ''), '?');
+  const parameters = readParameters(query);
+  const values = (name: string) =>
+    parameters.flatMap(([key, value]) => (key === name ? [value] : []));
+  const [amount] = values('amount');
+  return {
+    address: body === '' ? null : decodePercent(body),
+    addresses: parameters.flatMap(([key, value]) => (SEGWIT_PREFIXES.has(key) ? [value] : [])),
+    lightning: values('lightning'),
+    offers: values('lno'),
+    amountMsat: amount === undefined ? null : readAmountMsat(amount),
+    label: values('label')[0] ?? null,
+    message: values('message')[0] ?? null,
+    requiredUnknown: parameters.flatMap(([key]) => (key.startsWith('req-') ? [key] : [])),
+  };
+}
+
+/** Writes a `bitcoin:` URI (BIP 321). Throws CodecError('bip321') for an amount below one satoshi. */
+export function encodeBip321(parts: Bip321Parts): string {
+  const parameters: (readonly [string, string | undefined])[] = [
+    ['amount', parts.amountMsat === undefined ? undefined : writeAmount(parts.amountMsat)],
+    ['label', parts.label],
+    ['message', parts.message],
+    ['lightning', parts.invoice],
+    ['lno', parts.offer],
+  ];
+  const query = parameters
+    .flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+    )
+    .join('&');
+  return `bitcoin:${parts.address ?? ''}${query === '' ? '' : `?${query}`}`;
+}
+
+function refuse(rule: string): never {
+  throw new CodecError('bip321', `The bitcoin: URI cannot be used: ${rule}.`);
+}
+
+/** Pairs of lower-case name and decoded value; known names lose their `req-`. */
+function readParameters(query: string): [string, string][] {
+  const seen = new Set<string>();
+  return query
+    .split('&')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [rawName = '', value = ''] = splitOnce(part, '=');
+      const name = decodePercent(rawName).toLowerCase();
+      const known = name.replace(/^req-/, '');
+      const key = SINGLE.has(known) || isMethod(known) ? known : name;
+      if (SINGLE.has(key) && seen.has(key)) refuse(`it gives ${key} twice`);
+      seen.add(key);
+      return [key, decodePercent(value)];
+    });
+}
+
+function isMethod(name: string): boolean {
+  return name === 'lightning' || name === 'lno' || SEGWIT_PREFIXES.has(name);
+}
+
+function readAmountMsat(text: string): bigint {
+  const match = /^(\d{0,8})(?:\.(\d{0,8}))?$/.exec(text);
+  if (!match || (!match[1] && !match[2])) {
+    refuse('its amount is not a decimal number of bitcoins with at most eight decimals');
+  }
+  const amountMsat =
+    BigInt(match[1] || '0') * MSAT_PER_BTC + BigInt((match[2] ?? '').padEnd(8, '0')) * 1000n;
+  if (amountMsat === 0n) refuse('its amount is zero');
+  if (amountMsat > 21_000_000n * MSAT_PER_BTC) refuse('its amount is above 21 million bitcoins');
+  return amountMsat;
+}
+
+function writeAmount(amountMsat: bigint): string {
+  if (amountMsat % 1000n !== 0n) {
+    throw new CodecError('bip321', 'The amount of a bitcoin: URI must be whole satoshis.');
+  }
+  const decimals = ((amountMsat % MSAT_PER_BTC) / 1000n)
+    .toString()
+    .padStart(8, '0')
+    .replace(/0+$/, '');
+  const whole = amountMsat / MSAT_PER_BTC;
+  return decimals === '' ? `${whole}` : `${whole}.${decimals}`;
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return refuse('its percent-encoding is broken');
+  }
+}

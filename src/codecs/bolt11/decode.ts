@@ -1,0 +1,263 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bech32, hex } from '@scure/base';
+import { decode as decodeSections } from 'light-bolt11-decoder';
+import { encodeHashAddress, encodeWitnessAddress } from '../address.ts';
+import { CodecError } from '../codec-error.ts';
+import { NETWORKS, type Network } from '../network.ts';
+import {
+  type Bolt11Invoice,
+  DEFAULT_EXPIRY_SECS,
+  DEFAULT_MIN_FINAL_CLTV,
+  FIELD,
+  type RouteHint,
+  SIGNATURE_WORDS,
+  signedBytes,
+  TIMESTAMP_WORDS,
+} from './invoice.ts';
+
+/** Longer strings are refused before any work: the longest useful invoices have some 2,000 characters. */
+const MAX_LENGTH = 8_000;
+
+/** Even feature bits that payers here understand; any other set even bit makes an invoice unpayable (BOLT 9). */
+const KNOWN_REQUIRED_FEATURES: ReadonlySet<number> = new Set([8, 14, 16, 24, 48, 50]);
+
+/** Fields that must have their length; any other length fails the invoice (BOLT 11, reader requirements). */
+const FIXED_WORDS: ReadonlyMap<number, { readonly name: string; readonly words: number }> = new Map(
+  [
+    [FIELD.paymentHash, { name: 'payment hash', words: 52 }],
+    [FIELD.paymentSecret, { name: 'payment secret', words: 52 }],
+    [FIELD.descriptionHash, { name: 'description hash', words: 52 }],
+    [FIELD.payee, { name: 'payee', words: 53 }],
+  ],
+);
+
+/** Route hint entries: pubkey, short channel id, two fees and a delta (BOLT 11, field `r`). */
+const ROUTE_HINT_BYTES = 51;
+
+interface DecodeOptions {
+  /** Off only for invoices this program made itself; the payee is then taken from the `n` field or left empty. */
+  readonly verifySignature?: boolean;
+}
+
+/**
+ * Reads a BOLT 11 invoice. The wording is taken apart by light-bolt11-decoder; the rules that it leaves out are
+ * checked here: signature and payee, feature bits, field lengths, required fields, one payment hash. Throws
+ * CodecError('bolt11').
+ */
+export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11Invoice {
+  if (text.length > MAX_LENGTH) refuse('it is too long');
+  const { network, amountMsat, timestampSecs } = readHead(text);
+  const { prefix, words } = bech32.decode(text as `${string}1${string}`, false);
+  const data = words.slice(0, -SIGNATURE_WORDS);
+  const fields = readFields(data.slice(TIMESTAMP_WORDS));
+  const paymentHash = only(fields, FIELD.paymentHash, 'payment hash');
+  const paymentSecret = only(fields, FIELD.paymentSecret, 'payment secret');
+  const { description, descriptionHash } = readDescription(fields);
+  const features = readFeatures(fields.get(FIELD.features)?.[0] ?? []);
+  const expirySecs = readInteger(fields, FIELD.expiry) ?? DEFAULT_EXPIRY_SECS;
+  const metadata = fields.get(FIELD.metadata)?.[0];
+  return {
+    network,
+    amountMsat,
+    timestampSecs,
+    expirySecs,
+    createdAtMs: timestampSecs * 1000,
+    expiresAtMs: (timestampSecs + expirySecs) * 1000,
+    paymentHash,
+    paymentSecret,
+    description,
+    descriptionHash,
+    payeePubkey: readPayee(fields, prefix, data, words.slice(-SIGNATURE_WORDS), options),
+    minFinalCltvExpiryDelta: readInteger(fields, FIELD.minFinalCltv) ?? DEFAULT_MIN_FINAL_CLTV,
+    features,
+    routeHints: (fields.get(FIELD.routeHint) ?? []).map(readRouteHint),
+    fallbackAddresses: (fields.get(FIELD.fallback) ?? []).flatMap((field) => {
+      const address = readFallback(field, network);
+      return address === null ? [] : [address];
+    }),
+    metadata: metadata === undefined ? null : hex.encode(toBytes(metadata, 'metadata')),
+  };
+}
+
+type Fields = ReadonlyMap<number, readonly (readonly number[])[]>;
+
+function refuse(rule: string): never {
+  throw new CodecError(
+    'bolt11',
+    `The invoice cannot be read: ${rule}; ask the receiver for a new one.`,
+  );
+}
+
+/** Prefix, amount and timestamp, by the library; its own messages name its internals and are not shown. */
+function readHead(text: string): {
+  network: Network;
+  amountMsat: bigint | null;
+  timestampSecs: number;
+} {
+  let sections: ReturnType<typeof decodeSections>['sections'];
+  try {
+    sections = decodeSections(text).sections;
+  } catch {
+    refuse('it is not a BOLT 11 string, or part of it was lost in copying');
+  }
+  let network: Network | undefined;
+  let amountMsat: bigint | null = null;
+  let timestampSecs = 0;
+  let signature = '';
+  for (const section of sections) {
+    if (section.name === 'coin_network') network = networkOf(section.letters);
+    else if (section.name === 'amount') amountMsat = BigInt(section.value);
+    else if (section.name === 'timestamp') timestampSecs = section.value;
+    else if (section.name === 'signature') signature = section.value;
+  }
+  if (network === undefined) refuse('its network is not known here');
+  if (signature.length !== 130) refuse('it is too short');
+  if (amountMsat === 0n) refuse('its amount is zero');
+  return { network, amountMsat, timestampSecs };
+}
+
+function networkOf(prefix: string): Network | undefined {
+  return (Object.keys(NETWORKS) as Network[]).find(
+    (network) => NETWORKS[network].bolt11Prefix === prefix,
+  );
+}
+
+function readFields(words: readonly number[]): Fields {
+  const fields = new Map<number, (readonly number[])[]>();
+  for (let at = 0; at < words.length; ) {
+    const [type, high, low] = [words[at], words[at + 1], words[at + 2]];
+    if (type === undefined || high === undefined || low === undefined) refuse('a field is cut off');
+    const end = at + 3 + high * 32 + low;
+    if (end > words.length) refuse('a field is cut off');
+    const field = words.slice(at + 3, end);
+    const fixed = FIXED_WORDS.get(type);
+    if (fixed && field.length !== fixed.words) refuse(`its ${fixed.name} has the wrong length`);
+    const sameType = fields.get(type);
+    if (sameType) sameType.push(field);
+    else fields.set(type, [field]);
+    at = end;
+  }
+  return fields;
+}
+
+/** A field that must be there once; money was lost to readers that chose differently among several. */
+function only(fields: Fields, type: number, name: string): string {
+  const [field, second] = fields.get(type) ?? [];
+  if (field === undefined) refuse(`it has no ${name}`);
+  if (second !== undefined) refuse(`it has more than one ${name}`);
+  return hex.encode(toBytes(field, name));
+}
+
+function readDescription(fields: Fields): {
+  description: string | null;
+  descriptionHash: string | null;
+} {
+  const text = fields.get(FIELD.description)?.[0];
+  const hash = fields.get(FIELD.descriptionHash)?.[0];
+  if ((text === undefined) === (hash === undefined)) {
+    refuse('it must have either a description or a description hash');
+  }
+  return {
+    description: text === undefined ? null : utf8(toBytes(text, 'description')),
+    descriptionHash: hash === undefined ? null : hex.encode(toBytes(hash, 'description hash')),
+  };
+}
+
+function utf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return refuse('its description is not UTF-8 text');
+  }
+}
+
+/** Bytes of a field; the bits left over are padding. */
+function toBytes(words: readonly number[], name: string): Uint8Array {
+  const bytes = bech32.fromWordsUnsafe([...words]);
+  return bytes ? bytes : refuse(`its ${name} is not padded with zero bits`);
+}
+
+function readInteger(fields: Fields, type: number): number | null {
+  const words = fields.get(type)?.[0];
+  if (words === undefined) return null;
+  const value = words.reduce((sum, word) => sum * 32 + word, 0);
+  // An expiry beyond what a number holds is for ever, for every purpose here.
+  return Math.min(value, 1e12);
+}
+
+function readFeatures(words: readonly number[]): ReadonlySet<number> {
+  const bits = new Set<number>();
+  words.toReversed().forEach((word, index) => {
+    for (let bit = 0; bit < 5; bit++) if ((word >> bit) & 1) bits.add(index * 5 + bit);
+  });
+  for (const bit of bits) {
+    if (bit % 2 === 0 && !KNOWN_REQUIRED_FEATURES.has(bit)) {
+      refuse(`it requires feature ${bit}, which is not known here`);
+    }
+  }
+  return bits;
+}
+
+function readRouteHint(words: readonly number[]): RouteHint[] {
+  const bytes = toBytes(words, 'route hint');
+  if (bytes.length % ROUTE_HINT_BYTES !== 0) refuse('its route hint has the wrong length');
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const hops: RouteHint[] = [];
+  for (let at = 0; at < bytes.length; at += ROUTE_HINT_BYTES) {
+    hops.push({
+      pubkey: hex.encode(bytes.subarray(at, at + 33)),
+      shortChannelId: hex.encode(bytes.subarray(at + 33, at + 41)),
+      feeBaseMsat: view.getUint32(at + 41),
+      feeProportionalMillionths: view.getUint32(at + 45),
+      cltvExpiryDelta: view.getUint16(at + 49),
+    });
+  }
+  return hops;
+}
+
+/** A fallback address; null for versions that are not known, which readers skip (BOLT 11, field `f`). */
+function readFallback(words: readonly number[], network: Network): string | null {
+  const [version, ...rest] = words;
+  if (version === undefined) return null;
+  const program = bech32.fromWordsUnsafe(rest);
+  if (!program) return null;
+  if (version === 17) return encodeHashAddress('p2pkh', program, network);
+  if (version === 18) return encodeHashAddress('p2sh', program, network);
+  return version <= 16 ? encodeWitnessAddress(version, program, network) : null;
+}
+
+function readPayee(
+  fields: Fields,
+  prefix: string,
+  data: readonly number[],
+  signatureWords: readonly number[],
+  options: DecodeOptions,
+): string {
+  const named = fields.get(FIELD.payee)?.[0];
+  const payee = named && hex.encode(toBytes(named, 'payee'));
+  if (options.verifySignature === false) return payee ?? '';
+  const recovered = recoverPayee(prefix, data, signatureWords);
+  if (payee !== undefined && payee !== recovered)
+    refuse('its signature is not by the payee it names');
+  return recovered;
+}
+
+function recoverPayee(
+  prefix: string,
+  data: readonly number[],
+  signatureWords: readonly number[],
+): string {
+  const signature = bech32.fromWordsUnsafe([...signatureWords]);
+  const recovery = signature?.[64];
+  if (!signature || recovery === undefined || recovery > 3) refuse('its signature is malformed');
+  const digest = sha256(signedBytes(prefix, data));
+  try {
+    return secp256k1.Signature.fromBytes(signature.subarray(0, 64), 'compact')
+      .addRecoveryBit(recovery)
+      .recoverPublicKey(digest)
+      .toHex(true);
+  } catch {
+    return refuse('its signature does not fit any key');
+  }
+}

@@ -1,0 +1,79 @@
+import type { Network } from '../network.ts';
+
+/** One hop of a private route to the payee (BOLT 11, field `r`). */
+export interface RouteHint {
+  readonly pubkey: string;
+  /** Hex of the 8-byte short channel id. */
+  readonly shortChannelId: string;
+  readonly feeBaseMsat: number;
+  readonly feeProportionalMillionths: number;
+  readonly cltvExpiryDelta: number;
+}
+
+/** A BOLT 11 invoice that was read and checked. Hashes and keys are hex. */
+export interface Bolt11Invoice {
+  readonly network: Network;
+  /** Null when the payer chooses. */
+  readonly amountMsat: bigint | null;
+  readonly timestampSecs: number;
+  readonly expirySecs: number;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly paymentHash: string;
+  readonly paymentSecret: string;
+  /** Exactly one of description and descriptionHash is there. */
+  readonly description: string | null;
+  readonly descriptionHash: string | null;
+  /** The key that signed: the payee's node id. */
+  readonly payeePubkey: string;
+  readonly minFinalCltvExpiryDelta: number;
+  /** Bits that are set. */
+  readonly features: ReadonlySet<number>;
+  readonly routeHints: readonly (readonly RouteHint[])[];
+  readonly fallbackAddresses: readonly string[];
+  /** Hex; null when there is none. */
+  readonly metadata: string | null;
+}
+
+/** Expiry of an invoice without the field, seconds (BOLT 11, field `x`). */
+export const DEFAULT_EXPIRY_SECS = 3600;
+/** min_final_cltv_expiry_delta of an invoice without the field (BOLT 11, field `c`). */
+export const DEFAULT_MIN_FINAL_CLTV = 18;
+
+/** Field types, as 5-bit words (BOLT 11, Tagged Fields). */
+export const FIELD = {
+  paymentHash: 1,
+  routeHint: 3,
+  features: 5,
+  expiry: 6,
+  fallback: 9,
+  description: 13,
+  paymentSecret: 16,
+  payee: 19,
+  descriptionHash: 23,
+  minFinalCltv: 24,
+  metadata: 27,
+} as const;
+
+/** Words (5 bits each) of the timestamp and of the signature with its recovery id. */
+export const TIMESTAMP_WORDS = 7;
+export const SIGNATURE_WORDS = 104;
+
+/** What a signature signs: the human-readable part and the data, padded with zero bits to bytes (BOLT 11). */
+export function signedBytes(prefix: string, words: readonly number[]): Uint8Array {
+  const head = new TextEncoder().encode(prefix);
+  const bytes = new Uint8Array(head.length + Math.ceil((words.length * 5) / 8));
+  bytes.set(head);
+  let [buffer, bits, at] = [0, 0, head.length];
+  for (const word of words) {
+    buffer = (buffer << 5) | word;
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[at++] = (buffer >> bits) & 0xff;
+      buffer &= (1 << bits) - 1;
+    }
+  }
+  if (bits > 0) bytes[at] = (buffer << (8 - bits)) & 0xff;
+  return bytes;
+}

@@ -1,0 +1,30 @@
+import { CodecError } from './codec-error.ts';
+import { isHost } from './web-host.ts';
+
+/** A Human Bitcoin Address (BIP 353). */
+export interface HumanBitcoinName {
+  readonly username: string;
+  /** May carry a port in the sandbox. */
+  readonly domain: string;
+  /** Where its record is: `<user>.user._bitcoin-payment.<domain>`. */
+  readonly dnsName: string;
+}
+
+/** Reads `₿user@domain`; the sign may be left out. Throws CodecError('human-bitcoin-address'). */
+export function decodeHumanBitcoinAddress(text: string): HumanBitcoinName {
+  const [username = '', domain = '', more] = text.replace(/^₿/, '').toLowerCase().split('@');
+  if (more !== undefined || !/^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/.test(username)) {
+    refuse('the part before @ must be a name of letters, digits, dots and hyphens');
+  }
+  if (!isHost(domain)) refuse('the part after @ is not a domain');
+  return { username, domain, dnsName: `${username}.user._bitcoin-payment.${domain}` };
+}
+
+/** Writes `₿user@domain`. */
+export function encodeHumanBitcoinAddress(name: { username: string; domain: string }): string {
+  return `₿${name.username}@${name.domain}`;
+}
+
+function refuse(rule: string): never {
+  throw new CodecError('human-bitcoin-address', `This is not a Human Bitcoin Address: ${rule}.`);
+}

@@ -1,0 +1,93 @@
+import { bech32 } from '@scure/base';
+import { CodecError } from './codec-error.ts';
+import { isLoopback, schemeFor } from './web-host.ts';
+
+/** The service that an LNURL names. */
+export interface Lnurl {
+  readonly url: string;
+  /** What a plain scheme or the URL's own `tag` says it is for, before any request; null when unknown. */
+  readonly tagHint: 'pay' | 'withdraw' | null;
+}
+
+/** Longer strings are refused before any work. */
+const MAX_LENGTH = 4_000;
+/** Schemes of LUD-17, and what they are for. */
+const PLAIN_SCHEMES: Readonly<Record<string, 'pay' | 'withdraw'>> = {
+  lnurlp: 'pay',
+  lnurlw: 'withdraw',
+};
+const TAGS: Readonly<Record<string, 'pay' | 'withdraw'>> = {
+  payRequest: 'pay',
+  withdrawRequest: 'withdraw',
+};
+
+/**
+ * Reads an LNURL: bech32 (LUD-01), `lnurlp://` and `lnurlw://` (LUD-17), or any web address that carries one as its
+ * query parameter `lightning`. Throws CodecError('lnurl').
+ */
+export function decodeLnurl(text: string): Lnurl {
+  if (text.length > MAX_LENGTH) refuse('it is too long');
+  const lower = text.toLowerCase();
+  if (lower.startsWith('lnurl1')) return fromUrl(decodeBech32(text));
+  const plain = /^([a-z]+):(?:\/\/)?(.*)$/is.exec(text);
+  const scheme = plain?.[1]?.toLowerCase() ?? '';
+  if (scheme === 'keyauth') refuse('it is for logging in, which this wallet does not do');
+  if (scheme === 'lnurlc') refuse('it is for opening a channel, which this wallet does not do');
+  const tagHint = PLAIN_SCHEMES[scheme];
+  if (tagHint && plain?.[2]) {
+    const host = /^[^/?#]*/.exec(plain[2])?.[0] ?? '';
+    return { url: checkUrl(`${schemeFor(host)}://${plain[2]}`).href, tagHint };
+  }
+  if (scheme === 'https' || scheme === 'http') return fromWebAddress(text);
+  return refuse('it is neither lnurl1..., lnurlp:// nor lnurlw://');
+}
+
+/** Writes a URL as bech32 LNURL, lower case (LUD-01). */
+export function encodeLnurl(url: string): string {
+  return bech32.encode('lnurl', bech32.toWords(new TextEncoder().encode(url)), false);
+}
+
+function refuse(rule: string): never {
+  throw new CodecError('lnurl', `The LNURL cannot be used: ${rule}.`);
+}
+
+/** The text inside a bech32 LNURL, whatever it is (LUD-01). Throws CodecError('lnurl'). */
+export function decodeBech32(text: string): string {
+  const decoded = bech32.decodeUnsafe(text, false);
+  const bytes = decoded?.prefix === 'lnurl' ? bech32.fromWordsUnsafe(decoded.words) : undefined;
+  if (!bytes) refuse('its checksum is wrong, or part of it was lost in copying');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return refuse('it does not hold text');
+  }
+}
+
+/** A web address that carries an LNURL (LUD-01, fallback scheme); or one that is the service itself. */
+function fromWebAddress(text: string): Lnurl {
+  const carried = checkUrl(text, { http: true }).searchParams.get('lightning');
+  return carried?.toLowerCase().startsWith('lnurl1')
+    ? fromUrl(decodeBech32(carried))
+    : fromUrl(text);
+}
+
+function fromUrl(text: string): Lnurl {
+  const url = checkUrl(text);
+  const tag = url.searchParams.get('tag');
+  if (tag === 'login') refuse('it is for logging in, which this wallet does not do');
+  return { url: url.href, tagHint: (tag !== null && TAGS[tag]) || null };
+}
+
+/** LUD-01: https, or http for onion hosts; loopback is let through here and judged where it is asked. */
+function checkUrl(text: string, { http = false } = {}): URL {
+  const url = URL.parse(text) ?? refuse('it does not hold a web address');
+  const insecure = url.hostname.endsWith('.onion') || isLoopback(url.hostname) || http;
+  const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && insecure);
+  if (!allowed) refuse('its address is not https');
+  if (url.protocol === 'https:' && url.hostname.endsWith('.onion')) {
+    refuse('onion addresses are asked over http');
+  }
+  if (url.username !== '' || url.password !== '')
+    refuse('its address holds a user name or password');
+  return url;
+}

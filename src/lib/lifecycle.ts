@@ -1,0 +1,32 @@
+import type { Log } from './log.ts';
+
+/** Things to stop, in the order they are named, each with its own patience. */
+export interface StopStage {
+  readonly name: string;
+  readonly stop: () => Promise<void> | void;
+  /** After so many milliseconds the next stage begins all the same. */
+  readonly deadlineMs: number;
+}
+
+/** Runs the stages one after another; a stage that fails or hangs is logged and does not hold up the rest. */
+export async function runStopStages(stages: readonly StopStage[], log: Log): Promise<void> {
+  for (const { name, stop, deadlineMs } of stages) {
+    try {
+      await withDeadline(Promise.resolve(stop()), deadlineMs, name);
+    } catch (error) {
+      log.warn('A part did not stop cleanly.', { part: name, error });
+    }
+  }
+}
+
+async function withDeadline(work: Promise<void>, ms: number, name: string): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name} took longer than ${ms} ms`)), ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -93,6 +93,9 @@ function signingHints(keys: InputKeys) {
   }
 }
 
+/** What a coinbase transaction spends: nothing. */
+export const COINBASE_OUTPOINT = `${'00'.repeat(32)}:${0xffffffff}`;
+
 /** A transaction that makes new coins (BIP 34: its input says the height of its block). */
 export function coinbaseTransaction(
   height: number,

@@ -1,0 +1,137 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import type { World } from '../world.ts';
+
+/** Confirmations after which a payment is final (contract, Limits). */
+export const FINAL_CONFIRMATIONS = 6;
+
+/** The newest block: its height, and when it was mined or was due. */
+interface Tip {
+  readonly height: number;
+  readonly timeMs: number;
+}
+
+/** Height of the newest block. */
+export function tipHeight(world: World): number {
+  return tip(world).height;
+}
+
+function tip(world: World): Tip {
+  const row = world.db
+    .query<{ height: number; time_ms: number }, []>('SELECT height, time_ms FROM chain_tip')
+    .get();
+  if (row === null) throw new Error('the simulated chain has no genesis');
+  return { height: row.height, timeMs: row.time_ms };
+}
+
+function setTip(world: World, { height, timeMs }: Tip): void {
+  world.db.query('UPDATE chain_tip SET height = ?, time_ms = ?').run(height, timeMs);
+}
+
+/**
+ * Mines `count` blocks now. The first takes every transaction of the mempool: the simulated miners have room for
+ * all, so a priority decides the fee and not the waiting. Answers the new height.
+ */
+export function mineBlocks(world: World, count: number): number {
+  return world.transact(() => {
+    const { height } = tip(world);
+    const timeMs = world.clock.now();
+    if (count > 0) {
+      const txids = mempool(world).map(({ txid }) => txid);
+      confirm(world, { height: height + 1, timeMs }, txids);
+    }
+    setTip(world, { height: height + count, timeMs });
+    return height + count;
+  });
+}
+
+/**
+ * Mines the blocks that became due since the newest one, `blockMs` apart, and gives each the transactions that were
+ * first seen before it was due. So nothing has to run while nobody waits: looking later gives the same heights.
+ */
+export function mineDueBlocks(world: World, blockMs: number): void {
+  world.transact(() => {
+    const { height, timeMs } = tip(world);
+    const count = Math.floor((world.clock.now() - timeMs) / blockMs);
+    if (count <= 0) return;
+    const blocks = new Map<number, string[]>();
+    for (const { txid, seenMs } of mempool(world)) {
+      const place = Math.max(Math.floor((seenMs - timeMs) / blockMs) + 1, 1);
+      if (place > count) break;
+      blocks.set(place, [...(blocks.get(place) ?? []), txid]);
+    }
+    for (const [place, txids] of blocks) {
+      confirm(world, { height: height + place, timeMs: timeMs + place * blockMs }, txids);
+    }
+    setTip(world, { height: height + count, timeMs: timeMs + count * blockMs });
+  });
+}
+
+/** Milliseconds until the next block is due, `blockMs` after the newest one. */
+export function msUntilBlock(world: World, blockMs: number): number {
+  return Math.max(tip(world).timeMs + blockMs - world.clock.now(), 0);
+}
+
+/** Unconfirmed transactions, those first seen first. */
+function mempool(world: World): { txid: string; seenMs: number }[] {
+  return world.db
+    .query<{ txid: string; seenMs: number }, []>(
+      `SELECT txid, seen_ms AS seenMs FROM chain_transactions
+       WHERE height IS NULL AND replaced_by IS NULL ORDER BY seen_ms, txid`,
+    )
+    .all();
+}
+
+/** Puts transactions into a new block, which nothing can replace any more. */
+function confirm(world: World, block: Tip, txids: readonly string[]): void {
+  if (txids.length === 0) return;
+  const setHeight = world.db.query('UPDATE chain_transactions SET height = ? WHERE txid = ?');
+  const trust = world.db.query(
+    'UPDATE chain_outputs SET untrusted = 0 WHERE txid = ? AND untrusted = 1',
+  );
+  for (const txid of txids) {
+    setHeight.run(block.height, txid);
+    trust.run(txid);
+  }
+  insertBlock(world, block, txids);
+}
+
+/** Records a block; its hash commits to the recorded block before it, its height and its transactions. */
+function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
+  const previous = world.db
+    .query<{ hash: string }, []>('SELECT hash FROM chain_blocks ORDER BY height DESC LIMIT 1')
+    .get();
+  const heightBytes = new Uint8Array(4);
+  new DataView(heightBytes.buffer).setUint32(0, block.height, true);
+  const header = concatBytes(
+    hexToBytes(previous?.hash ?? ''),
+    heightBytes,
+    ...txids.map((txid) => hexToBytes(txid)),
+  );
+  world.db
+    .query('INSERT INTO chain_blocks (height, hash, time_ms) VALUES (?, ?, ?)')
+    .run(block.height, bytesToHex(sha256(sha256(header))), block.timeMs);
+}
+
+/** Confirmations of a transaction: 0 in the mempool, 1 in the newest block; null when it is unknown or was replaced. */
+export function confirmations(world: World, txid: string): number | null {
+  const row = world.db
+    .query<{ height: number | null }, [string]>(
+      'SELECT height FROM chain_transactions WHERE txid = ? AND replaced_by IS NULL',
+    )
+    .get(txid);
+  if (row === null) return null;
+  return row.height === null ? 0 : tipHeight(world) - row.height + 1;
+}
+
+/** Whether a coming block would change anything: something to mine, or a payment that waits for confirmations. */
+export function hasWaitingWork(world: World): boolean {
+  const row = world.db
+    .query<{ waiting: number }, []>(
+      `SELECT EXISTS (SELECT 1 FROM chain_watches)
+           OR EXISTS (SELECT 1 FROM chain_transactions WHERE height IS NULL AND replaced_by IS NULL)
+           AS waiting`,
+    )
+    .get();
+  return row?.waiting === 1;
+}

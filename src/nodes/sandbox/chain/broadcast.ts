@@ -1,0 +1,128 @@
+import { hex } from '@scure/base';
+import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
+import { transfer } from '../ledger.ts';
+import type { World } from '../world.ts';
+import { findScript, markUsed } from './scripts.ts';
+import {
+  COINBASE_OUTPOINT,
+  type SignedTransaction,
+  type TransactionOutput,
+} from './transaction.ts';
+import { announceWork } from './waiting-work.ts';
+
+/** Ledger account of coins that went to scripts nobody in this world has the keys of. */
+export const ELSEWHERE = 'outside:elsewhere';
+/** Ledger account that mining fees are paid to. */
+export const MINING_FEES = 'fees:mining';
+
+/** Whose money an output is, where the script does not tell. */
+export interface OutputTerms {
+  /** Ledger account the output's coins belong to; left out, the owner of the script's key. */
+  readonly account?: string;
+  /** Ledger account the money comes from; left out, the payer. */
+  readonly from?: string;
+  /** Made by the owner's own doing though another account pays: trusted at once, and not a payment to it. */
+  readonly own?: boolean;
+}
+
+/** What a ledger account pays to the miners. */
+export interface FeeShare {
+  readonly from: string;
+  readonly amountMsat: bigint;
+}
+
+/** A transaction to put into the mempool. */
+export interface Broadcast {
+  readonly transaction: SignedTransaction;
+  /** Ledger account that pays every output that says nothing else. */
+  readonly payer: string;
+  /** Who pays how much of the fee; together what the inputs hold more than the outputs. */
+  readonly fee: readonly FeeShare[];
+  /** By output number. */
+  readonly terms?: readonly OutputTerms[];
+  /** Names the entry in the ledger. */
+  readonly memo: string;
+}
+
+/** An output that somebody in this world receives. */
+export interface Receipt {
+  readonly owner: string;
+  readonly script: Uint8Array;
+  readonly txid: string;
+  readonly vout: number;
+  readonly valueSat: bigint;
+}
+
+/**
+ * Puts a transaction into the mempool: it spends its inputs, makes its outputs, and moves the money in the ledger,
+ * all within the caller's database transaction. Answers the outputs that arrived at receiving addresses.
+ */
+export function broadcast(world: World, sent: Broadcast): Receipt[] {
+  const { transaction, payer, memo } = sent;
+  const { txid } = transaction;
+  const feeMsat = sent.fee.reduce((sum, { amountMsat }) => sum + amountMsat, 0n);
+  world.db
+    .query(
+      `INSERT INTO chain_transactions (txid, raw, payer, fee_sat, vsize, seen_ms)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    )
+    .run(txid, transaction.raw, payer, wholeSats(feeMsat), transaction.vsize, world.clock.now());
+  spendInputs(world, transaction);
+
+  const receipts: Receipt[] = [];
+  transaction.outputs.forEach(({ script, valueSat }, vout) => {
+    const known = findScript(world, script);
+    const terms = sent.terms?.[vout];
+    const account = terms?.account ?? known?.owner ?? ELSEWHERE;
+    const from = terms?.from ?? payer;
+    const own = account === payer || terms?.own === true;
+    insertOutput(world, { txid, vout, valueSat, script, account, own });
+    move(world, { from, to: account, amountMsat: valueSat * MSAT_PER_SAT, memo });
+    if (known !== null) markUsed(world, script);
+    if (known !== null && (known.branch === 'receive' || !own)) {
+      receipts.push({ owner: known.owner, script, txid, vout, valueSat });
+    }
+  });
+  for (const share of sent.fee) move(world, { ...share, to: MINING_FEES, memo });
+  announceWork(world);
+  return receipts;
+}
+
+function spendInputs(world: World, { txid, json }: SignedTransaction): void {
+  const spend = world.db.query(
+    'UPDATE chain_outputs SET spent_by = ? WHERE txid = ? AND vout = ? AND spent_by IS NULL',
+  );
+  for (const { previous_output } of json.input) {
+    if (previous_output === COINBASE_OUTPOINT) continue;
+    const [spentTxid = '', vout = ''] = previous_output.split(':');
+    const { changes } = spend.run(txid, spentTxid, Number(vout));
+    if (changes !== 1)
+      throw new Error(`transaction ${txid} spends ${previous_output}, which is not unspent`);
+  }
+}
+
+function insertOutput(
+  world: World,
+  output: TransactionOutput & {
+    readonly txid: string;
+    readonly vout: number;
+    readonly account: string;
+    readonly own: boolean;
+  },
+): void {
+  const { txid, vout, valueSat, script, account, own } = output;
+  world.db
+    .query(
+      `INSERT INTO chain_outputs (txid, vout, value_sat, script, owner, untrusted)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    )
+    .run(txid, vout, valueSat, hex.encode(script), account, own ? 0 : 1);
+}
+
+function move(
+  world: World,
+  entry: FeeShare & { readonly to: string; readonly memo: string },
+): void {
+  if (entry.from === entry.to || entry.amountMsat === 0n) return;
+  transfer(world, entry);
+}

@@ -1,0 +1,60 @@
+import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { updatePayment } from '../payments.ts';
+import type { World } from '../world.ts';
+import { FINAL_CONFIRMATIONS, tipHeight } from './blocks.ts';
+import { announceWork } from './waiting-work.ts';
+
+/** A payment that waits for the confirmations of its transaction. */
+export interface Watch {
+  readonly userPk: string;
+  readonly index: PaymentIndex;
+  readonly txid: string;
+}
+
+interface WatchRow {
+  user_pk: string;
+  payment_index: string;
+  txid: string;
+}
+
+/** Completes the payment once its transaction has 6 confirmations. */
+export function watchConfirmations(world: World, { userPk, index, txid }: Watch): void {
+  world.db
+    .query('INSERT INTO chain_watches (user_pk, payment_index, txid) VALUES (?, ?, ?)')
+    .run(userPk, index, txid);
+  announceWork(world);
+}
+
+/** Stops waiting for a transaction. Answers the payments that waited for it. */
+export function unwatchTransaction(world: World, txid: string): Watch[] {
+  return world.db
+    .query<WatchRow, [string]>(
+      'DELETE FROM chain_watches WHERE txid = ? RETURNING user_pk, payment_index, txid',
+    )
+    .all(txid)
+    .map(watchOf);
+}
+
+/** Completes every payment whose transaction has its confirmations (contract, Payment status). */
+export function completeConfirmed(world: World): void {
+  const final = world.db
+    .query<WatchRow, [number]>(
+      `DELETE FROM chain_watches WHERE txid IN (
+         SELECT w.txid FROM chain_watches w JOIN chain_transactions t ON t.txid = w.txid
+         WHERE t.height <= ?)
+       RETURNING user_pk, payment_index, txid`,
+    )
+    .all(tipHeight(world) - FINAL_CONFIRMATIONS + 1)
+    .map(watchOf);
+  for (const { userPk, index } of final) {
+    updatePayment(world, userPk, index, { status: 'completed', statusMsg: 'completed' });
+  }
+}
+
+function watchOf(row: WatchRow): Watch {
+  return {
+    userPk: row.user_pk,
+    index: row.payment_index as PaymentIndex,
+    txid: row.txid,
+  };
+}

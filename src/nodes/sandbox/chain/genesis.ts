@@ -1,0 +1,33 @@
+import type { World } from '../world.ts';
+import { mineBlocks } from './blocks.ts';
+import { broadcast } from './broadcast.ts';
+import { nextUnusedScript, type ScriptOwner } from './scripts.ts';
+import { coinbaseTransaction } from './transaction.ts';
+
+/** Ledger account that all coins of the chain come from; its balance is minus what exists. */
+export const GENESIS = 'genesis';
+
+/** 21 million BTC in a hundred coins, so that many payments of the outside world can be replaced one by one. */
+const COINS = 100;
+const COIN_SAT = 210_000n * 100_000_000n;
+/** Blocks until a coinbase may be spent (consensus). */
+const COINBASE_MATURITY = 100;
+
+/** Starts the chain of a new world and gives every coin there is to `outside`; does nothing where it has started. */
+export function openChain(world: World, outside: ScriptOwner): void {
+  world.transact(() => {
+    const { changes } = world.db
+      .query('INSERT OR IGNORE INTO chain_tip (id, height, time_ms) VALUES (1, 0, ?)')
+      .run(world.clock.now());
+    if (changes === 0) return;
+    const { script } = nextUnusedScript(world, outside, 'receive');
+    const outputs = Array.from({ length: COINS }, () => ({ script, valueSat: COIN_SAT }));
+    broadcast(world, {
+      transaction: coinbaseTransaction(1, outputs),
+      payer: GENESIS,
+      fee: [],
+      memo: 'genesis',
+    });
+    mineBlocks(world, 1 + COINBASE_MATURITY);
+  });
+}

@@ -1,0 +1,61 @@
+import { hex } from '@scure/base';
+import type { World } from '../world.ts';
+import type { Coin } from './coin-selection.ts';
+import type { Branch, SingleKeyKind } from './keys.ts';
+
+/** An unspent output whose owner can sign for it. */
+export interface UnspentOutput extends Coin {
+  readonly txid: string;
+  readonly vout: number;
+  readonly script: Uint8Array;
+  readonly kind: SingleKeyKind;
+  readonly branch: Branch;
+  readonly index: number;
+  readonly confirmed: boolean;
+}
+
+interface UnspentRow {
+  txid: string;
+  vout: number;
+  value_sat: number;
+  script: string;
+  kind: SingleKeyKind;
+  branch: Branch;
+  key_index: number;
+  height: number | null;
+}
+
+/** What the owner may spend: confirmed outputs, and unconfirmed ones of its own transactions. */
+export function spendableOutputs(world: World, owner: string): UnspentOutput[] {
+  return world.db
+    .query<UnspentRow, [string]>(
+      `SELECT o.txid, o.vout, o.value_sat, o.script, s.kind, s.branch, s.key_index, t.height
+       FROM chain_outputs o
+       JOIN chain_scripts s ON s.script = o.script
+       JOIN chain_transactions t ON t.txid = o.txid
+       WHERE o.owner = ? AND o.spent_by IS NULL AND o.untrusted = 0
+       ORDER BY o.txid, o.vout`,
+    )
+    .all(owner)
+    .map((row) => ({
+      txid: row.txid,
+      vout: row.vout,
+      valueSat: BigInt(row.value_sat),
+      script: hex.decode(row.script),
+      kind: row.kind,
+      branch: row.branch,
+      index: row.key_index,
+      confirmed: row.height !== null,
+    }));
+}
+
+/** Satoshis the owner has received in transactions of others that are not confirmed yet. */
+export function untrustedSat(world: World, owner: string): bigint {
+  const row = world.db
+    .query<{ sum: number | null }, [string]>(
+      `SELECT sum(value_sat) AS sum FROM chain_outputs
+       WHERE owner = ? AND untrusted = 1 AND spent_by IS NULL`,
+    )
+    .get(owner);
+  return BigInt(row?.sum ?? 0);
+}

@@ -1,0 +1,82 @@
+import { hex } from '@scure/base';
+import type { World } from '../world.ts';
+import { type Branch, childSecretKey, type SingleKeyKind, singleKeyScript } from './keys.ts';
+
+/** A script whose key is known to this world. */
+export interface KnownScript {
+  readonly script: Uint8Array;
+  /** Ledger account that its coins belong to. */
+  readonly owner: string;
+  readonly kind: SingleKeyKind;
+  readonly branch: Branch;
+  readonly index: number;
+}
+
+/** Whose script is to be made: the ledger account, its account key and the kind of script it uses. */
+export interface ScriptOwner {
+  readonly owner: string;
+  readonly accountKey: Uint8Array;
+  readonly kind: SingleKeyKind;
+}
+
+interface ScriptRow {
+  script: string;
+  owner: string;
+  kind: SingleKeyKind;
+  branch: Branch;
+  key_index: number;
+}
+
+/**
+ * The owner's lowest script of the branch that no transaction has paid yet, made when there is none: the same
+ * until it is paid.
+ */
+export function nextUnusedScript(world: World, owner: ScriptOwner, branch: Branch): KnownScript {
+  return world.transact(() => {
+    const row = world.db
+      .query<ScriptRow, [string, string]>(
+        `SELECT script, owner, kind, branch, key_index FROM chain_scripts
+         WHERE used = 0 AND owner = ? AND branch = ? ORDER BY key_index LIMIT 1`,
+      )
+      .get(owner.owner, branch);
+    return row === null ? makeScript(world, owner, branch) : knownScript(row);
+  });
+}
+
+function makeScript(world: World, owner: ScriptOwner, branch: Branch): KnownScript {
+  const next = world.db
+    .query<{ next: number }, [string, string]>(
+      `SELECT coalesce(max(key_index) + 1, 0) AS next FROM chain_scripts
+       WHERE owner = ? AND branch = ?`,
+    )
+    .get(owner.owner, branch);
+  const index = next?.next ?? 0;
+  const script = singleKeyScript(owner.kind, childSecretKey(owner.accountKey, branch, index));
+  world.db
+    .query(
+      `INSERT INTO chain_scripts (script, owner, kind, branch, key_index, used)
+       VALUES (?, ?, ?, ?, ?, 0)`,
+    )
+    .run(hex.encode(script), owner.owner, owner.kind, branch, index);
+  return { script, owner: owner.owner, kind: owner.kind, branch, index };
+}
+
+/** What is known of a script, or null when nobody in this world has its key. */
+export function findScript(world: World, script: Uint8Array): KnownScript | null {
+  const row = world.db
+    .query<ScriptRow, [string]>(
+      'SELECT script, owner, kind, branch, key_index FROM chain_scripts WHERE script = ?',
+    )
+    .get(hex.encode(script));
+  return row && knownScript(row);
+}
+
+/** Remembers that a transaction pays the script, so that it is not handed out again. */
+export function markUsed(world: World, script: Uint8Array): void {
+  world.db.query('UPDATE chain_scripts SET used = 1 WHERE script = ?').run(hex.encode(script));
+}
+
+function knownScript(row: ScriptRow): KnownScript {
+  const { owner, kind, branch, key_index: index } = row;
+  return { script: hex.decode(row.script), owner, kind, branch, index };
+}

@@ -1,0 +1,83 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+/** An answer of an LNURL service: JSON, whatever went wrong (LUD-01). */
+export type LnurlAnswer = Readonly<Record<string, unknown>>;
+
+/** The error answer of every LUD. */
+export function lnurlError(reason: string): LnurlAnswer {
+  return { status: 'ERROR', reason };
+}
+
+/** The bare success answer. */
+export const LNURL_OK: LnurlAnswer = { status: 'OK' };
+
+/** What the first answer of an LNURL-pay service says; amounts in millisatoshis. */
+export interface PayTerms {
+  readonly callback: string;
+  readonly minMsat: bigint;
+  readonly maxMsat: bigint;
+  readonly commentLength: number;
+  readonly metadata: string;
+}
+
+/** The first answer of an LNURL-pay service (LUD-06, LUD-12). */
+export function payRequest(terms: PayTerms): LnurlAnswer {
+  return {
+    tag: 'payRequest',
+    callback: terms.callback,
+    minSendable: Number(terms.minMsat),
+    maxSendable: Number(terms.maxMsat),
+    metadata: terms.metadata,
+    commentAllowed: terms.commentLength,
+  };
+}
+
+/** The metadata of a payment to `identifier` (LUD-06; LUD-16 for the identifier, null without one). */
+export function payMetadata(description: string, identifier: string | null): string {
+  const entries = [['text/plain', description]];
+  if (identifier !== null) entries.push(['text/identifier', identifier]);
+  return JSON.stringify(entries);
+}
+
+/** Hex SHA-256 of the metadata exactly as sent: what the invoice must commit to (LUD-06). */
+export function metadataHash(metadata: string): string {
+  return bytesToHex(sha256(utf8ToBytes(metadata)));
+}
+
+/** What the first answer of an LNURL-withdraw service says; amounts in millisatoshis. */
+export interface WithdrawTerms {
+  readonly callback: string;
+  readonly k1: string;
+  readonly minMsat: bigint;
+  readonly maxMsat: bigint;
+  readonly description: string;
+}
+
+/** The first answer of an LNURL-withdraw service (LUD-03). */
+export function withdrawRequest(terms: WithdrawTerms): LnurlAnswer {
+  return {
+    tag: 'withdrawRequest',
+    callback: terms.callback,
+    k1: terms.k1,
+    defaultDescription: terms.description,
+    minWithdrawable: Number(terms.minMsat),
+    maxWithdrawable: Number(terms.maxMsat),
+  };
+}
+
+/** Why an LNURL-pay request of `amount` and `comment` cannot be served, or null when it can. */
+export function payObstacle(
+  terms: Pick<PayTerms, 'minMsat' | 'maxMsat' | 'commentLength'>,
+  request: { readonly amountMsat: bigint | null; readonly comment: string | null },
+): string | null {
+  const { amountMsat, comment } = request;
+  if (amountMsat === null) return 'Say the amount in millisatoshis.';
+  if (amountMsat < terms.minMsat || amountMsat > terms.maxMsat) {
+    return `The amount must be from ${terms.minMsat} to ${terms.maxMsat} millisatoshis.`;
+  }
+  if (comment !== null && [...comment].length > terms.commentLength) {
+    return `The comment may have at most ${terms.commentLength} characters.`;
+  }
+  return null;
+}

@@ -1,0 +1,52 @@
+/** Tables of offers, names and LNURL services. Amounts that may pass 2^53 are decimal text, in millisatoshis. */
+export const SERVICE_TABLES = `
+CREATE TABLE offers (
+  offer_id TEXT PRIMARY KEY,
+  offer TEXT NOT NULL,
+  -- The wallet that issued it; null for the outside world.
+  user_pk TEXT,
+  -- What the outside world does with a payment: settle, fail, hold.
+  behavior TEXT NOT NULL,
+  created_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Every invoice that answered an invoice request, with what both sides keep of it.
+CREATE TABLE offer_invoices (
+  payment_hash TEXT PRIMARY KEY,
+  offer_id TEXT NOT NULL REFERENCES offers (offer_id),
+  invoice_request BLOB NOT NULL,
+  invoice BLOB NOT NULL,
+  preimage TEXT NOT NULL,
+  -- The paying wallet, its payment, and the key it asked with; null when the outside world pays.
+  payer_pk TEXT,
+  payer_index TEXT,
+  payer_secret_key BLOB
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX offer_invoices_by_payer ON offer_invoices (payer_pk, payer_index) WHERE payer_pk IS NOT NULL;
+
+CREATE TABLE names (
+  user_pk TEXT PRIMARY KEY,
+  domain TEXT NOT NULL,
+  username TEXT NOT NULL,
+  offer TEXT NOT NULL,
+  -- When the 24 hours began in which it can be changed.
+  window_ms INTEGER NOT NULL,
+  UNIQUE (domain, username)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lnurl_services (
+  id TEXT PRIMARY KEY,
+  tag TEXT NOT NULL,
+  min_msat TEXT NOT NULL,
+  max_msat TEXT NOT NULL,
+  comment_length INTEGER NOT NULL,
+  description TEXT
+) STRICT, WITHOUT ROWID;
+
+-- Withdrawals that were accepted; each k1 pays one invoice.
+CREATE TABLE lnurl_withdrawals (
+  k1 TEXT PRIMARY KEY,
+  service_id TEXT NOT NULL REFERENCES lnurl_services (id),
+  invoice TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`;

@@ -50,7 +50,7 @@ export const usernameInput = z
   );
 
 /** Writes the record as answers carry it. */
-export function encodeHumanBitcoinAddress(record: HumanBitcoinAddress): HumanBitcoinAddressJson {
+export function encodeNameRecord(record: HumanBitcoinAddress): HumanBitcoinAddressJson {
   return {
     human_bitcoin_address: encodeHumanBitcoinAddress(record),
     lightning_address: `${record.username}@${record.domain}`,

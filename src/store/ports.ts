@@ -17,6 +17,7 @@ export interface Store {
   readonly outbox: Outbox;
   readonly idempotency: IdempotencyStore;
   readonly budgets: BudgetStore;
+  readonly connectorState: ConnectorState;
   close(): Promise<void>;
 }
 
@@ -232,4 +233,11 @@ export interface BudgetStore {
     clientPk: string,
     nowMs: number,
   ): Promise<{ budget: Budget; spentMsat: bigint } | null>;
+}
+
+/** JSON rows in which connectors keep what their node cannot, such as which client a root key belongs to. */
+export interface ConnectorState {
+  get(walletId: string, kind: string, key: string): Promise<unknown>;
+  put(walletId: string, kind: string, key: string, value: unknown): Promise<void>;
+  list(walletId: string, kind: string): Promise<{ key: string; value: unknown }[]>;
 }

@@ -1,10 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from '../../model/errors.ts';
-import {
-  encodeHumanBitcoinAddress,
-  humanBitcoinAddressJson,
-  usernameInput,
-} from '../../model/receive.ts';
+import { encodeNameRecord, humanBitcoinAddressJson, usernameInput } from '../../model/receive.ts';
 import { claimUsername } from '../../wallet/names.ts';
 import { nodeGroup } from '../../wallet/session.ts';
 import { route } from '../route.ts';
@@ -29,7 +25,7 @@ export const addressRoutes = [
     example: { response: exampleAddress },
     handler: async ({ session }) => {
       const record = await nodeGroup(session, 'names').humanBitcoinAddress();
-      if (record) return encodeHumanBitcoinAddress(record);
+      if (record) return encodeNameRecord(record);
       throw new ApiError(
         'notFound',
         'This wallet has no Human Bitcoin Address yet: claim one with PUT human_bitcoin_address.',
@@ -49,6 +45,6 @@ export const addressRoutes = [
     errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
     example: { body: { username: 'satoshi' }, response: exampleAddress },
     handler: async ({ session }, { body }) =>
-      encodeHumanBitcoinAddress(await claimUsername(session, body.username)),
+      encodeNameRecord(await claimUsername(session, body.username)),
   }),
 ];

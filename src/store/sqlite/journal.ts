@@ -1,0 +1,98 @@
+import type { Database } from 'bun:sqlite';
+import {
+  decodePayment,
+  encodePayment,
+  idOf,
+  type Payment,
+  updatedIndexOf,
+} from '../../model/payment.ts';
+import { parseUpdatedIndex, type UpdatedIndex } from '../../model/payment-index.ts';
+import type { PaymentJournal } from '../ports.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+interface Row {
+  readonly json: string;
+}
+
+/** The journal's rows, for the ports that write them inside their own transactions. */
+export interface JournalRows {
+  get(walletId: string, index: string): Payment | null;
+  latest(walletId: string, id: string): Payment | null;
+  /** Writes the payment with the wallet's next updated_at (strictly increasing) and answers it so. */
+  put(walletId: string, payment: Payment, nowMs: number): Payment;
+  remove(walletId: string, index: string): void;
+}
+
+/** Prepared access to the journal table. */
+export function journalRows(db: Database): JournalRows {
+  const byIndex = db.prepare<Row, [string, string]>(
+    'SELECT json FROM journal WHERE wallet = ? AND idx = ?',
+  );
+  const byId = db.prepare<Row, [string, string]>(
+    'SELECT json FROM journal WHERE wallet = ? AND id = ? ORDER BY idx DESC LIMIT 1',
+  );
+  const last = db.prepare<{ updated_idx: string }, [string]>(
+    'SELECT updated_idx FROM journal WHERE wallet = ? ORDER BY updated_idx DESC LIMIT 1',
+  );
+  const upsert = db.prepare(
+    'INSERT OR REPLACE INTO journal (wallet, idx, id, updated_idx, status, json) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const remove = db.prepare('DELETE FROM journal WHERE wallet = ? AND idx = ?');
+  return {
+    get: (walletId, index) => decodeRow(byIndex.get(walletId, index)),
+    latest: (walletId, id) => decodeRow(byId.get(walletId, id)),
+    put(walletId, payment, nowMs) {
+      const before = last.get(walletId);
+      const lastMs = before ? (parseUpdatedIndex(before.updated_idx)?.updatedAtMs ?? 0) : 0;
+      const updated = { ...payment, updatedAtMs: Math.max(nowMs, lastMs + 1) };
+      const json = JSON.stringify(encodePayment(updated));
+      upsert.run(
+        walletId,
+        updated.index,
+        idOf(updated),
+        updatedIndexOf(updated),
+        updated.status,
+        json,
+      );
+      return updated;
+    },
+    remove: (walletId, index) => void remove.run(walletId, index),
+  };
+}
+
+/** {@link PaymentJournal} over SQLite. */
+export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows): PaymentJournal {
+  const tip = db.prepare<{ updated_idx: string }, [string]>(
+    'SELECT updated_idx FROM journal WHERE wallet = ? ORDER BY updated_idx DESC LIMIT 1',
+  );
+  const after = db.prepare<Row, [string, string, number]>(
+    'SELECT json FROM journal WHERE wallet = ? AND updated_idx > ? ORDER BY updated_idx LIMIT ?',
+  );
+  const open = db.prepare<Row, [string]>(
+    "SELECT json FROM journal WHERE wallet = ? AND status = 'pending' ORDER BY idx",
+  );
+  return {
+    async tip(walletId) {
+      return (tip.get(walletId)?.updated_idx as UpdatedIndex | undefined) ?? null;
+    },
+    async updatedAfter(walletId, start, limit) {
+      return after.all(walletId, start ?? '', limit).map(decode);
+    },
+    get: async (walletId, index) => rows.get(walletId, index),
+    latest: async (walletId, id) => rows.latest(walletId, id),
+    open: async (walletId) => open.all(walletId).map(decode),
+    setPersonalNote: (walletId, index, note, nowMs) =>
+      queue.write(() => {
+        const payment = rows.get(walletId, index);
+        return payment && rows.put(walletId, { ...payment, personalNote: note }, nowMs);
+      }),
+  };
+}
+
+function decode(row: Row): Payment {
+  return decodePayment(JSON.parse(row.json));
+}
+
+function decodeRow(row: Row | null): Payment | null {
+  return row && decode(row);
+}

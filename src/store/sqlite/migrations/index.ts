@@ -1,0 +1,4 @@
+import { initialSchema } from './0001-initial.ts';
+
+/** Every step of the schema, in order; the position (from 1) is the version that it leads to. Never edited. */
+export const MIGRATIONS: readonly string[] = [initialSchema];

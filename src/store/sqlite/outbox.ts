@@ -1,0 +1,86 @@
+import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import type { DeliveryJson, DeliveryState } from '../../model/delivery.ts';
+import type { Outbox } from '../ports.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+/** Answers the delivery log shows, without the bodies. */
+const COLUMNS =
+  'id, idx AS "index", state, attempts, last_error, due_at AS next_attempt_at, delivered_at, created_at';
+
+/** {@link Outbox} over SQLite. A lease is a due time in the future: it ends by itself. */
+export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
+  const due = db.prepare<{ id: string; body: string; attempts: number }, [number, number]>(
+    `SELECT id, body, attempts FROM delivery
+     WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?`,
+  );
+  const lease = db.prepare("UPDATE delivery SET due_at = ? WHERE id = ? AND state = 'pending'");
+  const delivered = db.prepare(
+    `UPDATE delivery SET state = 'delivered', attempts = attempts + 1, last_error = NULL, due_at = NULL,
+       delivered_at = ? WHERE id = ?`,
+  );
+  const failed = db.prepare(
+    `UPDATE delivery SET state = iif(?2 IS NULL, 'failed', 'pending'), attempts = attempts + 1,
+       last_error = ?1, due_at = ?2 WHERE id = ?3`,
+  );
+  const next = db.prepare<{ at: number | null }, []>(
+    "SELECT min(due_at) AS at FROM delivery WHERE state = 'pending'",
+  );
+  const redeliverOne = db.prepare(
+    `UPDATE delivery SET state = 'pending', attempts = 0, due_at = ?1
+     WHERE wallet = ?2 AND id = ?3 AND body IS NOT NULL`,
+  );
+  const redeliverSince = db.prepare(
+    `UPDATE delivery SET state = 'pending', attempts = 0, due_at = ?1
+     WHERE wallet = ?2 AND created_at >= ?3 AND body IS NOT NULL`,
+  );
+  const pruneOld = db.prepare(
+    `UPDATE delivery SET body = NULL WHERE body IS NOT NULL AND state != 'pending' AND created_at < ?`,
+  );
+  const pruneMany = db.prepare(
+    `UPDATE delivery SET body = NULL WHERE body IS NOT NULL AND state != 'pending' AND seq <= (
+       SELECT seq FROM delivery WHERE body IS NOT NULL AND state != 'pending'
+       ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+  );
+  const count = db.prepare<{ state: DeliveryState; n: number }, []>(
+    'SELECT state, count(*) AS n FROM delivery WHERE body IS NOT NULL GROUP BY state',
+  );
+  return {
+    claim: ({ nowMs, leaseMs, limit }) =>
+      queue.write(() => {
+        const rows = due.all(nowMs, limit);
+        for (const { id } of rows) lease.run(nowMs + leaseMs, id);
+        return rows;
+      }),
+    delivered: (id, nowMs) => queue.write(() => void delivered.run(nowMs, id)),
+    attemptFailed: (id, error, nextAttemptAtMs) =>
+      queue.write(() => void failed.run(error, nextAttemptAtMs, id)),
+    nextDueAt: async () => next.get()?.at ?? null,
+    async list({ walletId, state, limit, before }) {
+      const bindings: SQLQueryBindings[] = [walletId];
+      let where = 'wallet = ? AND body IS NOT NULL';
+      if (state !== null) {
+        where += ' AND state = ?';
+        bindings.push(state);
+      }
+      if (before !== null) {
+        where += ' AND seq < (SELECT seq FROM delivery WHERE id = ?)';
+        bindings.push(before);
+      }
+      const sql = `SELECT ${COLUMNS} FROM delivery WHERE ${where} ORDER BY seq DESC LIMIT ?`;
+      return db.query<DeliveryJson, SQLQueryBindings[]>(sql).all(...bindings, limit);
+    },
+    redeliver: (which) =>
+      queue.write(() =>
+        'id' in which
+          ? redeliverOne.run(which.nowMs, which.walletId, which.id).changes
+          : redeliverSince.run(which.nowMs, which.walletId, which.sinceMs).changes,
+      ),
+    prune: ({ beforeMs, keep }) =>
+      queue.write(() => pruneOld.run(beforeMs).changes + pruneMany.run(keep).changes),
+    async counts() {
+      const counts = { pending: 0, delivered: 0, failed: 0 };
+      for (const { state, n } of count.all()) counts[state] = n;
+      return counts;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
+import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
+import type { CacheQuery, PaymentCache } from '../ports.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+/** {@link PaymentCache} over SQLite. */
+export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCache {
+  const readCursor = db.prepare<{ updated_idx: string }, [string]>(
+    'SELECT updated_idx FROM cache_cursor WHERE wallet = ?',
+  );
+  const writeCursor = db.prepare(
+    `INSERT INTO cache_cursor (wallet, updated_idx) VALUES (?, ?)
+     ON CONFLICT (wallet) DO UPDATE SET updated_idx = max(updated_idx, excluded.updated_idx)`,
+  );
+  const readRow = db.prepare<{ json: string; status: string }, [string, string]>(
+    'SELECT json, status FROM cache WHERE wallet = ? AND idx = ?',
+  );
+  const insertRow = db.prepare(
+    `INSERT INTO cache (wallet, idx, status, direction, rail, json) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  );
+  const updateRow = db.prepare(
+    'UPDATE cache SET status = ?, json = ? WHERE wallet = ? AND idx = ? AND json != ?2',
+  );
+  const clearRows = db.prepare('DELETE FROM cache WHERE wallet = ?');
+  const clearCursor = db.prepare('DELETE FROM cache_cursor WHERE wallet = ?');
+
+  function put(walletId: string, payment: Payment): 'new' | 'updated' | 'same' {
+    const json = JSON.stringify(encodePayment(payment));
+    const { index, status, direction, rail } = payment;
+    if (insertRow.run(walletId, index, status, direction, rail, json).changes > 0) return 'new';
+    return updateRow.run(status, json, walletId, index).changes > 0 ? 'updated' : 'same';
+  }
+
+  return {
+    async cursor(walletId) {
+      return (readCursor.get(walletId)?.updated_idx as UpdatedIndex | undefined) ?? null;
+    },
+    apply: (walletId, payments, cursor) =>
+      queue.write(() => {
+        const counts = { new: 0, updated: 0, same: 0 };
+        for (const payment of payments) counts[put(walletId, payment)]++;
+        if (cursor !== null) writeCursor.run(walletId, cursor);
+        return { numNew: counts.new, numUpdated: counts.updated };
+      }),
+    async get(walletId, index) {
+      const row = readRow.get(walletId, index);
+      return row && { json: row.json, final: isFinal({ status: row.status as Payment['status'] }) };
+    },
+    async list(walletId, query) {
+      const { sql, bindings } = listQuery(walletId, query);
+      const rows = db
+        .query<{ idx: string; json: string }, SQLQueryBindings[]>(sql)
+        .all(...bindings);
+      const page = rows.slice(0, query.limit);
+      const more = rows.length > query.limit;
+      return {
+        json: page.map((row) => row.json),
+        nextIndex: more ? ((page.at(-1)?.idx as PaymentIndex | undefined) ?? null) : null,
+      };
+    },
+    refresh: (walletId, payment) =>
+      queue.write(() => {
+        updateRow.run(
+          payment.status,
+          JSON.stringify(encodePayment(payment)),
+          walletId,
+          payment.index,
+        );
+      }),
+    clear: (walletId) =>
+      queue.write(() => {
+        clearRows.run(walletId);
+        clearCursor.run(walletId);
+      }),
+  };
+}
+
+/** One more row than asked for is read, to know whether there is a next page. */
+function listQuery(
+  walletId: string,
+  query: CacheQuery,
+): { sql: string; bindings: SQLQueryBindings[] } {
+  const conditions = ['wallet = ?'];
+  const bindings: SQLQueryBindings[] = [walletId];
+  const where = (condition: string, value: SQLQueryBindings) => {
+    conditions.push(condition);
+    bindings.push(value);
+  };
+  if (query.filter === 'finalized') conditions.push("status != 'pending'");
+  else if (query.filter !== 'all') where('status = ?', query.filter);
+  if (query.after !== null) where(query.order === 'asc' ? 'idx > ?' : 'idx < ?', query.after);
+  if (query.direction !== null) where('direction = ?', query.direction);
+  if (query.rail !== null) where('rail = ?', query.rail);
+  if (query.sinceMs !== null) where('idx >= ?', String(query.sinceMs).padStart(19, '0'));
+  if (query.untilMs !== null) where('idx < ?', String(query.untilMs).padStart(19, '0'));
+  bindings.push(query.limit + 1);
+  const order = query.order === 'asc' ? 'ASC' : 'DESC';
+  return {
+    sql: `SELECT idx, json FROM cache WHERE ${conditions.join(' AND ')} ORDER BY idx ${order} LIMIT ?`,
+    bindings,
+  };
+}

@@ -26,12 +26,10 @@ CREATE UNIQUE INDEX offer_invoices_by_payer ON offer_invoices (payer_pk, payer_i
 
 CREATE TABLE names (
   user_pk TEXT PRIMARY KEY,
-  domain TEXT NOT NULL,
-  username TEXT NOT NULL,
+  username TEXT NOT NULL UNIQUE,
   offer TEXT NOT NULL,
   -- When the 24 hours began in which it can be changed.
-  window_ms INTEGER NOT NULL,
-  UNIQUE (domain, username)
+  window_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE lnurl_services (

@@ -1,0 +1,177 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { decodeOffer, type Offer } from '../../codecs/bolt12/index.ts';
+import { refused } from '../../model/errors.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { CreateOfferCommand, ProofMaterial } from '../node.ts';
+import {
+  acceptInvoice,
+  answerInvoiceRequest,
+  askForInvoice,
+  nameText,
+  readPayableOffer,
+  writeOffer,
+} from './offer-exchange.ts';
+import type { Behavior } from './outside.ts';
+import { findPayment } from './payments.ts';
+import { outsideKeys, walletKeys } from './wallets.ts';
+import type { World } from './world.ts';
+
+/** Who issued an offer: a wallet of this world, or the outside world and what it does with payments. */
+export type OfferIssuer =
+  | { readonly kind: 'wallet'; readonly userPk: string }
+  | { readonly kind: 'outside'; readonly behavior: Behavior };
+
+/** Writes, signs for and stores an offer. Payments to it are answered by the issuer's node key. */
+export function createOffer(
+  world: World,
+  issuer: OfferIssuer,
+  command: CreateOfferCommand,
+): { offer: string; offerId: string } {
+  const offer = writeOffer({
+    ...command,
+    issuerSecretKey: issuerSecretKey(world, issuer),
+    metadata: world.random(16),
+  });
+  world.transact(() =>
+    world.db
+      .query(
+        'INSERT INTO offers (offer_id, offer, user_pk, behavior, created_ms) VALUES (?, ?, ?, ?, ?)',
+      )
+      .run(
+        offer.offerId,
+        offer.text,
+        issuer.kind === 'wallet' ? issuer.userPk : null,
+        issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
+        world.clock.now(),
+      ),
+  );
+  return { offer: offer.text, offerId: offer.offerId };
+}
+
+/** What a payer wants to pay an offer with. */
+export interface OfferOrder {
+  readonly offer: string;
+  readonly amountMsat: bigint;
+  readonly message: string | null;
+  /** `name@domain` that the request carries; null for none. */
+  readonly name: string | null;
+  /** The paying wallet and its payment; null when the outside world pays. */
+  readonly payer: { readonly userPk: string; readonly index: PaymentIndex } | null;
+}
+
+/** An invoice that the payer fetched and accepted, with what the receiver learned from the request. */
+export interface FetchedInvoice {
+  readonly offerId: string;
+  readonly issuer: OfferIssuer;
+  /** Hex. */
+  readonly paymentHash: string;
+  /** Hex; known to the receiver until the payment settles. */
+  readonly preimage: string;
+  readonly expiresAtMs: number;
+  readonly payerName: string | null;
+  readonly message: string | null;
+}
+
+/**
+ * Both sides of fetching an invoice for an offer: the payer's signed request, the receiver's check and signed
+ * invoice, the payer's check; kept with all that a payer proof needs, within the caller's database transaction.
+ * Null when nobody in this world issued the offer, so that no invoice can be had. Throws `refused` when the offer
+ * cannot be paid, or not like this.
+ */
+export function fetchInvoice(world: World, order: OfferOrder): FetchedInvoice | null {
+  const nowMs = world.clock.now();
+  const offer = readPayableOffer(order.offer, nowMs);
+  const payerSecretKey = world.random(32);
+  const request = askForInvoice({
+    offer,
+    amountMsat: order.amountMsat,
+    message: order.message,
+    name: order.name,
+    payerSecretKey,
+    metadata: world.random(32),
+  });
+  const issued = findOffer(world, offer.offerId);
+  if (issued === null) return null;
+  const { issuer } = issued;
+  if (issuer.kind === 'wallet' && issuer.userPk === order.payer?.userPk) {
+    throw refused('The offer is your own; pay it from another wallet.');
+  }
+
+  const preimage = world.random(32);
+  const answer = answerInvoiceRequest({
+    requestBytes: request.bytes,
+    offer: issued.offer,
+    issuerSecretKey: issuerSecretKey(world, issuer),
+    paymentHash: bytesToHex(sha256(preimage)),
+    nowMs,
+  });
+  const invoice = acceptInvoice(answer.bytes, request, nowMs);
+  world.db
+    .query(
+      `INSERT INTO offer_invoices (payment_hash, offer_id, invoice_request, invoice, preimage,
+         payer_pk, payer_index, payer_secret_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(
+      invoice.paymentHash,
+      offer.offerId,
+      request.bytes,
+      invoice.bytes,
+      bytesToHex(preimage),
+      order.payer?.userPk ?? null,
+      order.payer?.index ?? null,
+      order.payer === null ? null : payerSecretKey,
+    );
+  return {
+    offerId: offer.offerId,
+    issuer,
+    paymentHash: invoice.paymentHash,
+    preimage: bytesToHex(preimage),
+    expiresAtMs: invoice.expiresAtSecs * 1000,
+    payerName: request.bip353Name && nameText(request.bip353Name),
+    message: request.payerNote,
+  };
+}
+
+/** What a payer proof is made from; null unless the payment is a completed outbound offer payment of the wallet. */
+export function proofMaterial(
+  world: World,
+  userPk: string,
+  index: PaymentIndex,
+): ProofMaterial | null {
+  const payment = findPayment(world, userPk, index);
+  if (payment?.status !== 'completed') return null;
+  const row = world.db
+    .query<{ invoice: Uint8Array; preimage: string; payer_secret_key: Uint8Array }, string[]>(
+      `SELECT invoice, preimage, payer_secret_key FROM offer_invoices
+       WHERE payer_pk = ? AND payer_index = ?`,
+    )
+    .get(userPk, index);
+  return (
+    row && {
+      invoiceTlv: new Uint8Array(row.invoice),
+      preimage: row.preimage,
+      payerSecretKey: new Uint8Array(row.payer_secret_key),
+    }
+  );
+}
+
+function findOffer(world: World, offerId: string): { offer: Offer; issuer: OfferIssuer } | null {
+  const row = world.db
+    .query<{ offer: string; user_pk: string | null; behavior: Behavior }, [string]>(
+      'SELECT offer, user_pk, behavior FROM offers WHERE offer_id = ?',
+    )
+    .get(offerId);
+  if (row === null) return null;
+  const issuer: OfferIssuer =
+    row.user_pk === null
+      ? { kind: 'outside', behavior: row.behavior }
+      : { kind: 'wallet', userPk: row.user_pk };
+  return { offer: decodeOffer(row.offer), issuer };
+}
+
+function issuerSecretKey(world: World, issuer: OfferIssuer): Uint8Array {
+  return issuer.kind === 'wallet'
+    ? walletKeys(world, issuer.userPk).nodeSecretKey
+    : outsideKeys(world).nodeSecretKey;
+}

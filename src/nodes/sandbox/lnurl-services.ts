@@ -19,8 +19,9 @@ import {
   withdrawRequest,
 } from './lnurl-json.ts';
 import { walletOfUsername } from './names.ts';
-import { createOutsideInvoice, outsideKeys, payInvoiceFromOutside } from './outside.ts';
+import { createOutsideInvoice, payInvoiceFromOutside } from './outside.ts';
 import { updatePayment } from './payments.ts';
+import { outsideKeys } from './wallets.ts';
 import type { World } from './world.ts';
 
 /** The two kinds of LNURL service that the outside world offers. */

@@ -10,6 +10,7 @@ import { nextUnusedAddress } from '../../../src/nodes/sandbox/onchain.ts';
 import { outsideCoins } from '../../../src/nodes/sandbox/onchain-owners.ts';
 import { receiveFromOutside } from '../../../src/nodes/sandbox/onchain-receive.ts';
 import { findPayment } from '../../../src/nodes/sandbox/payments.ts';
+import { signUp } from '../../../src/nodes/sandbox/wallets.ts';
 import { openWorld, type World } from '../../../src/nodes/sandbox/world.ts';
 
 /** A world in memory whose clock stands still until it is moved, with a chain that is mined on request. */
@@ -32,13 +33,17 @@ interface CommandOptions {
 export const START_MS = 1_700_000_000_000;
 
 export function onchainWorld({ blockSecs = 0 } = {}): OnchainWorld {
-  const world = openWorld({ path: ':memory:', clock: { now: () => START_MS } });
+  const world = openWorld({
+    path: ':memory:',
+    clock: { now: () => START_MS },
+    random: randomBytes,
+  });
   openChain(world, outsideCoins(world));
   const miner = startMiner(world, { blockSecs });
   return {
     world,
     miner,
-    wallet: () => randomBytes(32).toString('hex'),
+    wallet: () => signUp(world, randomBytes(32), { partnerPk: null }),
     fund: (userPk, sats, { confirmed = true } = {}) =>
       receiveFromOutside(world, {
         address: nextUnusedAddress(world, userPk),

@@ -4,6 +4,7 @@ import { decodeOffer, type Offer } from '../../codecs/bolt12/index.ts';
 import { refused } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { CreateOfferCommand, ProofMaterial } from '../node.ts';
+import type { Behavior, InvoiceRow } from './invoices.ts';
 import {
   acceptInvoice,
   answerInvoiceRequest,
@@ -12,7 +13,6 @@ import {
   readPayableOffer,
   writeOffer,
 } from './offer-exchange.ts';
-import type { Behavior } from './outside.ts';
 import { findPayment } from './payments.ts';
 import { outsideKeys, walletKeys } from './wallets.ts';
 import type { World } from './world.ts';
@@ -60,7 +60,7 @@ export interface OfferOrder {
   readonly payer: { readonly userPk: string; readonly index: PaymentIndex } | null;
 }
 
-/** An invoice that the payer fetched and accepted, with what the receiver learned from the request. */
+/** An invoice that the payer fetched and accepted. */
 export interface FetchedInvoice {
   readonly offerId: string;
   readonly issuer: OfferIssuer;
@@ -71,6 +71,8 @@ export interface FetchedInvoice {
   readonly expiresAtMs: number;
   readonly payerName: string | null;
   readonly message: string | null;
+  /** What the receiver waits for, yet to be inserted. */
+  readonly receivable: InvoiceRow;
 }
 
 /**
@@ -109,28 +111,30 @@ export function fetchInvoice(world: World, order: OfferOrder): FetchedInvoice | 
   const invoice = acceptInvoice(answer.bytes, request, nowMs);
   world.db
     .query(
-      `INSERT INTO offer_invoices (payment_hash, offer_id, invoice_request, invoice, preimage,
-         payer_pk, payer_index, payer_secret_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO offer_invoices (payment_hash, offer_id, invoice_request, invoice,
+         payer_pk, payer_index, payer_secret_key) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       invoice.paymentHash,
       offer.offerId,
       request.bytes,
       invoice.bytes,
-      bytesToHex(preimage),
       order.payer?.userPk ?? null,
       order.payer?.index ?? null,
       order.payer === null ? null : payerSecretKey,
     );
-  return {
-    offerId: offer.offerId,
-    issuer,
+  const receivable: InvoiceRow = {
     paymentHash: invoice.paymentHash,
+    userPk: issuer.kind === 'wallet' ? issuer.userPk : null,
+    index: null,
     preimage: bytesToHex(preimage),
+    behavior: issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
     expiresAtMs: invoice.expiresAtSecs * 1000,
+    offerId: offer.offerId,
     payerName: request.bip353Name && nameText(request.bip353Name),
     message: request.payerNote,
   };
+  return { ...receivable, offerId: offer.offerId, issuer, receivable };
 }
 
 /** What a payer proof is made from; null unless the payment is a completed outbound offer payment of the wallet. */
@@ -140,17 +144,16 @@ export function proofMaterial(
   index: PaymentIndex,
 ): ProofMaterial | null {
   const payment = findPayment(world, userPk, index);
-  if (payment?.status !== 'completed') return null;
+  if (payment?.status !== 'completed' || payment.preimage === null) return null;
   const row = world.db
-    .query<{ invoice: Uint8Array; preimage: string; payer_secret_key: Uint8Array }, string[]>(
-      `SELECT invoice, preimage, payer_secret_key FROM offer_invoices
-       WHERE payer_pk = ? AND payer_index = ?`,
+    .query<{ invoice: Uint8Array; payer_secret_key: Uint8Array }, [string, string]>(
+      'SELECT invoice, payer_secret_key FROM offer_invoices WHERE payer_pk = ? AND payer_index = ?',
     )
     .get(userPk, index);
   return (
     row && {
       invoiceTlv: new Uint8Array(row.invoice),
-      preimage: row.preimage,
+      preimage: payment.preimage,
       payerSecretKey: new Uint8Array(row.payer_secret_key),
     }
   );

@@ -26,7 +26,7 @@ interface TransactionRow {
  * The outside world takes back one of its unconfirmed payments: it spends the same coins once more, to itself and
  * with a higher fee (BIP 125). What the payment brought is gone; the wallet's payment becomes `failed` / `replaced`
  * and its `replacement` names the transaction that won. Answers that transaction's txid. Throws `refused` when the
- * transaction is not the outside world's, is confirmed, was replaced already, or its outputs were spent.
+ * transaction is not the outside world's, is confirmed, was replaced already, funds a channel, or was spent from.
  */
 export function replaceOutsidePayment(world: World, txid: string): string {
   return world.transact(() => {
@@ -98,6 +98,12 @@ function replaceable(world: World, txid: string): TransactionRow {
     throw refused(
       'Another transaction spends its outputs; mine a block, fund the wallet once more and replace that.',
     );
+  }
+  const funding = world.db
+    .query("SELECT 1 FROM chain_outputs WHERE txid = ? AND owner LIKE 'channel:%'")
+    .get(txid);
+  if (funding !== null) {
+    throw refused('The transaction funds a channel; replace a payment to an address instead.');
   }
   return row;
 }

@@ -10,13 +10,12 @@ CREATE TABLE offers (
   created_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Every invoice that answered an invoice request, with what both sides keep of it.
+-- What both sides keep of every invoice that answered an invoice request; how it is paid stands in invoices.
 CREATE TABLE offer_invoices (
   payment_hash TEXT PRIMARY KEY,
   offer_id TEXT NOT NULL REFERENCES offers (offer_id),
   invoice_request BLOB NOT NULL,
   invoice BLOB NOT NULL,
-  preimage TEXT NOT NULL,
   -- The paying wallet, its payment, and the key it asked with; null when the outside world pays.
   payer_pk TEXT,
   payer_index TEXT,

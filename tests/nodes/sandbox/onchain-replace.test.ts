@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test';
+import { liveChannels } from '../../../src/nodes/sandbox/channels.ts';
 import {
   nextUnusedAddress,
   onchainBalances,
   payOnchain,
 } from '../../../src/nodes/sandbox/onchain.ts';
 import { replaceOutsidePayment } from '../../../src/nodes/sandbox/onchain-replace.ts';
+import { paySpontaneously } from '../../../src/nodes/sandbox/outside.ts';
 import { ledgerGaps, onchainWorld } from './onchain-world.ts';
 
 describe('replaceOutsidePayment', () => {
@@ -47,7 +49,7 @@ describe('replaceOutsidePayment', () => {
     );
   });
 
-  test('refuses what is confirmed, unknown, replaced already, or not of the outside world', () => {
+  test('refuses what is confirmed, unknown, replaced already, funds a channel, or is not of the outside world', () => {
     const { world, miner, wallet, fund, command } = onchainWorld();
     const [alice, bob] = [wallet(), wallet()];
     const refusal = (txid: string | null, message: string) =>
@@ -63,5 +65,7 @@ describe('replaceOutsidePayment', () => {
     const sent = payOnchain(world, alice, command(nextUnusedAddress(world, bob), 10_000));
     refusal(sent.txid, 'of the outside world');
     miner.mine(1);
+    paySpontaneously(world, bob, { amountMsat: 5_000_000n, message: null });
+    refusal(liveChannels(world, bob)[0]?.fundingTxid ?? '', 'funds a channel');
   });
 });

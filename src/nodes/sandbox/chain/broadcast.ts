@@ -8,7 +8,7 @@ import {
   type SignedTransaction,
   type TransactionOutput,
 } from './transaction.ts';
-import { announceWork } from './waiting-work.ts';
+import { announceWork, catchUpChain } from './waiting-work.ts';
 
 /** Ledger account of coins that went to scripts nobody in this world has the keys of. */
 export const ELSEWHERE = 'outside:elsewhere';
@@ -60,6 +60,7 @@ export interface Receipt {
 export function broadcast(world: World, sent: Broadcast): Receipt[] {
   const { transaction, payer, memo } = sent;
   const { txid } = transaction;
+  catchUpChain(world);
   const feeMsat = sent.fee.reduce((sum, { amountMsat }) => sum + amountMsat, 0n);
   world.db
     .query(

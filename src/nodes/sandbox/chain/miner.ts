@@ -1,7 +1,7 @@
 import type { World } from '../world.ts';
 import { hasWaitingWork, mineBlocks, mineDueBlocks, msUntilBlock, tipHeight } from './blocks.ts';
 import { completeConfirmed } from './finality.ts';
-import { onWaitingWork } from './waiting-work.ts';
+import { registerMiner } from './waiting-work.ts';
 
 /** Mines the blocks of a world, by the clock and on request. */
 export interface Miner {
@@ -13,9 +13,9 @@ export interface Miner {
 }
 
 /**
- * Starts mining a block every `blockSecs` of the world's clock (0 = only on request; decisions section 9).
- * A timer runs only while something waits for a block; blocks that came due in between, or while the program was
- * down, are mined when somebody looks, with the same heights.
+ * Starts mining a block every `blockSecs` of the world's clock (0 = only on request; decisions section 9). A timer
+ * runs only while something waits for a block: idle blocks, and those that came due while the program was down, are
+ * counted when somebody looks, with the same heights.
  */
 export function startMiner(world: World, { blockSecs }: { readonly blockSecs: number }): Miner {
   const blockMs = blockSecs * 1000;
@@ -23,30 +23,29 @@ export function startMiner(world: World, { blockSecs }: { readonly blockSecs: nu
   let closed = false;
 
   const mineDue = () => {
-    if (blockMs > 0) mineDueBlocks(world, blockMs);
+    if (blockMs === 0) return;
+    world.transact(() => {
+      mineDueBlocks(world, blockMs);
+      completeConfirmed(world);
+    });
   };
 
-  const arm = () => {
+  const awaitBlock = () => {
     if (timer !== null || closed || blockMs === 0 || !hasWaitingWork(world)) return;
-    timer = setTimeout(
-      () => {
-        timer = null;
-        catchUp();
-      },
-      Math.min(msUntilBlock(world, blockMs), LONGEST_TIMER_MS),
-    );
+    const delayMs = Math.min(msUntilBlock(world, blockMs), LONGEST_TIMER_MS);
+    timer = setTimeout(() => {
+      timer = null;
+      catchUp();
+    }, delayMs);
   };
 
   const catchUp = () => {
     if (closed) return;
-    world.transact(() => {
-      mineDue();
-      completeConfirmed(world);
-    });
-    arm();
+    mineDue();
+    awaitBlock();
   };
 
-  onWaitingWork(world, arm);
+  registerMiner(world, { catchUp: mineDue, awaitBlock });
   catchUp();
   return {
     mine: (count) =>

@@ -1,13 +1,26 @@
 import type { World } from '../world.ts';
 
-const listeners = new WeakMap<World, () => void>();
-
-/** Calls `listener` after every commit that gave the miners something to do; one listener a world. */
-export function onWaitingWork(world: World, listener: () => void): void {
-  listeners.set(world, listener);
+/** What the miners of a world do for those who write to its chain. */
+interface MinerHooks {
+  /** Mines what the clock made due. */
+  readonly catchUp: () => void;
+  /** Sees to it that the next block comes. */
+  readonly awaitBlock: () => void;
 }
 
-/** Tells the miners, once the current transaction has committed, that there is something to do. */
+const miners = new WeakMap<World, MinerHooks>();
+
+/** Registers the miners of a world. */
+export function registerMiner(world: World, hooks: MinerHooks): void {
+  miners.set(world, hooks);
+}
+
+/** Brings the chain up to the clock, within the caller's transaction, before something is added to it. */
+export function catchUpChain(world: World): void {
+  miners.get(world)?.catchUp();
+}
+
+/** Tells the miners, once the current transaction has committed, that something waits for a block. */
 export function announceWork(world: World): void {
-  world.afterCommit(() => listeners.get(world)?.());
+  world.afterCommit(() => miners.get(world)?.awaitBlock());
 }

@@ -1,0 +1,50 @@
+import { refused, rejected } from '../../model/errors.ts';
+import type { Payment } from '../../model/payment.ts';
+import { insertInvoice } from './invoices.ts';
+import { readPayableOffer } from './offer-exchange.ts';
+import { fetchInvoice } from './offers.ts';
+import { arrive } from './outside.ts';
+import type { World } from './world.ts';
+
+/** What the outside world pays a wallet's offer with. */
+export interface OutsideOfferPayment {
+  readonly offer: string;
+  /** Null pays the least that the offer asks for. */
+  readonly amountMsat: bigint | null;
+  readonly message: string | null;
+  /** `name@domain`, with or without `₿`; null for none. */
+  readonly payerName: string | null;
+}
+
+/**
+ * The outside world pays an offer of a wallet: asks for an invoice, checks it and pays it, all or nothing. Answers
+ * the wallet's payment. Throws `rejected` when neither says an amount, `refused` when no wallet issued the offer or
+ * it cannot be paid like this.
+ */
+export function payOfferFromOutside(world: World, order: OutsideOfferPayment): Payment {
+  const { offer, message, payerName: name } = order;
+  const amountMsat = order.amountMsat ?? leastMsat(world, offer);
+  return world.transact(() => {
+    const receivable = fetchInvoice(world, {
+      offer,
+      amountMsat,
+      message,
+      name,
+      payer: null,
+    })?.receivable;
+    if (receivable?.userPk == null) {
+      throw refused('No wallet of this sandbox issued that offer; ask the wallet for an offer.');
+    }
+    insertInvoice(world, receivable);
+    return arrive(world, { ...receivable, userPk: receivable.userPk }, amountMsat);
+  });
+}
+
+function leastMsat(world: World, offer: string): bigint {
+  const { amountMsat } = readPayableOffer(offer, world.clock.now());
+  if (amountMsat !== null) return amountMsat;
+  throw rejected(
+    'amount',
+    'the offer leaves the amount to the payer: say how many satoshis to pay',
+  );
+}

@@ -1,0 +1,177 @@
+import { readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
+import { decodeCredentials } from '../model/credentials.ts';
+import { parseRootSeed } from '../model/root-seed.ts';
+import { parseAllowedHosts, parseListenAddress, parseWebUrl } from './network.ts';
+import { OPTIONS, type OptionName } from './options.ts';
+import type { Parsed } from './parsed.ts';
+import { ConfigError, type Found, type Sources, settingLookup } from './sources.ts';
+import { parseWebhookSecret } from './webhook-secret.ts';
+
+/** The validated configuration. Secrets are values here and nowhere in messages. */
+export interface Config {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Null follows the address that is listened on. */
+  readonly sidecarUrl: string | null;
+  /** Directory, or `:memory:`. */
+  readonly dataDir: string;
+  readonly rootSeed: Uint8Array | null;
+  readonly clientCredentials: string | null;
+  readonly nodeUrl: string | null;
+  /** PEM. */
+  readonly nodeCert: string | null;
+  readonly webhookUrl: string | null;
+  /** Base64 without prefix. */
+  readonly webhookSecret: string | null;
+  readonly addressDomain: string | null;
+  readonly dohUrl: string;
+  readonly allowHosts: readonly string[];
+  readonly allowPrivateNetwork: boolean;
+  readonly requireAuth: boolean;
+  readonly maxFee: { readonly ppm: number; readonly leastMsat: bigint };
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+  readonly buyLinkTemplate: string;
+  readonly sandboxBlockSecs: number;
+  /** Sentences for the log and for health, such as a seed file that others can read. */
+  readonly warnings: readonly string[];
+}
+
+/** Never less than this may be paid for routing by default (decisions section 1). */
+const LEAST_FEE_CAP_MSAT = 10_000n;
+
+/** Reads, checks and freezes the configuration. Throws {@link ConfigError}. */
+export function loadConfig(sources: Sources): Config {
+  const find = settingLookup(sources);
+  const warnings: string[] = [];
+  const secret = (name: OptionName, pathName: OptionName) =>
+    readSecret(find(name), find(pathName), warnings);
+  const rootSeed = secret('rootSeed', 'rootSeedPath');
+  const clientCredentials = secret('clientCredentials', 'clientCredentialsPath');
+  if (rootSeed && clientCredentials) throw bothSet(rootSeed, clientCredentials);
+
+  const listen = parse(find('listenAddr'), parseListenAddress) ?? { host: '127.0.0.1', port: 5393 };
+  const requireAuth = readSwitch(find('requireAuth'));
+  if (!isLoopback(listen.host) && (rootSeed || clientCredentials) && !requireAuth) {
+    throw new ConfigError(
+      `Listening on ${listen.host} with default credentials would let everybody on the network spend: add --require-auth, or listen on 127.0.0.1.`,
+    );
+  }
+  const certPath = find('nodeCertPath');
+  return Object.freeze({
+    listen,
+    sidecarUrl: parse(find('sidecarUrl'), parseWebUrl),
+    dataDir: find('dataDir')?.value ?? defaultDataDir(sources.env),
+    rootSeed: rootSeed && parse(rootSeed, asRootSeed),
+    clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
+    nodeUrl: parse(find('nodeUrl'), parseWebUrl),
+    nodeCert: certPath && readText(certPath),
+    webhookUrl: parse(find('webhookUrl'), parseWebUrl),
+    webhookSecret: parse(find('webhookSecret'), parseWebhookSecret),
+    addressDomain: find('addressDomain')?.value ?? null,
+    dohUrl: parse(find('dohUrl'), parseWebUrl) ?? OPTIONS.dohUrl.fallback,
+    allowHosts: parseAllowedHosts(find('allowHost')?.value ?? ''),
+    allowPrivateNetwork: readSwitch(find('allowPrivateNetwork')),
+    requireAuth,
+    maxFee: { ppm: parse(find('maxFee'), asPpm) ?? 10_000, leastMsat: LEAST_FEE_CAP_MSAT },
+    logLevel: parse(find('logLevel'), oneOf(LOG_LEVELS)) ?? 'info',
+    logFormat: parse(find('logFormat'), oneOf(LOG_FORMATS)) ?? 'text',
+    buyLinkTemplate: parse(find('buyLinkTemplate'), asTemplate) ?? OPTIONS.buyLinkTemplate.fallback,
+    sandboxBlockSecs: parse(find('sandboxBlockSecs'), asSeconds) ?? 10,
+    warnings,
+  });
+}
+
+function parse<T>(found: Found | null, parser: (text: string) => Parsed<T>): T | null {
+  if (found === null) return null;
+  const result = parser(found.value.trim());
+  if ('value' in result) return result.value;
+  throw new ConfigError(`${found.source} ${result.problem}.`);
+}
+
+function bothSet(a: Found, b: Found): ConfigError {
+  return new ConfigError(`${a.source} and ${b.source} are both set: keep one of them.`);
+}
+
+/** A secret from its value or from its file; both set is an error. */
+function readSecret(value: Found | null, path: Found | null, warnings: string[]): Found | null {
+  if (value && path) throw bothSet(value, path);
+  if (!path) return value;
+  const text = readText(path);
+  if (process.platform !== 'win32' && (statSync(path.value).mode & 0o077) !== 0) {
+    warnings.push(`${path.value} can be read by other users of this machine: run chmod 600 on it.`);
+  }
+  return { value: text, source: path.source };
+}
+
+function readText(path: Found): string {
+  try {
+    return readFileSync(path.value, 'utf8').trim();
+  } catch {
+    throw new ConfigError(`${path.source} names a file that cannot be read: ${path.value}.`);
+  }
+}
+
+function readSwitch(found: Found | null): boolean {
+  const value = parse(found, oneOf(['true', '1', 'yes', 'on', 'false', '0', 'no', 'off'] as const));
+  return value !== null && ['true', '1', 'yes', 'on'].includes(value);
+}
+
+function oneOf<const T extends string>(allowed: readonly T[]): (text: string) => Parsed<T> {
+  return (text) => {
+    const value = allowed.find((candidate) => candidate === text.toLowerCase());
+    return value === undefined ? { problem: `must be one of ${allowed.join(', ')}` } : { value };
+  };
+}
+
+function asRootSeed(text: string): Parsed<Uint8Array> {
+  const value = parseRootSeed(text);
+  return value
+    ? { value }
+    : { problem: 'does not hold a root seed: 64 hex characters or a 24-word BIP 39 phrase' };
+}
+
+function asCredentials(text: string): Parsed<string> {
+  return decodeCredentials(text)
+    ? { value: text }
+    : {
+        problem:
+          'does not hold client credentials: copy the whole string that create_client answered',
+      };
+}
+
+function asPpm(text: string): Parsed<number> {
+  const match = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(text);
+  const ppm = Math.round(Number(match?.[1]) * 10_000);
+  return match && ppm <= 1_000_000
+    ? { value: ppm }
+    : { problem: 'must be a percentage from 0% to 100%, such as 1%' };
+}
+
+function asSeconds(text: string): Parsed<number> {
+  return /^\d{1,6}$/.test(text)
+    ? { value: Number(text) }
+    : { problem: 'must be a whole number of seconds' };
+}
+
+function asTemplate(text: string): Parsed<string> {
+  return text.includes('<invoice>')
+    ? { value: text }
+    : { problem: 'must hold <invoice> where the invoice goes' };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+function defaultDataDir(env: Sources['env']): string {
+  if (process.platform === 'darwin') {
+    return join(homedir(), 'Library', 'Application Support', 'wallet-sidecar');
+  }
+  if (process.platform === 'win32' && env.LOCALAPPDATA) {
+    return join(env.LOCALAPPDATA, 'wallet-sidecar');
+  }
+  return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'wallet-sidecar');
+}

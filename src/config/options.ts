@@ -1,0 +1,173 @@
+import { LOG_FORMATS, LOG_LEVELS } from '../lib/log.ts';
+
+/** One setting: how it is named on each side and what it is for. */
+export interface OptionSpec {
+  /** Flag without the dashes. */
+  readonly flag: string;
+  readonly env: string;
+  /** Placeholder of the value in the help; absent for switches. */
+  readonly value?: string;
+  readonly description: string;
+  /** What holds without it, in words. */
+  readonly fallback: string;
+  /** Its value never appears in messages. */
+  readonly secret?: boolean;
+  readonly repeatable?: boolean;
+}
+
+/** Every setting (decisions section 1): the command line, the help, the documentation and `.env.example` read it. */
+export const OPTIONS = {
+  listenAddr: {
+    flag: 'listen-addr',
+    env: 'SERVICE_LISTEN_ADDR',
+    value: 'host:port',
+    description: 'Address to listen on.',
+    fallback: '127.0.0.1:5393',
+  },
+  sidecarUrl: {
+    flag: 'sidecar-url',
+    env: 'SERVICE_SIDECAR_URL',
+    value: 'url',
+    description: 'Base URL under which callers reach the sidecar; used in callbacks.',
+    fallback: 'http://<listen-addr>',
+  },
+  dataDir: {
+    flag: 'data-dir',
+    env: 'SERVICE_DATA_DIR',
+    value: 'dir',
+    description: 'Directory for everything kept; `:memory:` keeps nothing.',
+    fallback: "the platform's data directory/wallet-sidecar",
+  },
+  rootSeed: {
+    flag: 'root-seed',
+    env: 'SERVICE_ROOT_SEED',
+    value: 'seed',
+    description: '64 hex characters or a 24-word BIP 39 phrase.',
+    fallback: 'none',
+    secret: true,
+  },
+  rootSeedPath: {
+    flag: 'root-seed-path',
+    env: 'SERVICE_ROOT_SEED_PATH',
+    value: 'file',
+    description: 'File that holds the root seed.',
+    fallback: 'none',
+  },
+  clientCredentials: {
+    flag: 'client-credentials',
+    env: 'SERVICE_CLIENT_CREDENTIALS',
+    value: 'credentials',
+    description: 'Default client credentials.',
+    fallback: 'none',
+    secret: true,
+  },
+  clientCredentialsPath: {
+    flag: 'client-credentials-path',
+    env: 'SERVICE_CLIENT_CREDENTIALS_PATH',
+    value: 'file',
+    description: 'File that holds the default client credentials.',
+    fallback: 'none',
+  },
+  nodeUrl: {
+    flag: 'node-url',
+    env: 'SERVICE_NODE_URL',
+    value: 'url',
+    description: 'REST URL of the LND node that the root seed controls.',
+    fallback: 'the built-in sandbox node',
+  },
+  nodeCertPath: {
+    flag: 'node-cert-path',
+    env: 'SERVICE_NODE_CERT_PATH',
+    value: 'file',
+    description: "TLS certificate of --node-url's node, where it is self-signed.",
+    fallback: 'none',
+  },
+  webhookUrl: {
+    flag: 'webhook-url',
+    env: 'SERVICE_WEBHOOK_URL',
+    value: 'url',
+    description: 'Address that receives payment.finalized webhooks.',
+    fallback: 'none',
+  },
+  webhookSecret: {
+    flag: 'webhook-secret',
+    env: 'SERVICE_WEBHOOK_SECRET',
+    value: 'secret',
+    description: 'Signing secret: base64 of 24 to 64 bytes, with or without whsec_.',
+    fallback: 'none: webhooks are not signed',
+    secret: true,
+  },
+  addressDomain: {
+    flag: 'address-domain',
+    env: 'SERVICE_ADDRESS_DOMAIN',
+    value: 'domain',
+    description: 'Domain of Human Bitcoin Addresses on the sandbox.',
+    fallback: 'the listen address',
+  },
+  dohUrl: {
+    flag: 'doh-url',
+    env: 'SERVICE_DOH_URL',
+    value: 'url',
+    description: 'DNS-over-HTTPS resolver that validates DNSSEC.',
+    fallback: 'https://cloudflare-dns.com/dns-query',
+  },
+  allowHost: {
+    flag: 'allow-host',
+    env: 'SERVICE_ALLOW_HOSTS',
+    value: 'host',
+    description:
+      'Further Host header that may name this server (repeatable; comma separated in the environment).',
+    fallback: 'loopback names, the listen address, the host of --sidecar-url',
+    repeatable: true,
+  },
+  allowPrivateNetwork: {
+    flag: 'allow-private-network',
+    env: 'SERVICE_ALLOW_PRIVATE_NETWORK',
+    description: 'Lets LNURL requests reach private addresses.',
+    fallback: 'off',
+  },
+  requireAuth: {
+    flag: 'require-auth',
+    env: 'SERVICE_REQUIRE_AUTH',
+    description: 'Every /v2/node/ request needs the Authorization header.',
+    fallback: 'off',
+  },
+  maxFee: {
+    flag: 'max-fee',
+    env: 'SERVICE_MAX_FEE',
+    value: 'share',
+    description: 'Cap on routing fees: a percentage, never less than 10 sats.',
+    fallback: '1%',
+  },
+  logLevel: {
+    flag: 'log-level',
+    env: 'SERVICE_LOG_LEVEL',
+    value: LOG_LEVELS.join('|'),
+    description: 'What to log.',
+    fallback: 'info',
+  },
+  logFormat: {
+    flag: 'log-format',
+    env: 'SERVICE_LOG_FORMAT',
+    value: LOG_FORMATS.join('|'),
+    description: 'text for people, json for services.',
+    fallback: 'text',
+  },
+  buyLinkTemplate: {
+    flag: 'buy-link-template',
+    env: 'SERVICE_BUY_LINK_TEMPLATE',
+    value: 'template',
+    description: "The purchase app's launch link, with <invoice> in it.",
+    fallback: 'https://cash.app/launch/lightning/<invoice>',
+  },
+  sandboxBlockSecs: {
+    flag: 'sandbox-block-secs',
+    env: 'SERVICE_SANDBOX_BLOCK_SECS',
+    value: 'secs',
+    description: 'Seconds between sandbox blocks; 0 mines on request only.',
+    fallback: '10',
+  },
+} as const satisfies Record<string, OptionSpec>;
+
+/** The name of a setting. */
+export type OptionName = keyof typeof OPTIONS;

@@ -1,0 +1,18 @@
+import { base64 } from '@scure/base';
+import type { Parsed } from './parsed.ts';
+
+/** Bytes of a webhook secret (contract, Limits). */
+const SECRET_BYTES = { least: 24, most: 64 };
+
+/** Reads a signing secret, with or without `whsec_`; answers base64 without the prefix. */
+export function parseWebhookSecret(text: string): Parsed<string> {
+  const value = text.replace(/^whsec_/, '');
+  const { least, most } = SECRET_BYTES;
+  try {
+    const { length } = base64.decode(value);
+    if (length >= least && length <= most) return { value };
+  } catch {
+    // Falls through to the sentence that names the form.
+  }
+  return { problem: `must be base64 of ${least} to ${most} random bytes, with or without whsec_` };
+}

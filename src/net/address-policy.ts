@@ -1,0 +1,49 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+/** Ranges that are not on the public internet (IANA special-purpose registries, RFC 6890). */
+const SPECIAL: readonly (readonly [string, number, 'ipv4' | 'ipv6'])[] = [
+  ['0.0.0.0', 8, 'ipv4'],
+  ['10.0.0.0', 8, 'ipv4'],
+  ['100.64.0.0', 10, 'ipv4'],
+  ['127.0.0.0', 8, 'ipv4'],
+  ['169.254.0.0', 16, 'ipv4'],
+  ['172.16.0.0', 12, 'ipv4'],
+  ['192.0.0.0', 24, 'ipv4'],
+  ['192.0.2.0', 24, 'ipv4'],
+  ['192.88.99.0', 24, 'ipv4'],
+  ['192.168.0.0', 16, 'ipv4'],
+  ['198.18.0.0', 15, 'ipv4'],
+  ['198.51.100.0', 24, 'ipv4'],
+  ['203.0.113.0', 24, 'ipv4'],
+  ['224.0.0.0', 4, 'ipv4'],
+  ['240.0.0.0', 4, 'ipv4'],
+];
+
+const special = new BlockList();
+for (const [net, prefix, family] of SPECIAL) special.addSubnet(net, prefix, family);
+
+/** Global unicast, the only IPv6 space that is public; without what embeds or documents other addresses. */
+const publicIpv6 = new BlockList();
+publicIpv6.addSubnet('2000::', 3, 'ipv6');
+const exceptIpv6 = new BlockList();
+exceptIpv6.addSubnet('2001::', 23, 'ipv6');
+exceptIpv6.addSubnet('2001:db8::', 32, 'ipv6');
+exceptIpv6.addSubnet('2002::', 16, 'ipv6');
+exceptIpv6.addSubnet('3fff::', 20, 'ipv6');
+
+/** What kind of place an IP address is. */
+export type AddressKind = 'public' | 'loopback' | 'private';
+
+/** Judges an IP address; IPv4 addresses inside IPv6 ones are judged as what they are. */
+export function addressKind(address: string): AddressKind {
+  if (isIP(address) === 0) return 'private';
+  if (isIPv4(address)) {
+    if (address.startsWith('127.')) return 'loopback';
+    return special.check(address, 'ipv4') ? 'private' : 'public';
+  }
+  const mapped = /^(?:0*:)*(?::|0*:)?ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return addressKind(mapped);
+  if (/^(0*:)*:?0*1$/.test(address) && !address.includes('.')) return 'loopback';
+  const isPublic = publicIpv6.check(address, 'ipv6') && !exceptIpv6.check(address, 'ipv6');
+  return isPublic ? 'public' : 'private';
+}

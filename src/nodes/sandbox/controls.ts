@@ -1,0 +1,255 @@
+import { hex } from '@scure/base';
+import { decodeAddress } from '../../codecs/address.ts';
+import { decodeBip321 } from '../../codecs/bip321.ts';
+import { decodeOffer } from '../../codecs/bolt12/index.ts';
+import { CodecError } from '../../codecs/codec-error.ts';
+import { encodeLnurl } from '../../codecs/lnurl.ts';
+import { encodeCredentials } from '../../model/credentials.ts';
+import { refused, rejected } from '../../model/errors.ts';
+import type { Payment } from '../../model/payment.ts';
+import type { Miner } from './chain/miner.ts';
+import { createClient } from './clients.ts';
+import { type Behavior, insertInvoice } from './invoices.ts';
+import { decideHeld } from './lightning.ts';
+import {
+  createLnurlService,
+  type LnurlHost,
+  type LnurlQuery,
+  type LnurlTag,
+  lightningAddressAnswer,
+  lnurlAnswer,
+  lnurlCallbackAnswer,
+} from './lnurl-services.ts';
+import { walletOfUsername } from './names.ts';
+import type { NodeParts } from './node.ts';
+import { createOffer, fetchInvoice } from './offers.ts';
+import { nextUnusedAddress } from './onchain.ts';
+import { receiveFromOutside } from './onchain-receive.ts';
+import { replaceOutsidePayment } from './onchain-replace.ts';
+import {
+  arrive,
+  createOutsideInvoice,
+  payInvoiceFromOutside,
+  paySpontaneously,
+} from './outside.ts';
+import { findPayment } from './payments.ts';
+import { signUp, walletKeys, walletOfNode } from './wallets.ts';
+import type { World } from './world.ts';
+
+/** What a new wallet is given on each rail. */
+const FIRST_FUNDS_MSAT = 1_000_000_000n;
+
+/** How the world is steered from outside the wallets: the port that the sandbox routes ask. */
+export interface ControlOptions extends NodeParts {
+  readonly miner: Miner;
+  readonly lnurlHost: LnurlHost;
+  /** URL of the first call of the LNURL service of that name. */
+  readonly lnurlUrl: (name: string) => string;
+  /** The launch link of the purchase app, with `<invoice>` in it. */
+  readonly buyLinkTemplate: string;
+}
+
+/** Builds the controls (decisions section 9). */
+export function sandboxControls(options: ControlOptions) {
+  const { world, miner } = options;
+  return {
+    async createWallet() {
+      const rootSeed = world.random(32);
+      const { userPk, credentials } = world.transact(() => {
+        const userPk = signUp(world, rootSeed, { partnerPk: null });
+        fundOnchain(world, userPk, FIRST_FUNDS_MSAT);
+        paySpontaneously(world, userPk, { amountMsat: FIRST_FUNDS_MSAT, message: null });
+        const grant = { scopes: ['full' as const], permissions: [] };
+        const { credentials } = createClient(world, userPk, {
+          ...grant,
+          expiresAtMs: null,
+          label: 'sandbox',
+        });
+        return { userPk, credentials };
+      });
+      return {
+        rootSeed: hex.encode(rootSeed),
+        userPk,
+        nodePk: walletKeys(world, userPk).nodePk,
+        clientCredentials: encodeCredentials(credentials),
+      };
+    },
+    async fund(userPk: string, funds: { amountMsat: bigint; rail: 'lightning' | 'onchain' }) {
+      const { amountMsat, rail } = funds;
+      return rail === 'onchain'
+        ? fundOnchain(world, userPk, amountMsat)
+        : paySpontaneously(world, userPk, { amountMsat, message: null });
+    },
+    async mine(count: number) {
+      return { height: miner.mine(count) };
+    },
+    async pay(order: OutsideOrder) {
+      return { status: payFromOutside(options, order).status };
+    },
+    async createInvoice(terms: {
+      amountMsat: bigint | null;
+      description: string | null;
+      expirationSecs: number;
+      behavior: Behavior;
+    }) {
+      return createOutsideInvoice(world, { ...terms, descriptionHash: null });
+    },
+    async createOffer(terms: {
+      minAmountMsat: bigint | null;
+      description: string | null;
+      behavior: Behavior;
+    }) {
+      const { offer } = createOffer(
+        world,
+        { kind: 'outside', behavior: terms.behavior },
+        { ...terms, expiresAtMs: null },
+      );
+      return { offer };
+    },
+    async decideHold({ paymentHash, settle }: { paymentHash: string; settle: boolean }) {
+      decideHeld(world, paymentHash, settle);
+    },
+    async createLnurl(service: {
+      tag: LnurlTag;
+      minMsat: bigint;
+      maxMsat: bigint;
+      commentLength: number;
+      description: string | null;
+    }) {
+      const { name } = createLnurlService(world, service);
+      const url = options.lnurlUrl(name);
+      return { lnurl: encodeLnurl(url), url };
+    },
+    async advanceClock(secs: number) {
+      world.clock.advance(secs * 1000);
+      miner.catchUp();
+      options.expiry.sweep();
+      options.sessions.expire();
+      return { now: world.clock.now() };
+    },
+    /** The outside world takes back an unconfirmed on-chain payment. Answers the txid that replaced it. */
+    async replaceOnchain(txid: string) {
+      return { txid: replaceOutsidePayment(world, txid) };
+    },
+    /** First answer of an LNURL service (LUD-03, LUD-06). */
+    lnurlFirst: (name: string) => lnurlAnswer(world, name, options.lnurlHost),
+    /** First answer of a Lightning Address (LUD-16). */
+    lightningAddress: (name: string) => lightningAddressAnswer(world, name, options.lnurlHost),
+    /** Second answer of either. */
+    lnurlSecond(name: string, query: LnurlQuery) {
+      const answer = lnurlCallbackAnswer(world, name, query, options.lnurlHost);
+      options.expiry.sweep();
+      return answer;
+    },
+    /** The wallet whose Lightning Address that is, or null. */
+    walletOfUsername: (name: string) => walletOfUsername(world, name),
+  };
+}
+
+interface OutsideOrder {
+  readonly payable: string;
+  readonly amountMsat: bigint | null;
+  readonly message: string | null;
+  readonly payerName: string | null;
+}
+
+function fundOnchain(world: World, userPk: string, amountMsat: bigint): Payment {
+  const address = nextUnusedAddress(world, userPk);
+  return receiveFromOutside(world, { address, amountMsat, confirmed: true }).payment;
+}
+
+/** Pays whatever the string asks for: an invoice, offer, address, BIP 321 URI, buy link or node_pk. */
+function payFromOutside(options: ControlOptions, order: OutsideOrder): Payment {
+  const { world } = options;
+  const payable = withoutWrapping(order.payable.trim(), options.buyLinkTemplate);
+  const lower = payable.toLowerCase();
+  if (/^0[23][0-9a-f]{64}$/.test(lower)) {
+    const userPk = walletOfNode(world, lower);
+    if (userPk === null) throw refused('No wallet of this sandbox has that node_pk.');
+    return paySpontaneously(world, userPk, { ...order, amountMsat: required(order) });
+  }
+  if (lower.startsWith('lno1')) return payOffer(world, payable, order);
+  if (/^ln(bc|tb)/.test(lower)) return payInvoiceFromOutside(world, { ...order, invoice: payable });
+  return payUriOrAddress(world, payable, order);
+}
+
+function withoutWrapping(payable: string, buyLinkTemplate: string): string {
+  const [before = '', after = ''] = buyLinkTemplate.split('<invoice>');
+  if (payable.startsWith(before) && payable.endsWith(after)) {
+    return payable.slice(before.length, payable.length - after.length);
+  }
+  return payable.replace(/^lightning:/i, '');
+}
+
+function payUriOrAddress(world: World, payable: string, order: OutsideOrder): Payment {
+  const { text, amountMsat } = readUri(payable);
+  if (text.toLowerCase().startsWith('lno1')) {
+    return payOffer(world, text, { ...order, amountMsat: order.amountMsat ?? amountMsat });
+  }
+  if (text.toLowerCase().startsWith('ln')) {
+    return payInvoiceFromOutside(world, { ...order, invoice: text });
+  }
+  const paid = order.amountMsat ?? amountMsat;
+  if (paid === null) throw rejected('amount', 'say how many satoshis to pay');
+  return receiveFromOutside(world, { address: text, amountMsat: paid, confirmed: false }).payment;
+}
+
+function readUri(payable: string): { text: string; amountMsat: bigint | null } {
+  try {
+    if (!/^bitcoin:/i.test(payable)) {
+      return { text: decodeAddress(payable).canonical, amountMsat: null };
+    }
+    const uri = decodeBip321(payable);
+    const text = uri.offers[0] ?? uri.lightning[0] ?? uri.address ?? uri.addresses[0];
+    if (text === undefined) throw rejected('payable', 'the URI names no way to pay');
+    return { text, amountMsat: uri.amountMsat };
+  } catch (error) {
+    if (error instanceof CodecError) throw rejected('payable', error.message);
+    throw error;
+  }
+}
+
+function payOffer(world: World, offer: string, order: OutsideOrder): Payment {
+  const amountMsat = order.amountMsat ?? offerAmountMsat(offer);
+  if (amountMsat === null)
+    throw rejected('amount', 'the offer has no amount: say how many satoshis to pay');
+  return world.transact(() => {
+    const fetched = fetchInvoice(world, {
+      offer,
+      amountMsat,
+      message: order.message,
+      name: order.payerName,
+      payer: null,
+    });
+    if (fetched?.issuer.kind !== 'wallet')
+      throw refused('No wallet of this sandbox issued that offer.');
+    const row = {
+      paymentHash: fetched.paymentHash,
+      userPk: fetched.issuer.userPk,
+      index: null,
+      preimage: fetched.preimage,
+      behavior: 'settle' as const,
+      expiresAtMs: fetched.expiresAtMs,
+      offerId: fetched.offerId,
+      payerName: fetched.payerName,
+      message: fetched.message,
+    };
+    insertInvoice(world, row);
+    const payment = arrive(world, row, amountMsat);
+    return findPayment(world, row.userPk, payment.index) ?? payment;
+  });
+}
+
+function offerAmountMsat(offer: string): bigint | null {
+  try {
+    return decodeOffer(offer).amountMsat;
+  } catch (error) {
+    if (error instanceof CodecError) throw rejected('payable', error.message);
+    throw error;
+  }
+}
+
+function required(order: OutsideOrder): bigint {
+  if (order.amountMsat !== null) return order.amountMsat;
+  throw rejected('amount', 'say how many satoshis to pay');
+}

@@ -1,0 +1,179 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { type Bolt11Fields, encodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { refused } from '../../model/errors.ts';
+import { blankPayment } from '../../model/payment.ts';
+import { type PaymentIndex, paymentId, paymentIndex } from '../../model/payment-index.ts';
+import type { CreatedInvoice, CreateInvoiceCommand } from '../node.ts';
+import { partnerFeeMsat } from './partner-fee.ts';
+import { insertPayment } from './payments.ts';
+import { walletKeys } from './wallets.ts';
+import type { World } from './world.ts';
+
+/** What an outside node does with a payment (decisions section 9). */
+export type Behavior = 'settle' | 'fail' | 'hold';
+
+/** Feature bits of this world's invoices: var_onion_optin, payment_secret (both required), basic_mpp. */
+const INVOICE_FEATURES: readonly number[] = [8, 14, 17];
+
+/** Something that can be paid over Lightning in this world. */
+export interface InvoiceRow {
+  readonly paymentHash: string;
+  /** The receiving wallet; null for the outside world. */
+  readonly userPk: string | null;
+  /** The wallet's pending payment; null for BOLT 12. */
+  readonly index: PaymentIndex | null;
+  readonly preimage: string;
+  readonly behavior: Behavior;
+  readonly expiresAtMs: number;
+  readonly offerId: string | null;
+  readonly payerName: string | null;
+  readonly message: string | null;
+}
+
+/** Writes, signs and stores an invoice of a wallet, with its pending payment. */
+export function createInvoice(
+  world: World,
+  userPk: string,
+  command: CreateInvoiceCommand,
+): CreatedInvoice {
+  const { amountMsat, createdAtMs, partnerPk } = command;
+  if (amountMsat !== null && partnerFeeMsat(command, amountMsat) >= amountMsat) {
+    throw refused(
+      'The partner fee would take the whole amount: lower the fee or raise the amount.',
+    );
+  }
+  const signed = signInvoice(world, walletKeys(world, userPk).nodeSecretKey, command);
+  const expiresAtMs = createdAtMs + command.expirationSecs * 1000;
+  const index = paymentIndex(createdAtMs, paymentId('ln', signed.paymentHash));
+  const payment = world.transact(() => {
+    insertInvoice(world, {
+      paymentHash: signed.paymentHash,
+      userPk,
+      index,
+      preimage: signed.preimage,
+      behavior: 'settle',
+      expiresAtMs,
+      offerId: null,
+      payerName: null,
+      message: null,
+    });
+    return insertPayment(world, userPk, {
+      ...blankPayment({
+        index,
+        rail: 'invoice',
+        direction: 'inbound',
+        status: 'pending',
+        statusMsg: 'invoice generated',
+        createdAtMs,
+        updatedAtMs: createdAtMs,
+      }),
+      hash: signed.paymentHash,
+      amountMsat,
+      invoice: signed.invoice,
+      personalNote: command.personalNote,
+      expiresAtMs,
+      partnerPk,
+      partnerPropFeePpm: command.partnerPropFeePpm,
+      partnerBaseFeeMsat: command.partnerBaseFeeMsat,
+    });
+  });
+  const { invoice, paymentHash, paymentSecret } = signed;
+  return { payment, invoice, paymentHash, paymentSecret };
+}
+
+/** A signed invoice and what only its receiver knows. */
+export interface SignedInvoice {
+  readonly invoice: string;
+  readonly paymentHash: string;
+  readonly paymentSecret: string;
+  readonly preimage: string;
+}
+
+/** Draws preimage and secret, and signs. Stores nothing. */
+export function signInvoice(
+  world: World,
+  nodeSecretKey: Uint8Array,
+  terms: {
+    readonly createdAtMs: number;
+    readonly amountMsat: bigint | null;
+    readonly description: string | null;
+    readonly descriptionHash: string | null;
+    readonly expirationSecs: number;
+  },
+): SignedInvoice {
+  const preimage = world.random(32);
+  const paymentHash = bytesToHex(sha256(preimage));
+  const paymentSecret = bytesToHex(world.random(32));
+  const { descriptionHash } = terms;
+  const fields: Bolt11Fields = {
+    network: 'regtest',
+    amountMsat: terms.amountMsat,
+    timestampSecs: Math.floor(terms.createdAtMs / 1000),
+    paymentHash,
+    paymentSecret,
+    ...(descriptionHash === null ? { description: terms.description ?? '' } : { descriptionHash }),
+    expirySecs: terms.expirationSecs,
+    features: INVOICE_FEATURES,
+  };
+  const invoice = encodeBolt11(fields, nodeSecretKey);
+  return { invoice, paymentHash, paymentSecret, preimage: bytesToHex(preimage) };
+}
+
+/** Stores what can be paid, within the caller's transaction. */
+export function insertInvoice(world: World, row: InvoiceRow): void {
+  world.db
+    .query(
+      `INSERT INTO invoices (payment_hash, user_pk, idx, preimage, behavior, expires_ms, offer_id,
+         payer_name, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(
+      row.paymentHash,
+      row.userPk,
+      row.index,
+      row.preimage,
+      row.behavior,
+      row.expiresAtMs,
+      row.offerId,
+      row.payerName,
+      row.message,
+    );
+}
+
+/** What a payment hash pays for, unless it was paid already; null when nobody in this world knows it. */
+export function findUnpaidInvoice(world: World, paymentHash: string): InvoiceRow | null {
+  const row = world.db
+    .query<
+      {
+        payment_hash: string;
+        user_pk: string | null;
+        idx: string | null;
+        preimage: string;
+        behavior: Behavior;
+        expires_ms: number;
+        offer_id: string | null;
+        payer_name: string | null;
+        message: string | null;
+      },
+      [string]
+    >('SELECT * FROM invoices WHERE payment_hash = ? AND settled = 0')
+    .get(paymentHash);
+  return (
+    row && {
+      paymentHash: row.payment_hash,
+      userPk: row.user_pk,
+      index: row.idx as PaymentIndex | null,
+      preimage: row.preimage,
+      behavior: row.behavior,
+      expiresAtMs: row.expires_ms,
+      offerId: row.offer_id,
+      payerName: row.payer_name,
+      message: row.message,
+    }
+  );
+}
+
+/** Marks an invoice paid, within the caller's transaction; it cannot be paid again. */
+export function markSettled(world: World, paymentHash: string): void {
+  world.db.query('UPDATE invoices SET settled = 1 WHERE payment_hash = ?').run(paymentHash);
+}

@@ -1,0 +1,276 @@
+import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
+import { ApiError, refused } from '../../model/errors.ts';
+import { blankPayment, type Payment } from '../../model/payment.ts';
+import { idOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
+import type { PayInvoiceCommand, PayOfferCommand } from '../node.ts';
+import { channelAccounts, liveChannels, outboundMsat } from './channels.ts';
+import { findUnpaidInvoice, type InvoiceRow, insertInvoice, markSettled } from './invoices.ts';
+import { transfer } from './ledger.ts';
+import { fetchInvoice } from './offers.ts';
+import { findPayment, insertPayment, latestPayment, updatePayment } from './payments.ts';
+import { OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive-lightning.ts';
+import type { World } from './world.ts';
+
+/** What routing to the outside world costs: a base and parts per million. Wallets of the service pay each other free. */
+const ROUTING_FEE = { baseMsat: 1_000n, ppm: 1_000n };
+
+/** What routing an amount to the outside world costs, in millisatoshis. */
+export function routingFeeMsat(amountMsat: bigint): bigint {
+  return ROUTING_FEE.baseMsat + (amountMsat * ROUTING_FEE.ppm) / 1_000_000n;
+}
+
+/**
+ * Records the payment as pending and takes its money out of the channels, in one transaction; {@link advance} moves
+ * it on. Throws `refused`, with nothing changed, when the channels cannot pay it.
+ */
+export function startInvoicePayment(
+  world: World,
+  userPk: string,
+  command: PayInvoiceCommand,
+): Payment {
+  const { paymentHash, expiresAtMs, network } = decodeBolt11(command.invoice);
+  if (network !== 'regtest')
+    throw refused(`The invoice is for ${network}, the sandbox is regtest.`);
+  if (expiresAtMs <= world.clock.now()) throw refused('The invoice has expired.');
+  return world.transact(() => {
+    requireFirst(world, userPk, command.index);
+    return start(world, userPk, {
+      ...sending(command),
+      rail: 'invoice',
+      kind: 'invoice',
+      hash: paymentHash,
+      invoice: command.invoice,
+      message: command.message,
+      expiresAtMs,
+    });
+  });
+}
+
+/** {@link startInvoicePayment} for an offer: fetches its invoice first. A repeat of the id answers the first. */
+export function startOfferPayment(world: World, userPk: string, command: PayOfferCommand): Payment {
+  return world.transact(() => {
+    const first = latestPayment(world, userPk, idOfIndex(command.index));
+    if (first !== null) return first;
+    const fetched = fetchInvoice(world, {
+      offer: command.offer,
+      amountMsat: command.amountMsat,
+      message: command.message,
+      name: command.viaName,
+      payer: { userPk, index: command.index },
+    });
+    if (fetched === null) {
+      throw refused(
+        'Nobody answered for this offer: ask the receiver whether their node is online.',
+      );
+    }
+    const { issuer, paymentHash, preimage, expiresAtMs, payerName, message, offerId } = fetched;
+    insertInvoice(world, {
+      paymentHash,
+      userPk: issuer.kind === 'wallet' ? issuer.userPk : null,
+      index: null,
+      preimage,
+      behavior: issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
+      expiresAtMs,
+      offerId,
+      payerName,
+      message,
+    });
+    return start(world, userPk, {
+      ...sending(command),
+      rail: 'offer',
+      kind: 'offer',
+      hash: paymentHash,
+      offerId,
+      message: command.message,
+    });
+  });
+}
+
+/**
+ * Moves a pending outbound payment on as its receiver decides: settled and failed ones end, held ones stay. Does
+ * nothing for payments that are not pending, so it may be repeated after a crash.
+ */
+export function advance(world: World, userPk: string, index: PaymentIndex): void {
+  world.transact(() => {
+    const payment = findPayment(world, userPk, index);
+    if (payment?.status !== 'pending' || payment.hash === null) return;
+    const invoice = findUnpaidInvoice(world, payment.hash);
+    if (invoice === null) {
+      fail(world, userPk, index, 'no route');
+      return;
+    }
+    if (payment.statusMsg === FEE_TOO_HIGH) {
+      fail(world, userPk, index, FEE_TOO_HIGH);
+      return;
+    }
+    if (invoice.behavior === 'hold') return;
+    if (invoice.behavior === 'fail') {
+      fail(world, userPk, index, 'rejected by the receiver');
+      return;
+    }
+    settle(world, userPk, payment, invoice);
+  });
+}
+
+/** Decides a payment that the outside world holds. Throws `notFound`. */
+export function decideHeld(world: World, paymentHash: string, settled: boolean): void {
+  world.transact(() => {
+    const held = world.db
+      .query<{ user_pk: string; idx: string }, [string]>(
+        `SELECT h.user_pk, h.idx FROM htlcs h JOIN payments p ON p.user_pk = h.user_pk AND p.idx = h.idx
+         WHERE json_extract(p.json, '$.hash') = ? LIMIT 1`,
+      )
+      .get(paymentHash);
+    const invoice = findUnpaidInvoice(world, paymentHash);
+    if (held === null || invoice === null || invoice.behavior !== 'hold') {
+      throw new ApiError('notFound', 'No held payment has that hash.');
+    }
+    const index = held.idx as PaymentIndex;
+    const payment = findPayment(world, held.user_pk, index);
+    if (payment === null) throw new ApiError('notFound', 'Payment not found');
+    if (settled) settle(world, held.user_pk, payment, invoice);
+    else fail(world, held.user_pk, index, 'rejected by the receiver');
+  });
+}
+
+/** Every outbound payment that a crash may have left between its two transactions. */
+export function pendingSends(world: World): { userPk: string; index: PaymentIndex }[] {
+  return world.db
+    .query<{ user_pk: string; idx: string }, []>('SELECT DISTINCT user_pk, idx FROM htlcs')
+    .all()
+    .map((row) => ({ userPk: row.user_pk, index: row.idx as PaymentIndex }));
+}
+
+const FEE_TOO_HIGH = 'the routing fee exceeds max_fee';
+
+function sending(command: PayInvoiceCommand | PayOfferCommand): Outgoing {
+  const { index, createdAtMs, amountMsat, personalNote, maxFeeMsat } = command;
+  return { index, createdAtMs, amountMsat, personalNote, maxFeeMsat };
+}
+
+type Outgoing = Pick<
+  PayInvoiceCommand,
+  'index' | 'createdAtMs' | 'amountMsat' | 'personalNote' | 'maxFeeMsat'
+>;
+
+/** A hash may be paid again only after a failure; its preimage may be known to others on the way. */
+function requireFirst(world: World, userPk: string, index: PaymentIndex): void {
+  const previous = latestPayment(world, userPk, idOfIndex(index));
+  if (previous === null || previous.status === 'failed') {
+    if (previous?.direction !== 'inbound') return;
+  }
+  throw refused(
+    previous.direction === 'inbound'
+      ? 'This invoice is your own: it cannot be paid from the wallet it pays into.'
+      : 'This invoice is paid already, or its payment is on its way.',
+  );
+}
+
+function start(
+  world: World,
+  userPk: string,
+  payment: Outgoing &
+    Pick<Payment, 'rail' | 'kind' | 'hash' | 'message'> &
+    Partial<Pick<Payment, 'invoice' | 'offerId' | 'expiresAtMs'>>,
+): Payment {
+  const { maxFeeMsat, ...known } = payment;
+  const invoice = payment.hash === null ? null : findUnpaidInvoice(world, payment.hash);
+  const feesMsat = invoice?.userPk ? 0n : routingFeeMsat(payment.amountMsat);
+  const affordable = feesMsat <= maxFeeMsat;
+  reserve(world, userPk, payment.index, payment.amountMsat + (affordable ? feesMsat : maxFeeMsat));
+  const recorded = insertPayment(world, userPk, {
+    ...blankPayment({
+      index: payment.index,
+      rail: payment.rail,
+      direction: 'outbound',
+      status: 'pending',
+      statusMsg: affordable ? 'pending' : FEE_TOO_HIGH,
+      createdAtMs: payment.createdAtMs,
+      updatedAtMs: payment.createdAtMs,
+    }),
+    ...known,
+    feesMsat: affordable ? feesMsat : 0n,
+  });
+  // The receiver decides in a transaction of its own, as it would elsewhere: a crash in between is recovered from.
+  world.afterCommit(() => queueMicrotask(() => advance(world, userPk, payment.index)));
+  return recorded;
+}
+
+/** Takes the amount out of the channels that can send. */
+function reserve(world: World, userPk: string, index: PaymentIndex, amountMsat: bigint): void {
+  const channels = liveChannels(world, userPk);
+  const sendable = channels.reduce((sum, channel) => sum + outboundMsat(channel), 0n);
+  if (sendable < amountMsat) {
+    throw refused(
+      `The wallet can send ${formatAmountMsat(sendable)} sats over Lightning and this needs ${formatAmountMsat(amountMsat)} with fees: receive something first, or send less.`,
+    );
+  }
+  let restMsat = amountMsat;
+  for (const channel of channels) {
+    const partMsat = restMsat < outboundMsat(channel) ? restMsat : outboundMsat(channel);
+    if (partMsat === 0n) continue;
+    const { ours } = channelAccounts(userPk, channel.userChannelId);
+    transfer(world, {
+      from: ours,
+      to: htlcAccount(userPk, index),
+      amountMsat: partMsat,
+      memo: 'htlc',
+    });
+    world.db
+      .query('INSERT INTO htlcs (user_pk, idx, user_channel_id, amount_msat) VALUES (?, ?, ?, ?)')
+      .run(userPk, index, channel.userChannelId, partMsat);
+    restMsat -= partMsat;
+  }
+}
+
+function settle(world: World, userPk: string, payment: Payment, invoice: InvoiceRow): void {
+  const amountMsat = payment.amountMsat ?? 0n;
+  if (invoice.userPk === null) {
+    transfer(world, { from: SERVICE, to: OUTSIDE_LIGHTNING, amountMsat, memo: 'to outside' });
+    markSettled(world, invoice.paymentHash);
+  } else if (
+    receiveInvoicePayment(world, { ...invoice, userPk: invoice.userPk }, amountMsat) === null
+  ) {
+    fail(world, userPk, payment.index, 'rejected by the receiver');
+    return;
+  }
+  moveHtlcs(world, userPk, payment.index, 'theirs');
+  updatePayment(world, userPk, payment.index, {
+    status: 'completed',
+    statusMsg: 'completed',
+    preimage: invoice.preimage,
+  });
+}
+
+function fail(world: World, userPk: string, index: PaymentIndex, statusMsg: string): void {
+  moveHtlcs(world, userPk, index, 'ours');
+  updatePayment(world, userPk, index, { status: 'failed', statusMsg, feesMsat: 0n });
+}
+
+/** Ends the payment's HTLCs: settled ones become the other side's money, failed ones ours again. */
+function moveHtlcs(
+  world: World,
+  userPk: string,
+  index: PaymentIndex,
+  side: 'ours' | 'theirs',
+): void {
+  const htlcs = world.db
+    .query<{ user_channel_id: string; amount: string }, [string, string]>(
+      `DELETE FROM htlcs WHERE user_pk = ? AND idx = ?
+       RETURNING user_channel_id, CAST(amount_msat AS TEXT) AS amount`,
+    )
+    .all(userPk, index);
+  for (const { user_channel_id, amount } of htlcs) {
+    transfer(world, {
+      from: htlcAccount(userPk, index),
+      to: channelAccounts(userPk, user_channel_id)[side],
+      amountMsat: BigInt(amount),
+      memo: side === 'ours' ? 'htlc failed' : 'htlc settled',
+    });
+  }
+}
+
+function htlcAccount(userPk: string, index: PaymentIndex): string {
+  return `htlc:${userPk}:${index}`;
+}

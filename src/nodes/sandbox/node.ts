@@ -1,0 +1,219 @@
+import { ApiError, refused } from '../../model/errors.ts';
+import type { NodeInfo } from '../../model/node-info.ts';
+import { isFinal } from '../../model/payment.ts';
+import type { NodeDescriptor, WalletNode } from '../node.ts';
+import { closeChannel, listChannels, liveChannels, openChannel, outboundMsat } from './channels.ts';
+import { createClient, listClients, revokeClient, updateClient } from './clients.ts';
+import type { ExpirySweeper } from './expiry.ts';
+import { createInvoice } from './invoices.ts';
+import { routingFeeMsat, startInvoicePayment, startOfferPayment } from './lightning.ts';
+import { claimUsername, humanBitcoinAddress } from './names.ts';
+import { createOffer, proofMaterial } from './offers.ts';
+import {
+  estimateOnchainFeeMsat,
+  nextUnusedAddress,
+  onchainBalances,
+  payOnchain,
+} from './onchain.ts';
+import {
+  findPayment,
+  latestPayment,
+  newestUpdate,
+  updatedAfter,
+  updatePayment,
+} from './payments.ts';
+import type { Guard, Sessions } from './sessions.ts';
+import { walletUpdates } from './updates.ts';
+import { walletKeys } from './wallets.ts';
+import type { World } from './world.ts';
+
+/** What every handle of the sandbox shares. */
+export interface NodeParts {
+  readonly world: World;
+  readonly sessions: Sessions;
+  readonly expiry: ExpirySweeper;
+  readonly version: string;
+  /** Hex SHA-256 of the running executable. */
+  readonly measurement: () => Promise<string>;
+  /** Domain of the names that this sandbox serves. */
+  readonly addressDomain: string;
+}
+
+/** How the sandbox names itself. */
+export const SANDBOX: NodeDescriptor = { kind: 'sandbox', network: 'regtest' };
+
+/** A wallet of the sandbox for one credential, whose permissions `guard` checks on each call. */
+export function sandboxNode(parts: NodeParts, userPk: string, guard: Guard): WalletNode {
+  const { world } = parts;
+  return {
+    descriptor: SANDBOX,
+    clock: world.clock,
+    async info() {
+      guard('node_info');
+      return nodeInfo(parts, userPk);
+    },
+    async createInvoice(command) {
+      guard('create_invoice');
+      const created = createInvoice(world, userPk, command);
+      parts.expiry.sweep();
+      return created;
+    },
+    async cancelInvoice(index) {
+      guard('cancel_payment', 'create_invoice');
+      world.transact(() => {
+        const payment = findPayment(world, userPk, index);
+        if (payment === null) throw new ApiError('notFound', 'Payment not found');
+        if (payment.status === 'failed') return;
+        if (isFinal(payment) || payment.direction !== 'inbound' || payment.rail !== 'invoice') {
+          throw refused('Only a pending inbound invoice can be canceled.');
+        }
+        updatePayment(world, userPk, index, { status: 'failed', statusMsg: 'canceled' });
+      });
+    },
+    async payInvoice(command) {
+      guard('pay_invoice');
+      return startInvoicePayment(world, userPk, command);
+    },
+    async payment(index) {
+      guard();
+      return findPayment(world, userPk, index);
+    },
+    async latestPayment(id) {
+      guard();
+      return latestPayment(world, userPk, id);
+    },
+    updates(options) {
+      guard();
+      return walletUpdates(world, userPk, options);
+    },
+    history: {
+      async tip() {
+        guard();
+        return newestUpdate(world, userPk);
+      },
+      async updatedAfter(after, limit) {
+        guard();
+        return updatedAfter(world, userPk, after, limit);
+      },
+    },
+    notes: {
+      async setPersonalNote(index, personalNote) {
+        guard('update_personal_note');
+        return updatePayment(world, userPk, index, { personalNote });
+      },
+    },
+    offers: {
+      async createOffer(command) {
+        guard('create_offer');
+        return createOffer(world, { kind: 'wallet', userPk }, command);
+      },
+      async payOffer(command) {
+        guard('pay_offer');
+        return startOfferPayment(world, userPk, command);
+      },
+    },
+    onchain: {
+      async nextUnusedAddress() {
+        guard('get_next_unused_address');
+        return nextUnusedAddress(world, userPk);
+      },
+      async payOnchain(command) {
+        guard('pay_onchain');
+        return payOnchain(world, userPk, command);
+      },
+      async estimateFeeMsat(command) {
+        guard('pay_onchain');
+        return estimateOnchainFeeMsat(world, userPk, command);
+      },
+    },
+    channels: {
+      async listChannels() {
+        guard('list_channels');
+        return listChannels(world, userPk);
+      },
+      async openChannel(command) {
+        guard('open_channel');
+        return openChannel(world, userPk, command);
+      },
+      async closeChannel(channelId) {
+        guard('close_channel');
+        closeChannel(world, userPk, channelId);
+      },
+    },
+    names: {
+      async humanBitcoinAddress() {
+        guard('get_human_bitcoin_address');
+        return humanBitcoinAddress(world, userPk, parts.addressDomain);
+      },
+      async claimUsername(username) {
+        guard('update_human_bitcoin_address');
+        const { onchainBalanceMsat } = onchainBalances(world, userPk);
+        const balanceMsat = lightning(world, userPk).balanceMsat + onchainBalanceMsat;
+        return claimUsername(world, userPk, { username, domain: parts.addressDomain, balanceMsat });
+      },
+    },
+    clients: {
+      async listClients() {
+        guard('list_clients', 'create_client', 'update_client');
+        return listClients(world, userPk);
+      },
+      async createClient(command) {
+        guard('create_client');
+        return createClient(world, userPk, command);
+      },
+      async updateClient(clientPk, change) {
+        guard('update_client');
+        const client = updateClient(world, userPk, clientPk, change);
+        parts.sessions.changed(client);
+        return client;
+      },
+      async revokeClient(clientPk) {
+        guard('revoke_client');
+        const client = revokeClient(world, userPk, clientPk);
+        parts.sessions.changed(client);
+        return client;
+      },
+    },
+    proofs: {
+      async proofMaterial(index) {
+        guard('create_payer_proof');
+        return proofMaterial(world, userPk, index);
+      },
+    },
+  };
+}
+
+async function nodeInfo(parts: NodeParts, userPk: string): Promise<NodeInfo> {
+  const { world } = parts;
+  const { balanceMsat, maxSendableMsat, numChannels, numUsableChannels } = lightning(world, userPk);
+  return {
+    version: parts.version,
+    measurement: await parts.measurement(),
+    userPk,
+    nodePk: walletKeys(world, userPk).nodePk,
+    lightningBalanceMsat: balanceMsat,
+    lightningSendableMsat: withoutRoutingFee(maxSendableMsat),
+    lightningMaxSendableMsat: maxSendableMsat,
+    ...onchainBalances(world, userPk),
+    numChannels,
+    numUsableChannels,
+  };
+}
+
+function lightning(world: World, userPk: string) {
+  const channels = liveChannels(world, userPk);
+  return {
+    balanceMsat: channels.reduce((sum, channel) => sum + channel.oursMsat, 0n),
+    maxSendableMsat: channels.reduce((sum, channel) => sum + outboundMsat(channel), 0n),
+    numChannels: channels.length,
+    numUsableChannels: channels.filter((channel) => channel.usable).length,
+  };
+}
+
+/** The most that can be sent to the outside world: what is left when its own routing fee is paid. */
+function withoutRoutingFee(maxSendableMsat: bigint): bigint {
+  let amountMsat = maxSendableMsat;
+  // The fee grows with the amount, so two rounds come to rest.
+  for (let round = 0; round < 3; round++) amountMsat = maxSendableMsat - routingFeeMsat(amountMsat);
+  return amountMsat > 0n ? amountMsat : 0n;
+}

@@ -1,0 +1,101 @@
+import { type Client, isActive } from '../../model/client.ts';
+import type { Credentials } from '../../model/credentials.ts';
+import { ApiError } from '../../model/errors.ts';
+import { effectivePermissions, type Permission } from '../../model/permissions.ts';
+import { findClient } from './clients.ts';
+import type { World } from './world.ts';
+
+/** What a handle asks before each call: whether its credential is still good and holds one of the permissions. */
+export type Guard = (...permissions: Permission[]) => void;
+
+/** A client's live state, shared by all its handles. */
+export interface LiveClient {
+  readonly userPk: string;
+  readonly client: () => Client;
+  readonly ended: AbortSignal;
+  readonly guard: Guard;
+}
+
+/** The clients that are connected, so that a change or revocation reaches their handles at once. */
+export interface Sessions {
+  /** Throws `unauthenticated`, without telling why. */
+  connect(credentials: Credentials): LiveClient;
+  /** Puts a client's new state in force; one that is no longer active ends. */
+  changed(client: Client): void;
+  /** Ends what has expired; to be called when the clock moved. */
+  expire(): void;
+  close(): void;
+}
+
+/** Timers of more than 2^31 - 1 milliseconds fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Opens the book of connected clients. */
+export function openSessions(world: World): Sessions {
+  const live = new Map<string, { client: Client; session: LiveClient; end: AbortController }>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function connect(credentials: Credentials): LiveClient {
+    const found = findClient(world, credentials);
+    if (!found || !isActive(found.client, world.clock.now())) throw ended();
+    const known = live.get(found.client.clientPk);
+    if (known) return known.session;
+    const end = new AbortController();
+    const entry = { client: found.client, end, session: undefined as unknown as LiveClient };
+    entry.session = {
+      userPk: found.userPk,
+      client: () => entry.client,
+      ended: end.signal,
+      guard: (...permissions) => {
+        if (!isActive(entry.client, world.clock.now())) throw ended();
+        requireOne(entry.client, permissions);
+      },
+    };
+    live.set(found.client.clientPk, entry);
+    arm();
+    return entry.session;
+  }
+
+  function changed(client: Client): void {
+    const entry = live.get(client.clientPk);
+    if (!entry) return;
+    entry.client = client;
+    if (isActive(client, world.clock.now())) {
+      arm();
+      return;
+    }
+    live.delete(client.clientPk);
+    entry.end.abort(ended());
+  }
+
+  function expire(): void {
+    for (const { client } of live.values()) changed(client);
+  }
+
+  function arm(): void {
+    clearTimeout(timer);
+    const expiries = [...live.values()].flatMap(({ client }) => client.expiresAtMs ?? []);
+    if (expiries.length === 0) return;
+    const inMs = Math.min(...expiries) - world.clock.now();
+    timer = setTimeout(expire, Math.min(Math.max(inMs, 0), LONGEST_TIMER_MS));
+  }
+
+  return { connect, changed, expire, close: () => clearTimeout(timer) };
+}
+
+function requireOne(client: Client, permissions: readonly Permission[]): void {
+  const [first] = permissions;
+  if (first === undefined) return;
+  const granted = effectivePermissions(client.scopes, client.permissions);
+  if (permissions.some((permission) => granted.includes(permission))) return;
+  throw new ApiError('forbidden', `The node refused: the credentials lack ${first}.`, {
+    data: { permission: first },
+  });
+}
+
+function ended(): ApiError {
+  return new ApiError(
+    'unauthenticated',
+    'These credentials are unknown, expired or revoked: ask the wallet owner for new ones.',
+  );
+}

@@ -1,0 +1,39 @@
+import { updatedIndexOf } from '../../model/payment.ts';
+import type { UpdatedIndex } from '../../model/payment-index.ts';
+import type { UpdateBatch, UpdatesOptions } from '../node.ts';
+import { newestUpdate, onPaymentChange, updatedAfter } from './payments.ts';
+import type { World } from './world.ts';
+
+const PAGE = 500;
+
+/**
+ * The wallet's updates: everything after the cursor in pages, then whatever a commit adds, as soon as it has
+ * committed. The listener is set before the first page is read, so nothing falls in between.
+ */
+export async function* walletUpdates(
+  world: World,
+  userPk: string,
+  options: UpdatesOptions,
+): AsyncGenerator<UpdateBatch> {
+  const { signal } = options;
+  let cursor = options.after as UpdatedIndex | null;
+  let changed = Promise.withResolvers<void>();
+  const wake = () => changed.resolve();
+  const stop = onPaymentChange(world, userPk, wake);
+  signal.addEventListener('abort', wake, { once: true });
+  const target = newestUpdate(world, userPk);
+  try {
+    while (!signal.aborted) {
+      changed = Promise.withResolvers();
+      const payments = updatedAfter(world, userPk, cursor, PAGE);
+      const last = payments.at(-1);
+      if (last) cursor = updatedIndexOf(last);
+      const caughtUp = target === null || (cursor !== null && cursor >= target);
+      if (last || caughtUp) yield { payments, cursor: last ? cursor : null, caughtUp };
+      if (payments.length < PAGE && !signal.aborted) await changed.promise;
+    }
+  } finally {
+    stop();
+    signal.removeEventListener('abort', wake);
+  }
+}

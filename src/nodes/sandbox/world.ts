@@ -1,0 +1,133 @@
+import { Database } from 'bun:sqlite';
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import type { Clock } from '../../lib/clock.ts';
+import { CHAIN_TABLES } from './chain/tables.ts';
+import { LIGHTNING_TABLES } from './lightning-tables.ts';
+import { SERVICE_TABLES } from './service-tables.ts';
+
+/** Version of the sandbox's file. Its coins are worthless, so another version's file is refused, not migrated. */
+const SCHEMA_VERSION = 1;
+
+/** The world's clock: the machine's, moved forward by request (decisions section 9). */
+export interface MovableClock extends Clock {
+  /** Moves the clock forward for good, over restarts too. */
+  advance(ms: number): void;
+}
+
+/** The simulated Bitcoin and Lightning world, in one SQLite file. */
+export interface World {
+  readonly db: Database;
+  readonly clock: MovableClock;
+  /** Runs `work` in one durable transaction; a call inside another joins it. */
+  transact<T>(work: () => T): T;
+  /** Calls back once the outermost transaction has committed; never after a rollback. */
+  afterCommit(callback: () => void): void;
+  random(bytes: number): Uint8Array;
+  close(): void;
+}
+
+interface WorldOptions {
+  /** File, or `:memory:`. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/** Opens the world, or creates it. Throws, naming the file, when it is corrupted or of another version. */
+export function openWorld(options: WorldOptions): World {
+  const { path } = options;
+  if (path !== ':memory:' && !existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
+  const db = new Database(path);
+  try {
+    prepare(db, path);
+  } catch (error) {
+    db.close();
+    throw unusable(error, path);
+  }
+  if (path !== ':memory:') chmodSync(path, 0o600);
+  const transactions = nestedTransactions(db);
+  return {
+    db,
+    clock: movableClock(db, options.clock),
+    random: options.random,
+    ...transactions,
+    close: () => db.close(),
+  };
+}
+
+function prepare(db: Database, path: string): void {
+  const row = db.query<{ user_version: number }, []>('PRAGMA user_version').get();
+  const version = row?.user_version ?? 0;
+  if (version !== 0 && version !== SCHEMA_VERSION) {
+    throw new Error(
+      `${path} is a sandbox of another version: move it away to start a new one; its coins are worthless.`,
+    );
+  }
+  db.run('PRAGMA journal_mode = WAL');
+  db.run('PRAGMA synchronous = FULL');
+  db.run('PRAGMA busy_timeout = 5000');
+  db.run('PRAGMA temp_store = MEMORY');
+  if (version === SCHEMA_VERSION) {
+    db.query('SELECT offset_ms FROM clock').get();
+    return;
+  }
+  db.transaction(() => {
+    db.run(CHAIN_TABLES);
+    db.run(LIGHTNING_TABLES);
+    db.run(SERVICE_TABLES);
+    db.run(
+      'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), offset_ms INTEGER NOT NULL) STRICT',
+    );
+    db.run('INSERT INTO clock VALUES (1, 0)');
+    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  }).immediate();
+}
+
+function unusable(error: unknown, path: string): unknown {
+  const code = (error as { code?: string }).code;
+  if (code !== 'SQLITE_CORRUPT' && code !== 'SQLITE_NOTADB') return error;
+  return new Error(
+    `${path} is corrupted: move it away to start a new sandbox. It was not changed.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+function movableClock(db: Database, base: Clock): MovableClock {
+  const row = db.query<{ offset_ms: number }, []>('SELECT offset_ms FROM clock').get();
+  let offsetMs = row?.offset_ms ?? 0;
+  return {
+    now: () => base.now() + offsetMs,
+    advance(ms) {
+      db.query('UPDATE clock SET offset_ms = offset_ms + ?').run(ms);
+      offsetMs += ms;
+    },
+  };
+}
+
+function nestedTransactions(db: Database): Pick<World, 'transact' | 'afterCommit'> {
+  let callbacks: (() => void)[] = [];
+  const afterCommit = (callback: () => void) => {
+    if (db.inTransaction) callbacks.push(callback);
+    else callback();
+  };
+  const transact = <T>(work: () => T): T => {
+    if (db.inTransaction) return work();
+    db.run('BEGIN IMMEDIATE');
+    let result: T;
+    try {
+      result = work();
+      db.run('COMMIT');
+    } catch (error) {
+      callbacks = [];
+      if (db.inTransaction) db.run('ROLLBACK');
+      throw error;
+    }
+    const committed = callbacks;
+    callbacks = [];
+    for (const callback of committed) callback();
+    return result;
+  };
+  return { transact, afterCommit };
+}

@@ -1,7 +1,6 @@
 import { hex } from '@scure/base';
 import { decodeAddress } from '../../codecs/address.ts';
 import { decodeBip321 } from '../../codecs/bip321.ts';
-import { decodeOffer } from '../../codecs/bolt12/index.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
 import { encodeCredentials } from '../../model/credentials.ts';
@@ -9,7 +8,7 @@ import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { Miner } from './chain/miner.ts';
 import { createClient } from './clients.ts';
-import { type Behavior, insertInvoice } from './invoices.ts';
+import type { Behavior } from './invoices.ts';
 import { decideHeld } from './lightning.ts';
 import {
   createLnurlService,
@@ -22,17 +21,12 @@ import {
 } from './lnurl-services.ts';
 import { walletOfUsername } from './names.ts';
 import type { NodeParts } from './node.ts';
-import { createOffer, fetchInvoice } from './offers.ts';
+import { createOffer } from './offers.ts';
 import { nextUnusedAddress } from './onchain.ts';
 import { receiveFromOutside } from './onchain-receive.ts';
 import { replaceOutsidePayment } from './onchain-replace.ts';
-import {
-  arrive,
-  createOutsideInvoice,
-  payInvoiceFromOutside,
-  paySpontaneously,
-} from './outside.ts';
-import { findPayment } from './payments.ts';
+import { createOutsideInvoice, payInvoiceFromOutside, paySpontaneously } from './outside.ts';
+import { payOfferFromOutside } from './outside-offers.ts';
 import { signUp, walletKeys, walletOfNode } from './wallets.ts';
 import type { World } from './world.ts';
 
@@ -168,7 +162,7 @@ function payFromOutside(options: ControlOptions, order: OutsideOrder): Payment {
     if (userPk === null) throw refused('No wallet of this sandbox has that node_pk.');
     return paySpontaneously(world, userPk, { ...order, amountMsat: required(order) });
   }
-  if (lower.startsWith('lno1')) return payOffer(world, payable, order);
+  if (lower.startsWith('lno1')) return payOfferFromOutside(world, { ...order, offer: payable });
   if (/^ln(bc|tb)/.test(lower)) return payInvoiceFromOutside(world, { ...order, invoice: payable });
   return payUriOrAddress(world, payable, order);
 }
@@ -184,7 +178,11 @@ function withoutWrapping(payable: string, buyLinkTemplate: string): string {
 function payUriOrAddress(world: World, payable: string, order: OutsideOrder): Payment {
   const { text, amountMsat } = readUri(payable);
   if (text.toLowerCase().startsWith('lno1')) {
-    return payOffer(world, text, { ...order, amountMsat: order.amountMsat ?? amountMsat });
+    return payOfferFromOutside(world, {
+      ...order,
+      offer: text,
+      amountMsat: order.amountMsat ?? amountMsat,
+    });
   }
   if (text.toLowerCase().startsWith('ln')) {
     return payInvoiceFromOutside(world, { ...order, invoice: text });
@@ -203,46 +201,6 @@ function readUri(payable: string): { text: string; amountMsat: bigint | null } {
     const text = uri.offers[0] ?? uri.lightning[0] ?? uri.address ?? uri.addresses[0];
     if (text === undefined) throw rejected('payable', 'the URI names no way to pay');
     return { text, amountMsat: uri.amountMsat };
-  } catch (error) {
-    if (error instanceof CodecError) throw rejected('payable', error.message);
-    throw error;
-  }
-}
-
-function payOffer(world: World, offer: string, order: OutsideOrder): Payment {
-  const amountMsat = order.amountMsat ?? offerAmountMsat(offer);
-  if (amountMsat === null)
-    throw rejected('amount', 'the offer has no amount: say how many satoshis to pay');
-  return world.transact(() => {
-    const fetched = fetchInvoice(world, {
-      offer,
-      amountMsat,
-      message: order.message,
-      name: order.payerName,
-      payer: null,
-    });
-    if (fetched?.issuer.kind !== 'wallet')
-      throw refused('No wallet of this sandbox issued that offer.');
-    const row = {
-      paymentHash: fetched.paymentHash,
-      userPk: fetched.issuer.userPk,
-      index: null,
-      preimage: fetched.preimage,
-      behavior: 'settle' as const,
-      expiresAtMs: fetched.expiresAtMs,
-      offerId: fetched.offerId,
-      payerName: fetched.payerName,
-      message: fetched.message,
-    };
-    insertInvoice(world, row);
-    const payment = arrive(world, row, amountMsat);
-    return findPayment(world, row.userPk, payment.index) ?? payment;
-  });
-}
-
-function offerAmountMsat(offer: string): bigint | null {
-  try {
-    return decodeOffer(offer).amountMsat;
   } catch (error) {
     if (error instanceof CodecError) throw rejected('payable', error.message);
     throw error;

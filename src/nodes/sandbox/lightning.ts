@@ -5,7 +5,7 @@ import { blankPayment, type Payment } from '../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
 import type { PayInvoiceCommand, PayOfferCommand } from '../node.ts';
 import { channelAccounts, liveChannels, outboundMsat } from './channels.ts';
-import { findUnpaidInvoice, type InvoiceRow, insertInvoice, markSettled } from './invoices.ts';
+import { findUnpaidInvoice, type InvoiceRow, markSettled } from './invoices.ts';
 import { transfer } from './ledger.ts';
 import { fetchInvoice } from './offers.ts';
 import { findPayment, insertPayment, latestPayment, updatePayment } from './payments.ts';
@@ -64,24 +64,12 @@ export function startOfferPayment(world: World, userPk: string, command: PayOffe
         'Nobody answered for this offer: ask the receiver whether their node is online.',
       );
     }
-    const { issuer, paymentHash, preimage, expiresAtMs, payerName, message, offerId } = fetched;
-    insertInvoice(world, {
-      paymentHash,
-      userPk: issuer.kind === 'wallet' ? issuer.userPk : null,
-      index: null,
-      preimage,
-      behavior: issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
-      expiresAtMs,
-      offerId,
-      payerName,
-      message,
-    });
     return start(world, userPk, {
       ...sending(command),
       rail: 'offer',
       kind: 'offer',
-      hash: paymentHash,
-      offerId,
+      hash: fetched.paymentHash,
+      offerId: fetched.offerId,
       message: command.message,
     });
   });

@@ -4,7 +4,7 @@ import { decodeOffer, type Offer } from '../../codecs/bolt12/index.ts';
 import { refused } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { CreateOfferCommand, ProofMaterial } from '../node.ts';
-import type { Behavior, InvoiceRow } from './invoices.ts';
+import { type Behavior, type InvoiceRow, insertInvoice } from './invoices.ts';
 import {
   acceptInvoice,
   answerInvoiceRequest,
@@ -60,28 +60,13 @@ export interface OfferOrder {
   readonly payer: { readonly userPk: string; readonly index: PaymentIndex } | null;
 }
 
-/** An invoice that the payer fetched and accepted. */
-export interface FetchedInvoice {
-  readonly offerId: string;
-  readonly issuer: OfferIssuer;
-  /** Hex. */
-  readonly paymentHash: string;
-  /** Hex; known to the receiver until the payment settles. */
-  readonly preimage: string;
-  readonly expiresAtMs: number;
-  readonly payerName: string | null;
-  readonly message: string | null;
-  /** What the receiver waits for, yet to be inserted. */
-  readonly receivable: InvoiceRow;
-}
-
 /**
  * Both sides of fetching an invoice for an offer: the payer's signed request, the receiver's check and signed
- * invoice, the payer's check; kept with all that a payer proof needs, within the caller's database transaction.
- * Null when nobody in this world issued the offer, so that no invoice can be had. Throws `refused` when the offer
- * cannot be paid, or not like this.
+ * invoice, the payer's check. Stores it for the receiver to be paid by, and for the payer with all that a payer
+ * proof needs, within the caller's database transaction. Null when nobody in this world issued the offer, so that
+ * no invoice can be had. Throws `refused` when the offer cannot be paid, or not like this.
  */
-export function fetchInvoice(world: World, order: OfferOrder): FetchedInvoice | null {
+export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null {
   const nowMs = world.clock.now();
   const offer = readPayableOffer(order.offer, nowMs);
   const payerSecretKey = world.random(32);
@@ -123,7 +108,7 @@ export function fetchInvoice(world: World, order: OfferOrder): FetchedInvoice | 
       order.payer?.index ?? null,
       order.payer === null ? null : payerSecretKey,
     );
-  const receivable: InvoiceRow = {
+  const row: InvoiceRow = {
     paymentHash: invoice.paymentHash,
     userPk: issuer.kind === 'wallet' ? issuer.userPk : null,
     index: null,
@@ -134,7 +119,8 @@ export function fetchInvoice(world: World, order: OfferOrder): FetchedInvoice | 
     payerName: request.bip353Name && nameText(request.bip353Name),
     message: request.payerNote,
   };
-  return { ...receivable, offerId: offer.offerId, issuer, receivable };
+  insertInvoice(world, row);
+  return row;
 }
 
 /** What a payer proof is made from; null unless the payment is a completed outbound offer payment of the wallet. */

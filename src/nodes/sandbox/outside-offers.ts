@@ -1,6 +1,5 @@
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
-import { insertInvoice } from './invoices.ts';
 import { readPayableOffer } from './offer-exchange.ts';
 import { fetchInvoice } from './offers.ts';
 import { arrive } from './outside.ts';
@@ -25,18 +24,11 @@ export function payOfferFromOutside(world: World, order: OutsideOfferPayment): P
   const { offer, message, payerName: name } = order;
   const amountMsat = order.amountMsat ?? leastMsat(world, offer);
   return world.transact(() => {
-    const receivable = fetchInvoice(world, {
-      offer,
-      amountMsat,
-      message,
-      name,
-      payer: null,
-    })?.receivable;
-    if (receivable?.userPk == null) {
+    const invoice = fetchInvoice(world, { offer, amountMsat, message, name, payer: null });
+    if (invoice?.userPk == null) {
       throw refused('No wallet of this sandbox issued that offer; ask the wallet for an offer.');
     }
-    insertInvoice(world, receivable);
-    return arrive(world, { ...receivable, userPk: receivable.userPk }, amountMsat);
+    return arrive(world, { ...invoice, userPk: invoice.userPk }, amountMsat);
   });
 }
 

@@ -3,6 +3,7 @@ import { MSAT_PER_SAT } from '../../../src/model/amount.ts';
 import type { Payment, Priority } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import type { PayOnchainCommand } from '../../../src/nodes/node.ts';
+import { tipHeight } from '../../../src/nodes/sandbox/chain/blocks.ts';
 import { openChain } from '../../../src/nodes/sandbox/chain/genesis.ts';
 import { type Miner, startMiner } from '../../../src/nodes/sandbox/chain/miner.ts';
 import { balanceMsat } from '../../../src/nodes/sandbox/ledger.ts';
@@ -32,10 +33,14 @@ interface CommandOptions {
 
 export const START_MS = 1_700_000_000_000;
 
-export function onchainWorld({ blockSecs = 0 } = {}): OnchainWorld {
+export function onchainWorld({
+  blockSecs = 0,
+  path = ':memory:',
+  nowMs = START_MS,
+} = {}): OnchainWorld {
   const world = openWorld({
-    path: ':memory:',
-    clock: { now: () => START_MS },
+    path,
+    clock: { now: () => nowMs },
     random: randomBytes,
   });
   openChain(world, outsideCoins(world));
@@ -80,4 +85,15 @@ export function ledgerGaps(world: World): Record<string, bigint> {
   return Object.fromEntries(
     rows.map(({ owner, sats }) => [owner, BigInt(sats) * MSAT_PER_SAT - balanceMsat(world, owner)]),
   );
+}
+
+/** Confirmations of a transaction: 0 in the mempool, 1 in the newest block; null when it is unknown or was replaced. */
+export function confirmations(world: World, txid: string): number | null {
+  const row = world.db
+    .query<{ height: number | null }, [string]>(
+      'SELECT height FROM chain_transactions WHERE txid = ? AND replaced_by IS NULL',
+    )
+    .get(txid);
+  if (row === null) return null;
+  return row.height === null ? 0 : tipHeight(world) - row.height + 1;
 }

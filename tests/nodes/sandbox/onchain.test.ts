@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Transaction } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { decodeAddress, encodeWitnessAddress } from '../../../src/codecs/address.ts';
@@ -239,6 +242,30 @@ describe('payOnchain', () => {
       onchainBalanceMsat: 100_000_000n - sent.feesMsat,
       onchainTrustedMsat: 100_000_000n - sent.feesMsat,
     });
+  });
+});
+
+describe('after a restart', () => {
+  test('blocks that came due while it was down complete the payment, and its id still sends once', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+    const path = join(folder, 'sandbox.sqlite');
+    const before = onchainWorld({ path, blockSecs: 10 });
+    const alice = before.wallet();
+    before.fund(alice, 100_000);
+    const order = before.command(FOREIGN, 30_000);
+    const sent = payOnchain(before.world, alice, order);
+    before.miner.close();
+    before.world.close();
+
+    const after = onchainWorld({ path, blockSecs: 10, nowMs: START_MS + 60_000 });
+    const found = payOnchain(after.world, alice, order);
+    expect(found).toMatchObject({ txid: sent.txid, status: 'completed' });
+    expect(onchainBalances(after.world, alice).onchainBalanceMsat).toBe(
+      70_000_000n - sent.feesMsat,
+    );
+    after.miner.close();
+    after.world.close();
+    rmSync(folder, { recursive: true });
   });
 });
 

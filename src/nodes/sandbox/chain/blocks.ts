@@ -113,17 +113,6 @@ function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
     .run(block.height, bytesToHex(sha256(sha256(header))), block.timeMs);
 }
 
-/** Confirmations of a transaction: 0 in the mempool, 1 in the newest block; null when it is unknown or was replaced. */
-export function confirmations(world: World, txid: string): number | null {
-  const row = world.db
-    .query<{ height: number | null }, [string]>(
-      'SELECT height FROM chain_transactions WHERE txid = ? AND replaced_by IS NULL',
-    )
-    .get(txid);
-  if (row === null) return null;
-  return row.height === null ? 0 : tipHeight(world) - row.height + 1;
-}
-
 /** Whether a coming block would change anything: something to mine, or a payment that waits for confirmations. */
 export function hasWaitingWork(world: World): boolean {
   const row = world.db

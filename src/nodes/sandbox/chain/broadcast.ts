@@ -11,7 +11,7 @@ import {
 import { announceWork, catchUpChain } from './waiting-work.ts';
 
 /** Ledger account of coins that went to scripts nobody in this world has the keys of. */
-export const ELSEWHERE = 'outside:elsewhere';
+const ELSEWHERE = 'outside:elsewhere';
 /** Ledger account that mining fees are paid to. */
 export const MINING_FEES = 'fees:mining';
 

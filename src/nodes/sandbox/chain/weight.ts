@@ -28,7 +28,7 @@ export const INPUT_WEIGHTS: Readonly<Record<SpendKind, number>> = {
 };
 
 /** Weight of an output with the given script. */
-export function outputWeight(script: Uint8Array): number {
+function outputWeight(script: Uint8Array): number {
   return (8 + 1 + script.length) * WEIGHT_PER_VBYTE;
 }
 

@@ -4,6 +4,7 @@ import type { Store } from '../store/ports.ts';
 import type { FeePolicy } from '../wallet/pay/fee-cap.ts';
 import type { PaymentServices } from '../wallet/payment-services.ts';
 import type { Wallets } from '../wallet/wallets.ts';
+import type { LnurlServices } from './lnurl-services.ts';
 import type { SandboxControls } from './sandbox-controls.ts';
 
 /** The running parts that handlers work with; put together by the composition root. */
@@ -24,4 +25,5 @@ export interface Parts {
   readonly wakeDispatcher: () => void;
   /** Present while the sandbox node is in use. */
   readonly sandbox: SandboxControls | null;
+  readonly lnurlServices: LnurlServices | null;
 }

@@ -41,6 +41,8 @@ export interface RequestContext {
   readonly respondAfterMs: number | null;
   /** Last-Event-ID of a resumed stream. */
   readonly lastEventId: string | null;
+  /** A `:name` of the route's path, decoded. */
+  readonly pathParameter: (name: string) => string;
 }
 
 /** {@link RequestContext} of a route that needs credentials. */

@@ -64,6 +64,7 @@ function requestContext(
     idempotencyKey,
     respondAfterMs: readPrefer(context.req.header('prefer')),
     lastEventId: context.req.header('last-event-id') ?? null,
+    pathParameter: (name) => context.req.param(name) ?? '',
     session: context.get('session'),
   };
 }

@@ -60,7 +60,7 @@ export interface ObservationRules {
   /** The payment's next state, or null when the observation changes nothing or is not allowed. */
   readonly transition: (previous: Payment | null, seen: Payment) => Payment | null;
   /** What to deliver for a watched payment that is final; null when no receiver is configured. */
-  readonly deliver: (payment: Payment) => DeliveryDraft | null;
+  readonly deliver: (payment: Payment, walletId: string) => DeliveryDraft | null;
 }
 
 export interface DeliveryDraft {

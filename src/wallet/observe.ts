@@ -1,6 +1,6 @@
 import type { Log } from '../lib/log.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
-import type { DeliveryDraft, ObservationRules } from '../store/ports.ts';
+import type { ObservationRules } from '../store/ports.ts';
 
 /** Thrown instead of logged where tests ask for it: a payment left a terminal state. */
 export class TerminalStateLeft extends Error {
@@ -8,7 +8,7 @@ export class TerminalStateLeft extends Error {
 }
 
 interface ObserveOptions {
-  readonly deliver: (payment: Payment) => DeliveryDraft | null;
+  readonly deliver: ObservationRules['deliver'];
   readonly log: Log;
   /** Whether leaving a terminal state throws (tests) or is logged and ignored (production). */
   readonly strict: boolean;

@@ -3,6 +3,7 @@ import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import { decodeCredentials, type NodeReference } from '../model/credentials.ts';
 import { ApiError } from '../model/errors.ts';
+import type { PaymentIndex } from '../model/payment-index.ts';
 import type { NodeConnector, NodeSession } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
 import { Feed } from './feed.ts';
@@ -69,6 +70,12 @@ export class Wallets {
     for (const walletId of await this.#options.store.watches.wallets()) {
       await this.#wallet(walletId).feed.refreshWatched();
     }
+  }
+
+  /** Watches a payment that was issued for a wallet without a request of its owner: by its Lightning Address. */
+  async watchIssued(walletId: string, index: PaymentIndex): Promise<void> {
+    await this.#options.store.watches.add(walletId, { kind: 'payment', index });
+    this.#wallet(walletId).feed.watchAdded();
   }
 
   /** Closes every wallet. */

@@ -5,6 +5,7 @@ import { channelRoutes } from './channels.ts';
 import { clientRoutes } from './clients.ts';
 import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
+import { lnurlServiceRoutes } from './lnurl-services.ts';
 import { nodeRoutes } from './node.ts';
 import { paymentRoutes } from './payments.ts';
 import { receiveRoutes } from './receive.ts';
@@ -28,4 +29,4 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /** The endpoints that exist only while the sandbox node is in use. */
-export const SANDBOX_ROUTES: readonly Route[] = sandboxRoutes;
+export const SANDBOX_ROUTES: readonly Route[] = [...sandboxRoutes, ...lnurlServiceRoutes];

@@ -1,15 +1,18 @@
 import { hex } from '@scure/base';
 import { decodeAddress } from '../../codecs/address.ts';
 import { decodeBip321 } from '../../codecs/bip321.ts';
+import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
 import { encodeCredentials } from '../../model/credentials.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Miner } from './chain/miner.ts';
 import { createClient } from './clients.ts';
-import type { Behavior } from './invoices.ts';
+import { type Behavior, findUnpaidInvoice } from './invoices.ts';
 import { decideHeld } from './lightning.ts';
+import type { LnurlAnswer } from './lnurl-json.ts';
 import {
   createLnurlService,
   type LnurlHost,
@@ -19,7 +22,6 @@ import {
   lnurlAnswer,
   lnurlCallbackAnswer,
 } from './lnurl-services.ts';
-import { walletOfUsername } from './names.ts';
 import type { NodeParts } from './node.ts';
 import { createOffer } from './offers.ts';
 import { nextUnusedAddress } from './onchain.ts';
@@ -129,15 +131,24 @@ export function sandboxControls(options: ControlOptions) {
     lnurlFirst: (name: string) => lnurlAnswer(world, name, options.lnurlHost),
     /** First answer of a Lightning Address (LUD-16). */
     lightningAddress: (name: string) => lightningAddressAnswer(world, name, options.lnurlHost),
-    /** Second answer of either. */
+    /** Second answer of either, and the wallet's payment where it is an invoice of a wallet. */
     lnurlSecond(name: string, query: LnurlQuery) {
       const answer = lnurlCallbackAnswer(world, name, query, options.lnurlHost);
       options.expiry.sweep();
-      return answer;
+      return { answer, issued: issuedPayment(world, answer) };
     },
-    /** The wallet whose Lightning Address that is, or null. */
-    walletOfUsername: (name: string) => walletOfUsername(world, name),
   };
+}
+
+function issuedPayment(
+  world: World,
+  answer: LnurlAnswer,
+): { userPk: string; index: PaymentIndex } | null {
+  if (typeof answer.pr !== 'string') return null;
+  const { paymentHash } = decodeBolt11(answer.pr, { verifySignature: false });
+  const invoice = findUnpaidInvoice(world, paymentHash);
+  if (!invoice?.userPk || invoice.index === null) return null;
+  return { userPk: invoice.userPk, index: invoice.index };
 }
 
 interface OutsideOrder {

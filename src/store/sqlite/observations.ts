@@ -64,7 +64,7 @@ export function sqliteObservations(
     );
     if (!watched) return 0;
     endWatch.run(walletId, index);
-    const delivery = rules.deliver(payment);
+    const delivery = rules.deliver(payment, walletId);
     if (!delivery) return 0;
     const { id, body, createdAtMs } = delivery;
     return insertDelivery.run(id, walletId, index, body, createdAtMs).changes;

@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+
+/** Hex SHA-256 of a file, read once and in pieces, so that a large file neither blocks nor fills the memory. */
+export function fileMeasurement(path: string): () => Promise<string> {
+  let measured: Promise<string> | undefined;
+  return () => {
+    measured ??= hashFile(path);
+    return measured;
+  };
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }))
+    hash.update(chunk);
+  return hash.digest('hex');
+}

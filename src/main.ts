@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { buildProgram, runProgram } from './cli/index.ts';
+import { type Config, loadConfig } from './config/config.ts';
+import type { Flags } from './config/sources.ts';
+import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
+import { createApp } from './http/app.ts';
+import type { LnurlServices } from './http/lnurl-services.ts';
+import type { Parts } from './http/parts.ts';
+import { ROUTES, SANDBOX_ROUTES } from './http/routes/index.ts';
+import { systemClock } from './lib/clock.ts';
+import { ownDataDir } from './lib/data-dir.ts';
+import { runStopStages } from './lib/lifecycle.ts';
+import { type Log, openLog } from './lib/log.ts';
+import { fileMeasurement } from './lib/measurement.ts';
+import { ApiError } from './model/errors.ts';
+import { createNameResolver } from './net/bip353.ts';
+import { createTxtResolver } from './net/dns-over-https.ts';
+import { createGuardedFetch } from './net/guarded-fetch.ts';
+import { createLnurlClient } from './net/lnurl.ts';
+import { openSandbox, type Sandbox } from './nodes/sandbox/index.ts';
+import type { Store } from './store/ports.ts';
+import { openSqliteStore } from './store/sqlite/index.ts';
+import { observationRules } from './wallet/observe.ts';
+import { Wallets } from './wallet/wallets.ts';
+import { startDispatcher } from './webhooks/dispatcher.ts';
+import { deliveryDraft } from './webhooks/draft.ts';
+import { deliverySigner } from './webhooks/sign.ts';
+
+declare const WALLET_SIDECAR_VERSION: string | undefined;
+
+/** Set by the build; running from source says so. */
+const VERSION =
+  typeof WALLET_SIDECAR_VERSION === 'string' ? WALLET_SIDECAR_VERSION : '0.0.0-source';
+
+/** How long requests in progress may take to end when the server stops. */
+const DRAIN_MS = 10_000;
+
+const io = {
+  env: process.env,
+  cwd: process.cwd(),
+  stdout: (line: string) => console.log(line),
+  stderr: (line: string) => console.error(line),
+};
+const exitCode = await runProgram(
+  buildProgram({ ...io, version: VERSION, serve }),
+  process.argv,
+  io,
+);
+if (exitCode !== 0) process.exit(exitCode);
+
+/** Runs the server until the process is told to stop. */
+async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
+  const loaded = loadConfig({ flags, env: process.env, cwd: process.cwd() });
+  const config = mode === 'dev' ? withDevWallet(loaded) : loaded;
+  const log = openLog({
+    level: config.logLevel,
+    format: config.logFormat,
+    write: (line) => console.log(line),
+  });
+  for (const warning of config.warnings) log.warn(warning);
+  const release = config.dataDir === ':memory:' ? () => undefined : ownDataDir(config.dataDir);
+  const stopping = new AbortController();
+  const store = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
+  // The port must be known to build the application, also when the system chose it; until then nobody is answered.
+  const ready = Promise.withResolvers<(request: Request) => Response | Promise<Response>>();
+  const server = Bun.serve({
+    hostname: config.listen.host,
+    port: config.listen.port,
+    idleTimeout: 60,
+    fetch: async (request) => (await ready.promise)(request),
+  });
+  const baseUrl = `http://${hostPort(config.listen.host, server.port ?? 0)}`;
+  const sidecarUrl = config.sidecarUrl ?? baseUrl;
+  const sandbox = openSandboxNode(config, baseUrl);
+  const dispatcher = openDispatcher(config, store, log);
+  const wallets = openWallets(config, { store, log, sandbox, wake: dispatcher.wake });
+  const parts: Parts = {
+    wallets,
+    store,
+    log,
+    clock: systemClock,
+    fees: config.maxFee,
+    health: () => health(config),
+    sidecarUrl,
+    wakeDispatcher: dispatcher.wake,
+    services: openServices(config, sandbox),
+    buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),
+    sandbox: sandbox.controls,
+    lnurlServices: lnurlServices(sandbox, wallets),
+  };
+  const app = createApp({
+    parts,
+    routes: [...ROUTES, ...SANDBOX_ROUTES],
+    allowedHosts: allowedHosts(config, server.port ?? 0, sidecarUrl),
+    requireAuth: config.requireAuth,
+    stopping: stopping.signal,
+    startId: randomBytes(3).toString('hex'),
+  });
+  const env = { timeout: (request: Request, secs: number) => server.timeout(request, secs) };
+  server.reload({ fetch: (request) => app.fetch(request, env) });
+  ready.resolve((request) => app.fetch(request, env));
+  await wallets.resumeWatching();
+  log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: 'sandbox' });
+  if (mode === 'dev') {
+    await fundDevWallet(wallets, sandbox);
+    for (const line of welcomeLines(baseUrl)) console.log(line);
+  }
+
+  const stop = async () => {
+    log.info('Stopping.');
+    await runStopStages(
+      [
+        { name: 'waits', deadlineMs: 1000, stop: () => stopping.abort(stoppingError()) },
+        { name: 'requests', deadlineMs: DRAIN_MS, stop: () => server.stop() },
+        { name: 'feeds', deadlineMs: 1000, stop: () => wallets.stop() },
+        { name: 'webhooks', deadlineMs: DRAIN_MS, stop: () => dispatcher.stop() },
+        { name: 'node', deadlineMs: 2000, stop: () => sandbox.connector.close() },
+        { name: 'store', deadlineMs: 2000, stop: () => store.close() },
+      ],
+      log,
+    );
+    release();
+    process.exit(0);
+  };
+  process.once('SIGTERM', () => void stop());
+  process.once('SIGINT', () => void stop());
+}
+
+function openSandboxNode(config: Config, baseUrl: string): Sandbox {
+  return openSandbox({
+    path: fileIn(config, 'sandbox.sqlite'),
+    clock: systemClock,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    version: VERSION,
+    measurement: fileMeasurement(process.execPath),
+    blockSecs: config.sandboxBlockSecs,
+    addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
+    publicUrl: baseUrl,
+    buyLinkTemplate: config.buyLinkTemplate,
+  });
+}
+
+function openDispatcher(config: Config, store: Store, log: Log) {
+  if (config.webhookUrl === null) return { wake: () => undefined, stop: async () => undefined };
+  return startDispatcher({
+    outbox: store.outbox,
+    url: config.webhookUrl,
+    sign: deliverySigner(config.webhookSecret),
+    clock: systemClock,
+    random: Math.random,
+    log,
+  });
+}
+
+function openWallets(
+  config: Config,
+  parts: { store: Store; log: Log; sandbox: Sandbox; wake: () => void },
+): Wallets {
+  const { store, log, sandbox, wake } = parts;
+  const hasReceiver = config.webhookUrl !== null;
+  return new Wallets({
+    store,
+    log,
+    random: Math.random,
+    rules: observationRules({
+      log,
+      strict: false,
+      deliver: (payment, walletId) =>
+        hasReceiver ? deliveryDraft(payment, walletId, systemClock.now()) : null,
+    }),
+    onDelivery: wake,
+    connector: ({ kind }) => (kind === 'sandbox' ? sandbox.connector : null),
+    rootConnector: sandbox.connector,
+    rootSeed: config.rootSeed,
+    defaultCredentials: config.clientCredentials,
+  });
+}
+
+function openServices(config: Config, sandbox: Sandbox): Parts['services'] {
+  const { allowPrivateNetwork, dohUrl } = config;
+  return {
+    lnurl: createLnurlClient(createGuardedFetch({ allowPrivateNetwork, allowLoopback: true })),
+    resolveName: createNameResolver({
+      resolveTxt: createTxtResolver({ url: dohUrl }),
+      localZone: sandbox.zone,
+    }),
+  };
+}
+
+function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
+  return {
+    lightningAddress: controls.lightningAddress,
+    lnurlFirst: controls.lnurlFirst,
+    async lnurlSecond(name, query) {
+      const { answer, issued } = controls.lnurlSecond(name, query);
+      if (issued) await wallets.watchIssued(issued.userPk, issued.index);
+      return answer;
+    },
+  };
+}
+
+function health(config: Config): string {
+  const [warning] = config.warnings;
+  if (warning !== undefined) return warning;
+  if (config.rootSeed !== null || config.clientCredentials !== null) return 'ok';
+  return 'No default credentials: every request needs the Authorization header, or start with --root-seed-path or --client-credentials-path.';
+}
+
+function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {
+  const { host } = config.listen;
+  const names = ['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host];
+  const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
+  return new Set([...own, new URL(sidecarUrl).host, ...config.allowHosts]);
+}
+
+function hostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function fileIn(config: Config, name: string): string {
+  return config.dataDir === ':memory:' ? ':memory:' : join(config.dataDir, name);
+}
+
+function stoppingError(): ApiError {
+  return new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
+}

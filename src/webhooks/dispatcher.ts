@@ -1,0 +1,158 @@
+import { backoffDelayMs } from '../lib/backoff.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { DueDelivery, Outbox } from '../store/ports.ts';
+import type { SignDelivery } from './sign.ts';
+
+/** Attempts at 0 s, about 2 s and about 8 s, each with its limit (decisions section 11). */
+const MAX_ATTEMPTS = 3;
+const BACKOFF = { firstMs: 2_000, mostMs: 6_000, jitter: 0.2 };
+const ATTEMPT_LIMIT_MS = 10_000;
+/** A lease outlasts the attempt it is for, so that nobody else makes the same attempt. */
+const LEASE_MS = 3 * ATTEMPT_LIMIT_MS;
+/** Attempts in progress at once: a receiver that hangs holds up a delivery only when all of them hang. */
+const MAX_CONCURRENT = 256;
+/** The outbox is looked at no later than this, whatever the clock says. */
+const LONGEST_SLEEP_MS = 5_000;
+/** Settled deliveries can be sent again for so long, and so many of them. */
+const KEPT_MS = 30 * 24 * 3600 * 1000;
+const KEPT_COUNT = 100_000;
+const PRUNE_EVERY_MS = 3600 * 1000;
+
+interface DispatcherOptions {
+  readonly outbox: Outbox;
+  readonly url: string;
+  readonly sign: SignDelivery;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  readonly attemptLimitMs?: number;
+}
+
+/** Sends what the outbox holds. */
+export interface Dispatcher {
+  /** Looks at the outbox now: something was written. */
+  wake(): void;
+  /** Takes up nothing new and lets the attempts in progress end. */
+  stop(): Promise<void>;
+}
+
+/** Starts delivering to one receiver; deliveries of different payments run side by side. */
+export function startDispatcher(options: DispatcherOptions): Dispatcher {
+  const { outbox, clock, log } = options;
+  const inProgress = new Set<Promise<void>>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let looking = false;
+  let lookAgain = false;
+  let stopped = false;
+  let prunedAtMs = Number.NEGATIVE_INFINITY;
+
+  function wake(): void {
+    if (stopped) return;
+    if (looking) {
+      lookAgain = true;
+      return;
+    }
+    looking = true;
+    void look();
+  }
+
+  async function look(): Promise<void> {
+    clearTimeout(timer);
+    let sleepMs = LONGEST_SLEEP_MS;
+    try {
+      do {
+        lookAgain = false;
+        await claimAll();
+      } while (lookAgain && !stopped);
+      await prune();
+      const dueAtMs = await outbox.nextDueAt();
+      if (dueAtMs !== null) sleepMs = Math.max(0, dueAtMs - clock.now());
+    } catch (error) {
+      log.error('The webhook outbox could not be read; it will be tried again.', { error });
+    }
+    looking = false;
+    if (lookAgain) return wake();
+    if (!stopped) timer = setTimeout(wake, Math.min(Math.max(sleepMs, 10), LONGEST_SLEEP_MS));
+  }
+
+  async function claimAll(): Promise<void> {
+    while (!stopped) {
+      const limit = MAX_CONCURRENT - inProgress.size;
+      if (limit === 0) {
+        await Promise.race(inProgress);
+        continue;
+      }
+      const due = await outbox.claim({ nowMs: clock.now(), leaseMs: LEASE_MS, limit });
+      for (const delivery of due) {
+        const attempt = deliver(delivery).finally(() => inProgress.delete(attempt));
+        inProgress.add(attempt);
+      }
+      if (due.length < limit) return;
+    }
+  }
+
+  async function deliver(delivery: DueDelivery): Promise<void> {
+    const problem = await attemptOnce(options, delivery);
+    try {
+      if (problem === null) return await outbox.delivered(delivery.id, clock.now());
+      const attempts = delivery.attempts + 1;
+      const final = attempts >= MAX_ATTEMPTS;
+      const delayMs = backoffDelayMs(attempts * 2 - 1, { ...BACKOFF, random: options.random });
+      await outbox.attemptFailed(delivery.id, problem, final ? null : clock.now() + delayMs);
+      if (final) log.warn('A webhook was not delivered.', { id: delivery.id, attempts, problem });
+      else wake();
+    } catch (error) {
+      // The lease ends by itself and the delivery is tried again: at least once.
+      log.error('The outcome of a webhook attempt could not be stored.', {
+        id: delivery.id,
+        error,
+      });
+    }
+  }
+
+  async function prune(): Promise<void> {
+    if (clock.now() - prunedAtMs < PRUNE_EVERY_MS) return;
+    prunedAtMs = clock.now();
+    await outbox.prune({ beforeMs: prunedAtMs - KEPT_MS, keep: KEPT_COUNT });
+  }
+
+  wake();
+  return {
+    wake,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await Promise.allSettled(inProgress);
+    },
+  };
+}
+
+/** What went wrong with one attempt, in words for the delivery log; null when the receiver answered 200. */
+async function attemptOnce(
+  options: DispatcherOptions,
+  delivery: DueDelivery,
+): Promise<string | null> {
+  const { url, sign, clock } = options;
+  const post = options.fetch ?? fetch;
+  const limitMs = options.attemptLimitMs ?? ATTEMPT_LIMIT_MS;
+  try {
+    const response = await post(url, {
+      method: 'POST',
+      body: delivery.body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(limitMs),
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'wallet-sidecar',
+        ...sign(delivery.id, clock.now(), delivery.body),
+      },
+    });
+    await response.body?.cancel();
+    return response.status === 200 ? null : `answered ${response.status}`;
+  } catch (error) {
+    const timedOut = error instanceof DOMException && error.name === 'TimeoutError';
+    return timedOut ? `no answer within ${limitMs / 1000} seconds` : 'could not connect';
+  }
+}

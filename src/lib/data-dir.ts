@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 
 /** A data directory that cannot be used now; the message is one sentence for the person who starts the program. */
-export class DataDirUnusable extends Error {
+class DataDirUnusable extends Error {
   override readonly name = 'DataDirUnusable';
 }
 

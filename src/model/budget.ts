@@ -8,7 +8,7 @@ import {
 import { timestamp } from './text.ts';
 
 /** Periods a budget can renew after (decisions section 7); `total` never renews. */
-export const BUDGET_PERIODS = ['day', 'week', 'month', 'total'] as const;
+const BUDGET_PERIODS = ['day', 'week', 'month', 'total'] as const;
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
 /** What a client may spend, in millisatoshis, fees included. */

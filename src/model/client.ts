@@ -10,7 +10,7 @@ import {
 import { hexOutput, timestamp } from './text.ts';
 
 /** Most UTF-8 bytes of a client's label (contract, Limits). */
-export const LABEL_MAX_BYTES = 64;
+const LABEL_MAX_BYTES = 64;
 /** Most active clients of a wallet (decisions section 7). */
 export const MAX_ACTIVE_CLIENTS = 100;
 

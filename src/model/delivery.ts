@@ -7,7 +7,7 @@ export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** The body of a `payment.finalized` webhook: the Payment and three fields (contract, Payload). */
-export const webhookPayload = paymentJson
+const webhookPayload = paymentJson
   .extend({
     type: z.literal('payment.finalized'),
     timestamp: z.iso.datetime(),

@@ -54,11 +54,6 @@ export function idOfIndex(index: PaymentIndex): PaymentId {
   return index.slice(20) as PaymentId;
 }
 
-/** The 64 hex characters of a payment id. */
-export function hexOfId(id: PaymentId): string {
-  return id.slice(3);
-}
-
 function padMs(ms: number): string {
   return String(ms).padStart(19, '0');
 }

@@ -17,7 +17,7 @@ import { hexOutput, timestamp } from './text.ts';
 /** Technical mechanism of a payment (contract, Payment). */
 export const RAILS = ['onchain', 'invoice', 'offer', 'spontaneous'] as const;
 /** Application-level kind of a payment. */
-export const KINDS = [
+const KINDS = [
   'onchain',
   'invoice',
   'offer',
@@ -28,7 +28,7 @@ export const KINDS = [
 /** Which way the money goes; `info` moves none. */
 export const DIRECTIONS = ['inbound', 'outbound', 'info'] as const;
 /** States of a payment; the last two are terminal. */
-export const STATUSES = ['pending', 'completed', 'failed'] as const;
+const STATUSES = ['pending', 'completed', 'failed'] as const;
 /** On-chain confirmation priorities: about 1, 3 and 72 blocks (contract, Limits). */
 export const PRIORITIES = ['high', 'normal', 'background'] as const;
 
@@ -39,7 +39,7 @@ export type Status = (typeof STATUSES)[number];
 export type Priority = (typeof PRIORITIES)[number];
 
 /** An on-chain transaction as answers show it (contract, On-chain transaction object). */
-export const transactionJson = z.object({
+const transactionJson = z.object({
   version: z.int(),
   lock_time: z.int(),
   input: z.array(

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /** Most Unicode code points of a note or message (contract, Limits). */
-export const NOTE_MAX_CHARACTERS = 200;
+const NOTE_MAX_CHARACTERS = 200;
 /** Most UTF-8 bytes of a note or message (contract, Limits). */
-export const NOTE_MAX_BYTES = 512;
+const NOTE_MAX_BYTES = 512;
 
 /** A note, message, offer description or proof note: non-empty, at most 200 characters and 512 UTF-8 bytes. */
 export const noteInput = z

@@ -162,6 +162,7 @@ export interface CreateInvoiceCommand {
   readonly partnerBaseFeeMsat: bigint | null;
 }
 
+/** A created invoice and its pending payment; hashes and secrets are hex. */
 export interface CreatedInvoice {
   readonly payment: Payment;
   readonly invoice: string;
@@ -223,6 +224,7 @@ export interface ClientChange {
   readonly grant?: Grant;
 }
 
+/** What a payer proof needs and only the payer has. */
 export interface ProofMaterial {
   readonly invoiceTlv: Uint8Array;
   /** Hex. */

@@ -42,6 +42,7 @@ export interface PaymentCache {
   clear(walletId: string): Promise<void>;
 }
 
+/** What list_payments asks of the cache. */
 export interface CacheQuery {
   readonly filter: 'all' | 'pending' | 'completed' | 'failed' | 'finalized';
   readonly order: 'asc' | 'desc';
@@ -63,6 +64,7 @@ export interface ObservationRules {
   readonly deliver: (payment: Payment, walletId: string) => DeliveryDraft | null;
 }
 
+/** A webhook delivery to write. */
 export interface DeliveryDraft {
   /** The webhook-id: derived from wallet and payment. */
   readonly id: string;
@@ -124,6 +126,7 @@ export interface Intent {
   readonly idempotencyKey: string | null;
 }
 
+/** What a payment may cost, held back from its client's budget. */
 export interface BudgetReservation {
   readonly clientPk: string;
   readonly amountMsat: bigint;
@@ -147,6 +150,7 @@ export type Watch =
   | { readonly kind: 'offer'; readonly offerId: string }
   | { readonly kind: 'address'; readonly address: string };
 
+/** What deliveries are owed for. */
 export interface WatchStore {
   add(walletId: string, watch: Watch): Promise<void>;
   /** Wallets with at least one watch. */
@@ -162,6 +166,7 @@ export interface CredentialStore {
   forget(walletId: string, clientPk: string): Promise<void>;
 }
 
+/** A delivery whose attempt is due. */
 export interface DueDelivery {
   readonly id: string;
   readonly body: string;
@@ -192,6 +197,7 @@ export interface Outbox {
   counts(): Promise<Record<DeliveryState, number>>;
 }
 
+/** What the delivery log is asked for. */
 export interface DeliveryQuery {
   readonly walletId: string;
   readonly state: DeliveryState | null;
@@ -200,6 +206,7 @@ export interface DeliveryQuery {
   readonly before: string | null;
 }
 
+/** What became of an Idempotency-Key. */
 export type IdempotencyState =
   | { readonly state: 'new' }
   | { readonly state: 'conflict' }
@@ -225,6 +232,7 @@ export interface IdempotencyStore {
   prune(beforeMs: number): Promise<void>;
 }
 
+/** Budgets of clients (decisions section 7). */
 export interface BudgetStore {
   set(walletId: string, clientPk: string, budget: Budget | null): Promise<void>;
   /** The budget with what is spent and reserved in its current period; null when the client has none. */

@@ -55,8 +55,9 @@ export const FIELD = {
   metadata: 27,
 } as const;
 
-/** Words (5 bits each) of the timestamp and of the signature with its recovery id. */
+/** Words (5 bits each) of the timestamp. */
 export const TIMESTAMP_WORDS = 7;
+/** Words of the signature with its recovery id. */
 export const SIGNATURE_WORDS = 104;
 
 /** What a signature signs: the human-readable part and the data, padded with zero bits to bytes (BOLT 11). */

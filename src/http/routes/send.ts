@@ -15,7 +15,7 @@ import { answerPayment } from './answer-payment.ts';
 import { examplePayment } from './examples.ts';
 
 /** Errors that every pay operation can end with. */
-export const PAY_ERRORS: readonly ErrorName[] = [
+const PAY_ERRORS: readonly ErrorName[] = [
   'refused',
   'overBudget',
   'timeout',
@@ -25,7 +25,7 @@ export const PAY_ERRORS: readonly ErrorName[] = [
 ];
 
 /** The request's own cap on routing fees (decisions section 5). */
-export const maxFeeInput = amountInput
+const maxFeeInput = amountInput
   .nullish()
   .meta({ description: 'Most routing fees in sats, in place of --max-fee (addition).' });
 

@@ -14,7 +14,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
  * | Lightning node key (secp256k1) | `wallet-sidecar/lightning-node` |
  * | on-chain account, from which each output's key is derived | `wallet-sidecar/onchain-account` |
  */
-export const DERIVATION_LABELS = {
+const DERIVATION_LABELS = {
   user: 'wallet-sidecar/user',
   lightningNode: 'wallet-sidecar/lightning-node',
   onchainAccount: 'wallet-sidecar/onchain-account',

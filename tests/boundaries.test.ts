@@ -1,0 +1,166 @@
+import { expect, test } from 'bun:test';
+import { dirname, join, normalize } from 'node:path';
+import { Glob } from 'bun';
+
+/** The import table of the architecture: what each folder may import besides `lib`. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  codecs: [],
+  model: ['codecs'],
+  config: ['model'],
+  net: ['codecs', 'model'],
+  nodes: ['net', 'codecs', 'model'],
+  store: ['model'],
+  wallet: ['nodes/node.ts', 'store/ports.ts', 'net', 'codecs', 'model'],
+  webhooks: ['store/ports.ts', 'net', 'model'],
+  http: ['wallet', 'store/ports.ts', 'model'],
+  cli: ['config', 'model', 'codecs'],
+};
+/** The composition root and its parts, which may import everything and are imported by none but each other. */
+const ROOT_FILES = new Set(['main.ts', 'dev-wallet.ts']);
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+const sources = await readSources('../src');
+const tests = await readSources('.');
+
+test('every folder imports only what the architecture allows, types included', () => {
+  const broken = sources
+    .filter(({ path }) => !ROOT_FILES.has(path))
+    .flatMap(({ path, imports }) =>
+      imports.filter((target) => !allowed(path, target)).map((target) => `${path} -> ${target}`),
+    );
+  expect(broken).toEqual([]);
+});
+
+test('the composition root is imported by nobody else', () => {
+  const broken = sources
+    .filter(
+      ({ path, imports }) =>
+        !ROOT_FILES.has(path) && imports.some((target) => ROOT_FILES.has(target)),
+    )
+    .map(({ path }) => path);
+  expect(broken).toEqual([]);
+});
+
+test('imports form no cycle', () => {
+  const graph = new Map(sources.map(({ path, imports }) => [path, imports]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, trail: readonly string[]) => {
+    if (trail.includes(path)) cycles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+    if (done.has(path) || trail.includes(path)) return;
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of sources) visit(path, []);
+  expect(cycles).toEqual([]);
+});
+
+test('a folder of a node kind is entered by its front door only', () => {
+  const broken = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((target) =>
+        /^(nodes\/(sandbox|lnd)|codecs\/(bolt11|bolt12|payer-proof)|store\/sqlite)\//.test(target),
+      )
+      .filter((target) => !target.endsWith('/index.ts') && dirname(path) !== dirname(target))
+      .filter((target) => !path.startsWith(target.split('/').slice(0, 2).join('/')))
+      .map((target) => `${path} -> ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('codecs and model read no clock, no randomness, no disk and no network', () => {
+  const impure =
+    /\b(Date\.now|Math\.random|process\.|Bun\.|fetch\()|node:(fs|net|http|https|dns|child_process)|bun:sqlite/;
+  const broken = sources
+    .filter(({ path }) => /^(codecs|model)\//.test(path) && impure.test(withoutComments(path)))
+    .map(({ path }) => path);
+  expect(broken).toEqual([]);
+});
+
+test('the time comes from the clock alone', () => {
+  const broken = sources
+    .filter(({ path, text }) => path !== 'lib/clock.ts' && /\bDate\.now\(/.test(text))
+    .map(({ path }) => path);
+  expect(broken).toEqual([]);
+});
+
+test('every exported function, class, constant and type has a doc comment', () => {
+  const bare = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm)]
+      .filter((match) => !documented(text, match.index))
+      .map((match) => `${path}: ${match[1]}`),
+  );
+  expect(bare.filter((name) => !isCompanionType(name))).toEqual([]);
+});
+
+test('every export is used by another file of the product or by a test', () => {
+  const unused = sources
+    .filter(({ path }) => !ROOT_FILES.has(path))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(/^export (?:async )?(?:function\*?|class|const) (\w+)/gm)]
+        .map((match) => match[1] ?? '')
+        .filter(
+          (name) =>
+            !sources
+              .concat(tests)
+              .some((other) => other.path !== path && other.text.includes(name)),
+        )
+        .map((name) => `${path}: ${name}`),
+    );
+  expect(unused).toEqual([]);
+});
+
+function allowed(path: string, target: string): boolean {
+  const from = path.split('/')[0] ?? '';
+  const to = target.split('/')[0] ?? '';
+  if (from === to || to === 'lib') return true;
+  return (MAY_IMPORT[from] ?? []).some((entry) =>
+    entry.endsWith('.ts') ? target === entry : to === entry,
+  );
+}
+
+function documented(text: string, at: number): boolean {
+  return /\*\/\s*$/.test(text.slice(0, at));
+}
+
+/** A type that only names what the documented schema or list above it holds. */
+function isCompanionType(name: string): boolean {
+  const [path = '', type = ''] = name.split(': ');
+  const text = sources.find((source) => source.path === path)?.text ?? '';
+  return (
+    new RegExp(`export type ${type} = (z\\.|\\(typeof|keyof typeof|SchemaOutput|\\()`).test(text) ||
+    /Command|Request|Options|Session/.test(type)
+  );
+}
+
+function withoutComments(path: string): string {
+  const text = sources.find((source) => source.path === path)?.text ?? '';
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+}
+
+async function readSources(folder: string): Promise<Source[]> {
+  const root = join(import.meta.dir, folder);
+  const paths = [...new Glob('**/*.ts').scanSync(root)].toSorted();
+  return Promise.all(
+    paths.map(async (path) => {
+      const text = await Bun.file(join(root, path)).text();
+      const targets = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+        (match) => match[1] ?? '',
+      );
+      return {
+        path,
+        text,
+        imports: targets
+          .filter((target) => target.startsWith('.'))
+          .map((target) => normalize(join(dirname(path), target)))
+          .filter((target) => target.endsWith('.ts')),
+      };
+    }),
+  );
+}

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'bun:test';
+import { hex } from '@scure/base';
+import fc from 'fast-check';
+import { decodeBolt11, encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import { CodecError } from '../../src/codecs/codec-error.ts';
+import vectors from '../vectors/bolt11-examples.json';
+import { expectRefusal } from './expect-refusal.ts';
+
+const KEY = hex.decode(vectors.signing_private_key_stated);
+const SECRET = '11'.repeat(32);
+const HASH = '0001020304050607080900010203040506070809000102030405060708090102';
+const PAYEE = '03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad';
+
+interface Stated {
+  readonly amount?: string;
+  readonly timestamp?: number;
+  readonly payment_hash?: string;
+  readonly payment_secret?: string;
+  readonly description?: string;
+  readonly description_hash?: string;
+  readonly expiry_seconds?: number;
+  readonly payee_node_id?: string;
+  readonly fallback_addresses?: readonly string[];
+  readonly payment_metadata?: string;
+}
+
+describe('every valid example of BOLT 11 is read as stated', () => {
+  for (const vector of vectors.valid) {
+    // Stated as valid, but against the reader rule about field lengths: the strict reading is the safe one.
+    if ('disputed' in vector) continue;
+    test(vector.id.slice(0, 70), () => {
+      const invoice = decodeBolt11(vector.invoice);
+      const stated: Stated = vector.stated;
+      expect(invoice.amountMsat).toBe(stated.amount ? msatOf(stated.amount) : null);
+      if (stated.timestamp) expect(invoice.timestampSecs).toBe(stated.timestamp);
+      if (stated.payment_hash) expect(invoice.paymentHash).toBe(stated.payment_hash);
+      if (stated.payment_secret) expect(invoice.paymentSecret).toBe(stated.payment_secret);
+      if (stated.description) expect(invoice.description).toBe(stated.description);
+      if (stated.description_hash) expect(invoice.descriptionHash).toBe(stated.description_hash);
+      if (stated.expiry_seconds) expect(invoice.expirySecs).toBe(stated.expiry_seconds);
+      if (stated.payee_node_id) expect(invoice.payeePubkey).toBe(stated.payee_node_id);
+      if (stated.fallback_addresses) {
+        expect(invoice.fallbackAddresses).toEqual([...stated.fallback_addresses]);
+      }
+      if (stated.payment_metadata) expect(invoice.metadata).toBe(stated.payment_metadata);
+    });
+  }
+});
+
+const REASONS: Readonly<Record<string, RegExp>> = {
+  'Same, but adding invalid unknown feature 100': /requires feature 100/,
+  'Bech32 checksum is invalid.': /not a BOLT 11 string/,
+  'Malformed bech32 string (no 1)': /not a BOLT 11 string/,
+  'Signature is not recoverable.': /does not fit any key/,
+  'String is too short.': /not a BOLT 11 string|too short/,
+  'Invalid sub-millisatoshi precision.': /not a BOLT 11 string/,
+  'Missing required `s` field.': /no payment secret/,
+};
+
+describe('every invalid example of BOLT 11 is refused for its reason', () => {
+  for (const vector of vectors.invalid) {
+    test(vector.reason, () => {
+      const reason = REASONS[vector.reason] ?? /more than one payment hash/;
+      expectRefusal(() => decodeBolt11(vector.invoice), 'bolt11', reason);
+    });
+  }
+});
+
+test('an invoice whose payment hash has another length is refused, though an old example lists it as valid', () => {
+  const disputed = vectors.valid.find((vector) => 'disputed' in vector);
+  expect(() => decodeBolt11(disputed?.invoice ?? '')).toThrow(CodecError);
+});
+
+test('writing is deterministic and gives the first example byte for byte', () => {
+  const text = encodeBolt11(
+    {
+      network: 'bitcoin',
+      amountMsat: null,
+      timestampSecs: 1496314658,
+      paymentSecret: SECRET,
+      paymentHash: HASH,
+      description: 'Please consider supporting this project',
+      features: [8, 14],
+    },
+    KEY,
+  );
+  expect(text).toBe(vectors.valid[0]?.invoice ?? '');
+});
+
+test('a signature by another key than the payee named is refused', () => {
+  const text = encodeBolt11(
+    {
+      network: 'regtest',
+      amountMsat: 1n,
+      timestampSecs: 1,
+      paymentSecret: SECRET,
+      paymentHash: HASH,
+      description: '',
+      payeePubkey: `02${'22'.repeat(32)}`,
+      features: [8, 14],
+    },
+    KEY,
+  );
+  expectRefusal(() => decodeBolt11(text), 'bolt11', /not by the payee/);
+});
+
+test('an invoice without description and description hash cannot be written', () => {
+  const fields = { network: 'regtest', amountMsat: null, timestampSecs: 1, paymentSecret: SECRET, paymentHash: HASH } as const;
+  expectRefusal(() => encodeBolt11(fields, KEY), 'bolt11', /description/);
+});
+
+test('reading gives back what was written', () => {
+  const hash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(hex.encode);
+  const written = fc.record({
+    network: fc.constantFrom('bitcoin', 'testnet', 'signet', 'regtest'),
+    amountMsat: fc.option(fc.bigInt(1n, 2_100_000_000_000_000_000n)),
+    timestampSecs: fc.integer({ min: 0, max: 2 ** 35 - 1 }),
+    paymentSecret: hash,
+    paymentHash: hash,
+    description: fc.string({ maxLength: 150, unit: 'grapheme' }),
+    expirySecs: fc.integer({ min: 1, max: 2 ** 31 }),
+    minFinalCltvExpiryDelta: fc.integer({ min: 1, max: 2 ** 16 }),
+  });
+  fc.assert(
+    fc.property(written, (fields) => {
+      if (Buffer.byteLength(fields.description) > 639) return;
+      const read = decodeBolt11(encodeBolt11({ ...fields, features: [8, 14, 17] }, KEY));
+      expect(read).toMatchObject({ ...fields, payeePubkey: PAYEE });
+      expect([...read.features].toSorted((a, b) => a - b)).toEqual([8, 14, 17]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('route hints, fallback addresses and metadata are read as written', () => {
+  const routeHints = [
+    [
+      {
+        pubkey: PAYEE,
+        shortChannelId: '0102030405060708',
+        feeBaseMsat: 1,
+        feeProportionalMillionths: 20,
+        cltvExpiryDelta: 3,
+      },
+    ],
+  ];
+  const fallbackAddresses = ['bcrt1q6z64a43mjgkcq0ul2znwneq3spghrlau9slefp'];
+  const text = encodeBolt11(
+    {
+      network: 'regtest',
+      amountMsat: null,
+      timestampSecs: 5,
+      paymentSecret: SECRET,
+      paymentHash: HASH,
+      descriptionHash: '22'.repeat(32),
+      metadata: '01fafaf0',
+      routeHints,
+      fallbackAddresses,
+      features: [8, 14],
+    },
+    KEY,
+  );
+  expect(decodeBolt11(text)).toMatchObject({
+    routeHints,
+    fallbackAddresses,
+    metadata: '01fafaf0',
+    descriptionHash: '22'.repeat(32),
+    description: null,
+  });
+});
+
+test('no string makes the reader throw anything but its own error', () => {
+  const start = vectors.valid[0]?.invoice ?? '';
+  const mutated = fc
+    .tuple(fc.nat(start.length - 1), fc.string({ maxLength: 5 }))
+    .map(([at, piece]) => start.slice(0, at) + piece + start.slice(at + piece.length));
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), mutated, fc.string().map((text) => `lnbc1${text}`)), (text) => {
+      try {
+        decodeBolt11(text);
+      } catch (error) {
+        expect(error).toBeInstanceOf(CodecError);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+function msatOf(amount: string): bigint {
+  const units: Readonly<Record<string, bigint>> = { m: 100_000_000n, u: 100_000n, n: 100n };
+  const unit = units[amount.slice(-1)];
+  return unit ? BigInt(amount.slice(0, -1)) * unit : BigInt(amount) * 100_000_000_000n;
+}

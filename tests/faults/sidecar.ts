@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+
+const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
+
+/** A sidecar process that a test may treat badly. */
+export interface FaultSidecar {
+  readonly baseUrl: string;
+  readonly pid: number;
+  /** Calls it; throws on a refused connection and on answers other than 2xx. */
+  call(method: string, path: string, options?: CallOptions): Promise<unknown>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** SIGTERM; answers the exit code. */
+  stop(): Promise<number>;
+  /** What it wrote so far. */
+  log(): string;
+}
+
+interface CallOptions {
+  readonly body?: unknown;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly credentials?: string;
+}
+
+/** An answer other than 2xx. */
+export class CallFailed extends Error {
+  constructor(
+    readonly status: number,
+    readonly body: { code: number; msg: string },
+  ) {
+    super(`${status} ${JSON.stringify(body)}`);
+  }
+}
+
+/** Starts the compiled binary with a trial wallet on the sandbox node and waits until it answers. */
+export async function startFaultSidecar(options: {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly webhookUrl?: string;
+}): Promise<FaultSidecar> {
+  const baseUrl = `http://127.0.0.1:${options.port}`;
+  const flags = options.webhookUrl === undefined ? [] : ['--webhook-url', options.webhookUrl];
+  const child = Bun.spawn(
+    [BINARY, 'dev', '--data-dir', options.dataDir, '--listen-addr', `127.0.0.1:${options.port}`, ...flags],
+    { env: { ...process.env, SERVICE_SANDBOX_BLOCK_SECS: '0' }, stdout: 'pipe', stderr: 'pipe' },
+  );
+  let log = '';
+  const collect = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const chunk of stream) log += new TextDecoder().decode(chunk);
+  };
+  void collect(child.stdout);
+  void collect(child.stderr);
+  const sidecar: FaultSidecar = {
+    baseUrl,
+    pid: child.pid,
+    log: () => log,
+    call: (method, path, call) => request(baseUrl, method, path, call),
+    async kill() {
+      child.kill('SIGKILL');
+      await child.exited;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      return child.exited;
+    },
+  };
+  for (let round = 0; round < 400; round++) {
+    // The trial wallet is funded right after the first answer, so its payments show that all is ready.
+    const ready = await sidecar.call('GET', '/v2/node/node_info').catch(() => null);
+    if (ready !== null && (ready as { balance: string }).balance !== '0') return sidecar;
+    if (child.exitCode !== null) break;
+    await Bun.sleep(25);
+  }
+  throw new Error(`the sidecar did not start: ${log}`);
+}
+
+async function request(
+  baseUrl: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<unknown> {
+  const query = options.query ? `?${new URLSearchParams(options.query)}` : '';
+  const response = await fetch(`${baseUrl}${path}${query}`, {
+    method,
+    headers: {
+      ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(options.credentials ? { authorization: `Bearer ${options.credentials}` } : {}),
+      ...options.headers,
+    },
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+  });
+  const body = await response.json();
+  if (!response.ok) throw new CallFailed(response.status, body as CallFailed['body']);
+  return body;
+}
+
+/** A port nobody listens on. */
+export function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+  const { port } = server;
+  void server.stop(true);
+  return port ?? 0;
+}
+
+/** Repeatable numbers from 0 up to 1 (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

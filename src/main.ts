@@ -7,6 +7,7 @@ import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { createApp } from './http/app.ts';
 import type { LnurlServices } from './http/lnurl-services.ts';
 import type { Parts } from './http/parts.ts';
+import { docsRoutes } from './http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from './http/routes/index.ts';
 import { systemClock } from './lib/clock.ts';
 import { ownDataDir } from './lib/data-dir.ts';
@@ -79,6 +80,7 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
     wallets,
     store,
     log,
+    version: VERSION,
     clock: systemClock,
     fees: config.maxFee,
     health: () => health(config),
@@ -89,9 +91,10 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
     sandbox: sandbox.controls,
     lnurlServices: lnurlServices(sandbox, wallets),
   };
+  const served = [...ROUTES, ...SANDBOX_ROUTES];
   const app = createApp({
     parts,
-    routes: [...ROUTES, ...SANDBOX_ROUTES],
+    routes: [...served, ...docsRoutes(served)],
     allowedHosts: allowedHosts(config, server.port ?? 0, sidecarUrl),
     requireAuth: config.requireAuth,
     stopping: stopping.signal,

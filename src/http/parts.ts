@@ -17,6 +17,8 @@ export interface Parts {
   readonly buyLink: (invoice: string) => string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Version of this program. */
+  readonly version: string;
   /** `ok`, or a sentence that says what is missing; never waits. */
   readonly health: () => string;
   /** Base URL of this sidecar, without a slash at the end. */

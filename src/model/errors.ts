@@ -95,7 +95,7 @@ export class ApiError extends Error {
     options: ApiErrorOptions = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.data = options.data ?? null;
+    this.data = options.data ?? (kind === 'rejected' ? issuesOf('', message) : null);
     this.httpStatus = options.httpStatus ?? ERRORS[kind].httpStatus;
     this.outcomeUnknown = options.outcomeUnknown ?? false;
   }
@@ -109,8 +109,13 @@ export class ApiError extends Error {
 /** Error 7 for one field: `data.issues` names it (decisions section 2). */
 export function rejected(path: string, message: string): ApiError {
   return new ApiError('rejected', path === '' ? message : `${path}: ${message}`, {
-    data: { issues: [{ path, message }] satisfies Issue[] },
+    data: issuesOf(path, message),
   });
+}
+
+/** `data` of a rejected request (decisions section 2). */
+function issuesOf(path: string, message: string): { readonly issues: readonly Issue[] } {
+  return { issues: [{ path, message }] };
 }
 
 /** Error 106: the node refused, or could not do it, and nothing was sent. */

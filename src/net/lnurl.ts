@@ -55,11 +55,12 @@ export interface LnurlClient {
   ): Promise<void>;
 }
 
+/** Services name limits beyond all money there is; they count as that. */
 const msat = z
-  .int()
+  .number()
   .min(0)
-  .transform((value) => BigInt(value))
-  .refine((value) => value <= MAX_AMOUNT_MSAT);
+  .refine(Number.isInteger)
+  .transform((value) => (BigInt(value) < MAX_AMOUNT_MSAT ? BigInt(value) : MAX_AMOUNT_MSAT));
 
 const payReply = z.object({
   tag: z.literal('payRequest'),

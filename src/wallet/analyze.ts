@@ -17,6 +17,8 @@ interface MethodTerms {
   readonly description: string | null;
   /** Exact amount asked for; null when the sender chooses within the bounds. */
   readonly amountMsat: bigint | null;
+  /** Whether the amount stands beside the method (in a BIP 321 URI) and not in it. */
+  readonly amountFromUri: boolean;
   readonly minMsat: bigint | null;
   readonly maxMsat: bigint | null;
   readonly expiresAtMs: number | null;
@@ -152,6 +154,7 @@ function offerTerms(offer: Offer, found: Found): PayMethod {
     viaName: found.viaName,
     description: offer.description ?? found.description,
     amountMsat: found.amountMsat,
+    amountFromUri: found.amountMsat !== null,
     // BOLT 12: the offer's amount is the least that is accepted.
     minMsat: offer.amountMsat,
     maxMsat: null,
@@ -165,6 +168,7 @@ function invoiceTerms(text: string, invoice: Bolt11Invoice, found: Found): PayMe
     text,
     description: invoice.description ?? found.description,
     amountMsat: invoice.amountMsat ?? found.amountMsat,
+    amountFromUri: invoice.amountMsat === null && found.amountMsat !== null,
     minMsat: null,
     maxMsat: null,
     expiresAtMs: invoice.expiresAtMs,
@@ -177,6 +181,7 @@ function addressTerms(text: string, found: Found): PayMethod {
     text: decodeAddress(text).canonical,
     description: found.description,
     amountMsat: found.amountMsat,
+    amountFromUri: found.amountMsat !== null,
     minMsat: null,
     maxMsat: null,
     expiresAtMs: null,
@@ -190,7 +195,16 @@ function lnurlTerms(
   if (request.tag === 'withdrawRequest') {
     const { minWithdrawableMsat: minMsat, maxWithdrawableMsat: maxMsat } = request;
     const description = request.defaultDescription;
-    return { text, request, description, minMsat, maxMsat, amountMsat: null, expiresAtMs: null };
+    return {
+      text,
+      request,
+      description,
+      minMsat,
+      maxMsat,
+      amountMsat: null,
+      amountFromUri: false,
+      expiresAtMs: null,
+    };
   }
   const { minSendableMsat: minMsat, maxSendableMsat: maxMsat } = request;
   return {
@@ -199,6 +213,7 @@ function lnurlTerms(
     request,
     description: request.longDescription ?? request.description,
     amountMsat: minMsat === maxMsat ? minMsat : null,
+    amountFromUri: false,
     minMsat,
     maxMsat,
     expiresAtMs: null,

@@ -27,7 +27,9 @@ describe('every invalid address of BIP 350 and BIP 173 is refused', () => {
 });
 
 test('version 1 and higher in bech32, valid in BIP 173, is refused since BIP 350', () => {
-  const old = bip173.valid_segwit_addresses.filter((vector) => !vector.script_pubkey_hex.startsWith('00'));
+  const old = bip173.valid_segwit_addresses.filter(
+    (vector) => !vector.script_pubkey_hex.startsWith('00'),
+  );
   expect(old.length).toBeGreaterThan(0);
   for (const { address } of old) expect(() => decodeAddress(address)).toThrow(/not of the kind/);
 });
@@ -61,13 +63,19 @@ test('reading gives back the witness program that was written', () => {
 
 test('no string makes the reader throw anything but its own error', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.string().map((text) => `bc1${text}`)), (text) => {
-      try {
-        decodeAddress(text);
-      } catch (error) {
-        expect(error).toBeInstanceOf(CodecError);
-      }
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.string().map((text) => `bc1${text}`),
+      ),
+      (text) => {
+        try {
+          decodeAddress(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CodecError);
+        }
+      },
+    ),
     { numRuns: 2000 },
   );
 });
@@ -82,7 +90,8 @@ describe('the bech32 library reads the checksums of BIP 173 and BIP 350', () => 
       test(`reads ${string}`, () => expect(codec.decodeUnsafe(string)).toBeDefined());
     }
     for (const { string, reason } of invalid) {
-      test(`refuses ${string}: ${reason}`, () => expect(codec.decodeUnsafe(string)).toBeUndefined());
+      test(`refuses ${string}: ${reason}`, () =>
+        expect(codec.decodeUnsafe(string)).toBeUndefined());
     }
   }
 });

@@ -105,7 +105,13 @@ test('a signature by another key than the payee named is refused', () => {
 });
 
 test('an invoice without description and description hash cannot be written', () => {
-  const fields = { network: 'regtest', amountMsat: null, timestampSecs: 1, paymentSecret: SECRET, paymentHash: HASH } as const;
+  const fields = {
+    network: 'regtest',
+    amountMsat: null,
+    timestampSecs: 1,
+    paymentSecret: SECRET,
+    paymentHash: HASH,
+  } as const;
   expectRefusal(() => encodeBolt11(fields, KEY), 'bolt11', /description/);
 });
 
@@ -175,13 +181,20 @@ test('no string makes the reader throw anything but its own error', () => {
     .tuple(fc.nat(start.length - 1), fc.string({ maxLength: 5 }))
     .map(([at, piece]) => start.slice(0, at) + piece + start.slice(at + piece.length));
   fc.assert(
-    fc.property(fc.oneof(fc.string(), mutated, fc.string().map((text) => `lnbc1${text}`)), (text) => {
-      try {
-        decodeBolt11(text);
-      } catch (error) {
-        expect(error).toBeInstanceOf(CodecError);
-      }
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        mutated,
+        fc.string().map((text) => `lnbc1${text}`),
+      ),
+      (text) => {
+        try {
+          decodeBolt11(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CodecError);
+        }
+      },
+    ),
     { numRuns: 2000 },
   );
 });

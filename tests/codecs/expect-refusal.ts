@@ -2,7 +2,11 @@ import { expect } from 'bun:test';
 import { CodecError, type CodecFormat } from '../../src/codecs/codec-error.ts';
 
 /** Expects `act` to throw the `CodecError` of that format with `reason` in its message. */
-export function expectRefusal(act: () => unknown, format: CodecFormat, reason: string | RegExp): void {
+export function expectRefusal(
+  act: () => unknown,
+  format: CodecFormat,
+  reason: string | RegExp,
+): void {
   let thrown: unknown = 'nothing was thrown';
   try {
     act();

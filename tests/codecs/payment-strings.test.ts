@@ -26,7 +26,16 @@ test('amounts of BIP 321 are decimal bitcoins', () => {
   expect(decodeBip321('bitcoin:?amount=50.00').amountMsat).toBe(5_000_000_000_000n);
   expect(decodeBip321('bitcoin:?amount=20.3').amountMsat).toBe(2_030_000_000_000n);
   expect(decodeBip321('bitcoin:?amount=0.00000001').amountMsat).toBe(1000n);
-  for (const amount of ['50,000.00', '-1', '1e3', '', '.', '0.000000001', '0', '21000000.00000001']) {
+  for (const amount of [
+    '50,000.00',
+    '-1',
+    '1e3',
+    '',
+    '.',
+    '0.000000001',
+    '0',
+    '21000000.00000001',
+  ]) {
     expect(() => decodeBip321(`bitcoin:?amount=${amount}`)).toThrow(CodecError);
   }
 });
@@ -89,7 +98,14 @@ test('a web address that carries an LNURL leads to that service (LUD-01)', () =>
 test('a Lightning Address is the service that LUD-16 says', () => {
   const vector = lnurl.luds.find(({ id }) => id === 'lud16-address');
   expect(decodeLightningAddress(vector?.input ?? '').url).toBe(vector?.url ?? '');
-  for (const bad of ['@example.com', 'a@', 'a@b@c', 'a b@example.com', 'a@exa mple.com', 'a@-x.com']) {
+  for (const bad of [
+    '@example.com',
+    'a@',
+    'a@b@c',
+    'a b@example.com',
+    'a@exa mple.com',
+    'a@-x.com',
+  ]) {
     expect(() => decodeLightningAddress(bad)).toThrow(CodecError);
   }
 });
@@ -122,7 +138,13 @@ test('reading gives back what was written', () => {
       fc.string({ unit: 'grapheme' }),
       (sats, label, message) => {
         fc.pre(label.isWellFormed() && message.isWellFormed());
-        const parts = { amountMsat: sats * 1000n, label, message, offer: 'lno1x', invoice: 'lnbc1y' };
+        const parts = {
+          amountMsat: sats * 1000n,
+          label,
+          message,
+          offer: 'lno1x',
+          invoice: 'lnbc1y',
+        };
         expect(decodeBip321(encodeBip321(parts))).toMatchObject({
           amountMsat: parts.amountMsat,
           label,
@@ -136,8 +158,20 @@ test('reading gives back what was written', () => {
 });
 
 test('no string makes the parser throw anything but a codec error', () => {
-  const prefixes = ['', 'bitcoin:', 'lightning:', 'lnurl1', 'lnurlp://', '₿', 'a@', 'https://', 'lno1'];
-  const strings = fc.tuple(fc.constantFrom(...prefixes), fc.string({ unit: 'binary' })).map((parts) => parts.join(''));
+  const prefixes = [
+    '',
+    'bitcoin:',
+    'lightning:',
+    'lnurl1',
+    'lnurlp://',
+    '₿',
+    'a@',
+    'https://',
+    'lno1',
+  ];
+  const strings = fc
+    .tuple(fc.constantFrom(...prefixes), fc.string({ unit: 'binary' }))
+    .map((parts) => parts.join(''));
   fc.assert(
     fc.property(strings, (text) => {
       try {

@@ -42,13 +42,21 @@ test(
     expect(await totalSats(sidecar, credentials)).toBe(total);
     for (const wallet of [null, credentials]) {
       const payments = await allPayments(sidecar, wallet);
-      const finalized = payments.filter(({ rail, status }) => rail === 'invoice' && status !== 'pending');
+      const finalized = payments.filter(
+        ({ rail, status }) => rail === 'invoice' && status !== 'pending',
+      );
       await deliverEverything(sidecar, wallet);
-      await eventually(() => finalized.every(({ index }) => receiver.ids(wallet !== null, index).size > 0));
-      const missing = finalized.filter(({ index }) => receiver.ids(wallet !== null, index).size === 0);
+      await eventually(() =>
+        finalized.every(({ index }) => receiver.ids(wallet !== null, index).size > 0),
+      );
+      const missing = finalized.filter(
+        ({ index }) => receiver.ids(wallet !== null, index).size === 0,
+      );
       expect(missing.map(({ index }) => index)).toEqual([]);
       for (const { index } of finalized) expect(receiver.ids(wallet !== null, index).size).toBe(1);
-      const pending = payments.filter(({ rail, status }) => rail === 'invoice' && status === 'pending');
+      const pending = payments.filter(
+        ({ rail, status }) => rail === 'invoice' && status === 'pending',
+      );
       expect(pending.filter(({ direction }) => direction === 'outbound')).toEqual([]);
       for (const { index } of pending) expect(receiver.ids(wallet !== null, index).size).toBe(0);
       await expectCacheEqualsNode(sidecar, wallet, payments);
@@ -89,14 +97,19 @@ function unreliableReceiver(random: () => number) {
       good = true;
     },
     /** Ids under which a payment was noticed; only the second wallet pays, so the direction names the wallet. */
-    ids: (outbound: boolean, index: string) => seen.get(`${outbound} ${index}`) ?? new Set<string>(),
+    ids: (outbound: boolean, index: string) =>
+      seen.get(`${outbound} ${index}`) ?? new Set<string>(),
     notices: () => seen.size,
     stop: () => server.stop(true),
   };
 }
 
 /** Invoices of the first wallet, paid by the second, several at a time, until the sidecar is gone. */
-async function keepPaying(sidecar: FaultSidecar, credentials: string, prefix: string): Promise<void> {
+async function keepPaying(
+  sidecar: FaultSidecar,
+  credentials: string,
+  prefix: string,
+): Promise<void> {
   const worker = async (name: string) => {
     for (let turn = 0; ; turn++) {
       const key = { 'idempotency-key': `${prefix}-${name}-${turn}` };
@@ -120,7 +133,10 @@ async function totalSats(sidecar: FaultSidecar, credentials: string): Promise<nu
       sidecar.call('GET', '/v2/node/node_info', wallet === null ? {} : { credentials: wallet }),
     ),
   );
-  return infos.reduce((sum: number, info) => sum + Number((info as { balance: string }).balance), 0);
+  return infos.reduce(
+    (sum: number, info) => sum + Number((info as { balance: string }).balance),
+    0,
+  );
 }
 
 async function allPayments(sidecar: FaultSidecar, wallet: string | null): Promise<PaymentJson[]> {

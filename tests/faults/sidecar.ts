@@ -42,7 +42,15 @@ export async function startFaultSidecar(options: {
   const baseUrl = `http://127.0.0.1:${options.port}`;
   const flags = options.webhookUrl === undefined ? [] : ['--webhook-url', options.webhookUrl];
   const child = Bun.spawn(
-    [BINARY, 'dev', '--data-dir', options.dataDir, '--listen-addr', `127.0.0.1:${options.port}`, ...flags],
+    [
+      BINARY,
+      'dev',
+      '--data-dir',
+      options.dataDir,
+      '--listen-addr',
+      `127.0.0.1:${options.port}`,
+      ...flags,
+    ],
     { env: { ...process.env, SERVICE_SANDBOX_BLOCK_SECS: '0' }, stdout: 'pipe', stderr: 'pipe' },
   );
   let log = '';

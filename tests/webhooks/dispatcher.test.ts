@@ -56,7 +56,9 @@ describe('deliveries', () => {
     cleanups.push(() => hanging.resolve(new Response()));
     const { deliver, settled } = start(async (request) => {
       const { index } = (await request.json()) as { index: string };
-      return index.includes('0000000000000000001-') ? hanging.promise : new Response(null, { status: 200 });
+      return index.includes('0000000000000000001-')
+        ? hanging.promise
+        : new Response(null, { status: 200 });
     });
     const slow = await deliver(1);
     const quick = await deliver(2);
@@ -73,7 +75,9 @@ describe('deliveries', () => {
 
   test('a failed delivery can be sent again under its id', async () => {
     let status = 500;
-    const { deliver, settled, clock, store, dispatcher } = start(() => new Response(null, { status }));
+    const { deliver, settled, clock, store, dispatcher } = start(
+      () => new Response(null, { status }),
+    );
     const id = await deliver(1);
     await settled(id, () => clock.advance(3000));
     status = 200;
@@ -122,7 +126,12 @@ function start(answer: (request: Request) => Response | Promise<Response>, url?:
     until = (row: { state: string; attempts: number }) => row.state !== 'pending',
   ) {
     for (let round = 0; round < 400; round++) {
-      const rows = await store.outbox.list({ walletId: WALLET, state: null, limit: 10, before: null });
+      const rows = await store.outbox.list({
+        walletId: WALLET,
+        state: null,
+        limit: 10,
+        before: null,
+      });
       const row = rows.find((one) => one.id === id);
       if (row && until(row)) return row;
       each?.();

@@ -34,10 +34,12 @@ test('without a secret no header is added', () => {
 describe('secrets are 24 to 64 bytes of base64, with or without whsec_', () => {
   const bytes = (count: number) => Buffer.alloc(count, 1).toString('base64');
   for (const good of [bytes(24), bytes(64), `whsec_${bytes(32)}`]) {
-    test(`takes ${good.length} characters`, () => expect(parseWebhookSecret(good)).toHaveProperty('value'));
+    test(`takes ${good.length} characters`, () =>
+      expect(parseWebhookSecret(good)).toHaveProperty('value'));
   }
   for (const bad of [bytes(23), bytes(65), '', 'whsec_', 'not base64!', 'whsec_whsec_AAAA']) {
-    test(`refuses ${JSON.stringify(bad)}`, () => expect(parseWebhookSecret(bad)).toHaveProperty('problem'));
+    test(`refuses ${JSON.stringify(bad)}`, () =>
+      expect(parseWebhookSecret(bad)).toHaveProperty('problem'));
   }
 });
 

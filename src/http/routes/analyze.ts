@@ -66,10 +66,13 @@ export const analyzeRoutes = [
 ];
 
 function encodePayable(method: PayMethod, sidecarUrl: string): PayableJson {
+  const amount = formatNullableAmountMsat(method.amountMsat);
+  // Without it the callback would have lost what the URI asks for.
+  const withAmount = method.amountFromUri ? `&amount=${amount}` : '';
   const shared = {
-    callback: `${sidecarUrl}/v2/node/pay?payable=${encodeURIComponent(method.text)}`,
+    callback: `${sidecarUrl}/v2/node/pay?payable=${encodeURIComponent(method.text)}${withAmount}`,
     description: method.description,
-    amount: formatNullableAmountMsat(method.amountMsat),
+    amount,
     min_amount: formatNullableAmountMsat(method.minMsat),
     max_amount: formatNullableAmountMsat(method.maxMsat),
     expires_at: method.expiresAtMs,

@@ -8,6 +8,7 @@ import { healthRoutes } from './health.ts';
 import { lnurlServiceRoutes } from './lnurl-services.ts';
 import { nodeRoutes } from './node.ts';
 import { paymentRoutes } from './payments.ts';
+import { proofRoutes } from './proofs.ts';
 import { receiveRoutes } from './receive.ts';
 import { sandboxRoutes } from './sandbox.ts';
 import { sendRoutes } from './send.ts';
@@ -24,6 +25,7 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...addressRoutes,
   ...channelRoutes,
+  ...proofRoutes,
   ...clientRoutes,
   ...webhookRoutes,
 ];

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
-import { MAX_AMOUNT_MSAT, MSAT_PER_SAT } from '../../model/amount.ts';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { noteInput } from '../../model/text.ts';
 import { createInvoice } from './invoices.ts';
@@ -48,10 +48,13 @@ export interface LnurlHost {
 /** What comes with a second call, as it stands in the URL's query. */
 export type LnurlQuery = Readonly<Record<string, string | undefined>>;
 
+/** 100 BTC: JSON numbers of every reader hold it exactly. */
+const MOST_BY_ADDRESS_MSAT = 100n * 100_000_000n * MSAT_PER_SAT;
+
 /** What a Lightning Address of a wallet takes: from 1 sat, with a comment as long as messages may be. */
 const ADDRESS_TERMS = {
   minMsat: MSAT_PER_SAT,
-  maxMsat: MAX_AMOUNT_MSAT,
+  maxMsat: MOST_BY_ADDRESS_MSAT,
   commentLength: 200,
 } as const;
 /** How long the invoices of pay services may be paid; wallets pay at once. */

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { docsPage } from '../docs-page.ts';
+import { openApiDocument } from '../openapi.ts';
+import { type Route, route } from '../route.ts';
+
+/** The documentation of `routes`, served by the sidecar itself. */
+export function docsRoutes(routes: readonly Route[]): readonly Route[] {
+  const own: readonly Route[] = [
+    route({
+      method: 'get',
+      path: '/v2/openapi.json',
+      group: 'health',
+      access: 'public',
+      summary: 'Read the OpenAPI 3.1 document of this server',
+      addition: true,
+      response: z.record(z.string(), z.unknown()),
+      example: { response: { openapi: '3.1.0' } },
+      handler: async ({ parts }) => documentOf(parts.version, parts.sidecarUrl),
+    }),
+    route({
+      method: 'get',
+      path: '/docs',
+      group: 'health',
+      access: 'public',
+      summary: 'Show the reference in a browser',
+      addition: true,
+      response: z.string(),
+      example: { response: '<!doctype html>' },
+      handler: async ({ parts }) =>
+        docsPage(all, { baseUrl: parts.sidecarUrl, version: parts.version }),
+    }),
+  ];
+  const all: readonly Route[] = [...routes, ...own];
+  const documentOf = (version: string, serverUrl: string) =>
+    openApiDocument(all, { version, serverUrl });
+  return own;
+}

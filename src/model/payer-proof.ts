@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { CodecError } from '../codecs/codec-error.ts';
+import { verifyPayerProof } from '../codecs/payer-proof/index.ts';
+import { amountOutput, formatNullableAmountMsat } from './amount.ts';
+import { hexOutput, timestamp } from './text.ts';
+
+/** What checking a payer proof found (decisions section 14, an addition). */
+export const checkedProofJson = z
+  .discriminatedUnion('valid', [
+    z.object({
+      valid: z.literal(true),
+      payer_id: hexOutput(33),
+      payee_node_id: hexOutput(33),
+      payment_hash: hexOutput(32),
+      preimage: hexOutput(32),
+      proof_note: z.string().nullable(),
+      invoice_amount: amountOutput.nullable(),
+      invoice_created_at: timestamp.nullable(),
+      offer_description: z.string().nullable(),
+      offer_issuer: z.string().nullable(),
+      invreq_payer_note: z.string().nullable(),
+      disclosed_types: z.array(z.string()).meta({ description: 'TLV types of the invoice shown.' }),
+    }),
+    z.object({ valid: z.literal(false), reason: z.string() }),
+  ])
+  .meta({ id: 'CheckedProof', description: 'What a payer proof shows, or why it is not valid.' });
+export type CheckedProofJson = z.infer<typeof checkedProofJson>;
+
+/** Checks a payer proof and says what it discloses; null members are withheld or were never in the invoice. */
+export function checkPayerProof(text: string): CheckedProofJson {
+  try {
+    const proof = verifyPayerProof(text);
+    return {
+      valid: true,
+      payer_id: proof.payerId,
+      payee_node_id: proof.nodeId,
+      payment_hash: proof.paymentHash,
+      preimage: proof.preimage,
+      proof_note: proof.note,
+      invoice_amount: formatNullableAmountMsat(proof.amountMsat),
+      invoice_created_at: proof.createdAtSecs === null ? null : proof.createdAtSecs * 1000,
+      offer_description: proof.description,
+      offer_issuer: proof.issuer,
+      invreq_payer_note: proof.payerNote,
+      disclosed_types: proof.disclosedTypes.map(String),
+    };
+  } catch (error) {
+    if (error instanceof CodecError) return { valid: false, reason: error.message };
+    throw error;
+  }
+}

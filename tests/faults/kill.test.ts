@@ -73,7 +73,6 @@ const PORT = freePort();
 /** Fails, hangs and answers slowly at random, until told to behave; remembers what it was told. */
 function unreliableReceiver(random: () => number) {
   let good = false;
-  let first: string | null = null;
   const seen = new Map<string, Set<string>>();
   const server = Bun.serve({
     port: 0,
@@ -87,7 +86,6 @@ function unreliableReceiver(random: () => number) {
       if (mood < 0.25) return new Response(null, { status: 503 });
       const key = `${notice.direction === 'outbound'} ${notice.index}`;
       seen.set(key, (seen.get(key) ?? new Set()).add(id));
-      first ??= id;
       return new Response(null, { status: 200 });
     },
   });

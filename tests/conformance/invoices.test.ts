@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { asPayment, type ConformanceWorld, expectError, openConformanceWorld } from './world.ts';
+
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+const INVOICE = '/v2/node/create_invoice';
+const PAY = '/v2/node/pay_invoice';
+const anInvoice = (body: object = { amount: '1000' }) => world.post(INVOICE, body);
+const outside = (body: object) => world.post('/sandbox/invoice', body);
+
+describe('create_invoice', () => {
+  test('answers every field of the creation result, with the default expiry of one day', async () => {
+    const made = await anInvoice({ amount: '1000.5', description: 'Coffee', personal_note: 'n' });
+    expect(made).toMatchObject({ description: 'Coffee', amount: '1000.5' });
+    expect(Number(made.expires_at) - Number(made.created_at)).toBe(86_400_000);
+    expect(made.index).toMatch(/^\d{19}-ln_[0-9a-f]{64}$/);
+    expect(made.index.endsWith(made.payment_hash)).toBe(true);
+    const payment = await world.get('/v2/node/payment', { index: made.index });
+    expect(payment).toMatchObject({
+      rail: 'invoice',
+      kind: 'invoice',
+      direction: 'inbound',
+      status: 'pending',
+      status_msg: 'invoice generated',
+      personal_note: 'n',
+      invoice: made.invoice,
+      finalized_at: null,
+      fees: '0',
+    });
+  });
+
+  test('without an amount the payer chooses, and description is null', async () => {
+    expect(await anInvoice({})).toMatchObject({ amount: null, description: null });
+    const answer = await world.call('POST', INVOICE);
+    expect(answer.status).toBe(200);
+  });
+
+  const limits: readonly (readonly [string, object, boolean])[] = [
+    ['an expiry of one week', { expiration_secs: 604_800 }, true],
+    ['an expiry above one week', { expiration_secs: 604_801 }, false],
+    ['an expiry of zero', { expiration_secs: 0 }, false],
+    ['an expiry with decimals', { expiration_secs: 1.5 }, false],
+    ['a whole number as amount', { amount: 5 }, true],
+    ['a number with decimals as amount', { amount: 1.5 }, false],
+    ['an amount with four decimals', { amount: '1.0001' }, false],
+    ['a negative amount', { amount: '-1' }, false],
+    ['an amount with exponent', { amount: '1e3' }, false],
+    ['an amount of zero', { amount: '0' }, false],
+    ['an amount above 21 million BTC', { amount: '2100000000000001' }, false],
+    ['a note of 200 characters', { personal_note: 'x'.repeat(200) }, true],
+    ['a note of 201 characters', { personal_note: 'x'.repeat(201) }, false],
+    ['a note of 512 bytes', { personal_note: '€'.repeat(170) }, true],
+    ['a note of more than 512 bytes', { personal_note: '€'.repeat(171) }, false],
+    ['an empty note', { personal_note: '' }, false],
+    ['characters counted by code point', { personal_note: '😀'.repeat(128) }, true],
+    ['unknown body fields', { amount: '1', zork: 1 }, true],
+    ['null for an optional field', { amount: null }, true],
+  ];
+  for (const [what, body, good] of limits) {
+    test(`${good ? 'takes' : 'refuses'} ${what}`, async () => {
+      const answer = await world.call('POST', INVOICE, { body });
+      if (good) expect(answer.status).toBe(200);
+      else expectError(answer, 'rejected');
+    });
+  }
+
+  const partner = 'ab'.repeat(32);
+  const partners: readonly (readonly [string, object, boolean])[] = [
+    ['a partner with the least fee', { partner_pk: partner, partner_prop_fee: 5000, amount: '1000' }, true],
+    ['a partner with the largest fee', { partner_pk: partner, partner_prop_fee: 500_000, amount: '1000' }, true],
+    ['a fee below the least', { partner_pk: partner, partner_prop_fee: 4999 }, false],
+    ['a fee above the largest', { partner_pk: partner, partner_prop_fee: 500_001 }, false],
+    ['a partner without a fee', { partner_pk: partner }, false],
+    ['a fee without a partner', { partner_prop_fee: 5000 }, false],
+    ['a base fee without an amount', { partner_pk: partner, partner_prop_fee: 5000, partner_base_fee: '1' }, false],
+    ['a base fee with an amount', { partner_pk: partner, partner_prop_fee: 5000, partner_base_fee: '1', amount: '1000' }, true],
+  ];
+  for (const [what, body, good] of partners) {
+    test(`${good ? 'takes' : 'refuses'} ${what}`, async () => {
+      const answer = await world.call('POST', INVOICE, { body });
+      if (good) expect(answer.status).toBe(200);
+      else expectError(answer, 'rejected');
+    });
+  }
+
+  test('inbound with partner fees: amount is net, fees what was taken, their sum what was paid', async () => {
+    const made = await anInvoice({ amount: '1000', partner_pk: partner, partner_prop_fee: 100_000, partner_base_fee: '5' });
+    await world.post(PAY, { invoice: made.invoice }, world.bob);
+    const payment = await world.get('/v2/node/payment', { index: made.index });
+    expect(payment).toMatchObject({
+      status: 'completed',
+      amount: '895',
+      fees: '105',
+      partner_pk: partner,
+      partner_prop_fee: 100_000,
+      partner_base_fee: '5',
+    });
+  });
+});
+
+describe('pay_invoice', () => {
+  test('blocks until completed and answers every field', async () => {
+    const made = await anInvoice({ amount: '21' });
+    const payment = asPayment(await world.post(PAY, { invoice: made.invoice, personal_note: 'mine' }, world.bob));
+    expect(payment).toMatchObject({
+      rail: 'invoice',
+      kind: 'invoice',
+      direction: 'outbound',
+      hash: made.payment_hash,
+      amount: '21',
+      fees: '0',
+      status: 'completed',
+      status_msg: 'completed',
+      invoice: made.invoice,
+      personal_note: 'mine',
+      offer_id: null,
+      txid: null,
+      tx: null,
+      address: null,
+      priority: null,
+      replacement: null,
+      payer_name: null,
+    });
+    expect(payment.preimage).toMatch(/^[0-9a-f]{64}$/);
+    expect(payment.finalized_at).toBeGreaterThanOrEqual(payment.created_at);
+    const received = await world.get('/v2/node/payment', { index: made.index });
+    expect(received).toMatchObject({ status: 'completed', preimage: payment.preimage, personal_note: null });
+  });
+
+  test('accepts note as the older name of personal_note', async () => {
+    const made = await anInvoice({ amount: '1' });
+    const paid = await world.post(PAY, { invoice: made.invoice, note: 'old name' }, world.bob);
+    expect(paid.personal_note).toBe('old name');
+  });
+
+  test('an amountless invoice needs fallback_amount', async () => {
+    const made = await anInvoice({});
+    expectError(
+      await world.call('POST', PAY, { body: { invoice: made.invoice }, credentials: world.bob }),
+      'rejected',
+      /how many satoshis/,
+    );
+    const paid = await world.post(PAY, { invoice: made.invoice, fallback_amount: '33' }, world.bob);
+    expect(paid).toMatchObject({ amount: '33', status: 'completed' });
+  });
+
+  test('an amount other than the encoded one is refused', async () => {
+    const made = await anInvoice({ amount: '10' });
+    const body = { invoice: made.invoice, fallback_amount: '11' };
+    expectError(await world.call('POST', PAY, { body, credentials: world.bob }), 'rejected', /10 sats/);
+  });
+
+  test('paying the same invoice again answers the first payment and moves no money', async () => {
+    const made = await anInvoice({ amount: '50' });
+    const first = await world.post(PAY, { invoice: made.invoice }, world.bob);
+    const balance = (await world.get('/v2/node/node_info', {}, world.bob)).balance;
+    const many = await Promise.all(
+      Array.from({ length: 5 }, () => world.post(PAY, { invoice: made.invoice }, world.bob)),
+    );
+    for (const again of many) expect(again).toEqual(first);
+    expect((await world.get('/v2/node/node_info', {}, world.bob)).balance).toBe(balance);
+  });
+
+  test('concurrent payments of one invoice are one payment', async () => {
+    const made = await anInvoice({ amount: '50' });
+    const before = Number((await world.get('/v2/node/node_info', {}, world.bob)).balance);
+    const all = await Promise.all(
+      Array.from({ length: 10 }, () => world.post(PAY, { invoice: made.invoice }, world.bob)),
+    );
+    expect(new Set(all.map(({ index }) => index)).size).toBe(1);
+    expect(Number((await world.get('/v2/node/node_info', {}, world.bob)).balance)).toBe(before - 50);
+  });
+
+  test('a payment that the receiver fails is 200 with status failed, gives the money back, and may be tried again', async () => {
+    const { invoice } = await outside({ amount: '40', behavior: 'fail' });
+    const before = (await world.get('/v2/node/node_info')).balance;
+    const failed = asPayment(await world.post(PAY, { invoice }));
+    expect(failed).toMatchObject({ status: 'failed', status_msg: 'rejected by the receiver', preimage: null, fees: '0' });
+    expect(failed.finalized_at).not.toBeNull();
+    expect((await world.get('/v2/node/node_info')).balance).toBe(before);
+    const again = asPayment(await world.post(PAY, { invoice }));
+    expect(again.status).toBe('failed');
+    expect(again.index).not.toBe(failed.index);
+  });
+
+  test('routing to the outside world costs a fee, and the cap of max_fee fails the payment', async () => {
+    const { invoice } = await outside({ amount: '1000' });
+    const capped = await world.post(PAY, { invoice, max_fee: '1' });
+    expect(capped).toMatchObject({ status: 'failed' });
+    const paid = await world.post(PAY, { invoice, max_fee: '2' });
+    expect(paid).toMatchObject({ status: 'completed', fees: '2' });
+  });
+
+  test('a held payment stays pending until it is decided', async () => {
+    const { invoice, payment_hash } = await outside({ amount: '60', behavior: 'hold' });
+    const pending = await world.call('POST', PAY, { body: { invoice }, headers: { prefer: 'respond-async' } });
+    expect(pending.status).toBe(202);
+    expect(pending.body).toMatchObject({ status: 'pending', finalized_at: null });
+    const soon = await world.call('POST', PAY, { body: { invoice }, headers: { prefer: 'wait=1' } });
+    expect(soon.status).toBe(202);
+    expect(soon.body.index).toBe(pending.body.index);
+    expectError(
+      await world.call('POST', '/v2/node/cancel_payment', { body: { index: pending.body.index } }),
+      'refused',
+    );
+    const waiting = world.get('/v2/node/wait_for_payment', { index: pending.body.index });
+    await world.post('/sandbox/holds', { payment_hash, settle: true });
+    expect(await waiting).toMatchObject({ status: 'completed', index: pending.body.index });
+    expectError(await world.call('POST', '/sandbox/holds', { body: { payment_hash, settle: true } }), 'notFound');
+  });
+
+  test('respond-async answers 200 with the finalized payment when it is final at once', async () => {
+    const made = await anInvoice({ amount: '5' });
+    const answer = await world.call('POST', PAY, {
+      body: { invoice: made.invoice },
+      credentials: world.bob,
+      headers: { prefer: 'wait=10' },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body.status).toBe('completed');
+  });
+
+  const refusals: readonly (readonly [string, () => Promise<object>, 'rejected' | 'refused', RegExp])[] = [
+    ['a string that is no invoice', async () => ({ invoice: 'lnbcrt1nonsense' }), 'rejected', /ask the receiver/],
+    ['a missing invoice', async () => ({}), 'rejected', /invoice/],
+    ['more than the wallet can send', async () => ({ invoice: (await outside({ amount: '900000000' })).invoice }), 'refused', /can send/],
+    ['an own invoice', async () => ({ invoice: (await anInvoice({ amount: '3' })).invoice }), 'refused', /your own/],
+    [
+      'an invoice of another network',
+      async () => ({
+        invoice:
+          'lnbc2500u1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdq5xysxxatsyp3k7enxv4jsxqzpu9qrsgquk0rl77nj30yxdy8j9vdx85fkpmdla2087ne0xh8nhedh8w27kyke0lp53ut353s06fv3qfegext0eh0ymjpf39tuven09sam30g4vgpfna3rh',
+      }),
+      'refused',
+      /bitcoin.*regtest/,
+    ],
+  ];
+  for (const [what, body, name, message] of refusals) {
+    test(`refuses ${what} before anything is sent`, async () => {
+      const before = (await world.get('/v2/node/node_info')).balance;
+      expectError(await world.call('POST', PAY, { body: await body() }), name, message);
+      expect((await world.get('/v2/node/node_info')).balance).toBe(before);
+    });
+  }
+
+  test('an invoice of an unknown node is attempted and fails', async () => {
+    const made = await world.post('/sandbox/wallets');
+    const invoice = await world.post(INVOICE, { amount: '9' }, made.client_credentials);
+    await world.post('/v2/node/cancel_payment', { index: invoice.index }, made.client_credentials);
+    const paid = await world.post(PAY, { invoice: invoice.invoice });
+    expect(paid).toMatchObject({ status: 'failed', status_msg: 'rejected by the receiver' });
+  });
+});
+
+describe('ends of an invoice that is not paid', () => {
+  test('cancel_payment makes it failed / canceled, again does nothing, and it can no longer be paid', async () => {
+    const made = await anInvoice({ amount: '8' });
+    expect(await world.post('/v2/node/cancel_payment', { index: made.index })).toEqual({} as never);
+    expect(await world.get('/v2/node/payment', { index: made.index })).toMatchObject({ status: 'failed', status_msg: 'canceled' });
+    expect(await world.post('/v2/node/cancel_payment', { index: made.index })).toEqual({} as never);
+    expect(await world.post(PAY, { invoice: made.invoice }, world.bob)).toMatchObject({ status: 'failed' });
+  });
+
+  test('a completed payment cannot be canceled', async () => {
+    const made = await anInvoice({ amount: '8' });
+    await world.post(PAY, { invoice: made.invoice }, world.bob);
+    expectError(await world.call('POST', '/v2/node/cancel_payment', { body: { index: made.index } }), 'refused');
+  });
+
+  test('an unknown payment cannot be canceled', async () => {
+    const index = `0000000000000000001-ln_${'0'.repeat(64)}`;
+    expectError(await world.call('POST', '/v2/node/cancel_payment', { body: { index } }), 'notFound');
+  });
+
+  test('past its expiry it becomes failed / expired and is refused', async () => {
+    const made = await anInvoice({ amount: '8', expiration_secs: 60 });
+    await world.post('/sandbox/clock', { advance_secs: 61 });
+    const payment = asPayment(await world.get('/v2/node/payment', { index: made.index }));
+    expect(payment).toMatchObject({ status: 'failed', status_msg: 'expired' });
+    expect(payment.finalized_at).not.toBeNull();
+    expectError(
+      await world.call('POST', PAY, { body: { invoice: made.invoice }, credentials: world.bob }),
+      'refused',
+      /expired/,
+    );
+  });
+});

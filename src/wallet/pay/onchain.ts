@@ -36,7 +36,7 @@ export async function payOnchain(
   request: OnchainPaymentRequest,
 ): Promise<Payment> {
   requirePayable(request, context.session.node);
-  const payment = await send(context, await planOnchainPayment(context.session, request));
+  const { payment } = await send(context, await planOnchainPayment(context.session, request));
   if (payment.address === request.address && payment.amountMsat === request.amountMsat) {
     return payment;
   }

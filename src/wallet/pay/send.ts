@@ -33,11 +33,14 @@ export interface SendPlan {
 /**
  * Makes a payment at most once: an id that is on its way or done is not sent again, whoever asks. The watch, the
  * budget reservation and, for nodes without a history, the payment itself are durable before the node is asked
- * (decisions section 5). Answers the payment as it stands once the node has it.
+ * (decisions section 5). Answers the payment as it stands once the node has it, and whether this call began it.
  */
-export async function send(context: SendContext, plan: SendPlan): Promise<Payment> {
+export async function send(
+  context: SendContext,
+  plan: SendPlan,
+): Promise<{ payment: Payment; begun: boolean }> {
   const { session } = context;
-  const payment = await session.locks.run(plan.id, async () => {
+  const sent = await session.locks.run(plan.id, async () => {
     const previous = await session.history.latest(plan.id);
     if (previous && previous.direction !== 'outbound') {
       throw new ApiError(
@@ -46,10 +49,12 @@ export async function send(context: SendContext, plan: SendPlan): Promise<Paymen
       );
     }
     const mayBegin = !previous || (previous.status === 'failed' && plan.again === 'after-failure');
-    return mayBegin ? begin(context, plan) : previous;
+    return mayBegin
+      ? { payment: await begin(context, plan), begun: true }
+      : { payment: previous, begun: false };
   });
-  context.onSent(payment);
-  return payment;
+  context.onSent(sent.payment);
+  return sent;
 }
 
 /** {@link send}, then waits for the outcome (contract: pay operations block until the payment is terminal). */
@@ -58,10 +63,12 @@ export async function sendAndWait(context: SendContext, plan: SendPlan): Promise
   // Held from before the start, so that one feed serves the sending and the waiting.
   const release = session.feed.hold();
   try {
-    const payment = await send(context, plan);
-    return isFinal(payment) && session.node.history
-      ? payment
-      : await waitForFinal(session, payment.index, context.signal);
+    const { payment, begun } = await send(context, plan);
+    const settled = isFinal(payment) && session.node.history !== undefined;
+    const final = settled ? payment : await waitForFinal(session, payment.index, context.signal);
+    // The node may tell us sooner than its feed; what the outcome changes here is stored before it is answered.
+    if (begun) await session.feed.apply({ payments: [final], cursor: null }, session);
+    return final;
   } finally {
     release();
   }

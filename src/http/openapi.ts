@@ -28,8 +28,9 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
   const errorSchema = jsonSchema(errorJson, 'output', components);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
-    paths[route.path] = {
-      ...paths[route.path],
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = {
+      ...paths[path],
       [route.method]: operation(route, errorSchema, components),
     };
   }
@@ -70,7 +71,7 @@ function operation(route: Route, errorSchema: Json, components: Map<string, Json
     'x-permission': route.access,
     ...(route.addition ? { 'x-addition': true } : {}),
     security: open ? [{}] : [{ clientCredentials: [] }, {}],
-    ...(route.query ? { parameters: parameters(route, route.query, components) } : {}),
+    ...parametersOf(route, components),
     ...(route.body
       ? {
           requestBody: {
@@ -105,7 +106,19 @@ export function accessSentence(access: RouteAccess): string {
   return `Needs the permission of the method used, one of ${names}.`;
 }
 
-function parameters(route: Route, query: z.ZodType, components: Map<string, Json>): Json[] {
+function parametersOf(route: Route, components: Map<string, Json>): Json {
+  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const inQuery = route.query ? queryParameters(route, route.query, components) : [];
+  const parameters = [...inPath, ...inQuery];
+  return parameters.length === 0 ? {} : { parameters };
+}
+
+function queryParameters(route: Route, query: z.ZodType, components: Map<string, Json>): Json[] {
   const schema = jsonSchema(query, 'input', components);
   const required = new Set(schema.required as string[] | undefined);
   return Object.entries(schema.properties as Record<string, Json>).map(([name, property]) => {

@@ -7,7 +7,9 @@ import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sideca
 const CHROMIUM =
   process.env.CHROMIUM_BIN ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
 if (CHROMIUM === undefined) {
-  console.warn('SKIPPED: no Chromium found; set CHROMIUM_BIN to show that web pages cannot reach the wallet.');
+  console.warn(
+    'SKIPPED: no Chromium found; set CHROMIUM_BIN to show that web pages cannot reach the wallet.',
+  );
 }
 
 /** What the page tried, and whether it could read an answer of the sidecar. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { PERMISSIONS, type Permission, SCOPES, type Scope } from '../../src/model/permissions.ts';
-import { ROUTES } from '../../src/http/routes/index.ts';
 import type { Route } from '../../src/http/route.ts';
-import { type ConformanceWorld, expectError, openConformanceWorld } from './world.ts';
+import { ROUTES } from '../../src/http/routes/index.ts';
+import { PERMISSIONS, type Permission, SCOPES, type Scope } from '../../src/model/permissions.ts';
+import { type Body, type ConformanceWorld, expectError, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
 beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('every endpoint against every scope', () => {
         'create_offer',
         'resync',
         'cancel_payment',
-      ].toSorted() as never,
+      ].toSorted(),
     );
   });
 });
@@ -70,11 +70,15 @@ describe('client_info', () => {
       permissions: [],
       effective_permissions: [...PERMISSIONS],
       budget: null,
-    } as never);
+    });
   });
 
   test('with client credentials is the client', async () => {
-    const made = await create({ scopes: ['read_info'], permissions: ['create_invoice'], label: 'Shop' });
+    const made = await create({
+      scopes: ['read_info'],
+      permissions: ['create_invoice'],
+      label: 'Shop',
+    });
     expect(await world.get('/v2/node/client_info', {}, made.client_credentials)).toMatchObject({
       kind: 'client_credentials',
       client_pk: made.client_pk,
@@ -83,7 +87,12 @@ describe('client_info', () => {
       expires_at: null,
       scopes: ['read_info'],
       permissions: ['create_invoice'],
-      effective_permissions: ['node_info', 'list_channels', 'get_human_bitcoin_address', 'create_invoice'],
+      effective_permissions: [
+        'node_info',
+        'list_channels',
+        'get_human_bitcoin_address',
+        'create_invoice',
+      ],
     });
   });
 });
@@ -98,7 +107,10 @@ describe('create_client and update_client', () => {
     ['a label of 64 characters but more bytes', { scopes: ['read_info'], label: 'é'.repeat(33) }],
     ['an expiry in the past', { scopes: ['read_info'], expires_at: 1000 }],
     ['a budget of zero', { scopes: ['send'], budget: { amount: '0', period: 'day' } }],
-    ['a budget of an unknown period', { scopes: ['send'], budget: { amount: '1', period: 'year' } }],
+    [
+      'a budget of an unknown period',
+      { scopes: ['send'], budget: { amount: '1', period: 'year' } },
+    ],
   ];
   for (const [what, body] of bad) {
     test(`refuses ${what}`, async () => {
@@ -107,19 +119,35 @@ describe('create_client and update_client', () => {
   }
 
   test('takes a label of 64 bytes, and permissions without scopes', async () => {
-    expect((await create({ scopes: [], permissions: ['node_info'], label: 'x'.repeat(64) })).client_pk).toMatch(/^[0-9a-f]{64}$/);
+    expect(
+      (await create({ scopes: [], permissions: ['node_info'], label: 'x'.repeat(64) })).client_pk,
+    ).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test('omitted fields stay, given scopes and permissions replace the whole grant', async () => {
-    const { client_pk } = await create({ scopes: ['read_info'], permissions: ['create_invoice'], label: 'a' });
+    const { client_pk } = await create({
+      scopes: ['read_info'],
+      permissions: ['create_invoice'],
+      label: 'a',
+    });
     const renamed = await world.put('/v2/node/update_client', { client_pk, label: 'b' });
-    expect(renamed.client).toMatchObject({ label: 'b', scopes: ['read_info'], permissions: ['create_invoice'] });
-    const narrowed = await world.put('/v2/node/update_client', { client_pk, permissions: ['node_info'] });
+    expect(renamed.client).toMatchObject({
+      label: 'b',
+      scopes: ['read_info'],
+      permissions: ['create_invoice'],
+    });
+    const narrowed = await world.put('/v2/node/update_client', {
+      client_pk,
+      permissions: ['node_info'],
+    });
     expect(narrowed.client).toMatchObject({ label: 'b', scopes: [], permissions: ['node_info'] });
     const cleared = await world.put('/v2/node/update_client', { client_pk, clear_label: true });
     expect(cleared.client.label).toBeNull();
     const soon = Date.now() + 1_000_000;
-    expect((await world.put('/v2/node/update_client', { client_pk, expires_at: soon })).client.expires_at).toBe(soon as never);
+    expect(
+      (await world.put('/v2/node/update_client', { client_pk, expires_at: soon })).client
+        .expires_at,
+    ).toBe(soon);
     const never = await world.put('/v2/node/update_client', { client_pk, clear_expiration: true });
     expect(never.client.expires_at).toBeNull();
   });
@@ -128,7 +156,10 @@ describe('create_client and update_client', () => {
     const { client_pk, client_credentials } = await create({ scopes: ['read_info'] });
     await world.get('/v2/node/node_info', {}, client_credentials);
     await world.put('/v2/node/update_client', { client_pk, scopes: ['annotate'] });
-    expectError(await world.call('GET', '/v2/node/node_info', { credentials: client_credentials }), 'forbidden');
+    expectError(
+      await world.call('GET', '/v2/node/node_info', { credentials: client_credentials }),
+      'forbidden',
+    );
   });
 
   const conflicts: readonly (readonly [string, object])[] = [
@@ -140,7 +171,10 @@ describe('create_client and update_client', () => {
   for (const [what, change] of conflicts) {
     test(`refuses ${what}`, async () => {
       const { client_pk } = await create({ scopes: ['read_info'] });
-      expectError(await world.call('PUT', '/v2/node/update_client', { body: { client_pk, ...change } }), 'rejected');
+      expectError(
+        await world.call('PUT', '/v2/node/update_client', { body: { client_pk, ...change } }),
+        'rejected',
+      );
     });
   }
 
@@ -152,42 +186,75 @@ describe('create_client and update_client', () => {
 
   test('a client can neither grant more than it has nor outlive itself', async () => {
     const expires_at = Date.now() + 3_600_000;
-    const manager = (await create({ scopes: ['read_info', 'manage_clients'], expires_at })).client_credentials;
-    const beyond = await world.call('POST', '/v2/node/create_client', { body: { scopes: ['send'], expires_at }, credentials: manager });
+    const manager = (await create({ scopes: ['read_info', 'manage_clients'], expires_at }))
+      .client_credentials;
+    const beyond = await world.call('POST', '/v2/node/create_client', {
+      body: { scopes: ['send'], expires_at },
+      credentials: manager,
+    });
     expectError(beyond, 'forbidden');
     expect(beyond.body.data.permission).toBe('pay_invoice');
     for (const longer of [{}, { expires_at: expires_at + 1 }]) {
       const body = { scopes: ['read_info'], ...longer };
-      expectError(await world.call('POST', '/v2/node/create_client', { body, credentials: manager }), 'forbidden', /outlive/);
+      expectError(
+        await world.call('POST', '/v2/node/create_client', { body, credentials: manager }),
+        'forbidden',
+        /outlive/,
+      );
     }
     const child = await create({ scopes: ['read_info'], expires_at }, manager);
     const body = { client_pk: child.client_pk, scopes: ['full'] };
-    expectError(await world.call('PUT', '/v2/node/update_client', { body, credentials: manager }), 'forbidden');
+    expectError(
+      await world.call('PUT', '/v2/node/update_client', { body, credentials: manager }),
+      'forbidden',
+    );
   });
 
   test('a client with a budget can grant nothing that spends', async () => {
     const rich = await create({ scopes: ['full'], budget: { amount: '10', period: 'total' } });
     const body = { scopes: ['send'], budget: { amount: '10', period: 'total' } };
-    expectError(await world.call('POST', '/v2/node/create_client', { body, credentials: rich.client_credentials }), 'forbidden');
+    expectError(
+      await world.call('POST', '/v2/node/create_client', {
+        body,
+        credentials: rich.client_credentials,
+      }),
+      'forbidden',
+    );
     const own = { client_pk: rich.client_pk, clear_budget: true };
-    expectError(await world.call('PUT', '/v2/node/update_client', { body: own, credentials: rich.client_credentials }), 'forbidden');
+    expectError(
+      await world.call('PUT', '/v2/node/update_client', {
+        body: own,
+        credentials: rich.client_credentials,
+      }),
+      'forbidden',
+    );
   });
 
   test('a wallet has at most 100 active clients; revoking makes room', async () => {
     const other = (await world.post('/sandbox/wallets')).client_credentials;
     for (let count = 1; count < 100; count++) await create({ scopes: ['read_info'] }, other);
-    const full = await world.call('POST', '/v2/node/create_client', { body: { scopes: ['read_info'] }, credentials: other });
+    const full = await world.call('POST', '/v2/node/create_client', {
+      body: { scopes: ['read_info'] },
+      credentials: other,
+    });
     expectError(full, 'refused', /100/);
     const { clients } = await world.get('/v2/node/list_clients', {}, other);
     expect(Object.keys(clients)).toHaveLength(100);
-    const victim = Object.values(clients).find(({ label }) => label !== ('sandbox' as never));
+    const victim = Object.values<Body>(clients).find(({ label }) => label !== 'sandbox');
     await world.post('/v2/node/revoke_client', { client_pk: victim?.client_pk }, other);
     await create({ scopes: ['read_info'] }, other);
   });
 });
 
 describe('authentication', () => {
-  const malformed = ['x', 'Basic abc', 'Bearer', 'Bearer !!!', `Bearer ${btoa('{"v":1}')}`, 'Bearer a b'];
+  const malformed = [
+    'x',
+    'Basic abc',
+    'Bearer',
+    'Bearer !!!',
+    `Bearer ${btoa('{"v":1}')}`,
+    'Bearer a b',
+  ];
   for (const authorization of malformed) {
     test(`${authorization} is error 104`, async () => {
       const answer = await world.call('GET', '/v2/node/node_info', { headers: { authorization } });
@@ -198,13 +265,20 @@ describe('authentication', () => {
   test('a changed secret is error 104', async () => {
     const good = await grant('full');
     const decoded = JSON.parse(Buffer.from(good, 'base64url').toString()) as { secret: string };
-    const forged = Buffer.from(JSON.stringify({ ...decoded, secret: '00'.repeat(32) })).toString('base64url');
-    expectError(await world.call('GET', '/v2/node/node_info', { credentials: forged }), 'unauthenticated');
+    const forged = Buffer.from(JSON.stringify({ ...decoded, secret: '00'.repeat(32) })).toString(
+      'base64url',
+    );
+    expectError(
+      await world.call('GET', '/v2/node/node_info', { credentials: forged }),
+      'unauthenticated',
+    );
   });
 
   test('the credentials string does not hold the root seed', async () => {
     const wallet = await world.post('/sandbox/wallets');
-    expect(Buffer.from(wallet.client_credentials, 'base64url').toString()).not.toContain(wallet.root_seed);
+    expect(Buffer.from(wallet.client_credentials, 'base64url').toString()).not.toContain(
+      wallet.root_seed,
+    );
   });
 
   test('per-request credentials take precedence over default ones', async () => {
@@ -215,8 +289,12 @@ describe('authentication', () => {
 
   test('signup and provision are idempotent and refuse an Authorization header', async () => {
     for (const path of ['/v2/node/signup', '/v2/node/provision']) {
-      expect(await world.put(path)).toEqual({} as never);
-      expectError(await world.call('PUT', path, { credentials: world.bob }), 'unauthenticated', /root seed/);
+      expect(await world.put(path)).toEqual({});
+      expectError(
+        await world.call('PUT', path, { credentials: world.bob }),
+        'unauthenticated',
+        /root seed/,
+      );
     }
   });
 
@@ -225,7 +303,10 @@ describe('authentication', () => {
     const made = await create({ scopes: ['read_info'], expires_at });
     await world.get('/v2/node/node_info', {}, made.client_credentials);
     await world.post('/sandbox/clock', { advance_secs: 101 });
-    expectError(await world.call('GET', '/v2/node/node_info', { credentials: made.client_credentials }), 'unauthenticated');
+    expectError(
+      await world.call('GET', '/v2/node/node_info', { credentials: made.client_credentials }),
+      'unauthenticated',
+    );
     expect((await world.get('/v2/node/list_clients')).clients).not.toHaveProperty(made.client_pk);
   });
 });
@@ -236,50 +317,83 @@ describe('revocation', () => {
     const credentials = made.client_credentials as string;
     const waiting = world.call('GET', '/v2/node/wait_for_next_payment', {
       credentials,
-      query: { start_index: `u9000000000000000000-ln_${'0'.repeat(64)}`.replace('u9000000000000000000', 'u0009000000000000000') },
+      query: {
+        start_index: `u9000000000000000000-ln_${'0'.repeat(64)}`.replace(
+          'u9000000000000000000',
+          'u0009000000000000000',
+        ),
+      },
     });
-    const stream = fetch(`${world.baseUrl}/v2/node/events`, { headers: { authorization: `Bearer ${credentials}` } });
+    const stream = fetch(`${world.baseUrl}/v2/node/events`, {
+      headers: { authorization: `Bearer ${credentials}` },
+    });
     await (await stream).body?.getReader().read();
     const { client } = await world.post('/v2/node/revoke_client', { client_pk: made.client_pk });
     expect(client.client_pk).toBe(made.client_pk);
     expectError(await waiting, 'unauthenticated');
     expectError(await world.call('GET', '/v2/node/node_info', { credentials }), 'unauthenticated');
     expect((await world.get('/v2/node/list_clients')).clients).not.toHaveProperty(made.client_pk);
-    expectError(await world.call('POST', '/v2/node/revoke_client', { body: { client_pk: made.client_pk } }), 'notFound');
+    expectError(
+      await world.call('POST', '/v2/node/revoke_client', { body: { client_pk: made.client_pk } }),
+      'notFound',
+    );
   });
 
   test('while a payment is on its way ends the request, and the payment ends normally and is recorded', async () => {
     const made = await create({ scopes: ['full'] });
-    const { invoice, payment_hash } = await world.post('/sandbox/invoice', { amount: '70', behavior: 'hold' });
-    const paying = world.call('POST', '/v2/node/pay_invoice', { body: { invoice }, credentials: made.client_credentials });
+    const { invoice, payment_hash } = await world.post('/sandbox/invoice', {
+      amount: '70',
+      behavior: 'hold',
+    });
+    const paying = world.call('POST', '/v2/node/pay_invoice', {
+      body: { invoice },
+      credentials: made.client_credentials,
+    });
     await Bun.sleep(200);
     await world.post('/v2/node/revoke_client', { client_pk: made.client_pk });
     expectError(await paying, 'unauthenticated');
     await world.post('/sandbox/holds', { payment_hash, settle: true });
     const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
-    expect(payments.find(({ hash }) => hash === payment_hash)).toMatchObject({ status: 'completed' });
+    expect(payments.find(({ hash }: Body) => hash === payment_hash)).toMatchObject({
+      status: 'completed',
+    });
   });
 });
 
 describe('budgets', () => {
   const pay = async (credentials: string, amount: string, behavior = 'settle') => {
     const { invoice } = await world.post('/sandbox/invoice', { amount, behavior });
-    return world.call('POST', '/v2/node/pay_invoice', { body: { invoice, max_fee: '10' }, credentials });
+    return world.call('POST', '/v2/node/pay_invoice', {
+      body: { invoice, max_fee: '10' },
+      credentials,
+    });
   };
-  const info = async (credentials: string) => (await world.get('/v2/node/client_info', {}, credentials)).budget;
+  const info = async (credentials: string) =>
+    (await world.get('/v2/node/client_info', {}, credentials)).budget;
 
   test('outgoing amounts with fees count, and what is beyond is error 109', async () => {
-    const { client_credentials } = await create({ scopes: ['full'], budget: { amount: '1000', period: 'total' } });
+    const { client_credentials } = await create({
+      scopes: ['full'],
+      budget: { amount: '1000', period: 'total' },
+    });
     expect((await pay(client_credentials, '500')).body.status).toBe('completed');
-    expect(await info(client_credentials)).toMatchObject({ amount: '1000', period: 'total', spent: '501.5', resets_at: null });
+    expect(await info(client_credentials)).toMatchObject({
+      amount: '1000',
+      period: 'total',
+      spent: '501.5',
+      resets_at: null,
+    });
     const beyond = await pay(client_credentials, '490');
     expectError(beyond, 'overBudget');
-    expect(beyond.body.data).toEqual({ remaining: '498.5' } as never);
+    expect(beyond.body.data).toEqual({ remaining: '498.5' });
     expect(await info(client_credentials)).toMatchObject({ spent: '501.5' });
   });
 
   test('what fails is given back', async () => {
-    const { client_credentials } = await create({ scopes: ['full'], budget: { amount: '600', period: 'day' } });
+    const { client_credentials } = await create({
+      scopes: ['full'],
+      budget: { amount: '600', period: 'day' },
+    });
     expect((await pay(client_credentials, '500', 'fail')).body.status).toBe('failed');
     expect(await info(client_credentials)).toMatchObject({ spent: '0' });
     expect((await pay(client_credentials, '500')).body.status).toBe('completed');
@@ -293,16 +407,22 @@ describe('budgets', () => {
   });
 
   test('concurrent payments never exceed it together', async () => {
-    const { client_credentials } = await create({ scopes: ['full'], budget: { amount: '1000', period: 'month' } });
+    const { client_credentials } = await create({
+      scopes: ['full'],
+      budget: { amount: '1000', period: 'month' },
+    });
     const all = await Promise.all(Array.from({ length: 20 }, () => pay(client_credentials, '100')));
-    const done = all.filter(({ body }) => body.status === ('completed' as never)).length;
+    const done = all.filter(({ body }) => body.status === 'completed').length;
     expect(done).toBeGreaterThanOrEqual(1);
     expect(done).toBeLessThanOrEqual(9);
     expect(Number((await info(client_credentials)).spent)).toBeCloseTo(done * 101.1, 3);
   });
 
   test('renews with its period by the clock of the node', async () => {
-    const { client_credentials } = await create({ scopes: ['full'], budget: { amount: '200', period: 'day' } });
+    const { client_credentials } = await create({
+      scopes: ['full'],
+      budget: { amount: '200', period: 'day' },
+    });
     await pay(client_credentials, '150');
     expectError(await pay(client_credentials, '150'), 'overBudget');
     await world.post('/sandbox/clock', { advance_secs: 86_400 });
@@ -310,9 +430,16 @@ describe('budgets', () => {
   });
 
   test('on-chain sends count with their fee', async () => {
-    const { client_credentials } = await create({ scopes: ['full'], budget: { amount: '20000', period: 'total' } });
+    const { client_credentials } = await create({
+      scopes: ['full'],
+      budget: { amount: '20000', period: 'total' },
+    });
     const address = (await world.post('/v2/node/get_next_unused_address', {}, world.bob)).address;
-    const sent = await world.post('/v2/node/pay_onchain', { address, amount: '5000' }, client_credentials);
+    const sent = await world.post(
+      '/v2/node/pay_onchain',
+      { address, amount: '5000' },
+      client_credentials,
+    );
     expect(sent.status).toBe('pending');
     await world.post('/sandbox/blocks', { count: 6 });
     await world.get('/v2/node/wait_for_payment', { index: sent.index });
@@ -321,12 +448,18 @@ describe('budgets', () => {
   });
 
   test('survives a restart and can be changed and removed', async () => {
-    const { client_credentials, client_pk } = await create({ scopes: ['full'], budget: { amount: '300', period: 'total' } });
+    const { client_credentials, client_pk } = await create({
+      scopes: ['full'],
+      budget: { amount: '300', period: 'total' },
+    });
     await pay(client_credentials, '100');
     const before = await info(client_credentials);
     await world.restart();
     expect(await info(client_credentials)).toEqual(before);
-    const raised = await world.put('/v2/node/update_client', { client_pk, budget: { amount: '900', period: 'total' } });
+    const raised = await world.put('/v2/node/update_client', {
+      client_pk,
+      budget: { amount: '900', period: 'total' },
+    });
     expect(raised.client.budget).toMatchObject({ amount: '900', spent: before.spent });
     const free = await world.put('/v2/node/update_client', { client_pk, clear_budget: true });
     expect(free.client.budget).toBeNull();

@@ -70,14 +70,30 @@ describe('create_invoice', () => {
 
   const partner = 'ab'.repeat(32);
   const partners: readonly (readonly [string, object, boolean])[] = [
-    ['a partner with the least fee', { partner_pk: partner, partner_prop_fee: 5000, amount: '1000' }, true],
-    ['a partner with the largest fee', { partner_pk: partner, partner_prop_fee: 500_000, amount: '1000' }, true],
+    [
+      'a partner with the least fee',
+      { partner_pk: partner, partner_prop_fee: 5000, amount: '1000' },
+      true,
+    ],
+    [
+      'a partner with the largest fee',
+      { partner_pk: partner, partner_prop_fee: 500_000, amount: '1000' },
+      true,
+    ],
     ['a fee below the least', { partner_pk: partner, partner_prop_fee: 4999 }, false],
     ['a fee above the largest', { partner_pk: partner, partner_prop_fee: 500_001 }, false],
     ['a partner without a fee', { partner_pk: partner }, false],
     ['a fee without a partner', { partner_prop_fee: 5000 }, false],
-    ['a base fee without an amount', { partner_pk: partner, partner_prop_fee: 5000, partner_base_fee: '1' }, false],
-    ['a base fee with an amount', { partner_pk: partner, partner_prop_fee: 5000, partner_base_fee: '1', amount: '1000' }, true],
+    [
+      'a base fee without an amount',
+      { partner_pk: partner, partner_prop_fee: 5000, partner_base_fee: '1' },
+      false,
+    ],
+    [
+      'a base fee with an amount',
+      { partner_pk: partner, partner_prop_fee: 5000, partner_base_fee: '1', amount: '1000' },
+      true,
+    ],
   ];
   for (const [what, body, good] of partners) {
     test(`${good ? 'takes' : 'refuses'} ${what}`, async () => {
@@ -88,7 +104,12 @@ describe('create_invoice', () => {
   }
 
   test('inbound with partner fees: amount is net, fees what was taken, their sum what was paid', async () => {
-    const made = await anInvoice({ amount: '1000', partner_pk: partner, partner_prop_fee: 100_000, partner_base_fee: '5' });
+    const made = await anInvoice({
+      amount: '1000',
+      partner_pk: partner,
+      partner_prop_fee: 100_000,
+      partner_base_fee: '5',
+    });
     await world.post(PAY, { invoice: made.invoice }, world.bob);
     const payment = await world.get('/v2/node/payment', { index: made.index });
     expect(payment).toMatchObject({
@@ -105,7 +126,9 @@ describe('create_invoice', () => {
 describe('pay_invoice', () => {
   test('blocks until completed and answers every field', async () => {
     const made = await anInvoice({ amount: '21' });
-    const payment = asPayment(await world.post(PAY, { invoice: made.invoice, personal_note: 'mine' }, world.bob));
+    const payment = asPayment(
+      await world.post(PAY, { invoice: made.invoice, personal_note: 'mine' }, world.bob),
+    );
     expect(payment).toMatchObject({
       rail: 'invoice',
       kind: 'invoice',
@@ -128,7 +151,11 @@ describe('pay_invoice', () => {
     expect(payment.preimage).toMatch(/^[0-9a-f]{64}$/);
     expect(payment.finalized_at).toBeGreaterThanOrEqual(payment.created_at);
     const received = await world.get('/v2/node/payment', { index: made.index });
-    expect(received).toMatchObject({ status: 'completed', preimage: payment.preimage, personal_note: null });
+    expect(received).toMatchObject({
+      status: 'completed',
+      preimage: payment.preimage,
+      personal_note: null,
+    });
   });
 
   test('accepts note as the older name of personal_note', async () => {
@@ -151,7 +178,11 @@ describe('pay_invoice', () => {
   test('an amount other than the encoded one is refused', async () => {
     const made = await anInvoice({ amount: '10' });
     const body = { invoice: made.invoice, fallback_amount: '11' };
-    expectError(await world.call('POST', PAY, { body, credentials: world.bob }), 'rejected', /10 sats/);
+    expectError(
+      await world.call('POST', PAY, { body, credentials: world.bob }),
+      'rejected',
+      /10 sats/,
+    );
   });
 
   test('paying the same invoice again answers the first payment and moves no money', async () => {
@@ -172,14 +203,21 @@ describe('pay_invoice', () => {
       Array.from({ length: 10 }, () => world.post(PAY, { invoice: made.invoice }, world.bob)),
     );
     expect(new Set(all.map(({ index }) => index)).size).toBe(1);
-    expect(Number((await world.get('/v2/node/node_info', {}, world.bob)).balance)).toBe(before - 50);
+    expect(Number((await world.get('/v2/node/node_info', {}, world.bob)).balance)).toBe(
+      before - 50,
+    );
   });
 
   test('a payment that the receiver fails is 200 with status failed, gives the money back, and may be tried again', async () => {
     const { invoice } = await outside({ amount: '40', behavior: 'fail' });
     const before = (await world.get('/v2/node/node_info')).balance;
     const failed = asPayment(await world.post(PAY, { invoice }));
-    expect(failed).toMatchObject({ status: 'failed', status_msg: 'rejected by the receiver', preimage: null, fees: '0' });
+    expect(failed).toMatchObject({
+      status: 'failed',
+      status_msg: 'rejected by the receiver',
+      preimage: null,
+      fees: '0',
+    });
     expect(failed.finalized_at).not.toBeNull();
     expect((await world.get('/v2/node/node_info')).balance).toBe(before);
     const again = asPayment(await world.post(PAY, { invoice }));
@@ -197,10 +235,16 @@ describe('pay_invoice', () => {
 
   test('a held payment stays pending until it is decided', async () => {
     const { invoice, payment_hash } = await outside({ amount: '60', behavior: 'hold' });
-    const pending = await world.call('POST', PAY, { body: { invoice }, headers: { prefer: 'respond-async' } });
+    const pending = await world.call('POST', PAY, {
+      body: { invoice },
+      headers: { prefer: 'respond-async' },
+    });
     expect(pending.status).toBe(202);
     expect(pending.body).toMatchObject({ status: 'pending', finalized_at: null });
-    const soon = await world.call('POST', PAY, { body: { invoice }, headers: { prefer: 'wait=1' } });
+    const soon = await world.call('POST', PAY, {
+      body: { invoice },
+      headers: { prefer: 'wait=1' },
+    });
     expect(soon.status).toBe(202);
     expect(soon.body.index).toBe(pending.body.index);
     expectError(
@@ -210,7 +254,10 @@ describe('pay_invoice', () => {
     const waiting = world.get('/v2/node/wait_for_payment', { index: pending.body.index });
     await world.post('/sandbox/holds', { payment_hash, settle: true });
     expect(await waiting).toMatchObject({ status: 'completed', index: pending.body.index });
-    expectError(await world.call('POST', '/sandbox/holds', { body: { payment_hash, settle: true } }), 'notFound');
+    expectError(
+      await world.call('POST', '/sandbox/holds', { body: { payment_hash, settle: true } }),
+      'notFound',
+    );
   });
 
   test('respond-async answers 200 with the finalized payment when it is final at once', async () => {
@@ -224,11 +271,31 @@ describe('pay_invoice', () => {
     expect(answer.body.status).toBe('completed');
   });
 
-  const refusals: readonly (readonly [string, () => Promise<object>, 'rejected' | 'refused', RegExp])[] = [
-    ['a string that is no invoice', async () => ({ invoice: 'lnbcrt1nonsense' }), 'rejected', /ask the receiver/],
+  const refusals: readonly (readonly [
+    string,
+    () => Promise<object>,
+    'rejected' | 'refused',
+    RegExp,
+  ])[] = [
+    [
+      'a string that is no invoice',
+      async () => ({ invoice: 'lnbcrt1nonsense' }),
+      'rejected',
+      /ask the receiver/,
+    ],
     ['a missing invoice', async () => ({}), 'rejected', /invoice/],
-    ['more than the wallet can send', async () => ({ invoice: (await outside({ amount: '900000000' })).invoice }), 'refused', /can send/],
-    ['an own invoice', async () => ({ invoice: (await anInvoice({ amount: '3' })).invoice }), 'refused', /your own/],
+    [
+      'more than the wallet can send',
+      async () => ({ invoice: (await outside({ amount: '900000000' })).invoice }),
+      'refused',
+      /can send/,
+    ],
+    [
+      'an own invoice',
+      async () => ({ invoice: (await anInvoice({ amount: '3' })).invoice }),
+      'refused',
+      /your own/,
+    ],
     [
       'an invoice of another network',
       async () => ({
@@ -259,21 +326,32 @@ describe('pay_invoice', () => {
 describe('ends of an invoice that is not paid', () => {
   test('cancel_payment makes it failed / canceled, again does nothing, and it can no longer be paid', async () => {
     const made = await anInvoice({ amount: '8' });
-    expect(await world.post('/v2/node/cancel_payment', { index: made.index })).toEqual({} as never);
-    expect(await world.get('/v2/node/payment', { index: made.index })).toMatchObject({ status: 'failed', status_msg: 'canceled' });
-    expect(await world.post('/v2/node/cancel_payment', { index: made.index })).toEqual({} as never);
-    expect(await world.post(PAY, { invoice: made.invoice }, world.bob)).toMatchObject({ status: 'failed' });
+    expect(await world.post('/v2/node/cancel_payment', { index: made.index })).toEqual({});
+    expect(await world.get('/v2/node/payment', { index: made.index })).toMatchObject({
+      status: 'failed',
+      status_msg: 'canceled',
+    });
+    expect(await world.post('/v2/node/cancel_payment', { index: made.index })).toEqual({});
+    expect(await world.post(PAY, { invoice: made.invoice }, world.bob)).toMatchObject({
+      status: 'failed',
+    });
   });
 
   test('a completed payment cannot be canceled', async () => {
     const made = await anInvoice({ amount: '8' });
     await world.post(PAY, { invoice: made.invoice }, world.bob);
-    expectError(await world.call('POST', '/v2/node/cancel_payment', { body: { index: made.index } }), 'refused');
+    expectError(
+      await world.call('POST', '/v2/node/cancel_payment', { body: { index: made.index } }),
+      'refused',
+    );
   });
 
   test('an unknown payment cannot be canceled', async () => {
     const index = `0000000000000000001-ln_${'0'.repeat(64)}`;
-    expectError(await world.call('POST', '/v2/node/cancel_payment', { body: { index } }), 'notFound');
+    expectError(
+      await world.call('POST', '/v2/node/cancel_payment', { body: { index } }),
+      'notFound',
+    );
   });
 
   test('past its expiry it becomes failed / expired and is refused', async () => {

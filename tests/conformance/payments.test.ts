@@ -127,7 +127,7 @@ describe('payment', () => {
   });
 
   test('a malformed index is refused', async () => {
-    for (const index of ['', 'x', 'u' + UNKNOWN, UNKNOWN.toUpperCase()]) {
+    for (const index of ['', 'x', `u${UNKNOWN}`, UNKNOWN.toUpperCase()]) {
       expectError(await world.call('GET', '/v2/node/payment', { query: { index } }), 'rejected');
     }
   });

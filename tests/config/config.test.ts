@@ -1,0 +1,145 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/config.ts';
+import { OPTIONS } from '../../src/config/options.ts';
+import { ConfigError, type Flags } from '../../src/config/sources.ts';
+import { encodeCredentials } from '../../src/model/credentials.ts';
+import { parseRootSeed, rootSeedPhrase } from '../../src/model/root-seed.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-config-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const SEED = 'a1'.repeat(32);
+const CREDENTIALS = encodeCredentials({ v: 1, node: { kind: 'sandbox' }, client: 'ab'.repeat(32), secret: 'cd'.repeat(32) });
+const load = (flags: Flags = {}, env: Record<string, string> = {}, cwd = folder) => loadConfig({ flags, env, cwd });
+
+/** The sentence that refuses a configuration; it never holds a secret. */
+function refusal(flags: Flags, env: Record<string, string> = {}, cwd = folder): string {
+  try {
+    load(flags, env, cwd);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    const { message } = error as Error;
+    expect(message).not.toContain(SEED);
+    expect(message).not.toContain(CREDENTIALS);
+    return message;
+  }
+  throw new Error('the configuration was taken');
+}
+
+describe('defaults', () => {
+  test('are those of the table', () => {
+    expect(load()).toMatchObject({
+      listen: { host: '127.0.0.1', port: 5393 },
+      rootSeed: null,
+      clientCredentials: null,
+      nodeUrl: null,
+      webhookUrl: null,
+      webhookSecret: null,
+      allowPrivateNetwork: false,
+      requireAuth: false,
+      maxFee: { ppm: 10_000, leastMsat: 10_000n },
+      logLevel: 'info',
+      logFormat: 'text',
+      sandboxBlockSecs: 10,
+      warnings: [],
+    });
+    expect(load({}, { XDG_DATA_HOME: '/x' }).dataDir).toBe('/x/wallet-sidecar');
+    expect(Object.isFrozen(load())).toBe(true);
+  });
+});
+
+describe('precedence', () => {
+  test('flag over environment over the nearest .env upwards', () => {
+    const inner = join(folder, 'a', 'b');
+    mkdirSync(inner, { recursive: true });
+    writeFileSync(join(folder, 'a', '.env'), 'SERVICE_LOG_LEVEL=debug\nexport SERVICE_MAX_FEE="2%" # note\n');
+    writeFileSync(join(folder, '.env'), 'SERVICE_LOG_LEVEL=error\nSERVICE_LISTEN_ADDR=127.0.0.1:1\n');
+    expect(load({}, {}, inner)).toMatchObject({ logLevel: 'debug', maxFee: { ppm: 20_000 }, listen: { port: 5393 } });
+    expect(load({}, { SERVICE_LOG_LEVEL: 'warn' }, inner).logLevel).toBe('warn');
+    expect(load({ 'log-level': 'error' }, { SERVICE_LOG_LEVEL: 'warn' }, inner).logLevel).toBe('error');
+    rmSync(join(folder, '.env'));
+  });
+
+  test('every option has a flag and an environment name of its own', () => {
+    const options = Object.values(OPTIONS);
+    expect(new Set(options.map(({ flag }) => flag)).size).toBe(options.length);
+    expect(new Set(options.map(({ env }) => env)).size).toBe(options.length);
+  });
+});
+
+describe('conflicts are refused with a sentence that names both sources', () => {
+  test('a value and its path twin, wherever they are set', () => {
+    expect(refusal({ 'root-seed': SEED }, { SERVICE_ROOT_SEED_PATH: '/x' })).toBe(
+      '--root-seed and SERVICE_ROOT_SEED_PATH (environment) are both set: keep one of them.',
+    );
+    expect(refusal({}, { SERVICE_CLIENT_CREDENTIALS: CREDENTIALS, SERVICE_CLIENT_CREDENTIALS_PATH: '/x' })).toMatch(
+      /SERVICE_CLIENT_CREDENTIALS \(environment\) and SERVICE_CLIENT_CREDENTIALS_PATH/,
+    );
+  });
+
+  test('a root seed and client credentials', () => {
+    expect(refusal({ 'root-seed': SEED, 'client-credentials': CREDENTIALS })).toMatch(/--root-seed and --client-credentials/);
+  });
+
+  test('listening beyond loopback with default credentials without --require-auth', () => {
+    for (const address of ['0.0.0.0:5393', '192.168.1.5:5393', '[::]:5393']) {
+      expect(refusal({ 'listen-addr': address, 'root-seed': SEED })).toMatch(/--require-auth/);
+      expect(load({ 'listen-addr': address, 'root-seed': SEED, 'require-auth': true }).requireAuth).toBe(true);
+      expect(load({ 'listen-addr': address }).rootSeed).toBeNull();
+    }
+    for (const address of ['127.0.0.1:1', 'localhost:1', '[::1]:1']) {
+      expect(load({ 'listen-addr': address, 'root-seed': SEED }).rootSeed).not.toBeNull();
+    }
+  });
+});
+
+describe('secrets', () => {
+  test('a root seed is 64 hex characters or 24 words of the same entropy', () => {
+    const phrase = rootSeedPhrase(parseRootSeed(SEED) ?? new Uint8Array());
+    expect(phrase.split(' ')).toHaveLength(24);
+    expect(load({ 'root-seed': phrase.toUpperCase() }).rootSeed).toEqual(load({ 'root-seed': SEED }).rootSeed);
+    for (const bad of [SEED.slice(1), `${SEED}0`, 'zz'.repeat(32), phrase.split(' ').slice(1).join(' '), `${phrase.split(' ').slice(1).join(' ')} zoo`]) {
+      expect(refusal({ 'root-seed': bad })).toMatch(/^--root-seed does not hold a root seed/);
+    }
+  });
+
+  test('files are read, and one that others can read draws a warning', () => {
+    const path = join(folder, 'seed');
+    writeFileSync(path, `${SEED}\n`, { mode: 0o600 });
+    expect(load({ 'root-seed-path': path })).toMatchObject({ warnings: [] });
+    chmodSync(path, 0o644);
+    const [warning] = load({ 'root-seed-path': path }).warnings;
+    expect(warning).toContain('chmod 600');
+    expect(refusal({ 'root-seed-path': join(folder, 'none') })).toMatch(/cannot be read/);
+  });
+
+  test('malformed credentials and webhook secrets are refused', () => {
+    expect(refusal({ 'client-credentials': 'abc' })).toMatch(/does not hold client credentials/);
+    expect(refusal({ 'webhook-secret': 'abc' })).toMatch(/24 to 64 random bytes/);
+  });
+});
+
+describe('malformed values are refused with a sentence that names the source', () => {
+  const bad: readonly (readonly [string, string])[] = [
+    ['listen-addr', '5393'],
+    ['listen-addr', '127.0.0.1:99999'],
+    ['listen-addr', '::1:5393'],
+    ['sidecar-url', 'ftp://x'],
+    ['webhook-url', 'not a url'],
+    ['doh-url', ''],
+    ['max-fee', '1'],
+    ['max-fee', '101%'],
+    ['max-fee', '-1%'],
+    ['log-level', 'loud'],
+    ['log-format', 'xml'],
+    ['sandbox-block-secs', '-1'],
+    ['buy-link-template', 'https://example.com/'],
+    ['require-auth', 'maybe'],
+  ];
+  for (const [flag, value] of bad) {
+    test(`--${flag} ${value}`, () => expect(refusal({ [flag]: value })).toStartWith(`--${flag} `));
+  }
+});

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
+import { asStorageError } from '../../model/storage-failure.ts';
 import { CHAIN_TABLES } from './chain/tables.ts';
 import { LIGHTNING_TABLES } from './lightning-tables.ts';
 import { SERVICE_TABLES } from './service-tables.ts';
@@ -122,7 +123,7 @@ function nestedTransactions(db: Database): Pick<World, 'transact' | 'afterCommit
     } catch (error) {
       callbacks = [];
       if (db.inTransaction) db.run('ROLLBACK');
-      throw error;
+      throw asStorageError(error);
     }
     const committed = callbacks;
     callbacks = [];

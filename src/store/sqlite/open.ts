@@ -34,25 +34,27 @@ function prepare(db: Database, path: string): void {
       `${path} was written by a newer version of wallet-sidecar (schema ${version}, this version knows ${MIGRATIONS.length}): start that version, or use another --data-dir.`,
     );
   }
-  // Every table is read once, so that a broken file is found now and not in the middle of a payment.
-  db.query('SELECT count(*) FROM sqlite_schema').get();
+  if (version === 0) requireEmpty(db, path);
+  else checkQuickly(db, path);
+  // Only now, since it writes into the file.
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
   db.run('PRAGMA busy_timeout = 5000');
   db.run('PRAGMA temp_store = MEMORY');
   db.run('PRAGMA cache_size = -16000');
-  if (version === 0) {
-    const { tables } = db.query('SELECT count(*) AS tables FROM sqlite_schema').get() as {
-      tables: number;
-    };
-    if (tables > 0)
-      throw new StoreUnusable(`${path} is not a database of wallet-sidecar: move it away.`);
-  } else {
-    checkQuickly(db, path);
-  }
   if (version < MIGRATIONS.length) migrate(db, version);
 }
 
+function requireEmpty(db: Database, path: string): void {
+  const { tables } = db.query('SELECT count(*) AS tables FROM sqlite_schema').get() as {
+    tables: number;
+  };
+  if (tables > 0) {
+    throw new StoreUnusable(`${path} is not a database of wallet-sidecar: move it away.`);
+  }
+}
+
+/** Reads every table once, so that a broken file is found now and not in the middle of a payment. */
 function checkQuickly(db: Database, path: string): void {
   const tables = db.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
     name: string;

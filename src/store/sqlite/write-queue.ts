@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { ApiError } from '../../model/errors.ts';
+import { asStorageError, isStorageFailure } from '../../model/storage-failure.ts';
 
 /**
  * Writes of the same turn of the event loop share one durable commit: each is a savepoint of its own, so one that
@@ -36,7 +36,7 @@ export function writeQueue(db: Database): WriteQueue {
       commit.run();
     } catch (error) {
       rollBack(db);
-      for (const { reject } of batch) reject(asApiError(error));
+      for (const { reject } of batch) reject(asStorageError(error));
       return;
     }
     for (const done of settle) done();
@@ -54,7 +54,7 @@ export function writeQueue(db: Database): WriteQueue {
       rollbackTo.run();
       release.run();
       if (!shared && isStorageFailure(error)) throw error;
-      return () => write.reject(asApiError(error));
+      return () => write.reject(asStorageError(error));
     }
   }
 
@@ -69,18 +69,4 @@ export function writeQueue(db: Database): WriteQueue {
 
 function rollBack(db: Database): void {
   if (db.inTransaction) db.run('ROLLBACK');
-}
-
-function isStorageFailure(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return typeof code === 'string' && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code);
-}
-
-function asApiError(error: unknown): unknown {
-  if (!isStorageFailure(error)) return error;
-  return new ApiError(
-    'overCapacity',
-    'The disk of the data directory is full or failing: free space, then try again.',
-    { cause: error },
-  );
 }

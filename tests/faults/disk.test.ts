@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CallFailed, freePort, startFaultSidecar } from './sidecar.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-disk-'));
+const disk = join(folder, 'disk');
+mkdirSync(disk);
+const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]).success;
+if (!mounted) console.warn('SKIPPED: a small tmpfs cannot be mounted here, so a full disk is not tried.');
+afterAll(() => {
+  if (mounted) Bun.spawnSync(['umount', '-l', disk]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test.skipIf(!mounted)(
+  'a full disk gives clear errors, corrupts nothing, and all works again when space returns',
+  async () => {
+    const port = freePort();
+    let sidecar = await startFaultSidecar({ dataDir: join(disk, 'data'), port });
+    const invoice = () => sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '1' } });
+    await invoice();
+    const filler = join(disk, 'filler');
+    fill(filler);
+    const failures: CallFailed[] = [];
+    for (let round = 0; round < 200 && failures.length < 5; round++) {
+      await invoice().catch((error) => failures.push(error));
+    }
+    expect(failures.length).toBeGreaterThan(0);
+    for (const { status, body } of failures) {
+      expect(status).toBe(503);
+      expect(body).toMatchObject({ code: 8 });
+      expect(body.msg).toMatch(/disk/);
+    }
+    expect(((await sidecar.call('GET', '/v2/health')) as { status: string }).status).toBe('ok');
+    rmSync(filler);
+    await invoice();
+    await sidecar.kill();
+    sidecar = await startFaultSidecar({ dataDir: join(disk, 'data'), port });
+    await invoice();
+    await sidecar.call('PUT', '/v2/node/sync_payments');
+    expect(await sidecar.stop()).toBe(0);
+  },
+  60_000,
+);
+
+test('a second process on the same data directory says who has it', async () => {
+  const dataDir = join(folder, 'data');
+  const sidecar = await startFaultSidecar({ dataDir, port: freePort() });
+  const second = startFaultSidecar({ dataDir, port: freePort() });
+  await expect(second).rejects.toThrow(`process id ${sidecar.pid}`);
+  await sidecar.kill();
+  const third = await startFaultSidecar({ dataDir, port: freePort() });
+  expect(await third.stop()).toBe(0);
+});
+
+test('a data directory with a corrupted database is refused with a sentence, and the file is left alone', async () => {
+  const dataDir = join(folder, 'corrupted');
+  const sidecar = await startFaultSidecar({ dataDir, port: freePort() });
+  await sidecar.stop();
+  const path = join(dataDir, 'sidecar.sqlite');
+  rmSync(`${path}-wal`, { force: true });
+  writeFileSync(path, 'garbage'.repeat(1000));
+  const started = startFaultSidecar({ dataDir, port: freePort() });
+  await expect(started).rejects.toThrow(/corrupted.*restore it from a backup/s);
+  expect(await Bun.file(path).text()).toStartWith('garbage');
+});
+
+function fill(path: string): void {
+  for (let size = 8 * 1024 * 1024; size >= 1024; size /= 2) {
+    Bun.spawnSync(['sh', '-c', `head -c ${size} /dev/zero >> '${path}' 2>/dev/null`]);
+    Bun.spawnSync(['sh', '-c', `head -c ${size} /dev/zero >> '${path}' 2>/dev/null`]);
+  }
+}

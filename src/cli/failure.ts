@@ -1,10 +1,5 @@
-/** Thrown by a command for what the user asked wrongly; ends with exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 /** Errors whose message is written for the person at the terminal, by name. */
-const WRONG_USAGE: ReadonlySet<string> = new Set(['UsageError', 'ConfigError']);
+const WRONG_USAGE: ReadonlySet<string> = new Set(['ConfigError']);
 
 /** One sentence for stderr and the exit code: 2 for wrong usage, 1 for what was refused or failed. */
 export function failure(error: unknown): { message: string; exitCode: number } {

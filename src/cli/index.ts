@@ -3,6 +3,7 @@ import { OPTIONS, type OptionSpec } from '../config/options.ts';
 import type { Flags } from '../config/sources.ts';
 import { failure } from './failure.ts';
 import type { CliIo } from './io.ts';
+import { proofCommand } from './proof.ts';
 import { seedCommand } from './seed.ts';
 
 /** What the program is built with; the composition root passes `serve`, so that the CLI imports no server. */
@@ -26,6 +27,7 @@ export function buildProgram(options: ProgramOptions): Command {
     serveCommand('dev', 'Run the server on the sandbox node with a funded trial wallet.', options),
   );
   program.addCommand(seedCommand(options));
+  program.addCommand(proofCommand(options));
   return program;
 }
 

@@ -42,6 +42,8 @@ export interface SandboxControls {
     readonly commentLength: number;
     readonly description: string | null;
   }): Promise<{ readonly lnurl: string; readonly url: string }>;
+  /** Takes back an unconfirmed on-chain payment of the outside world; answers the txid that replaced it. */
+  replaceOnchain(txid: string): Promise<{ readonly txid: string }>;
   /** Milliseconds since the epoch, after the move. */
   advanceClock(secs: number): Promise<{ readonly now: number }>;
 }

@@ -35,7 +35,7 @@ export function updatedIndex(updatedAtMs: number, id: PaymentId): UpdatedIndex {
 }
 
 /** Splits a payment index; null when the text is none. */
-export function parsePaymentIndex(text: string): { createdAtMs: number; id: PaymentId } | null {
+function parsePaymentIndex(text: string): { createdAtMs: number; id: PaymentId } | null {
   const match = INDEX.exec(text);
   const createdAtMs = Number(match?.[1]);
   if (!match || !Number.isSafeInteger(createdAtMs)) return null;

@@ -12,8 +12,14 @@ const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const SEED = 'a1'.repeat(32);
-const CREDENTIALS = encodeCredentials({ v: 1, node: { kind: 'sandbox' }, client: 'ab'.repeat(32), secret: 'cd'.repeat(32) });
-const load = (flags: Flags = {}, env: Record<string, string> = {}, cwd = folder) => loadConfig({ flags, env, cwd });
+const CREDENTIALS = encodeCredentials({
+  v: 1,
+  node: { kind: 'sandbox' },
+  client: 'ab'.repeat(32),
+  secret: 'cd'.repeat(32),
+});
+const load = (flags: Flags = {}, env: Record<string, string> = {}, cwd = folder) =>
+  loadConfig({ flags, env, cwd });
 
 /** The sentence that refuses a configuration; it never holds a secret. */
 function refusal(flags: Flags, env: Record<string, string> = {}, cwd = folder): string {
@@ -55,11 +61,23 @@ describe('precedence', () => {
   test('flag over environment over the nearest .env upwards', () => {
     const inner = join(folder, 'a', 'b');
     mkdirSync(inner, { recursive: true });
-    writeFileSync(join(folder, 'a', '.env'), 'SERVICE_LOG_LEVEL=debug\nexport SERVICE_MAX_FEE="2%" # note\n');
-    writeFileSync(join(folder, '.env'), 'SERVICE_LOG_LEVEL=error\nSERVICE_LISTEN_ADDR=127.0.0.1:1\n');
-    expect(load({}, {}, inner)).toMatchObject({ logLevel: 'debug', maxFee: { ppm: 20_000 }, listen: { port: 5393 } });
+    writeFileSync(
+      join(folder, 'a', '.env'),
+      'SERVICE_LOG_LEVEL=debug\nexport SERVICE_MAX_FEE="2%" # note\n',
+    );
+    writeFileSync(
+      join(folder, '.env'),
+      'SERVICE_LOG_LEVEL=error\nSERVICE_LISTEN_ADDR=127.0.0.1:1\n',
+    );
+    expect(load({}, {}, inner)).toMatchObject({
+      logLevel: 'debug',
+      maxFee: { ppm: 20_000 },
+      listen: { port: 5393 },
+    });
     expect(load({}, { SERVICE_LOG_LEVEL: 'warn' }, inner).logLevel).toBe('warn');
-    expect(load({ 'log-level': 'error' }, { SERVICE_LOG_LEVEL: 'warn' }, inner).logLevel).toBe('error');
+    expect(load({ 'log-level': 'error' }, { SERVICE_LOG_LEVEL: 'warn' }, inner).logLevel).toBe(
+      'error',
+    );
     rmSync(join(folder, '.env'));
   });
 
@@ -75,19 +93,26 @@ describe('conflicts are refused with a sentence that names both sources', () => 
     expect(refusal({ 'root-seed': SEED }, { SERVICE_ROOT_SEED_PATH: '/x' })).toBe(
       '--root-seed and SERVICE_ROOT_SEED_PATH (environment) are both set: keep one of them.',
     );
-    expect(refusal({}, { SERVICE_CLIENT_CREDENTIALS: CREDENTIALS, SERVICE_CLIENT_CREDENTIALS_PATH: '/x' })).toMatch(
-      /SERVICE_CLIENT_CREDENTIALS \(environment\) and SERVICE_CLIENT_CREDENTIALS_PATH/,
-    );
+    expect(
+      refusal(
+        {},
+        { SERVICE_CLIENT_CREDENTIALS: CREDENTIALS, SERVICE_CLIENT_CREDENTIALS_PATH: '/x' },
+      ),
+    ).toMatch(/SERVICE_CLIENT_CREDENTIALS \(environment\) and SERVICE_CLIENT_CREDENTIALS_PATH/);
   });
 
   test('a root seed and client credentials', () => {
-    expect(refusal({ 'root-seed': SEED, 'client-credentials': CREDENTIALS })).toMatch(/--root-seed and --client-credentials/);
+    expect(refusal({ 'root-seed': SEED, 'client-credentials': CREDENTIALS })).toMatch(
+      /--root-seed and --client-credentials/,
+    );
   });
 
   test('listening beyond loopback with default credentials without --require-auth', () => {
     for (const address of ['0.0.0.0:5393', '192.168.1.5:5393', '[::]:5393']) {
       expect(refusal({ 'listen-addr': address, 'root-seed': SEED })).toMatch(/--require-auth/);
-      expect(load({ 'listen-addr': address, 'root-seed': SEED, 'require-auth': true }).requireAuth).toBe(true);
+      expect(
+        load({ 'listen-addr': address, 'root-seed': SEED, 'require-auth': true }).requireAuth,
+      ).toBe(true);
       expect(load({ 'listen-addr': address }).rootSeed).toBeNull();
     }
     for (const address of ['127.0.0.1:1', 'localhost:1', '[::1]:1']) {
@@ -100,8 +125,16 @@ describe('secrets', () => {
   test('a root seed is 64 hex characters or 24 words of the same entropy', () => {
     const phrase = rootSeedPhrase(parseRootSeed(SEED) ?? new Uint8Array());
     expect(phrase.split(' ')).toHaveLength(24);
-    expect(load({ 'root-seed': phrase.toUpperCase() }).rootSeed).toEqual(load({ 'root-seed': SEED }).rootSeed);
-    for (const bad of [SEED.slice(1), `${SEED}0`, 'zz'.repeat(32), phrase.split(' ').slice(1).join(' '), `${phrase.split(' ').slice(1).join(' ')} zoo`]) {
+    expect(load({ 'root-seed': phrase.toUpperCase() }).rootSeed).toEqual(
+      load({ 'root-seed': SEED }).rootSeed,
+    );
+    for (const bad of [
+      SEED.slice(1),
+      `${SEED}0`,
+      'zz'.repeat(32),
+      phrase.split(' ').slice(1).join(' '),
+      `${phrase.split(' ').slice(1).join(' ')} zoo`,
+    ]) {
       expect(refusal({ 'root-seed': bad })).toMatch(/^--root-seed does not hold a root seed/);
     }
   });

@@ -247,6 +247,20 @@ describe('on chain', () => {
     });
   });
 
+  test('a payment that was replaced fails and names the transaction that won', async () => {
+    await world.post('/sandbox/pay', { payable: await address(), amount: '9000' });
+    const received = await newest();
+    const { txid } = await world.post('/sandbox/replace', { txid: received.txid });
+    expect(await world.get('/v2/node/payment', { index: received.index })).toMatchObject({
+      status: 'failed',
+      replacement: txid,
+    });
+    expectError(
+      await world.call('POST', '/sandbox/replace', { body: { txid: received.txid } }),
+      'refused',
+    );
+  });
+
   test('higher priority pays a higher fee', async () => {
     const fees: number[] = [];
     for (const priority of ['background', 'normal', 'high']) {

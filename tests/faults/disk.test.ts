@@ -2,13 +2,14 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CallFailed, freePort, startFaultSidecar } from './sidecar.ts';
+import { type CallFailed, freePort, startFaultSidecar } from './sidecar.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-disk-'));
 const disk = join(folder, 'disk');
 mkdirSync(disk);
 const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]).success;
-if (!mounted) console.warn('SKIPPED: a small tmpfs cannot be mounted here, so a full disk is not tried.');
+if (!mounted)
+  console.warn('SKIPPED: a small tmpfs cannot be mounted here, so a full disk is not tried.');
 afterAll(() => {
   if (mounted) Bun.spawnSync(['umount', '-l', disk]);
   rmSync(folder, { recursive: true, force: true });
@@ -19,7 +20,8 @@ test.skipIf(!mounted)(
   async () => {
     const port = freePort();
     let sidecar = await startFaultSidecar({ dataDir: join(disk, 'data'), port });
-    const invoice = () => sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '1' } });
+    const invoice = () =>
+      sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '1' } });
     await invoice();
     const filler = join(disk, 'filler');
     fill(filler);

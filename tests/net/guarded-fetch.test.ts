@@ -10,7 +10,11 @@ const server = Bun.serve({
     const url = new URL(request.url);
     switch (url.pathname) {
       case '/json':
-        return Response.json({ ok: true, host: request.headers.get('host'), headers: [...request.headers.keys()] });
+        return Response.json({
+          ok: true,
+          host: request.headers.get('host'),
+          headers: [...request.headers.keys()],
+        });
       case '/text':
         return new Response('hello');
       case '/big':
@@ -30,7 +34,10 @@ const server = Bun.serve({
       case '/gzip':
         return new Response(Bun.gzipSync('{}'), { headers: { 'content-encoding': 'gzip' } });
       case '/redirect':
-        return new Response(null, { status: 302, headers: { location: url.searchParams.get('to') ?? '/json' } });
+        return new Response(null, {
+          status: 302,
+          headers: { location: url.searchParams.get('to') ?? '/json' },
+        });
       default:
         return new Response('{}', { status: 404 });
     }
@@ -39,10 +46,23 @@ const server = Bun.serve({
 afterAll(() => server.stop(true));
 
 const base = `http://127.0.0.1:${server.port}`;
-const trusting = createGuardedFetch({ allowPrivateNetwork: false, allowLoopback: true, timeoutMs: 300 });
+const trusting = createGuardedFetch({
+  allowPrivateNetwork: false,
+  allowLoopback: true,
+  timeoutMs: 300,
+});
 
-async function refusal(url: string, kind: ErrorName, options: Partial<GuardOptions> = {}): Promise<string> {
-  const fetchJson = createGuardedFetch({ allowPrivateNetwork: false, allowLoopback: false, timeoutMs: 300, ...options });
+async function refusal(
+  url: string,
+  kind: ErrorName,
+  options: Partial<GuardOptions> = {},
+): Promise<string> {
+  const fetchJson = createGuardedFetch({
+    allowPrivateNetwork: false,
+    allowLoopback: false,
+    timeoutMs: 300,
+    ...options,
+  });
   try {
     await fetchJson(url);
   } catch (error) {
@@ -73,7 +93,28 @@ describe('what may be asked', () => {
 });
 
 describe('private places', () => {
-  const hidden = ['127.0.0.1', '10.1.2.3', '172.16.0.1', '192.168.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:10.0.0.1]', '[fd00::1]', '[fe80::1]', '[::]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '2130706433', '0x7f.1', '017700000001', '224.0.0.1', '255.255.255.255'];
+  const hidden = [
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.16.0.1',
+    '192.168.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:10.0.0.1]',
+    '[fd00::1]',
+    '[fe80::1]',
+    '[::]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '2130706433',
+    '0x7f.1',
+    '017700000001',
+    '224.0.0.1',
+    '255.255.255.255',
+  ];
   for (const host of hidden) {
     test(`${host} is refused`, async () => {
       expect(await refusal(`https://${host}/`, 'refused')).toMatch(/public internet/);
@@ -83,9 +124,16 @@ describe('private places', () => {
   test('a name that resolves to a private address is refused, also when another of its addresses is public', async () => {
     for (const addresses of [['10.0.0.1'], ['1.1.1.1', '192.168.0.1']]) {
       const resolve = async () => addresses;
-      expect(await refusal('https://shop.example/', 'refused', { resolve })).toMatch(/public internet/);
+      expect(await refusal('https://shop.example/', 'refused', { resolve })).toMatch(
+        /public internet/,
+      );
       // Loopback may be asked by its own name only: a stranger's name that leads there is rebinding.
-      expect(await refusal('https://shop.example/', 'refused', { resolve: async () => ['127.0.0.1'], allowLoopback: true })).toMatch(/public internet/);
+      expect(
+        await refusal('https://shop.example/', 'refused', {
+          resolve: async () => ['127.0.0.1'],
+          allowLoopback: true,
+        }),
+      ).toMatch(/public internet/);
     }
   });
 
@@ -95,7 +143,11 @@ describe('private places', () => {
       lookups++;
       return ['127.0.0.1'];
     };
-    const fetchJson = createGuardedFetch({ allowPrivateNetwork: true, allowLoopback: true, resolve });
+    const fetchJson = createGuardedFetch({
+      allowPrivateNetwork: true,
+      allowLoopback: true,
+      resolve,
+    });
     // The name does not exist, so only a pinned connection can succeed.
     const answer = await fetchJson(`http://localhost:${server.port}/json`);
     expect(answer).toMatchObject({ ok: true, host: `localhost:${server.port}` });
@@ -103,20 +155,34 @@ describe('private places', () => {
   });
 
   test('addresses are judged by kind', () => {
-    expect(['1.1.1.1', '2606:4700::1111', '8.8.8.8'].map(addressKind)).toEqual(['public', 'public', 'public']);
+    expect(['1.1.1.1', '2606:4700::1111', '8.8.8.8'].map(addressKind)).toEqual([
+      'public',
+      'public',
+      'public',
+    ]);
     expect(['::1', '127.9.9.9'].map(addressKind)).toEqual(['loopback', 'loopback']);
-    expect(['garbage', '2001:db8::1', 'fc00::', '::ffff:192.168.0.1'].map(addressKind)).toEqual(['private', 'private', 'private', 'private']);
+    expect(['garbage', '2001:db8::1', 'fc00::', '::ffff:192.168.0.1'].map(addressKind)).toEqual([
+      'private',
+      'private',
+      'private',
+      'private',
+    ]);
   });
 });
 
 describe('redirects', () => {
   test('are followed three times, each checked the same way', async () => {
     expect(await trusting(`${base}/redirect?to=/json`)).toMatchObject({ ok: true });
-    const nested = (depth: number): string => (depth === 0 ? '/json' : `/redirect?to=${encodeURIComponent(nested(depth - 1))}`);
+    const nested = (depth: number): string =>
+      depth === 0 ? '/json' : `/redirect?to=${encodeURIComponent(nested(depth - 1))}`;
     expect(await trusting(`${base}${nested(3)}`)).toMatchObject({ ok: true });
-    expect(await refusal(`${base}${nested(4)}`, 'refused', { allowLoopback: true })).toMatch(/too often/);
+    expect(await refusal(`${base}${nested(4)}`, 'refused', { allowLoopback: true })).toMatch(
+      /too often/,
+    );
     for (const to of ['https://10.0.0.1/', 'http://example.com/', 'file:///etc/passwd']) {
-      await refusal(`${base}/redirect?to=${encodeURIComponent(to)}`, 'refused', { allowLoopback: true });
+      await refusal(`${base}/redirect?to=${encodeURIComponent(to)}`, 'refused', {
+        allowLoopback: true,
+      });
     }
   });
 });

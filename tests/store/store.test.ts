@@ -43,7 +43,13 @@ function payment(createdAtMs: number, change: Partial<Payment> = {}): Payment {
     ...change,
   };
 }
-const done = (one: Payment): Payment => ({ ...one, status: 'completed', statusMsg: 'completed', finalizedAtMs: 9, feesMsat: 5n });
+const done = (one: Payment): Payment => ({
+  ...one,
+  status: 'completed',
+  statusMsg: 'completed',
+  finalizedAtMs: 9,
+  feesMsat: 5n,
+});
 const observe = (payments: readonly Payment[], journaled = false, cursor: string | null = null) =>
   store.observations.apply(WALLET, { payments, cursor, journaled, nowMs: 1_000 }, rules);
 const due = () => store.outbox.claim({ nowMs: 10_000, leaseMs: 1000, limit: 100 });
@@ -65,10 +71,18 @@ describe('observations', () => {
     await store.watches.add(WALLET, { kind: 'address', address: 'bcrt1qx' });
     expect((await observe([done(payment(1))])).deliveries).toBe(0);
     const offer = { offerId: 'cd'.repeat(32) };
-    expect((await observe([done(payment(2, { ...offer, direction: 'outbound' }))])).deliveries).toBe(0);
-    expect((await observe([done(payment(3, { ...offer, direction: 'inbound' }))])).deliveries).toBe(1);
-    expect((await observe([done(payment(4, { ...offer, direction: 'inbound' }))])).deliveries).toBe(1);
-    expect((await observe([done(payment(5, { address: 'bcrt1qx', direction: 'inbound' }))])).deliveries).toBe(1);
+    expect(
+      (await observe([done(payment(2, { ...offer, direction: 'outbound' }))])).deliveries,
+    ).toBe(0);
+    expect((await observe([done(payment(3, { ...offer, direction: 'inbound' }))])).deliveries).toBe(
+      1,
+    );
+    expect((await observe([done(payment(4, { ...offer, direction: 'inbound' }))])).deliveries).toBe(
+      1,
+    );
+    expect(
+      (await observe([done(payment(5, { address: 'bcrt1qx', direction: 'inbound' }))])).deliveries,
+    ).toBe(1);
     expect(await store.watches.has(WALLET)).toBe(true);
   });
 
@@ -96,11 +110,25 @@ describe('observations', () => {
 describe('the journal', () => {
   test('assigns strictly increasing times, keeps identity and note, and ignores what says nothing new', async () => {
     const one = payment(1, { personalNote: 'mine' });
-    await store.intents.begin(WALLET, { payment: one, journaled: true, reservation: null, idempotencyKey: null });
-    const seen = done({ ...payment(2), index: paymentIndex(2, paymentId('ln', one.hash ?? '')), hash: one.hash });
+    await store.intents.begin(WALLET, {
+      payment: one,
+      journaled: true,
+      reservation: null,
+      idempotencyKey: null,
+    });
+    const seen = done({
+      ...payment(2),
+      index: paymentIndex(2, paymentId('ln', one.hash ?? '')),
+      hash: one.hash,
+    });
     const { changed } = await observe([seen], true);
     expect(changed).toHaveLength(1);
-    expect(changed[0]).toMatchObject({ index: one.index, createdAtMs: 1, personalNote: 'mine', status: 'completed' });
+    expect(changed[0]).toMatchObject({
+      index: one.index,
+      createdAtMs: 1,
+      personalNote: 'mine',
+      status: 'completed',
+    });
     expect((await observe([seen], true)).changed).toEqual([]);
     await observe([payment(3), payment(4), payment(5)], true);
     const all = await store.journal.updatedAfter(WALLET, null, 10);
@@ -108,13 +136,19 @@ describe('the journal', () => {
     expect(new Set(times).size).toBe(4);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     const [first] = all;
-    expect(await store.journal.updatedAfter(WALLET, first ? updatedIndexOf(first) : null, 10)).toEqual(all.slice(1));
-    expect((await store.journal.open(WALLET)).map(({ createdAtMs }) => createdAtMs)).toEqual([3, 4, 5]);
+    expect(
+      await store.journal.updatedAfter(WALLET, first ? updatedIndexOf(first) : null, 10),
+    ).toEqual(all.slice(1));
+    expect((await store.journal.open(WALLET)).map(({ createdAtMs }) => createdAtMs)).toEqual([
+      3, 4, 5,
+    ]);
   });
 
   test('a payment never leaves a terminal state', async () => {
     await observe([done(payment(1))], true);
-    await expect(observe([payment(1, { status: 'failed', statusMsg: 'x' })], true)).rejects.toBeInstanceOf(TerminalStateLeft);
+    await expect(
+      observe([payment(1, { status: 'failed', statusMsg: 'x' })], true),
+    ).rejects.toBeInstanceOf(TerminalStateLeft);
     expect((await store.journal.get(WALLET, payment(1).index))?.status).toBe('completed');
   });
 });
@@ -122,31 +156,52 @@ describe('the journal', () => {
 describe('budgets', () => {
   const CLIENT = 'ef'.repeat(32);
   const reserve = (one: Payment, amountMsat: bigint, nowMs = 1000) =>
-    store.intents.begin(WALLET, { payment: one, journaled: false, idempotencyKey: null, reservation: { clientPk: CLIENT, amountMsat, nowMs } });
+    store.intents.begin(WALLET, {
+      payment: one,
+      journaled: false,
+      idempotencyKey: null,
+      reservation: { clientPk: CLIENT, amountMsat, nowMs },
+    });
 
   test('whatever is asked for at once, what is granted fits the budget', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.bigInt(1n, 400n), { minLength: 1, maxLength: 30 }), async (amounts) => {
-        const fresh = openSqliteStore(':memory:');
-        await fresh.budgets.set(WALLET, CLIENT, { amountMsat: 1000n, period: 'total', maxPaymentMsat: 300n });
-        const results = await Promise.allSettled(
-          amounts.map((amountMsat, at) =>
-            fresh.intents.begin(WALLET, { payment: payment(at + 1), journaled: false, idempotencyKey: null, reservation: { clientPk: CLIENT, amountMsat, nowMs: 5 } }),
-          ),
-        );
-        const granted = amounts.filter((_, at) => results[at]?.status === 'fulfilled');
-        const sum = granted.reduce((total, amount) => total + amount, 0n);
-        expect(sum).toBeLessThanOrEqual(1000n);
-        expect(granted.every((amount) => amount <= 300n)).toBe(true);
-        expect((await fresh.budgets.get(WALLET, CLIENT, 5))?.spentMsat).toBe(sum);
-        await fresh.close();
-      }),
+      fc.asyncProperty(
+        fc.array(fc.bigInt(1n, 400n), { minLength: 1, maxLength: 30 }),
+        async (amounts) => {
+          const fresh = openSqliteStore(':memory:');
+          await fresh.budgets.set(WALLET, CLIENT, {
+            amountMsat: 1000n,
+            period: 'total',
+            maxPaymentMsat: 300n,
+          });
+          const results = await Promise.allSettled(
+            amounts.map((amountMsat, at) =>
+              fresh.intents.begin(WALLET, {
+                payment: payment(at + 1),
+                journaled: false,
+                idempotencyKey: null,
+                reservation: { clientPk: CLIENT, amountMsat, nowMs: 5 },
+              }),
+            ),
+          );
+          const granted = amounts.filter((_, at) => results[at]?.status === 'fulfilled');
+          const sum = granted.reduce((total, amount) => total + amount, 0n);
+          expect(sum).toBeLessThanOrEqual(1000n);
+          expect(granted.every((amount) => amount <= 300n)).toBe(true);
+          expect((await fresh.budgets.get(WALLET, CLIENT, 5))?.spentMsat).toBe(sum);
+          await fresh.close();
+        },
+      ),
       { numRuns: 40 },
     );
   });
 
   test('what completes counts with its fees, what fails or is abandoned is given back', async () => {
-    await store.budgets.set(WALLET, CLIENT, { amountMsat: 10_000n, period: 'day', maxPaymentMsat: null });
+    await store.budgets.set(WALLET, CLIENT, {
+      amountMsat: 10_000n,
+      period: 'day',
+      maxPaymentMsat: null,
+    });
     const spent = async () => (await store.budgets.get(WALLET, CLIENT, 1000))?.spentMsat;
     for (const at of [1, 2, 3]) await reserve(payment(at), 2000n);
     expect(await spent()).toBe(6000n);
@@ -158,7 +213,11 @@ describe('budgets', () => {
   });
 
   test('a refused reservation writes nothing', async () => {
-    await store.budgets.set(WALLET, CLIENT, { amountMsat: 10n, period: 'day', maxPaymentMsat: null });
+    await store.budgets.set(WALLET, CLIENT, {
+      amountMsat: 10n,
+      period: 'day',
+      maxPaymentMsat: null,
+    });
     await expect(reserve(payment(1), 11n)).rejects.toMatchObject({ kind: 'overBudget' });
     expect(await store.watches.has(WALLET)).toBe(false);
   });
@@ -173,7 +232,12 @@ describe('idempotency', () => {
     await store.idempotency.release(WALLET, 'k');
     expect(await begin()).toEqual({ state: 'new' });
     const one = payment(1);
-    await store.intents.begin(WALLET, { payment: one, journaled: false, reservation: null, idempotencyKey: 'k' });
+    await store.intents.begin(WALLET, {
+      payment: one,
+      journaled: false,
+      reservation: null,
+      idempotencyKey: 'k',
+    });
     await store.idempotency.release(WALLET, 'k');
     expect(await begin()).toEqual({ state: 'running', index: one.index });
     await store.idempotency.finish(WALLET, 'k', { httpStatus: 202, body: '{}' });
@@ -198,7 +262,12 @@ describe('the outbox', () => {
 test('writes of one turn share a commit, and one that fails undoes nothing of the others', async () => {
   await store.budgets.set(WALLET, 'c', { amountMsat: 1n, period: 'total', maxPaymentMsat: null });
   const begin = (at: number, clientPk: string | null) =>
-    store.intents.begin(WALLET, { payment: payment(at), journaled: true, idempotencyKey: null, reservation: clientPk === null ? null : { clientPk, amountMsat: 5n, nowMs: 1 } });
+    store.intents.begin(WALLET, {
+      payment: payment(at),
+      journaled: true,
+      idempotencyKey: null,
+      reservation: clientPk === null ? null : { clientPk, amountMsat: 5n, nowMs: 1 },
+    });
   const results = await Promise.allSettled([begin(1, null), begin(2, 'c'), begin(3, null)]);
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect((await store.journal.open(WALLET)).map(({ createdAtMs }) => createdAtMs)).toEqual([1, 3]);
@@ -232,7 +301,11 @@ describe('the file', () => {
     openSqliteStore(truncated).close();
     const whole = readFileSync(truncated);
     writeFileSync(truncated, whole.subarray(0, 4096));
-    for (const [path, reason] of [[newer, /newer version.*start that version/], [foreign, /not a database of wallet-sidecar/], [corrupt, /corrupted.*backup/]] as const) {
+    for (const [path, reason] of [
+      [newer, /newer version.*start that version/],
+      [foreign, /not a database of wallet-sidecar/],
+      [corrupt, /corrupted.*backup/],
+    ] as const) {
       const before = readFileSync(path);
       expect(() => openSqliteStore(path)).toThrow(reason);
       expect(readFileSync(path)).toEqual(before);

@@ -82,7 +82,7 @@ export function invoiceRequestOf(records: readonly TlvRecord[]): InvoiceRequest 
 }
 
 /** Whether the request answers an offer, rather than offering to send money (BOLT 12, reader of a request). */
-export function respondsToOffer(values: InvoiceRequestValues): boolean {
+function respondsToOffer(values: InvoiceRequestValues): boolean {
   return values.offerIssuerId !== null || values.offerPaths !== null;
 }
 

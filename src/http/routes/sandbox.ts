@@ -206,6 +206,21 @@ export const sandboxRoutes = [
   }),
   route({
     method: 'post',
+    path: '/sandbox/replace',
+    group: 'sandbox',
+    access: 'public',
+    summary: 'Let the outside world take back an unconfirmed on-chain payment',
+    description:
+      "The wallet's payment fails, and its `replacement` names the transaction that won.",
+    addition: true,
+    body: z.object({ txid: hexInput(32) }),
+    response: z.object({ txid: hexOutput(32) }),
+    errors: ['refused'],
+    example: { body: { txid: 'f8'.repeat(32) }, response: { txid: 'f9'.repeat(32) } },
+    handler: (context, { body }) => controls(context).replaceOnchain(body.txid),
+  }),
+  route({
+    method: 'post',
     path: '/sandbox/clock',
     group: 'sandbox',
     access: 'public',

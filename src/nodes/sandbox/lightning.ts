@@ -80,6 +80,7 @@ export function startOfferPayment(world: World, userPk: string, command: PayOffe
  * nothing for payments that are not pending, so it may be repeated after a crash.
  */
 export function advance(world: World, userPk: string, index: PaymentIndex): void {
+  if (!world.isOpen()) return;
   world.transact(() => {
     const payment = findPayment(world, userPk, index);
     if (payment?.status !== 'pending' || payment.hash === null) return;

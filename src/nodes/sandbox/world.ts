@@ -24,6 +24,8 @@ export interface World {
   /** Calls back once the outermost transaction has committed; never after a rollback. */
   afterCommit(callback: () => void): void;
   random(bytes: number): Uint8Array;
+  /** False once the world was closed; work that was put off must look. */
+  isOpen(): boolean;
   close(): void;
 }
 
@@ -47,12 +49,17 @@ export function openWorld(options: WorldOptions): World {
   }
   if (path !== ':memory:') chmodSync(path, 0o600);
   const transactions = nestedTransactions(db);
+  let open = true;
   return {
     db,
     clock: movableClock(db, options.clock),
     random: options.random,
     ...transactions,
-    close: () => db.close(),
+    isOpen: () => open,
+    close() {
+      open = false;
+      db.close();
+    },
   };
 }
 

@@ -54,13 +54,20 @@ function requestContext(
   idempotencyKey: string | null,
 ): RequestContext | SessionContext {
   const request = context.req.raw;
-  // Answers may take as long as a payment does; the server's idle limit must not cut them off.
-  context.env?.timeout?.(request, 0);
+  let signal: AbortSignal | undefined;
   return {
     parts,
     requestId: context.get('requestId'),
-    // With a key, the outcome is kept for a repeat even when the client has gone away.
-    signal: idempotencyKey === null ? AbortSignal.any([request.signal, stopping]) : stopping,
+    /** Made when it is first asked for: only what may wait needs it. */
+    get signal() {
+      if (signal === undefined) {
+        // Such an answer may take as long as a payment does; the server's idle limit must not cut it off.
+        context.env?.timeout?.(request, 0);
+        // With a key, the outcome is kept for a repeat even when the client has gone away.
+        signal = idempotencyKey === null ? AbortSignal.any([request.signal, stopping]) : stopping;
+      }
+      return signal;
+    },
     idempotencyKey,
     respondAfterMs: readPrefer(context.req.header('prefer')),
     lastEventId: context.req.header('last-event-id') ?? null,

@@ -1,0 +1,347 @@
+import { Database } from 'bun:sqlite';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { blankPayment, encodePayment } from '../../src/model/payment.ts';
+import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
+import { freePort } from '../faults/sidecar.ts';
+import { buildFloors, residentMb, running } from './floors.ts';
+import { type LoadRequest, type LoadResult, load } from './load.ts';
+
+/** Measures the compiled binary over real HTTP, with floors from the same run. `BENCH_ROWS` sets the large cache. */
+const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
+const MS = Number(process.env.BENCH_MS ?? 2_000);
+const CONNECTIONS = 16;
+const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
+
+interface Figure {
+  readonly name: string;
+  readonly value: string;
+  readonly wanted?: string;
+  readonly met?: boolean;
+}
+const figures: Figure[] = [];
+const note = (name: string, value: string, wanted?: string, met?: boolean) => {
+  figures.push({
+    name,
+    value,
+    ...(wanted === undefined ? {} : { wanted }),
+    ...(met === undefined ? {} : { met }),
+  });
+  console.log(
+    `${name.padEnd(52)} ${value}${wanted ? `  (wanted ${wanted}: ${met ? 'met' : 'MISSED'})` : ''}`,
+  );
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-bench-'));
+const data = join(folder, 'data');
+const floors = await buildFloors(join(folder, 'floors'));
+const port = freePort();
+const base = `http://127.0.0.1:${port}`;
+
+const received = new Map<string, number>();
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    const notice = (await request.json()) as {
+      index: string;
+      direction: string;
+      finalized_at: number;
+    };
+    received.set(`${notice.direction} ${notice.index}`, Date.now() - notice.finalized_at);
+    return new Response(null, { status: 200 });
+  },
+});
+const command = [
+  BINARY,
+  'dev',
+  '--data-dir',
+  data,
+  '--listen-addr',
+  `127.0.0.1:${port}`,
+  '--log-level',
+  'error',
+  '--webhook-url',
+  receiver.url.href,
+];
+
+async function call(method: string, path: string, body?: unknown, credentials?: string) {
+  const response = await fetch(`${base}${path}`, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      ...(credentials ? { authorization: `Bearer ${credentials}` } : {}),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = (await response.json()) as Record<string, string>;
+  if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+  return answer;
+}
+const run = (next: () => LoadRequest, on = port, connections = CONNECTIONS): Promise<LoadResult> =>
+  load({ port: on, connections, ms: MS, next });
+const rate = (result: LoadResult) =>
+  `${Math.round(result.perSecond)}/s, p50 ${result.p50Ms.toFixed(2)} ms, p99 ${result.p99Ms.toFixed(2)} ms`;
+const ratio = (name: string, result: LoadResult, floor: LoadResult, least: number) => {
+  const value = result.perSecond / floor.perSecond;
+  note(name, `${rate(result)}; ratio ${value.toFixed(2)}`, `${least}`, value >= least);
+};
+
+console.log(
+  `${cpus().length} x ${cpus()[0]?.model}, Bun ${Bun.version}, ${MS} ms a figure, ${CONNECTIONS} connections\n`,
+);
+
+// Start-up and idle memory against a compiled hello-world.
+const helloPort = freePort();
+const hello = await running([floors.hello, String(helloPort)], helloPort);
+await Bun.sleep(1000);
+const helloMb = residentMb(hello.pid);
+await hello.stop();
+await (await running(command, port, '/v2/health')).stop();
+let sidecar = await running(command, port, '/v2/health');
+note(
+  'start to first healthy answer',
+  `${sidecar.readyMs.toFixed(0)} ms; hello-world ${hello.readyMs.toFixed(0)} ms`,
+  '200 ms',
+  sidecar.readyMs < 200,
+);
+await Bun.sleep(1500);
+const idleMb = residentMb(sidecar.pid);
+note(
+  'idle memory',
+  `${idleMb.toFixed(0)} MB; hello-world ${helloMb.toFixed(0)} MB`,
+  '120 MB',
+  idleMb < 120,
+);
+
+// Requests against a bare server.
+const barePort = freePort();
+const bare = await running([floors.bare, String(barePort)], barePort);
+const bareRate = await run(() => ({ path: '/' }), barePort);
+note('bare server, constant answer', rate(bareRate));
+const bob = (await call('POST', '/sandbox/wallets', {})).client_credentials ?? '';
+ratio('health', await run(() => ({ path: '/v2/health' })), bareRate, 0.7);
+const info = await run(() => ({ path: '/v2/node/node_info' }));
+ratio('node_info', info, bareRate, 0.35);
+const authenticated = await run(() => ({
+  path: '/v2/node/node_info',
+  headers: { authorization: `Bearer ${bob}` },
+}));
+const authMicros = 1e6 / authenticated.perSecond - 1e6 / info.perSecond;
+note(
+  'authenticating a known credential, on top of node_info',
+  `${authMicros.toFixed(1)} µs`,
+  '20 µs',
+  authMicros < 20,
+);
+const made = await call('POST', '/v2/node/create_invoice', { amount: '1' });
+await call('POST', '/v2/node/pay_invoice', { invoice: made.invoice }, bob);
+await call('PUT', '/v2/node/sync_payments');
+ratio(
+  'payment',
+  await run(() => ({ path: `/v2/node/payment?index=${made.index}` })),
+  bareRate,
+  0.4,
+);
+await bare.stop();
+
+// Writing.
+const signStart = performance.now();
+const digest = new Uint8Array(32).fill(7);
+for (let count = 0; count < 500; count++) secp256k1.sign(digest, digest, { prehash: false });
+note('one signature', `${(((performance.now() - signStart) / 500) * 1000).toFixed(0)} µs`);
+const invoiceBody = JSON.stringify({ amount: '1' });
+const post = (path: string, body: string): LoadRequest => ({ method: 'POST', path, body });
+note('create_invoice', rate(await run(() => post('/v2/node/create_invoice', invoiceBody))));
+const pairStart = performance.now();
+let pairs = 0;
+await Promise.all(
+  Array.from({ length: 8 }, async () => {
+    while (performance.now() - pairStart < MS) {
+      const { invoice } = await call('POST', '/v2/node/create_invoice', { amount: '1' });
+      await call('POST', '/v2/node/pay_invoice', { invoice }, bob);
+      pairs++;
+    }
+  }),
+);
+note(
+  'pairs of create_invoice and pay_invoice',
+  `${Math.round((pairs * 1000) / (performance.now() - pairStart))}/s`,
+);
+const { offer = '' } = await call('POST', '/v2/node/create_offer', {});
+note(
+  'pay_offer',
+  rate(
+    await run(
+      () => ({
+        ...post('/v2/node/pay_offer', JSON.stringify({ offer, amount: '1' })),
+        headers: { authorization: `Bearer ${bob}` },
+      }),
+      port,
+      4,
+    ),
+  ),
+);
+const { address = '' } = await call('POST', '/v2/node/get_next_unused_address', {});
+for (const [kind, text] of [
+  ['offer', offer],
+  ['invoice (signature checked)', made.invoice ?? ''],
+  ['address', address],
+  ['URI', `bitcoin:${address}?amount=0.001&lno=${offer}`],
+] as const) {
+  const result = await run(() => ({
+    path: `/v2/node/analyze?payment_string=${encodeURIComponent(text)}`,
+  }));
+  const local = !kind.startsWith('invoice');
+  if (local) note(`analyze ${kind}`, rate(result), '3000/s', result.perSecond >= 3000);
+  else note(`analyze ${kind}`, rate(result));
+}
+
+// Webhooks: latency one at a time, then a burst.
+received.clear();
+for (let count = 0; count < 200; count++) {
+  const { invoice } = await call('POST', '/v2/node/create_invoice', { amount: '1' });
+  await call('POST', '/v2/node/pay_invoice', { invoice }, bob);
+}
+await Bun.sleep(500);
+const latencies = [...received.values()].toSorted((a, b) => a - b);
+const [p50 = 0, p99 = 0] = [
+  latencies[Math.floor(latencies.length / 2)],
+  latencies[Math.floor(latencies.length * 0.99)],
+];
+note('webhook after finalization, p50', `${p50} ms of ${latencies.length}`, '10 ms', p50 <= 10);
+note('webhook after finalization, p99', `${p99} ms`, '50 ms', p99 <= 50);
+const BURST = 3000;
+for (let done = 0; done < BURST; done += 100) {
+  await Promise.all(
+    Array.from({ length: 100 }, () =>
+      call('POST', '/v2/node/create_invoice', { amount: '1', expiration_secs: 100_000 }),
+    ),
+  );
+}
+await Bun.sleep(500);
+received.clear();
+const burstStart = performance.now();
+await call('POST', '/sandbox/clock', { advance_secs: 100_001 });
+while (received.size < BURST && performance.now() - burstStart < 60_000) await Bun.sleep(5);
+const burstRate = (received.size * 1000) / (performance.now() - burstStart);
+note(
+  'webhooks in a burst',
+  `${Math.round(burstRate)}/s of ${received.size}`,
+  '1000/s',
+  burstRate >= 1000,
+);
+
+// 10,000 waits for one payment each on the same event loop.
+const WAITS = 10_000;
+const waited = await call('POST', '/v2/node/create_invoice', { amount: '1' });
+const waits = Array.from({ length: WAITS }, () =>
+  call('GET', `/v2/node/wait_for_payment?index=${waited.index}`),
+);
+await Bun.sleep(6000);
+const wakeStart = performance.now();
+await call('POST', '/v2/node/cancel_payment', { index: waited.index });
+const woken = await Promise.allSettled(waits);
+const wakeMs = performance.now() - wakeStart;
+const awake = woken.filter(({ status }) => status === 'fulfilled').length;
+note(
+  'waits woken',
+  `${awake} of ${WAITS} in ${wakeMs.toFixed(0)} ms`,
+  '1000 ms',
+  awake === WAITS && wakeMs < 1000,
+);
+
+// 1,000 wallets in turn.
+const wallets: string[] = [];
+for (let count = 0; count < 1000; count++)
+  wallets.push((await call('POST', '/sandbox/wallets', {})).client_credentials ?? '');
+for (let round = 0; round < 3; round++)
+  for (const one of wallets) await call('GET', '/v2/node/node_info', undefined, one);
+const walletsMb = residentMb(sidecar.pid);
+note(
+  'memory with 1,000 wallets used in turn',
+  `${walletsMb.toFixed(0)} MB`,
+  '300 MB',
+  walletsMb < 300,
+);
+
+// The cache with 1,000 and with many rows.
+const { user_pk: wallet = '' } = await call('GET', '/v2/node/node_info');
+const listRate = () => run(() => ({ path: '/v2/node/list_payments?filter=all&limit=100' }));
+await call('POST', '/v2/node/clear_payments', {});
+await call('PUT', '/v2/node/sync_payments');
+const small = await listRate();
+await sidecar.stop();
+seedPayments(join(data, 'sandbox.sqlite'), wallet, ROWS);
+sidecar = await running(command, port, '/v2/health');
+const beforeMb = residentMb(sidecar.pid);
+await call('POST', '/v2/node/clear_payments', {});
+const syncStart = performance.now();
+const synced = await call('PUT', '/v2/node/sync_payments');
+const syncRate = (Number(synced.num_new) * 1000) / (performance.now() - syncStart);
+note(
+  `sync of ${synced.num_new} payments`,
+  `${Math.round(syncRate)}/s, memory ${beforeMb.toFixed(0)} to ${residentMb(sidecar.pid).toFixed(0)} MB`,
+  '50000/s',
+  syncRate >= 50_000,
+);
+const queryPort = freePort();
+const query = await running(
+  [floors.query, String(queryPort), join(data, 'sidecar.sqlite'), wallet],
+  queryPort,
+);
+const queryRate = await run(() => ({ path: '/' }), queryPort);
+note('the same query behind a bare server', rate(queryRate));
+await query.stop();
+const large = await listRate();
+ratio('list_payments(100)', large, queryRate, 0.6);
+ratio(`list_payments(100), ${ROWS} rows against few`, large, small, 0.9);
+
+await sidecar.stop();
+await receiver.stop(true);
+rmSync(folder, { recursive: true, force: true });
+writeFileSync(
+  join(import.meta.dir, '..', '..', 'dist', 'bench.json'),
+  JSON.stringify(
+    { machine: `${cpus().length} x ${cpus()[0]?.model}`, bun: Bun.version, figures },
+    null,
+    2,
+  ),
+);
+console.log('\nwritten to dist/bench.json');
+
+/** Writes finished payments straight into the sandbox's file, while nobody has it open. */
+function seedPayments(path: string, userPk: string, rows: number): void {
+  const db = new Database(path);
+  const insert = db.prepare(
+    'INSERT INTO payments (user_pk, idx, id, updated_ms, status, json) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  db.transaction(() => {
+    for (let at = 1; at <= rows; at++) {
+      const id = paymentId('ln', at.toString(16).padStart(64, '0'));
+      const index = paymentIndex(at, id);
+      const payment = blankPayment({
+        index,
+        rail: 'invoice',
+        direction: 'inbound',
+        status: 'completed',
+        statusMsg: 'completed',
+        createdAtMs: at,
+        updatedAtMs: at,
+      });
+      insert.run(
+        userPk,
+        index,
+        id,
+        at,
+        'completed',
+        JSON.stringify(
+          encodePayment({ ...payment, amountMsat: 1000n, finalizedAtMs: at, hash: id.slice(3) }),
+        ),
+      );
+    }
+  })();
+  db.close();
+}

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { buildProgram, runProgram } from './cli/index.ts';
 import { type Config, loadConfig } from './config/config.ts';
-import type { Flags } from './config/sources.ts';
+import { ConfigError, type Flags } from './config/sources.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { createApp } from './http/app.ts';
 import type { LnurlServices } from './http/lnurl-services.ts';
@@ -34,6 +34,10 @@ declare const WALLET_SIDECAR_VERSION: string | undefined;
 const VERSION =
   typeof WALLET_SIDECAR_VERSION === 'string' ? WALLET_SIDECAR_VERSION : '0.0.0-source';
 
+const DAY_MS = 24 * 3600 * 1000;
+/** Idempotency keys are kept at least 7 days (decisions section 6). */
+const KEYS_KEPT_MS = 8 * DAY_MS;
+
 /** How long requests in progress may take to end when the server stops. */
 const DRAIN_MS = 10_000;
 
@@ -53,6 +57,11 @@ if (exitCode !== 0) process.exit(exitCode);
 /** Runs the server until the process is told to stop. */
 async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   const loaded = loadConfig({ flags, env: process.env, cwd: process.cwd() });
+  if (loaded.nodeUrl !== null) {
+    throw new ConfigError(
+      '--node-url names another node, and this version has the sandbox only: leave it out.',
+    );
+  }
   const config = mode === 'dev' ? withDevWallet(loaded) : loaded;
   const log = openLog({
     level: config.logLevel,
@@ -83,7 +92,7 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
     version: VERSION,
     clock: systemClock,
     fees: config.maxFee,
-    health: () => health(config),
+    health: () => health(config, sandbox),
     sidecarUrl,
     wakeDispatcher: dispatcher.wake,
     services: openServices(config, sandbox),
@@ -110,8 +119,16 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
     for (const line of welcomeLines(baseUrl)) console.log(line);
   }
 
+  const forgetOldKeys = () =>
+    store.idempotency
+      .prune(systemClock.now() - KEYS_KEPT_MS)
+      .catch((error) => log.warn('Old idempotency keys could not be dropped.', { error }));
+  await forgetOldKeys();
+  const housekeeping = setInterval(() => void forgetOldKeys(), DAY_MS);
+
   const stop = async () => {
     log.info('Stopping.');
+    clearInterval(housekeeping);
     await runStopStages(
       [
         { name: 'waits', deadlineMs: 1000, stop: () => stopping.abort(stoppingError()) },
@@ -203,9 +220,10 @@ function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
   };
 }
 
-function health(config: Config): string {
+function health(config: Config, { connector }: Sandbox): string {
   const [warning] = config.warnings;
   if (warning !== undefined) return warning;
+  if (!connector.reachable()) return 'The wallet node did not answer when last asked.';
   if (config.rootSeed !== null || config.clientCredentials !== null) return 'ok';
   return 'No default credentials: every request needs the Authorization header, or start with --root-seed-path or --client-credentials-path.';
 }

@@ -20,8 +20,6 @@ export interface Config {
   readonly rootSeed: Uint8Array | null;
   readonly clientCredentials: string | null;
   readonly nodeUrl: string | null;
-  /** PEM. */
-  readonly nodeCert: string | null;
   readonly webhookUrl: string | null;
   /** Base64 without prefix. */
   readonly webhookSecret: string | null;
@@ -59,7 +57,6 @@ export function loadConfig(sources: Sources): Config {
       `Listening on ${listen.host} with default credentials would let everybody on the network spend: add --require-auth, or listen on 127.0.0.1.`,
     );
   }
-  const certPath = find('nodeCertPath');
   return Object.freeze({
     listen,
     sidecarUrl: parse(find('sidecarUrl'), parseWebUrl),
@@ -67,7 +64,6 @@ export function loadConfig(sources: Sources): Config {
     rootSeed: rootSeed && parse(rootSeed, asRootSeed),
     clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
     nodeUrl: parse(find('nodeUrl'), parseWebUrl),
-    nodeCert: certPath && readText(certPath),
     webhookUrl: parse(find('webhookUrl'), parseWebUrl),
     webhookSecret: parse(find('webhookSecret'), parseWebhookSecret),
     addressDomain: find('addressDomain')?.value ?? null,

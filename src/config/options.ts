@@ -75,13 +75,6 @@ export const OPTIONS = {
     description: 'REST URL of the LND node that the root seed controls.',
     fallback: 'the built-in sandbox node',
   },
-  nodeCertPath: {
-    flag: 'node-cert-path',
-    env: 'SERVICE_NODE_CERT_PATH',
-    value: 'file',
-    description: "TLS certificate of --node-url's node, where it is self-signed.",
-    fallback: 'none',
-  },
   webhookUrl: {
     flag: 'webhook-url',
     env: 'SERVICE_WEBHOOK_URL',

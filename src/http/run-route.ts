@@ -69,8 +69,12 @@ function requestContext(
       return signal;
     },
     idempotencyKey,
-    respondAfterMs: readPrefer(context.req.header('prefer')),
-    lastEventId: context.req.header('last-event-id') ?? null,
+    get respondAfterMs() {
+      return readPrefer(context.req.header('prefer'));
+    },
+    get lastEventId() {
+      return context.req.header('last-event-id') ?? null;
+    },
     pathParameter: (name) => context.req.param(name) ?? '',
     session: context.get('session'),
   };

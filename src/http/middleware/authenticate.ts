@@ -24,7 +24,7 @@ export function authenticate(
       requireAccess(session, access);
       context.set('session', session);
     }
-    await next();
+    return next();
   };
 }
 

@@ -1,6 +1,4 @@
-import type { MiddlewareHandler } from 'hono';
 import { ApiError } from '../../model/errors.ts';
-import type { AppEnv } from '../env.ts';
 
 interface GuardOptions {
   /** Host header values that name this server, lowercase, with and without port. */
@@ -12,9 +10,8 @@ interface GuardOptions {
  * rebound names; a browser's Origin must be this server's own, and Sec-Fetch-Site must not come from elsewhere. No
  * CORS header is ever sent.
  */
-export function localGuards(options: GuardOptions): MiddlewareHandler<AppEnv> {
-  return async (context, next) => {
-    const { headers } = context.req.raw;
+export function localGuard(options: GuardOptions): (request: Request) => void {
+  return ({ headers }) => {
     const host = headers.get('host')?.toLowerCase();
     if (host === undefined || !options.allowedHosts.has(host)) {
       throw new ApiError(
@@ -36,7 +33,6 @@ export function localGuards(options: GuardOptions): MiddlewareHandler<AppEnv> {
         'Requests that another web page causes are not allowed.',
       );
     }
-    await next();
   };
 }
 

@@ -6,9 +6,10 @@ import type { AppEnv } from '../env.ts';
 
 /** Checks and parses the query parameters. Unknown ones are ignored (decisions section 3). */
 export function validateQuery(schema: z.ZodType): MiddlewareHandler<AppEnv> {
-  return zValidator('query', schema, (result, context: Context<AppEnv>) => {
-    context.set('query', accept(result));
-  }) as MiddlewareHandler<AppEnv>;
+  return (context, next) => {
+    context.set('query', accept(schema.safeParse(context.req.query())));
+    return next();
+  };
 }
 
 /**

@@ -1,26 +1,22 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, hex } from '@scure/base';
 import { decode as decodeSections } from 'light-bolt11-decoder';
 import { encodeHashAddress, encodeWitnessAddress } from '../address.ts';
-import { CodecError } from '../codec-error.ts';
 import { NETWORKS, type Network } from '../network.ts';
+import { readFeatures } from './features.ts';
 import {
   type Bolt11Invoice,
   DEFAULT_EXPIRY_SECS,
   DEFAULT_MIN_FINAL_CLTV,
   FIELD,
   type RouteHint,
+  refuse,
   SIGNATURE_WORDS,
-  signedBytes,
   TIMESTAMP_WORDS,
 } from './invoice.ts';
+import { checkPayee } from './payee.ts';
 
 /** Longer strings are refused before any work: the longest useful invoices have some 2,000 characters. */
 const MAX_LENGTH = 8_000;
-
-/** Even feature bits that payers here understand; any other set even bit makes an invoice unpayable (BOLT 9). */
-const KNOWN_REQUIRED_FEATURES: ReadonlySet<number> = new Set([8, 14, 16, 24, 48, 50]);
 
 /** Fields that must have their length; any other length fails the invoice (BOLT 11, reader requirements). */
 const FIXED_WORDS: ReadonlyMap<number, { readonly name: string; readonly words: number }> = new Map(
@@ -32,6 +28,13 @@ const FIXED_WORDS: ReadonlyMap<number, { readonly name: string; readonly words: 
   ],
 );
 
+/** Fields that must not begin with a zero word (BOLT 11, reader requirements). */
+const MINIMAL: ReadonlyMap<number, string> = new Map([
+  [FIELD.minFinalCltv, 'final expiry delta'],
+  [FIELD.expiry, 'expiry'],
+  [FIELD.features, 'feature field'],
+]);
+
 /** Route hint entries: pubkey, short channel id, two fees and a delta (BOLT 11, field `r`). */
 const ROUTE_HINT_BYTES = 51;
 
@@ -42,13 +45,15 @@ interface DecodeOptions {
 
 /**
  * Reads a BOLT 11 invoice. The wording is taken apart by light-bolt11-decoder; the rules that it leaves out are
- * checked here: signature and payee, feature bits, field lengths, required fields, one payment hash. Throws
- * CodecError('bolt11').
+ * checked here: signature and payee, feature bits, field lengths, required fields, one payment hash. Of other fields
+ * that stand there several times the first counts. Throws CodecError('bolt11').
  */
 export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11Invoice {
   if (text.length > MAX_LENGTH) refuse('it is too long');
   const { network, amountMsat, timestampSecs } = readHead(text);
-  const { prefix, words } = bech32.decode(text as `${string}1${string}`, false);
+  const decoded = bech32.decodeUnsafe(text, false);
+  if (!decoded) refuse('its checksum is wrong');
+  const { prefix, words } = decoded;
   const data = words.slice(0, -SIGNATURE_WORDS);
   const fields = readFields(data.slice(TIMESTAMP_WORDS));
   const paymentHash = only(fields, FIELD.paymentHash, 'payment hash');
@@ -57,6 +62,8 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
   const features = readFeatures(fields.get(FIELD.features)?.[0] ?? []);
   const expirySecs = readInteger(fields, FIELD.expiry) ?? DEFAULT_EXPIRY_SECS;
   const metadata = fields.get(FIELD.metadata)?.[0];
+  const payee = fields.get(FIELD.payee)?.[0];
+  const named = payee && hex.encode(toBytes(payee, 'payee'));
   return {
     network,
     amountMsat,
@@ -68,7 +75,10 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
     paymentSecret,
     description,
     descriptionHash,
-    payeePubkey: readPayee(fields, prefix, data, words.slice(-SIGNATURE_WORDS), options),
+    payeePubkey:
+      options.verifySignature === false
+        ? (named ?? '')
+        : checkPayee({ prefix, data, signature: words.slice(-SIGNATURE_WORDS), named }),
     minFinalCltvExpiryDelta: readInteger(fields, FIELD.minFinalCltv) ?? DEFAULT_MIN_FINAL_CLTV,
     features,
     routeHints: (fields.get(FIELD.routeHint) ?? []).map(readRouteHint),
@@ -81,13 +91,6 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
 }
 
 type Fields = ReadonlyMap<number, readonly (readonly number[])[]>;
-
-function refuse(rule: string): never {
-  throw new CodecError(
-    'bolt11',
-    `The invoice cannot be read: ${rule}; ask the receiver for a new one.`,
-  );
-}
 
 /** Prefix, amount and timestamp, by the library; its own messages name its internals and are not shown. */
 function readHead(text: string): {
@@ -133,6 +136,8 @@ function readFields(words: readonly number[]): Fields {
     const field = words.slice(at + 3, end);
     const fixed = FIXED_WORDS.get(type);
     if (fixed && field.length !== fixed.words) refuse(`its ${fixed.name} has the wrong length`);
+    const minimal = MINIMAL.get(type);
+    if (minimal && field[0] === 0) refuse(`its ${minimal} begins with zeros`);
     const sameType = fields.get(type);
     if (sameType) sameType.push(field);
     else fields.set(type, [field]);
@@ -186,19 +191,6 @@ function readInteger(fields: Fields, type: number): number | null {
   return Math.min(value, 1e12);
 }
 
-function readFeatures(words: readonly number[]): ReadonlySet<number> {
-  const bits = new Set<number>();
-  words.toReversed().forEach((word, index) => {
-    for (let bit = 0; bit < 5; bit++) if ((word >> bit) & 1) bits.add(index * 5 + bit);
-  });
-  for (const bit of bits) {
-    if (bit % 2 === 0 && !KNOWN_REQUIRED_FEATURES.has(bit)) {
-      refuse(`it requires feature ${bit}, which is not known here`);
-    }
-  }
-  return bits;
-}
-
 function readRouteHint(words: readonly number[]): RouteHint[] {
   const bytes = toBytes(words, 'route hint');
   if (bytes.length % ROUTE_HINT_BYTES !== 0) refuse('its route hint has the wrong length');
@@ -225,39 +217,4 @@ function readFallback(words: readonly number[], network: Network): string | null
   if (version === 17) return encodeHashAddress('p2pkh', program, network);
   if (version === 18) return encodeHashAddress('p2sh', program, network);
   return version <= 16 ? encodeWitnessAddress(version, program, network) : null;
-}
-
-function readPayee(
-  fields: Fields,
-  prefix: string,
-  data: readonly number[],
-  signatureWords: readonly number[],
-  options: DecodeOptions,
-): string {
-  const named = fields.get(FIELD.payee)?.[0];
-  const payee = named && hex.encode(toBytes(named, 'payee'));
-  if (options.verifySignature === false) return payee ?? '';
-  const recovered = recoverPayee(prefix, data, signatureWords);
-  if (payee !== undefined && payee !== recovered)
-    refuse('its signature is not by the payee it names');
-  return recovered;
-}
-
-function recoverPayee(
-  prefix: string,
-  data: readonly number[],
-  signatureWords: readonly number[],
-): string {
-  const signature = bech32.fromWordsUnsafe([...signatureWords]);
-  const recovery = signature?.[64];
-  if (!signature || recovery === undefined || recovery > 3) refuse('its signature is malformed');
-  const digest = sha256(signedBytes(prefix, data));
-  try {
-    return secp256k1.Signature.fromBytes(signature.subarray(0, 64), 'compact')
-      .addRecoveryBit(recovery)
-      .recoverPublicKey(digest)
-      .toHex(true);
-  } catch {
-    return refuse('its signature does not fit any key');
-  }
 }

@@ -4,11 +4,13 @@ import { bech32, hex } from '@scure/base';
 import { decodeAddress } from '../address.ts';
 import { CodecError } from '../codec-error.ts';
 import { NETWORKS, type Network } from '../network.ts';
-import { FIELD, type RouteHint, signedBytes, TIMESTAMP_WORDS } from './invoice.ts';
+import { featureWords } from './features.ts';
+import { FIELD, MAX_AMOUNT_MSAT, type RouteHint, signedBytes, TIMESTAMP_WORDS } from './invoice.ts';
 
-/** What an invoice is written from. Fields are written in the order of this list; hashes and keys are hex. */
+/** What an invoice is written from; hashes and keys are hex. */
 export interface Bolt11Fields {
   readonly network: Network;
+  /** Null when the payer chooses. */
   readonly amountMsat: bigint | null;
   readonly timestampSecs: number;
   readonly paymentSecret: string;
@@ -17,9 +19,11 @@ export interface Bolt11Fields {
   readonly description?: string;
   readonly descriptionHash?: string;
   readonly metadata?: string;
+  /** Must be the key of the secret key that signs; readers recover it when it is left out. */
   readonly payeePubkey?: string;
   readonly expirySecs?: number;
   readonly minFinalCltvExpiryDelta?: number;
+  /** Of the invoice's network, the most preferred first. */
   readonly fallbackAddresses?: readonly string[];
   readonly routeHints?: readonly (readonly RouteHint[])[];
   /** Bits to set. */
@@ -28,102 +32,141 @@ export interface Bolt11Fields {
 
 /** Most words of a field: its length is two words. */
 const MAX_FIELD_WORDS = 1023;
+const MAX_TIMESTAMP_SECS = 2 ** 35 - 1;
+const MAX_U32 = 2 ** 32 - 1;
 const PICO_PER_MSAT = 10n;
+const AMOUNT_UNITS: readonly (readonly [pico: bigint, letter: string])[] = [
+  [1_000_000_000_000n, ''],
+  [1_000_000_000n, 'm'],
+  [1_000_000n, 'u'],
+  [1_000n, 'n'],
+  [1n, 'p'],
+];
 
 /**
- * Writes and signs an invoice with the payee's key; deterministic (RFC 6979). Throws CodecError('bolt11') for
- * values the format cannot hold.
+ * Writes and signs an invoice with the payee's key; deterministic (RFC 6979). The fields stand in the order m, s, p,
+ * d or h, n, x, c, f, r, 9. Throws CodecError('bolt11') for values the format cannot hold.
  */
 export function encodeBolt11(fields: Bolt11Fields, secretKey: Uint8Array): string {
   const prefix = `ln${NETWORKS[fields.network].bolt11Prefix}${encodeAmount(fields.amountMsat)}`;
+  uint('timestamp', fields.timestampSecs, MAX_TIMESTAMP_SECS);
   const data = [...integerWords(fields.timestampSecs, TIMESTAMP_WORDS), ...taggedFields(fields)];
   const digest = sha256(signedBytes(prefix, data));
   const recovered = secp256k1.sign(digest, secretKey, { prehash: false, format: 'recovered' });
   // noble puts the recovery id first, BOLT 11 puts it last.
-  const signature = new Uint8Array([...recovered.subarray(1), recovered[0] ?? 0]);
+  const signature = new Uint8Array([...recovered.subarray(1), ...recovered.subarray(0, 1)]);
   return bech32.encode(prefix, [...data, ...bech32.toWords(signature)], false);
+}
+
+function refuse(name: string, rule: string): never {
+  throw new CodecError('bolt11', `The ${name} of an invoice must be ${rule}: give another one.`);
 }
 
 /** The amount in the largest unit that needs no decimals (BOLT 11, Human-Readable Part). */
 function encodeAmount(amountMsat: bigint | null): string {
   if (amountMsat === null) return '';
-  if (amountMsat <= 0n) throw new CodecError('bolt11', 'An invoice amount must be above zero.');
+  if (amountMsat <= 0n || amountMsat > MAX_AMOUNT_MSAT) {
+    refuse('amount', 'above zero and at most 21 million bitcoins');
+  }
   const pico = amountMsat * PICO_PER_MSAT;
-  const units: readonly (readonly [bigint, string])[] = [
-    [1_000_000_000_000n, ''],
-    [1_000_000_000n, 'm'],
-    [1_000_000n, 'u'],
-    [1_000n, 'n'],
-  ];
-  for (const [size, letter] of units) if (pico % size === 0n) return `${pico / size}${letter}`;
-  return `${pico}p`;
+  const unit = AMOUNT_UNITS.find(([size]) => pico % size === 0n);
+  return unit ? `${pico / unit[0]}${unit[1]}` : '';
 }
 
 function taggedFields(fields: Bolt11Fields): number[] {
-  if ((fields.description === undefined) === (fields.descriptionHash === undefined)) {
-    throw new CodecError('bolt11', 'An invoice needs either a description or a description hash.');
+  const { description, descriptionHash } = fields;
+  if ((description === undefined) === (descriptionHash === undefined)) {
+    throw new CodecError(
+      'bolt11',
+      'An invoice needs either a description or a description hash: give one of the two.',
+    );
   }
   const words: number[] = [];
-  const put = (type: number, field: readonly number[]) => {
-    if (field.length > MAX_FIELD_WORDS) {
-      throw new CodecError(
-        'bolt11',
-        'A field of the invoice is too long: descriptions hold 639 bytes.',
-      );
-    }
+  const put = (type: number, name: string, field: readonly number[] | undefined) => {
+    if (field === undefined) return;
+    if (field.length > MAX_FIELD_WORDS) refuse(name, 'at most 639 bytes long');
     words.push(type, field.length >> 5, field.length & 31, ...field);
   };
-  const bytes = (text: string) => bech32.toWords(hex.decode(text));
-  if (fields.metadata !== undefined) put(FIELD.metadata, bytes(fields.metadata));
-  put(FIELD.paymentSecret, bytes(fields.paymentSecret));
-  put(FIELD.paymentHash, bytes(fields.paymentHash));
-  if (fields.description !== undefined) {
-    put(FIELD.description, bech32.toWords(new TextEncoder().encode(fields.description)));
+  put(FIELD.metadata, 'metadata', hexWords('metadata', fields.metadata));
+  put(FIELD.paymentSecret, 'payment secret', hexWords('payment secret', fields.paymentSecret, 32));
+  put(FIELD.paymentHash, 'payment hash', hexWords('payment hash', fields.paymentHash, 32));
+  put(FIELD.description, 'description', textWords(description));
+  put(FIELD.descriptionHash, 'description hash', hexWords('description hash', descriptionHash, 32));
+  put(FIELD.payee, 'payee key', hexWords('payee key', fields.payeePubkey, 33));
+  put(FIELD.expiry, 'expiry', numberWords('expiry', fields.expirySecs));
+  put(
+    FIELD.minFinalCltv,
+    'final expiry delta',
+    numberWords('final expiry delta', fields.minFinalCltvExpiryDelta),
+  );
+  for (const address of fields.fallbackAddresses ?? []) {
+    put(FIELD.fallback, 'fallback address', fallbackWords(address, fields.network));
   }
-  if (fields.descriptionHash !== undefined)
-    put(FIELD.descriptionHash, bytes(fields.descriptionHash));
-  if (fields.payeePubkey !== undefined) put(FIELD.payee, bytes(fields.payeePubkey));
-  if (fields.expirySecs !== undefined) put(FIELD.expiry, integerWords(fields.expirySecs));
-  if (fields.minFinalCltvExpiryDelta !== undefined) {
-    put(FIELD.minFinalCltv, integerWords(fields.minFinalCltvExpiryDelta));
+  for (const hops of fields.routeHints ?? []) {
+    put(FIELD.routeHint, 'route hint', routeHintWords(hops));
   }
-  for (const address of fields.fallbackAddresses ?? []) put(FIELD.fallback, fallbackWords(address));
-  for (const hops of fields.routeHints ?? []) put(FIELD.routeHint, routeHintWords(hops));
-  if (fields.features !== undefined) put(FIELD.features, featureWords(fields.features));
+  const features = fields.features ?? [];
+  for (const bit of features) uint('feature bit', bit, MAX_FIELD_WORDS * 5 - 1);
+  // BOLT 11: without bits the field is left out.
+  if (features.length > 0) put(FIELD.features, 'features', featureWords(features));
   return words;
 }
 
-/** Big-endian words; without a width as few as the value needs. */
+function uint(name: string, value: number, most: number): number {
+  if (!Number.isInteger(value) || value < 0 || value > most) {
+    refuse(name, `a whole number from 0 to ${most}`);
+  }
+  return value;
+}
+
+/** Big-endian words, as few as the value needs but at least `width`. */
 function integerWords(value: number, width = 0): number[] {
   const words: number[] = [];
   for (let rest = value; rest > 0; rest = Math.floor(rest / 32)) words.unshift(rest % 32);
-  while (words.length < Math.max(width, 1)) words.unshift(0);
+  while (words.length < width) words.unshift(0);
   return words;
 }
 
-function featureWords(bits: readonly number[]): number[] {
-  const words: number[] = new Array(Math.ceil((Math.max(...bits) + 1) / 5)).fill(0);
-  for (const bit of bits) {
-    const at = words.length - 1 - Math.floor(bit / 5);
-    words[at] = (words[at] ?? 0) | (1 << (bit % 5));
+function numberWords(name: string, value: number | undefined): number[] | undefined {
+  return value === undefined ? undefined : integerWords(uint(name, value, MAX_U32));
+}
+
+function hexBytes(name: string, text: string, length?: number): Uint8Array {
+  if (!/^([0-9a-f]{2})*$/i.test(text) || (length !== undefined && text.length !== length * 2)) {
+    refuse(name, length === undefined ? 'hex' : `${length} bytes in hex`);
   }
-  return words;
+  return hex.decode(text);
+}
+
+function hexWords(name: string, text: string | undefined, length?: number): number[] | undefined {
+  return text === undefined ? undefined : bech32.toWords(hexBytes(name, text, length));
+}
+
+function textWords(text: string | undefined): number[] | undefined {
+  if (text === undefined) return undefined;
+  if (!text.isWellFormed()) refuse('description', 'well-formed Unicode text');
+  return bech32.toWords(new TextEncoder().encode(text));
 }
 
 function routeHintWords(hops: readonly RouteHint[]): number[] {
-  const parts = hops.map((hop) => {
+  if (hops.length === 0) refuse('route hint', 'one hop or more');
+  const bytes = hops.flatMap((hop) => {
     const numbers = new DataView(new ArrayBuffer(10));
-    numbers.setUint32(0, hop.feeBaseMsat);
-    numbers.setUint32(4, hop.feeProportionalMillionths);
-    numbers.setUint16(8, hop.cltvExpiryDelta);
-    return `${hop.pubkey}${hop.shortChannelId}${hex.encode(new Uint8Array(numbers.buffer))}`;
+    numbers.setUint32(0, uint('base fee', hop.feeBaseMsat, MAX_U32));
+    numbers.setUint32(4, uint('proportional fee', hop.feeProportionalMillionths, MAX_U32));
+    numbers.setUint16(8, uint('expiry delta', hop.cltvExpiryDelta, 0xffff));
+    return [
+      ...hexBytes('hop key', hop.pubkey, 33),
+      ...hexBytes('short channel id', hop.shortChannelId, 8),
+      ...new Uint8Array(numbers.buffer),
+    ];
   });
-  return bech32.toWords(hex.decode(parts.join('')));
+  return bech32.toWords(new Uint8Array(bytes));
 }
 
-function fallbackWords(address: string): number[] {
-  const { kind, program, witnessVersion } = decodeAddress(address);
-  const version = kind === 'p2pkh' ? 17 : kind === 'p2sh' ? 18 : witnessVersion;
-  if (version === null) throw new CodecError('bolt11', 'This fallback address cannot be written.');
+function fallbackWords(address: string, network: Network): number[] {
+  const { networks, kind, program, witnessVersion } = decodeAddress(address);
+  if (!networks.includes(network)) refuse('fallback address', `for ${network}`);
+  const version = witnessVersion ?? (kind === 'p2pkh' ? 17 : 18);
   return [version, ...bech32.toWords(program)];
 }

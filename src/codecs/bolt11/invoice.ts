@@ -1,3 +1,4 @@
+import { CodecError } from '../codec-error.ts';
 import type { Network } from '../network.ts';
 
 /** One hop of a private route to the payee (BOLT 11, field `r`). */
@@ -59,6 +60,17 @@ export const FIELD = {
 export const TIMESTAMP_WORDS = 7;
 /** Words of the signature with its recovery id. */
 export const SIGNATURE_WORDS = 104;
+
+/** Most an invoice may ask for: all the bitcoins there can be, millisatoshis. */
+export const MAX_AMOUNT_MSAT = 2_100_000_000_000_000_000n;
+
+/** Throws CodecError('bolt11') for an invoice that breaks a rule. */
+export function refuse(rule: string): never {
+  throw new CodecError(
+    'bolt11',
+    `The invoice cannot be read: ${rule}; ask the receiver for a new one.`,
+  );
+}
 
 /** What a signature signs: the human-readable part and the data, padded with zero bits to bytes (BOLT 11). */
 export function signedBytes(prefix: string, words: readonly number[]): Uint8Array {

@@ -1,0 +1,45 @@
+import { CodecError } from '../codec-error.ts';
+
+/** Even bits of an invoice that payers here understand: those of BOLT 9 that may stand in field `9`. */
+const UNDERSTOOD: ReadonlySet<number> = new Set([8, 14, 16, 24, 48]);
+/** BOLT 9: basic_mpp is of no use without payment_secret. Pairs are named by their even bit. */
+const DEPENDENCIES: readonly (readonly [feature: number, needs: number])[] = [[16, 14]];
+
+/**
+ * Reads field `9`: the bits that are set. Throws CodecError('bolt11') for a required feature that is not understood
+ * and for a feature without the one it builds on (BOLT 11, Feature Bits).
+ */
+export function readFeatures(words: readonly number[]): ReadonlySet<number> {
+  const bits = new Set<number>();
+  words.toReversed().forEach((word, index) => {
+    for (let bit = 0; bit < 5; bit++) if ((word >> bit) & 1) bits.add(index * 5 + bit);
+  });
+  for (const bit of bits) {
+    if (bit % 2 === 0 && !UNDERSTOOD.has(bit)) {
+      refuse(`requires feature ${bit}, which is not known here`);
+    }
+  }
+  const offers = (feature: number) => bits.has(feature) || bits.has(feature + 1);
+  for (const [feature, needs] of DEPENDENCIES) {
+    if (offers(feature) && !offers(needs))
+      refuse(`has feature ${feature} without feature ${needs}`);
+  }
+  return bits;
+}
+
+/** Words of field `9` for the bits to set, as few as they need; none for no bits. */
+export function featureWords(bits: readonly number[]): number[] {
+  const words: number[] = new Array(Math.ceil((Math.max(-1, ...bits) + 1) / 5)).fill(0);
+  for (const bit of bits) {
+    const at = words.length - 1 - Math.floor(bit / 5);
+    words[at] = (words[at] ?? 0) | (1 << (bit % 5));
+  }
+  return words;
+}
+
+function refuse(rule: string): never {
+  throw new CodecError(
+    'bolt11',
+    `The invoice cannot be paid: it ${rule}; ask the receiver for a simpler one.`,
+  );
+}

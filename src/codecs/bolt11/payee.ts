@@ -1,0 +1,51 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bech32, hex } from '@scure/base';
+import { refuse, signedBytes } from './invoice.ts';
+
+/** What an invoice is signed by and over. */
+interface Signed {
+  /** Human-readable part. */
+  readonly prefix: string;
+  /** Words of timestamp and fields. */
+  readonly data: readonly number[];
+  /** Words of the signature and its recovery id. */
+  readonly signature: readonly number[];
+  /** Hex of field `n`; undefined without it. */
+  readonly named: string | undefined;
+}
+
+/**
+ * The key that signed, hex. A payee that is named must have signed in low-S form; otherwise the key is recovered, from
+ * high-S signatures too (BOLT 11, reader requirements). Throws CodecError('bolt11').
+ */
+export function checkPayee({ prefix, data, signature, named }: Signed): string {
+  const bytes = bech32.fromWordsUnsafe([...signature]);
+  const recovery = bytes?.[64];
+  if (!bytes || recovery === undefined || recovery > 3) refuse('its signature is malformed');
+  const compact = bytes.subarray(0, 64);
+  const digest = sha256(signedBytes(prefix, data));
+  if (named === undefined) return recover(compact, recovery, digest);
+  if (!isSignedBy(named, compact, digest)) refuse('its signature is not by the payee it names');
+  return named;
+}
+
+function recover(compact: Uint8Array, recovery: number, digest: Uint8Array): string {
+  try {
+    return secp256k1.Signature.fromBytes(compact, 'compact')
+      .addRecoveryBit(recovery)
+      .recoverPublicKey(digest)
+      .toHex(true);
+  } catch {
+    return refuse('its signature does not fit any key');
+  }
+}
+
+/** False too when the name is no key at all, or the signature is not in low-S form. */
+function isSignedBy(payee: string, compact: Uint8Array, digest: Uint8Array): boolean {
+  try {
+    return secp256k1.verify(compact, digest, hex.decode(payee), { prehash: false, lowS: true });
+  } catch {
+    return false;
+  }
+}

@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { ApiError } from '../model/errors.ts';
 import type { AppEnv } from './env.ts';
@@ -6,13 +6,20 @@ import { authenticate } from './middleware/authenticate.ts';
 import { errorResponse } from './middleware/errors.ts';
 import { localGuard } from './middleware/guards.ts';
 import { IdempotentRequests } from './middleware/idempotency.ts';
-import { validateBody, validateQuery } from './middleware/validate.ts';
+import { validateBody } from './middleware/validate.ts';
 import type { Parts } from './parts.ts';
 import type { Route } from './route.ts';
 import { runRoute } from './run-route.ts';
 
 /** Most bytes of a request body (decisions section 3). */
 const MAX_BODY_BYTES = 256 * 1024;
+
+const limitBody = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: () => {
+    throw new ApiError('rejected', 'The body is larger than 256 KiB.', { httpStatus: 413 });
+  },
+});
 
 interface AppOptions {
   readonly parts: Parts;
@@ -25,7 +32,10 @@ interface AppOptions {
   readonly startId: string;
 }
 
-/** Builds the HTTP application from the list of routes; the one place where they meet the middleware. */
+/**
+ * Builds the HTTP application from the list of routes. A request without a body passes through one function; only
+ * those with one need the layers that read it, since every layer costs time.
+ */
 export function createApp(options: AppOptions): Hono<AppEnv> {
   const { parts, routes } = options;
   const app = new Hono<AppEnv>();
@@ -34,36 +44,38 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     stopping: options.stopping,
     idempotent: new IdempotentRequests(parts.store.idempotency),
   };
-  let requests = 0;
-  app.onError(errorResponse(parts.log));
+  app.onError(errorResponse(parts.log, options.startId));
   const guard = localGuard({ allowedHosts: options.allowedHosts });
-  // One layer for what every request passes: each costs time even where it does little.
-  app.use((context, next) => {
-    context.set('requestId', `${options.startId}-${++requests}`);
-    guard(context.req.raw);
-    return next();
-  });
-  const limitBody = bodyLimit({
-    maxSize: MAX_BODY_BYTES,
-    onError: () => {
-      throw new ApiError('rejected', 'The body is larger than 256 KiB.', { httpStatus: 413 });
-    },
-  });
   for (const route of routes) {
+    const method = route.method.toUpperCase();
+    const authorize = authenticate(route.access, {
+      open: (credentials) => parts.wallets.open(credentials),
+      requireAuth: options.requireAuth && route.path.startsWith('/v2/node/'),
+    });
+    const admit = ({ req }: Context<AppEnv>) => {
+      guard(req.raw);
+      return authorize(req.raw.headers.get('authorization'));
+    };
+    const run = runRoute(route, runner);
+    if (route.body === null) {
+      app.on(method, route.path, async (context) => run(context, await admit(context), undefined));
+      continue;
+    }
     app.on(
-      route.method.toUpperCase(),
+      method,
       route.path,
-      authenticate(route.access, {
-        open: (credentials) => parts.wallets.open(credentials),
-        requireAuth: options.requireAuth && route.path.startsWith('/v2/node/'),
-      }),
-      ...(route.query ? [validateQuery(route.query)] : []),
-      ...(route.body ? [limitBody, validateBody(route.body)] : []),
-      runRoute(route, runner),
+      async (context, next) => {
+        context.set('session', await admit(context));
+        return next();
+      },
+      limitBody,
+      validateBody(route.body),
+      (context) => run(context, context.get('session'), context.get('body')),
     );
   }
   const paths = new Set<string>(routes.map((route) => route.path));
   app.notFound((context) => {
+    guard(context.req.raw);
     const { path, method } = context.req;
     throw paths.has(path)
       ? new ApiError('rejected', `${path} does not answer ${method}.`, { httpStatus: 405 })

@@ -1,15 +1,13 @@
 import type { Session } from '../wallet/session.ts';
 
-/** What middleware leaves for the handlers of a request. */
+/** What the layers of a request with a body leave for its handler. */
 export interface AppEnv {
   Bindings: {
     /** Bun's server, where the app runs in one. */
     readonly timeout?: (request: Request, seconds: number) => void;
   };
   Variables: {
-    requestId: string;
-    session: Session;
+    session: Session | undefined;
     body: unknown;
-    query: unknown;
   };
 }

@@ -33,7 +33,6 @@ export type RouteAccess =
 /** What a handler knows of the request besides its input. */
 export interface RequestContext {
   readonly parts: Parts;
-  readonly requestId: string;
   /** Aborts when the client goes away or the server stops; its reason is what to answer. */
   readonly signal: AbortSignal;
   readonly idempotencyKey: string | null;

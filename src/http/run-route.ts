@@ -1,6 +1,7 @@
-import type { Context, Handler } from 'hono';
+import type { Context } from 'hono';
 import { ApiError, rejected } from '../model/errors.ts';
 import { encodePayment } from '../model/payment.ts';
+import type { Session } from '../wallet/session.ts';
 import { waitForFinal } from '../wallet/wait.ts';
 import type { AppEnv } from './env.ts';
 import {
@@ -9,8 +10,9 @@ import {
   type Outcome,
   readIdempotencyKey,
 } from './middleware/idempotency.ts';
+import { parseQuery } from './middleware/validate.ts';
 import type { Parts } from './parts.ts';
-import { RawJson, Reply, type RequestContext, type Route, type SessionContext } from './route.ts';
+import { RawJson, Reply, type RequestContext, type Route } from './route.ts';
 
 /** What every route runs with. */
 export interface Runner {
@@ -22,14 +24,21 @@ export interface Runner {
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** The last handler of a route: calls the route's own handler, and once per Idempotency-Key where one is given. */
-export function runRoute(route: Route, runner: Runner): Handler<AppEnv> {
+/** Answers a request whose session is open and whose body is parsed. */
+export type RunRoute = (
+  context: Context<AppEnv>,
+  session: Session | undefined,
+  body: unknown,
+) => Promise<Response>;
+
+/** Calls the route's own handler, and once per Idempotency-Key where one is given. */
+export function runRoute(route: Route, runner: Runner): RunRoute {
   const once = route.method === 'post' && route.path.startsWith('/v2/node/');
-  return async (context) => {
+  return async (context, session, body) => {
+    const query = route.query ? parseQuery(route.query, context.req.query()) : undefined;
     const key = once ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
-    const session = context.get('session');
-    const request = requestContext(context, runner, key);
-    const input = { body: context.get('body'), query: context.get('query') };
+    const request = new HandledRequest(runner, context, session, key);
+    const input = { body, query };
     if (key === null || session === undefined) {
       const result = await route.handler(request, input);
       return result instanceof Response ? result : respond(outcomeOf(result));
@@ -38,7 +47,7 @@ export function runRoute(route: Route, runner: Runner): Handler<AppEnv> {
       await runner.idempotent.run({
         walletId: session.userPk,
         key,
-        fingerprint: fingerprint(route.method, route.path, input.body ?? null, input.query ?? null),
+        fingerprint: fingerprint(route.method, route.path, body ?? null, query ?? null),
         nowMs: runner.parts.clock.now(),
         execute: async () => outcomeOf(await route.handler(request, input)),
         resume: async (index) =>
@@ -48,36 +57,52 @@ export function runRoute(route: Route, runner: Runner): Handler<AppEnv> {
   };
 }
 
-function requestContext(
-  context: Context<AppEnv>,
-  { parts, stopping }: Runner,
-  idempotencyKey: string | null,
-): RequestContext | SessionContext {
-  const request = context.req.raw;
-  let signal: AbortSignal | undefined;
-  return {
-    parts,
-    requestId: context.get('requestId'),
-    /** Made when it is first asked for: only what may wait needs it. */
-    get signal() {
-      if (signal === undefined) {
-        // Such an answer may take as long as a payment does; the server's idle limit must not cut it off.
-        context.env?.timeout?.(request, 0);
-        // With a key, the outcome is kept for a repeat even when the client has gone away.
-        signal = idempotencyKey === null ? AbortSignal.any([request.signal, stopping]) : stopping;
-      }
-      return signal;
-    },
-    idempotencyKey,
-    get respondAfterMs() {
-      return readPrefer(context.req.header('prefer'));
-    },
-    get lastEventId() {
-      return context.req.header('last-event-id') ?? null;
-    },
-    pathParameter: (name) => context.req.param(name) ?? '',
-    session: context.get('session'),
-  };
+/** What handlers seldom ask for is made when they do: every request passes here. */
+class HandledRequest implements RequestContext {
+  readonly parts: Parts;
+  readonly session: Session | undefined;
+  readonly idempotencyKey: string | null;
+  readonly #context: Context<AppEnv>;
+  readonly #stopping: AbortSignal;
+  #signal: AbortSignal | null = null;
+
+  constructor(
+    { parts, stopping }: Runner,
+    context: Context<AppEnv>,
+    session: Session | undefined,
+    idempotencyKey: string | null,
+  ) {
+    this.parts = parts;
+    this.session = session;
+    this.idempotencyKey = idempotencyKey;
+    this.#context = context;
+    this.#stopping = stopping;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal) return this.#signal;
+    const request = this.#context.req.raw;
+    // Such an answer may take as long as a payment does; the server's idle limit must not cut it off.
+    this.#context.env?.timeout?.(request, 0);
+    // With a key, the outcome is kept for a repeat even when the client has gone away.
+    this.#signal =
+      this.idempotencyKey === null
+        ? AbortSignal.any([request.signal, this.#stopping])
+        : this.#stopping;
+    return this.#signal;
+  }
+
+  get respondAfterMs(): number | null {
+    return readPrefer(this.#context.req.header('prefer'));
+  }
+
+  get lastEventId(): string | null {
+    return this.#context.req.header('last-event-id') ?? null;
+  }
+
+  pathParameter(name: string): string {
+    return this.#context.req.param(name) ?? '';
+  }
 }
 
 /** RFC 7240: `respond-async` answers at once, `wait=N` after N seconds; anything else is ignored. */

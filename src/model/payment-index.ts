@@ -7,15 +7,17 @@ import { z } from 'zod';
  */
 export type PaymentId = string & { readonly __brand: 'PaymentId' };
 /** `<19-digit created_at>-<payment id>`: the identity of a payment in the API; never changes. */
-export type PaymentIndex = string & { readonly __brand: 'PaymentIndex' };
+export type PaymentIndex = string & z.core.$brand<'PaymentIndex'>;
 /** `u<19-digit updated_at>-<payment id>`: where a payment's last update stands in the order of updates. */
-export type UpdatedIndex = string & { readonly __brand: 'UpdatedIndex' };
+export type UpdatedIndex = string & z.core.$brand<'UpdatedIndex'>;
 
 /** The rail prefixes of payment ids. */
 export type IdPrefix = 'ln' | 'fs' | 'fr' | 'os' | 'or' | 'wf';
 
 const ID = /^(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
-const INDEX = /^(\d{19})-((?:ln|fs|fr|os|or|wf)_[0-9a-f]{64})$/;
+/** Times end before the numbers that JavaScript cannot hold exactly. */
+const INDEX = /^000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
+const UPDATED_INDEX = /^u000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
 
 /** Joins a prefix and 32 bytes of lowercase hex. */
 export function paymentId(prefix: IdPrefix, hex64: string): PaymentId {
@@ -34,19 +36,9 @@ export function updatedIndex(updatedAtMs: number, id: PaymentId): UpdatedIndex {
   return `u${padMs(updatedAtMs)}-${id}` as UpdatedIndex;
 }
 
-/** Splits a payment index; null when the text is none. */
-function parsePaymentIndex(text: string): { createdAtMs: number; id: PaymentId } | null {
-  const match = INDEX.exec(text);
-  const createdAtMs = Number(match?.[1]);
-  if (!match || !Number.isSafeInteger(createdAtMs)) return null;
-  return { createdAtMs, id: match[2] as PaymentId };
-}
-
-/** Splits an updated index; null when the text is none. */
-export function parseUpdatedIndex(text: string): { updatedAtMs: number; id: PaymentId } | null {
-  if (!text.startsWith('u')) return null;
-  const parsed = parsePaymentIndex(text.slice(1));
-  return parsed && { updatedAtMs: parsed.createdAtMs, id: parsed.id };
+/** When the update was, milliseconds. */
+export function updatedAtOfIndex(index: UpdatedIndex): number {
+  return Number(index.slice(1, 20));
 }
 
 /** The id inside an index that is known to be valid. */
@@ -61,15 +53,11 @@ function padMs(ms: number): string {
 /** A payment index in a request. */
 export const paymentIndexInput = z
   .string()
-  .refine((text) => parsePaymentIndex(text) !== null, {
-    message: 'must be a payment index such as 0001700000000000000-ln_<64 hex>',
-  })
-  .transform((text) => text as PaymentIndex);
+  .regex(INDEX, 'must be a payment index such as 0001700000000000000-ln_<64 hex>')
+  .brand<'PaymentIndex'>();
 
 /** An updated index in a request. */
 export const updatedIndexInput = z
   .string()
-  .refine((text) => parseUpdatedIndex(text) !== null, {
-    message: 'must be an updated index such as u0001700000000000000-ln_<64 hex>',
-  })
-  .transform((text) => text as UpdatedIndex);
+  .regex(UPDATED_INDEX, 'must be an updated index such as u0001700000000000000-ln_<64 hex>')
+  .brand<'UpdatedIndex'>();

@@ -1,7 +1,5 @@
-import type { MiddlewareHandler } from 'hono';
 import { ApiError } from '../../model/errors.ts';
 import { allows, requirePermission, type Session } from '../../wallet/session.ts';
-import type { AppEnv } from '../env.ts';
 import type { RouteAccess } from '../route.ts';
 
 interface AuthenticateOptions {
@@ -10,26 +8,27 @@ interface AuthenticateOptions {
   readonly requireAuth: boolean;
 }
 
-/** Opens the session that the Authorization header or the default credentials name, and checks the route's access. */
-export function authenticate(
-  access: RouteAccess,
-  options: AuthenticateOptions,
-): MiddlewareHandler<AppEnv> {
-  return async (context, next) => {
-    const header = context.req.header('authorization');
-    if (access === 'root_seed') {
-      requireEmptyAuthorization(header);
-    } else if (access !== 'public' || options.requireAuth) {
-      const session = await options.open(bearer(header, options.requireAuth));
-      requireAccess(session, access);
-      context.set('session', session);
-    }
-    return next();
+/** Opens the session that an Authorization header, or without one the default credentials, name for a route. */
+export type Authenticate = (authorization: string | null) => Promise<Session | undefined>;
+
+/** What a route's access asks of a request's credentials; a route for everybody needs no session. */
+export function authenticate(access: RouteAccess, options: AuthenticateOptions): Authenticate {
+  if (access === 'root_seed') {
+    return async (authorization) => {
+      requireEmptyAuthorization(authorization);
+      return undefined;
+    };
+  }
+  if (access === 'public' && !options.requireAuth) return async () => undefined;
+  return async (authorization) => {
+    const session = await options.open(bearer(authorization, options.requireAuth));
+    requireAccess(session, access);
+    return session;
   };
 }
 
-function bearer(header: string | undefined, required: boolean): string | null {
-  if (header === undefined || header === '') {
+function bearer(header: string | null, required: boolean): string | null {
+  if (header === null || header === '') {
     if (!required) return null;
     throw new ApiError(
       'unauthenticated',
@@ -44,8 +43,8 @@ function bearer(header: string | undefined, required: boolean): string | null {
   );
 }
 
-function requireEmptyAuthorization(header: string | undefined): void {
-  if (header === undefined || header === '') return;
+function requireEmptyAuthorization(header: string | null): void {
+  if (header === null || header === '') return;
   throw new ApiError(
     'unauthenticated',
     'This needs the root seed of the sidecar and no Authorization header: leave the header out.',

@@ -10,17 +10,25 @@ const RETRY_AFTER_SECS = '2';
 /** Status for the log of a request whose client went away; nobody receives it. */
 const CLIENT_GONE = 499;
 
-/** The one place where an error becomes an answer (decisions section 2). What is not documented is error 6. */
-export function errorResponse(log: Log): (error: Error, context: Context<AppEnv>) => Response {
+/**
+ * The one place where an error becomes an answer (decisions section 2). What is not documented is error 6. The answer's
+ * `x-request-id` is the `request_id` under which the log tells more.
+ */
+export function errorResponse(
+  log: Log,
+  startId: string,
+): (error: Error, context: Context<AppEnv>) => Response {
+  let refused = 0;
   return (error, context) => {
     if (context.req.raw.signal.aborted && !(error instanceof ApiError)) {
       return new Response(null, { status: CLIENT_GONE });
     }
     const known = asApiError(error);
-    const request_id = context.get('requestId');
+    const request_id = `${startId}-${++refused}`;
     const fields = { request_id, method: context.req.method, path: context.req.path };
     if (known.kind === 'internal') log.error('Internal error.', { ...fields, error });
     else log.info('Request refused.', { ...fields, code: known.body().code, cause: known.cause });
+    context.header('x-request-id', request_id);
     if (known.kind === 'overCapacity') context.header('retry-after', RETRY_AFTER_SECS);
     return context.json(known.body(), known.httpStatus as 400);
   };
@@ -31,7 +39,11 @@ function asApiError(error: unknown): ApiError {
   if (error instanceof HTTPException && error.status < 500) {
     return new ApiError('rejected', error.message, { httpStatus: error.status, cause: error });
   }
-  return new ApiError('internal', 'Internal error: the log names it by the request id.', {
-    cause: error,
-  });
+  return new ApiError(
+    'internal',
+    'Internal error: the log says more under the x-request-id of this answer.',
+    {
+      cause: error,
+    },
+  );
 }

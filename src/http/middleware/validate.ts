@@ -5,11 +5,8 @@ import { ApiError, type Issue } from '../../model/errors.ts';
 import type { AppEnv } from '../env.ts';
 
 /** Checks and parses the query parameters. Unknown ones are ignored (decisions section 3). */
-export function validateQuery(schema: z.ZodType): MiddlewareHandler<AppEnv> {
-  return (context, next) => {
-    context.set('query', accept(schema.safeParse(context.req.query())));
-    return next();
-  };
+export function parseQuery(schema: z.ZodType, query: Readonly<Record<string, string>>): unknown {
+  return accept(schema.safeParse(query));
 }
 
 /**

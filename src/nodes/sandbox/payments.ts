@@ -11,8 +11,8 @@ import {
   idOfIndex,
   type PaymentId,
   type PaymentIndex,
-  parseUpdatedIndex,
   type UpdatedIndex,
+  updatedAtOfIndex,
   updatedIndex,
 } from '../../model/payment-index.ts';
 import type { World } from './world.ts';
@@ -115,7 +115,7 @@ export function updatedAfter(
   after: UpdatedIndex | null,
   limit: number,
 ): Payment[] {
-  const afterMs = after === null ? -1 : (parseUpdatedIndex(after)?.updatedAtMs ?? -1);
+  const afterMs = after === null ? -1 : updatedAtOfIndex(after);
   return world.db
     .query<Row, [string, number, number]>(
       'SELECT json FROM payments WHERE user_pk = ? AND updated_ms > ? ORDER BY updated_ms LIMIT ?',

@@ -6,7 +6,7 @@ import {
   type Payment,
   updatedIndexOf,
 } from '../../model/payment.ts';
-import { parseUpdatedIndex, type UpdatedIndex } from '../../model/payment-index.ts';
+import { type UpdatedIndex, updatedAtOfIndex } from '../../model/payment-index.ts';
 import type { PaymentJournal } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -43,7 +43,7 @@ export function journalRows(db: Database): JournalRows {
     latest: (walletId, id) => decodeRow(byId.get(walletId, id)),
     put(walletId, payment, nowMs) {
       const before = last.get(walletId);
-      const lastMs = before ? (parseUpdatedIndex(before.updated_idx)?.updatedAtMs ?? 0) : 0;
+      const lastMs = before ? updatedAtOfIndex(before.updated_idx as UpdatedIndex) : 0;
       const updated = { ...payment, updatedAtMs: Math.max(nowMs, lastMs + 1) };
       const json = JSON.stringify(encodePayment(updated));
       upsert.run(

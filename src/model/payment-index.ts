@@ -1,3 +1,5 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 
 /**
@@ -24,6 +26,17 @@ export function paymentId(prefix: IdPrefix, hex64: string): PaymentId {
   const id = `${prefix}_${hex64}`;
   if (!ID.test(id)) throw new RangeError('a payment id needs 64 lowercase hex characters');
   return id as PaymentId;
+}
+
+/**
+ * The id of an on-chain receive: `or_` and the SHA-256 of the outpoint as transactions write it (txid in wire byte
+ * order, output number as four bytes, least significant first), since one transaction can pay a wallet twice.
+ */
+export function receiveId(txid: string, vout: number): PaymentId {
+  const outpoint = new Uint8Array(4);
+  new DataView(outpoint.buffer).setUint32(0, vout, true);
+  const bytes = concatBytes(hexToBytes(txid).reverse(), outpoint);
+  return paymentId('or', bytesToHex(sha256(bytes)));
 }
 
 /** Joins creation time and id. */

@@ -1,6 +1,36 @@
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
+
+/**
+ * What is derived from a 32-byte root seed: HKDF-SHA256 without salt, the label as info, 32 bytes (decisions
+ * section 9). The labels never change: money hangs on them.
+ *
+ * | purpose | label |
+ * |---|---|
+ * | sandbox: user key (ed25519), the wallet's identity | `wallet-sidecar/user` |
+ * | sandbox: Lightning node key (secp256k1) | `wallet-sidecar/lightning-node` |
+ * | sandbox: on-chain account, from which each output's key is derived | `wallet-sidecar/onchain-account` |
+ * | LND: seed of its extended master key (BIP 32) | `wallet-sidecar/lnd-master` |
+ * | LND: password of its wallet file | `wallet-sidecar/lnd-password` |
+ * | LND: root key of its macaroons | `wallet-sidecar/lnd-macaroons` |
+ */
+export const DERIVATION_LABELS = {
+  user: 'wallet-sidecar/user',
+  lightningNode: 'wallet-sidecar/lightning-node',
+  onchainAccount: 'wallet-sidecar/onchain-account',
+  lndMaster: 'wallet-sidecar/lnd-master',
+  lndPassword: 'wallet-sidecar/lnd-password',
+  lndMacaroons: 'wallet-sidecar/lnd-macaroons',
+} as const;
+
+/** 32 bytes for one purpose. */
+export function derive(secret: Uint8Array, label: string): Uint8Array {
+  return hkdf(sha256, secret, undefined, utf8ToBytes(label), 32);
+}
 
 /** Bytes of a root seed. */
 export const ROOT_SEED_BYTES = 32;

@@ -5,9 +5,9 @@ import type { Channel } from '../../model/channel.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment } from '../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../model/payment-index.ts';
+import { derive } from '../../model/root-seed.ts';
 import type { OpenChannelCommand } from '../node.ts';
 import { tipHeight } from './chain/blocks.ts';
-import { derive } from './keys.ts';
 import { balanceMsat } from './ledger.ts';
 import {
   type FundedOutput,

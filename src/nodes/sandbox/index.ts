@@ -1,9 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Credentials } from '../../model/credentials.ts';
 import { ApiError } from '../../model/errors.ts';
+import { endedCredentials, openClientSessions } from '../client-sessions.ts';
 import type { NodeConnector, NodeSession } from '../node.ts';
 import { openChain } from './chain/genesis.ts';
 import { startMiner } from './chain/miner.ts';
+import { findClient } from './clients.ts';
 import { sandboxControls } from './controls.ts';
 import { startExpirySweeper } from './expiry.ts';
 import { keysOfSeed } from './keys.ts';
@@ -12,7 +14,6 @@ import { zoneText } from './names.ts';
 import { type NodeParts, SANDBOX, sandboxNode } from './node.ts';
 import { outsideCoins } from './onchain-owners.ts';
 import { provision, publishReleases } from './releases.ts';
-import { openSessions } from './sessions.ts';
 import { signUp, walletKeys } from './wallets.ts';
 import { openWorld } from './world.ts';
 
@@ -51,7 +52,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   openChain(world, outsideCoins(world));
   const miner = startMiner(world, { blockSecs: options.blockSecs });
   const expiry = startExpirySweeper(world);
-  const sessions = openSessions(world);
+  const sessions = openClientSessions(world.clock);
   for (const { userPk, index } of pendingSends(world)) advance(world, userPk, index);
   const { addressDomain, publicUrl, measurement } = options;
   const version = `${options.version}-sandbox`;
@@ -61,7 +62,9 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     descriptor: SANDBOX,
     async connect(credentials: Credentials): Promise<NodeSession> {
       if (credentials.node.kind !== 'sandbox') throw unknownCredentials();
-      const { userPk, client, ended, guard } = sessions.connect(credentials);
+      const found = findClient(world, credentials);
+      if (!found) throw endedCredentials();
+      const { userPk, client, ended, guard } = sessions.open(found.userPk, found.client);
       return { userPk, client, ended, node: sandboxNode(parts, userPk, guard) };
     },
     async connectRoot(rootSeed) {

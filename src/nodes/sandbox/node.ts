@@ -1,6 +1,7 @@
 import { ApiError, refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import { isFinal } from '../../model/payment.ts';
+import type { ClientSessions, Guard } from '../client-sessions.ts';
 import type { NodeDescriptor, WalletNode } from '../node.ts';
 import { closeChannel, listChannels, liveChannels, openChannel, outboundMsat } from './channels.ts';
 import { createClient, listClients, revokeClient, updateClient } from './clients.ts';
@@ -22,7 +23,6 @@ import {
   updatedAfter,
   updatePayment,
 } from './payments.ts';
-import type { Guard, Sessions } from './sessions.ts';
 import { walletUpdates } from './updates.ts';
 import { walletKeys } from './wallets.ts';
 import type { World } from './world.ts';
@@ -30,7 +30,7 @@ import type { World } from './world.ts';
 /** What every handle of the sandbox shares. */
 export interface NodeParts {
   readonly world: World;
-  readonly sessions: Sessions;
+  readonly sessions: ClientSessions;
   readonly expiry: ExpirySweeper;
   readonly version: string;
   /** Hex SHA-256 of the running executable. */

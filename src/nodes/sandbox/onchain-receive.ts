@@ -1,14 +1,7 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import { blankPayment, type Payment } from '../../model/payment.ts';
-import {
-  type PaymentId,
-  type PaymentIndex,
-  paymentId,
-  paymentIndex,
-} from '../../model/payment-index.ts';
+import { type PaymentIndex, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { FINAL_CONFIRMATIONS, mineBlocks } from './chain/blocks.ts';
 import type { Receipt } from './chain/broadcast.ts';
 import { completeConfirmed, watchConfirmations } from './chain/finality.ts';
@@ -19,17 +12,6 @@ import { addressOf, scriptOf } from './onchain-address.ts';
 import { outsideCoins, walletOfAccount } from './onchain-owners.ts';
 import { findPayment, insertPayment } from './payments.ts';
 import type { World } from './world.ts';
-
-/**
- * The id of an on-chain receive: `or_` and the SHA-256 of the outpoint as transactions write it (txid in wire byte
- * order, output number as four bytes, least significant first), since one transaction can pay a wallet twice.
- */
-export function receiveId(txid: string, vout: number): PaymentId {
-  const outpoint = new Uint8Array(4);
-  new DataView(outpoint.buffer).setUint32(0, vout, true);
-  const bytes = concatBytes(hexToBytes(txid).reverse(), outpoint);
-  return paymentId('or', bytesToHex(sha256(bytes)));
-}
 
 /**
  * Records what a transaction brings to the wallets of this world: a pending inbound payment for each output, which

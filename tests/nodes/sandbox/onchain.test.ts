@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Transaction } from '@scure/btc-signer';
 import fc from 'fast-check';
 import { decodeAddress, encodeWitnessAddress } from '../../../src/codecs/address.ts';
-import { paymentId } from '../../../src/model/payment-index.ts';
+import { paymentId, receiveId } from '../../../src/model/payment-index.ts';
 import { MINING_FEES } from '../../../src/nodes/sandbox/chain/broadcast.ts';
 import { FEE_RATES } from '../../../src/nodes/sandbox/chain/weight.ts';
 import { balanceMsat } from '../../../src/nodes/sandbox/ledger.ts';
@@ -15,7 +15,6 @@ import {
   onchainBalances,
   payOnchain,
 } from '../../../src/nodes/sandbox/onchain.ts';
-import { receiveId } from '../../../src/nodes/sandbox/onchain-receive.ts';
 import { latestPayment } from '../../../src/nodes/sandbox/payments.ts';
 import { ledgerGaps, onchainWorld, START_MS } from './onchain-world.ts';
 

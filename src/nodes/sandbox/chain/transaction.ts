@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { hex } from '@scure/base';
 import { RawTx, Transaction } from '@scure/btc-signer';
 import type { TransactionJson } from '../../../model/payment.ts';
+import { transactionJsonOf } from '../../../model/transaction.ts';
 import { multisigOutput, type SingleKeyKind } from './keys.ts';
 
 /** How an input is signed: by one key, or by the two keys of a funding output. */
@@ -121,20 +121,6 @@ export function coinbaseTransaction(
 
 function signedTransaction(raw: Uint8Array, vsize: number): SignedTransaction {
   const parsed = RawTx.decode(raw);
-  const json: TransactionJson = {
-    version: parsed.version,
-    lock_time: parsed.lockTime,
-    input: parsed.inputs.map(({ txid, index, finalScriptSig, sequence }, i) => ({
-      previous_output: `${hex.encode(txid)}:${index}`,
-      script_sig: hex.encode(finalScriptSig),
-      sequence,
-      witness: (parsed.witnesses?.[i] ?? []).map((item) => hex.encode(item)),
-    })),
-    output: parsed.outputs.map(({ amount, script }) => ({
-      value: Number(amount),
-      script_pubkey: hex.encode(script),
-    })),
-  };
   const txid = Transaction.fromRaw(raw, {
     allowUnknownInputs: true,
     allowUnknownOutputs: true,
@@ -144,6 +130,6 @@ function signedTransaction(raw: Uint8Array, vsize: number): SignedTransaction {
     raw,
     vsize,
     outputs: parsed.outputs.map(({ amount, script }) => ({ valueSat: amount, script })),
-    json,
+    json: transactionJsonOf(raw),
   };
 }

@@ -1,9 +1,7 @@
-import { type Client, isActive } from '../../model/client.ts';
-import type { Credentials } from '../../model/credentials.ts';
-import { ApiError } from '../../model/errors.ts';
-import { effectivePermissions, type Permission } from '../../model/permissions.ts';
-import { findClient } from './clients.ts';
-import type { World } from './world.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Client, isActive } from '../model/client.ts';
+import { ApiError } from '../model/errors.ts';
+import { effectivePermissions, type Permission } from '../model/permissions.ts';
 
 /** What a handle asks before each call: whether its credential is still good and holds one of the permissions. */
 export type Guard = (...permissions: Permission[]) => void;
@@ -17,9 +15,9 @@ export interface LiveClient {
 }
 
 /** The clients that are connected, so that a change or revocation reaches their handles at once. */
-export interface Sessions {
-  /** Throws `unauthenticated`, without telling why. */
-  connect(credentials: Credentials): LiveClient;
+export interface ClientSessions {
+  /** The live state of a client that has proved itself. Throws `unauthenticated` when it is no longer active. */
+  open(userPk: string, client: Client): LiveClient;
   /** Puts a client's new state in force; one that is no longer active ends. */
   changed(client: Client): void;
   /** Ends what has expired; to be called when the clock moved. */
@@ -30,28 +28,27 @@ export interface Sessions {
 /** Timers of more than 2^31 - 1 milliseconds fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Opens the book of connected clients. */
-export function openSessions(world: World): Sessions {
+/** Opens the book of connected clients. `clock` is the node's. */
+export function openClientSessions(clock: Clock): ClientSessions {
   const live = new Map<string, { client: Client; session: LiveClient; end: AbortController }>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function connect(credentials: Credentials): LiveClient {
-    const found = findClient(world, credentials);
-    if (!found || !isActive(found.client, world.clock.now())) throw ended();
-    const known = live.get(found.client.clientPk);
+  function open(userPk: string, client: Client): LiveClient {
+    if (!isActive(client, clock.now())) throw endedCredentials();
+    const known = live.get(client.clientPk);
     if (known) return known.session;
     const end = new AbortController();
-    const entry = { client: found.client, end, session: undefined as unknown as LiveClient };
+    const entry = { client, end, session: undefined as unknown as LiveClient };
     entry.session = {
-      userPk: found.userPk,
+      userPk,
       client: () => entry.client,
       ended: end.signal,
       guard: (...permissions) => {
-        if (!isActive(entry.client, world.clock.now())) throw ended();
+        if (!isActive(entry.client, clock.now())) throw endedCredentials();
         requireOne(entry.client, permissions);
       },
     };
-    live.set(found.client.clientPk, entry);
+    live.set(client.clientPk, entry);
     arm();
     return entry.session;
   }
@@ -60,12 +57,12 @@ export function openSessions(world: World): Sessions {
     const entry = live.get(client.clientPk);
     if (!entry) return;
     entry.client = client;
-    if (isActive(client, world.clock.now())) {
+    if (isActive(client, clock.now())) {
       arm();
       return;
     }
     live.delete(client.clientPk);
-    entry.end.abort(ended());
+    entry.end.abort(endedCredentials());
   }
 
   function expire(): void {
@@ -76,11 +73,11 @@ export function openSessions(world: World): Sessions {
     clearTimeout(timer);
     const expiries = [...live.values()].flatMap(({ client }) => client.expiresAtMs ?? []);
     if (expiries.length === 0) return;
-    const inMs = Math.min(...expiries) - world.clock.now();
+    const inMs = Math.min(...expiries) - clock.now();
     timer = setTimeout(expire, Math.min(Math.max(inMs, 0), LONGEST_TIMER_MS));
   }
 
-  return { connect, changed, expire, close: () => clearTimeout(timer) };
+  return { open, changed, expire, close: () => clearTimeout(timer) };
 }
 
 function requireOne(client: Client, permissions: readonly Permission[]): void {
@@ -93,7 +90,8 @@ function requireOne(client: Client, permissions: readonly Permission[]): void {
   });
 }
 
-function ended(): ApiError {
+/** Error 104, without telling why. */
+export function endedCredentials(): ApiError {
   return new ApiError(
     'unauthenticated',
     'These credentials are unknown, expired or revoked: ask the wallet owner for new ones.',

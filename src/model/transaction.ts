@@ -1,0 +1,22 @@
+import { hex } from '@scure/base';
+import { RawTx } from '@scure/btc-signer';
+import type { TransactionJson } from './payment.ts';
+
+/** A serialized transaction (BIP 144) as the Payment resource shows it. Throws for bytes that are none. */
+export function transactionJsonOf(raw: Uint8Array): TransactionJson {
+  const parsed = RawTx.decode(raw);
+  return {
+    version: parsed.version,
+    lock_time: parsed.lockTime,
+    input: parsed.inputs.map(({ txid, index, finalScriptSig, sequence }, i) => ({
+      previous_output: `${hex.encode(txid)}:${index}`,
+      script_sig: hex.encode(finalScriptSig),
+      sequence,
+      witness: (parsed.witnesses?.[i] ?? []).map((item) => hex.encode(item)),
+    })),
+    output: parsed.outputs.map(({ amount, script }) => ({
+      value: Number(amount),
+      script_pubkey: hex.encode(script),
+    })),
+  };
+}

@@ -6,3 +6,6 @@ export interface Clock {
 
 /** The machine's own clock. */
 export const systemClock: Clock = { now: () => Date.now() };
+
+/** Milliseconds, with fractions, since a moment that never changes: durations are measured with it, since no clock change moves it. */
+export const elapsedMs = (): number => performance.now();

@@ -13,13 +13,14 @@ import { systemClock } from './lib/clock.ts';
 import { ownDataDir } from './lib/data-dir.ts';
 import { runStopStages } from './lib/lifecycle.ts';
 import { type Log, openLog } from './lib/log.ts';
-import { fileMeasurement } from './lib/measurement.ts';
 import { ApiError } from './model/errors.ts';
 import { createNameResolver } from './net/bip353.ts';
 import { createTxtResolver } from './net/dns-over-https.ts';
 import { createGuardedFetch } from './net/guarded-fetch.ts';
 import { createLnurlClient } from './net/lnurl.ts';
-import { openSandbox, type Sandbox } from './nodes/sandbox/index.ts';
+import type { NodeConnector } from './nodes/node.ts';
+import type { Sandbox } from './nodes/sandbox/index.ts';
+import { type Nodes, openNodes } from './open-nodes.ts';
 import type { Store } from './store/ports.ts';
 import { openSqliteStore } from './store/sqlite/index.ts';
 import { observationRules } from './wallet/observe.ts';
@@ -57,10 +58,8 @@ if (exitCode !== 0) process.exit(exitCode);
 /** Runs the server until the process is told to stop. */
 async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   const loaded = loadConfig({ flags, env: process.env, cwd: process.cwd() });
-  if (loaded.nodeUrl !== null) {
-    throw new ConfigError(
-      '--node-url names another node, and this version has the sandbox only: leave it out.',
-    );
+  if (mode === 'dev' && loaded.node !== null) {
+    throw new ConfigError('dev runs on the sandbox: leave --node-url out, or use serve.');
   }
   const config = mode === 'dev' ? withDevWallet(loaded) : loaded;
   const log = openLog({
@@ -82,9 +81,16 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   });
   const baseUrl = `http://${hostPort(config.listen.host, server.port ?? 0)}`;
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
-  const sandbox = openSandboxNode(config, baseUrl);
+  const nodes = openNodes({
+    config,
+    store,
+    version: VERSION,
+    baseUrl,
+    sandboxPath: fileIn(config, 'sandbox.sqlite'),
+  });
+  const { sandbox } = nodes;
   const dispatcher = openDispatcher(config, store, log);
-  const wallets = openWallets(config, { store, log, sandbox, wake: dispatcher.wake });
+  const wallets = openWallets(config, { store, log, nodes, wake: dispatcher.wake });
   const parts: Parts = {
     wallets,
     store,
@@ -92,15 +98,15 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
     version: VERSION,
     clock: systemClock,
     fees: config.maxFee,
-    health: () => health(config, sandbox),
+    health: () => health(config, nodes.root),
     sidecarUrl,
     wakeDispatcher: dispatcher.wake,
     services: openServices(config, sandbox),
     buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),
-    sandbox: sandbox.controls,
-    lnurlServices: lnurlServices(sandbox, wallets),
+    sandbox: sandbox?.controls ?? null,
+    lnurlServices: sandbox && lnurlServices(sandbox, wallets),
   };
-  const served = [...ROUTES, ...SANDBOX_ROUTES];
+  const served = sandbox ? [...ROUTES, ...SANDBOX_ROUTES] : ROUTES;
   const app = createApp({
     parts,
     routes: [...served, ...docsRoutes(served)],
@@ -113,8 +119,8 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   server.reload({ fetch: (request) => app.fetch(request, env) });
   ready.resolve((request) => app.fetch(request, env));
   await wallets.resumeWatching();
-  log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: 'sandbox' });
-  if (mode === 'dev') {
+  log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
+  if (mode === 'dev' && sandbox) {
     await fundDevWallet(wallets, sandbox);
     for (const line of welcomeLines(baseUrl)) console.log(line);
   }
@@ -135,7 +141,7 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
         { name: 'requests', deadlineMs: DRAIN_MS, stop: () => server.stop() },
         { name: 'feeds', deadlineMs: 1000, stop: () => wallets.stop() },
         { name: 'webhooks', deadlineMs: DRAIN_MS, stop: () => dispatcher.stop() },
-        { name: 'node', deadlineMs: 2000, stop: () => sandbox.connector.close() },
+        { name: 'node', deadlineMs: 2000, stop: () => nodes.close() },
         { name: 'store', deadlineMs: 2000, stop: () => store.close() },
       ],
       log,
@@ -145,20 +151,6 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   };
   process.once('SIGTERM', () => void stop());
   process.once('SIGINT', () => void stop());
-}
-
-function openSandboxNode(config: Config, baseUrl: string): Sandbox {
-  return openSandbox({
-    path: fileIn(config, 'sandbox.sqlite'),
-    clock: systemClock,
-    random: (bytes) => new Uint8Array(randomBytes(bytes)),
-    version: VERSION,
-    measurement: fileMeasurement(process.execPath),
-    blockSecs: config.sandboxBlockSecs,
-    addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
-    publicUrl: baseUrl,
-    buyLinkTemplate: config.buyLinkTemplate,
-  });
 }
 
 function openDispatcher(config: Config, store: Store, log: Log) {
@@ -175,9 +167,9 @@ function openDispatcher(config: Config, store: Store, log: Log) {
 
 function openWallets(
   config: Config,
-  parts: { store: Store; log: Log; sandbox: Sandbox; wake: () => void },
+  parts: { store: Store; log: Log; nodes: Nodes; wake: () => void },
 ): Wallets {
-  const { store, log, sandbox, wake } = parts;
+  const { store, log, nodes, wake } = parts;
   const hasReceiver = config.webhookUrl !== null;
   return new Wallets({
     store,
@@ -190,20 +182,20 @@ function openWallets(
         hasReceiver ? deliveryDraft(payment, walletId, systemClock.now()) : null,
     }),
     onDelivery: wake,
-    connector: ({ kind }) => (kind === 'sandbox' ? sandbox.connector : null),
-    rootConnector: sandbox.connector,
+    connector: nodes.connector,
+    rootConnector: nodes.root,
     rootSeed: config.rootSeed,
     defaultCredentials: config.clientCredentials,
   });
 }
 
-function openServices(config: Config, sandbox: Sandbox): Parts['services'] {
+function openServices(config: Config, sandbox: Sandbox | null): Parts['services'] {
   const { allowPrivateNetwork, dohUrl } = config;
   return {
     lnurl: createLnurlClient(createGuardedFetch({ allowPrivateNetwork, allowLoopback: true })),
     resolveName: createNameResolver({
       resolveTxt: createTxtResolver({ url: dohUrl }),
-      localZone: sandbox.zone,
+      localZone: sandbox?.zone ?? (() => null),
     }),
   };
 }
@@ -220,7 +212,7 @@ function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
   };
 }
 
-function health(config: Config, { connector }: Sandbox): string {
+function health(config: Config, connector: NodeConnector): string {
   const [warning] = config.warnings;
   if (warning !== undefined) return warning;
   if (!connector.reachable()) return 'The wallet node did not answer when last asked.';

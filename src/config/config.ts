@@ -19,7 +19,10 @@ export interface Config {
   readonly dataDir: string;
   readonly rootSeed: Uint8Array | null;
   readonly clientCredentials: string | null;
-  readonly nodeUrl: string | null;
+  /** The LND that the root seed controls; null is the sandbox. */
+  readonly node: { readonly url: string; readonly cert: string | null } | null;
+  /** Hex node key and host with port. */
+  readonly channelPeer: { readonly pubkey: string; readonly host: string } | null;
   readonly webhookUrl: string | null;
   /** Base64 without prefix. */
   readonly webhookSecret: string | null;
@@ -29,6 +32,8 @@ export interface Config {
   readonly allowPrivateNetwork: boolean;
   readonly requireAuth: boolean;
   readonly maxFee: { readonly ppm: number; readonly leastMsat: bigint };
+  /** Whether GET /metrics is served. */
+  readonly metrics: boolean;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
   readonly buyLinkTemplate: string;
@@ -63,7 +68,8 @@ export function loadConfig(sources: Sources): Config {
     dataDir: find('dataDir')?.value ?? defaultDataDir(sources.env),
     rootSeed: rootSeed && parse(rootSeed, asRootSeed),
     clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
-    nodeUrl: parse(find('nodeUrl'), parseWebUrl),
+    node: nodeOf(find('nodeUrl'), find('nodeCertPath')),
+    channelPeer: parse(find('channelPeer'), asChannelPeer),
     webhookUrl: parse(find('webhookUrl'), parseWebUrl),
     webhookSecret: parse(find('webhookSecret'), parseWebhookSecret),
     addressDomain: find('addressDomain')?.value ?? null,
@@ -72,6 +78,8 @@ export function loadConfig(sources: Sources): Config {
     allowPrivateNetwork: readSwitch(find('allowPrivateNetwork')),
     requireAuth,
     maxFee: { ppm: parse(find('maxFee'), asPpm) ?? 10_000, leastMsat: LEAST_FEE_CAP_MSAT },
+    // What a wallet does is nobody's business on a network, so there it takes a word to show it.
+    metrics: find('metrics') ? readSwitch(find('metrics')) : isLoopback(listen.host),
     logLevel: parse(find('logLevel'), oneOf(LOG_LEVELS)) ?? 'info',
     logFormat: parse(find('logFormat'), oneOf(LOG_FORMATS)) ?? 'text',
     buyLinkTemplate: parse(find('buyLinkTemplate'), asTemplate) ?? OPTIONS.buyLinkTemplate.fallback,
@@ -85,6 +93,13 @@ function parse<T>(found: Found | null, parser: (text: string) => Parsed<T>): T |
   const result = parser(found.value.trim());
   if ('value' in result) return result.value;
   throw new ConfigError(`${found.source} ${result.problem}.`);
+}
+
+function nodeOf(url: Found | null, certPath: Found | null): Config['node'] {
+  const parsed = parse(url, asNodeUrl);
+  if (parsed !== null) return { url: parsed, cert: certPath && readText(certPath) };
+  if (certPath) throw new ConfigError(`${certPath.source} needs --node-url beside it.`);
+  return null;
 }
 
 function bothSet(a: Found, b: Found): ConfigError {
@@ -136,6 +151,22 @@ function asCredentials(text: string): Parsed<string> {
         problem:
           'does not hold client credentials: copy the whole string that create_client answered',
       };
+}
+
+/** Macaroons travel in a header, so nothing but TLS will do. */
+function asNodeUrl(text: string): Parsed<string> {
+  const parsed = parseWebUrl(text);
+  if ('value' in parsed && !parsed.value.startsWith('https://')) {
+    return { problem: 'must begin with https://' };
+  }
+  return parsed;
+}
+
+function asChannelPeer(text: string): Parsed<{ pubkey: string; host: string }> {
+  const match = /^(0[23][0-9a-f]{64})@([^@\s]+:\d{1,5})$/.exec(text);
+  return match
+    ? { value: { pubkey: match[1] ?? '', host: match[2] ?? '' } }
+    : { problem: 'must be <pubkey>@<host>:<port>' };
 }
 
 function asPpm(text: string): Parsed<number> {

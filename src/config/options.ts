@@ -75,6 +75,20 @@ export const OPTIONS = {
     description: 'REST URL of the LND node that the root seed controls.',
     fallback: 'the built-in sandbox node',
   },
+  nodeCertPath: {
+    flag: 'node-cert-path',
+    env: 'SERVICE_NODE_CERT_PATH',
+    value: 'file',
+    description: "The node's self-signed certificate (PEM), then the only one accepted.",
+    fallback: "the system's certificate authorities",
+  },
+  channelPeer: {
+    flag: 'channel-peer',
+    env: 'SERVICE_CHANNEL_PEER',
+    value: 'pubkey@host:port',
+    description: 'Lightning node that open_channel opens channels to, on LND.',
+    fallback: 'none: open_channel is refused on LND',
+  },
   webhookUrl: {
     flag: 'webhook-url',
     env: 'SERVICE_WEBHOOK_URL',
@@ -131,6 +145,13 @@ export const OPTIONS = {
     value: 'share',
     description: 'Cap on routing fees: a percentage, never less than 10 sats.',
     fallback: '1%',
+  },
+  metrics: {
+    flag: 'metrics',
+    env: 'SERVICE_METRICS',
+    value: 'on|off',
+    description: 'Serves GET /metrics for Prometheus, to everybody who reaches the server.',
+    fallback: 'on while listening on loopback, else off',
   },
   logLevel: {
     flag: 'log-level',

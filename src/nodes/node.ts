@@ -245,7 +245,6 @@ export interface NodeSession {
 
 /** One kind of wallet node: turns credentials into sessions. */
 export interface NodeConnector {
-  readonly descriptor: NodeDescriptor;
   /** Opens with client credentials. Throws `unauthenticated` when they are unknown, expired or revoked. */
   connect(credentials: Credentials): Promise<NodeSession>;
   /** Opens with the root seed. Throws `refused` before signup, naming it as the next step. */

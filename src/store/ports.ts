@@ -248,4 +248,6 @@ export interface ConnectorState {
   get(walletId: string, kind: string, key: string): Promise<unknown>;
   put(walletId: string, kind: string, key: string, value: unknown): Promise<void>;
   list(walletId: string, kind: string): Promise<{ key: string; value: unknown }[]>;
+  /** The row of that key, whatever its wallet; keys of such rows are unique by themselves. */
+  find(kind: string, key: string): Promise<{ walletId: string; value: unknown } | null>;
 }

@@ -202,6 +202,17 @@ export class Feed {
     }
   }
 
+  /**
+   * Stores a payment that the node has just told of in an answer, and answers it as it is stored. A node with a
+   * history keeps it itself, and its feed tells of it.
+   */
+  async record(payment: Payment, session: NodeSession): Promise<Payment> {
+    if (session.node.history) return payment;
+    await this.apply({ payments: [payment], cursor: null }, session);
+    const { store, walletId } = this.#options;
+    return (await store.journal.get(walletId, payment.index)) ?? payment;
+  }
+
   /** Stores what a node said, then tells listeners and the dispatcher. */
   async apply(
     batch: { readonly payments: readonly Payment[]; readonly cursor: string | null },

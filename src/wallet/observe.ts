@@ -28,6 +28,8 @@ export function observationRules(options: ObserveOptions): ObservationRules {
         if (options.strict) throw new TerminalStateLeft(message);
         options.log.error('A finalized payment was observed in another state; ignored.', {
           index: previous.index,
+          // What ended a payment does not change afterwards, whatever the node calls it later.
+          statusMsg: isFinal(previous) ? previous.statusMsg : seen.statusMsg,
           status: previous.status,
           observed: seen.status,
         });

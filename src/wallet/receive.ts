@@ -14,6 +14,7 @@ export async function issueInvoice(
   const createdAtMs = session.node.clock.now();
   const created = await session.node.createInvoice({ ...request, createdAtMs });
   await watch(session, { kind: 'payment', index: created.payment.index });
+  await session.feed.record(created.payment, session);
   return created;
 }
 

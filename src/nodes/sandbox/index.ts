@@ -11,7 +11,7 @@ import { startExpirySweeper } from './expiry.ts';
 import { keysOfSeed } from './keys.ts';
 import { advance, pendingSends } from './lightning.ts';
 import { zoneText } from './names.ts';
-import { type NodeParts, SANDBOX, sandboxNode } from './node.ts';
+import { type NodeParts, sandboxNode } from './node.ts';
 import { outsideCoins } from './onchain-owners.ts';
 import { provision, publishReleases } from './releases.ts';
 import { signUp, walletKeys } from './wallets.ts';
@@ -59,7 +59,6 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const parts: NodeParts = { world, sessions, expiry, version, measurement, addressDomain };
 
   const connector: NodeConnector = {
-    descriptor: SANDBOX,
     async connect(credentials: Credentials): Promise<NodeSession> {
       if (credentials.node.kind !== 'sandbox') throw unknownCredentials();
       const found = findClient(world, credentials);

@@ -40,7 +40,7 @@ export interface NodeParts {
 }
 
 /** How the sandbox names itself. */
-export const SANDBOX: NodeDescriptor = { kind: 'sandbox', network: 'regtest' };
+const SANDBOX: NodeDescriptor = { kind: 'sandbox', network: 'regtest' };
 
 /** A wallet of the sandbox for one credential, whose permissions `guard` checks on each call. */
 export function sandboxNode(parts: NodeParts, userPk: string, guard: Guard): WalletNode {

@@ -13,7 +13,14 @@ export function sqliteConnectorState(db: Database, queue: WriteQueue): Connector
   const all = db.prepare<{ key: string; json: string }, [string, string]>(
     'SELECT key, json FROM connector_state WHERE wallet = ? AND kind = ? ORDER BY key',
   );
+  const anywhere = db.prepare<{ wallet: string; json: string }, [string, string]>(
+    'SELECT wallet, json FROM connector_state WHERE kind = ? AND key = ?',
+  );
   return {
+    async find(kind, key) {
+      const row = anywhere.get(kind, key);
+      return row && { walletId: row.wallet, value: JSON.parse(row.json) };
+    },
     async get(walletId, kind, key) {
       const row = read.get(walletId, kind, key);
       return row ? JSON.parse(row.json) : null;

@@ -104,11 +104,13 @@ async function begin(context: SendContext, plan: SendPlan): Promise<Payment> {
         : { clientPk, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs: createdAtMs },
   });
   session.feed.watchAdded();
+  let started: Payment;
   try {
-    return await plan.start({ index, createdAtMs });
+    started = await plan.start({ index, createdAtMs });
   } catch (error) {
     return undo(context, pending, error);
   }
+  return session.feed.record(started, session);
 }
 
 /** After a failed start: forgets the payment when nothing was sent, and keeps it pending when that is unknown. */

@@ -1,4 +1,5 @@
 import { initialSchema } from './0001-initial.ts';
+import { connectorStateByKey } from './0002-connector-state-by-key.ts';
 
 /** Every step of the schema, in order; the position (from 1) is the version that it leads to. Never edited. */
-export const MIGRATIONS: readonly string[] = [initialSchema];
+export const MIGRATIONS: readonly string[] = [initialSchema, connectorStateByKey];

@@ -1,0 +1,63 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Network } from '../../codecs/network.ts';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
+import { refused } from '../../model/errors.ts';
+import type { NodeInfo } from '../../model/node-info.ts';
+import { readChannels, sendableSat } from './channels.ts';
+import type { LndRest } from './rest.ts';
+import type { LndWallet } from './wallet.ts';
+import { infoShape, type LndInfo, walletBalanceShape } from './wire.ts';
+
+/** LND's names of the networks; others, such as simnet, are refused. */
+const NETWORK_OF: Readonly<Record<string, Network>> = {
+  mainnet: 'bitcoin',
+  testnet: 'testnet',
+  testnet4: 'testnet',
+  signet: 'signet',
+  regtest: 'regtest',
+};
+
+/** The share of the sendable balance that is set aside for routing fees, parts per million. */
+const ROUTING_PPM = 10_000n;
+const MILLION = 1_000_000n;
+
+/** Who and where an LND is. Throws `refused` for a network that this product does not know. */
+export async function readInfo(rest: LndRest): Promise<{ info: LndInfo; network: Network }> {
+  const info = await rest.get('/v1/getinfo', infoShape);
+  const name = info.chains[0]?.network ?? '';
+  const network = NETWORK_OF[name];
+  if (network) return { info, network };
+  throw refused(`This LND is on ${name || 'no network'}, which is not supported.`);
+}
+
+/** Node and balances (contract, Node info). */
+export async function nodeInfo(rest: LndRest, wallet: LndWallet): Promise<NodeInfo> {
+  const [info, balance, { open, pending }] = await Promise.all([
+    rest.get('/v1/getinfo', infoShape),
+    rest.get('/v1/balance/blockchain', walletBalanceShape),
+    readChannels(rest),
+  ]);
+  const lightningSat = [...open, ...pending].reduce((sum, one) => sum + one.local_balance, 0n);
+  const maxSendableMsat = open.reduce((sum, one) => sum + sendableSat(one), 0n) * MSAT_PER_SAT;
+  const version = versionOf(info);
+  return {
+    version,
+    measurement: bytesToHex(sha256(utf8ToBytes(`lnd/${version}/${info.commit_hash}`))),
+    userPk: wallet.userPk,
+    nodePk: info.identity_pubkey,
+    lightningBalanceMsat: lightningSat * MSAT_PER_SAT,
+    lightningSendableMsat: (maxSendableMsat * MILLION) / (MILLION + ROUTING_PPM),
+    lightningMaxSendableMsat: maxSendableMsat,
+    onchainBalanceMsat: balance.total_balance * MSAT_PER_SAT,
+    // LND does not tell its own change from what others sent; only what a block holds is certain.
+    onchainTrustedMsat: balance.confirmed_balance * MSAT_PER_SAT,
+    numChannels: open.length + pending.length,
+    numUsableChannels: open.filter(({ active }) => active).length,
+  };
+}
+
+/** LND's version without what it says of its commit. */
+export function versionOf({ version }: Pick<LndInfo, 'version'>): string {
+  return version.split(' ')[0] ?? version;
+}

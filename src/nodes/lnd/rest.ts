@@ -1,0 +1,222 @@
+import { z } from 'zod';
+import { ApiError } from '../../model/errors.ts';
+import { LndRefusal, refusalError } from './refusal.ts';
+
+/** Where an LND is found. */
+export interface LndLocation {
+  /** Base URL of its REST interface. */
+  readonly url: string;
+  /** PEM of its self-signed certificate, which is then the only one accepted; null trusts the system's authorities. */
+  readonly cert: string | null;
+}
+
+/** How one call departs from the usual. */
+interface CallOptions {
+  readonly timeoutMs?: number;
+  /** Whether a lost answer leaves open what LND did. */
+  readonly changes?: boolean;
+}
+
+type StreamMethod = 'GET' | 'POST' | 'DELETE';
+
+const DEFAULT_TIMEOUT_MS = 15_000;
+
+const refusalShape = z.object({ code: z.number(), message: z.string() });
+const streamRefusal = z.object({ error: refusalShape });
+
+/** What the answers say beyond their content. */
+export interface LndEvents {
+  /** LND answered, or could not be reached. */
+  readonly contact: (reached: boolean) => void;
+  /** LND does not accept the macaroon any more. */
+  readonly rejected: () => void;
+}
+
+/** LND's REST interface with one macaroon. Every method throws {@link ApiError}; see the port's doc comment. */
+export class LndRest {
+  readonly #location: LndLocation;
+  readonly #macaroonHex: string | null;
+  readonly #events: LndEvents;
+
+  constructor(location: LndLocation, macaroonHex: string | null, events: LndEvents) {
+    this.#location = location;
+    this.#macaroonHex = macaroonHex;
+    this.#events = events;
+  }
+
+  /** The same LND with another macaroon, whose rejection concerns nobody else. */
+  with(macaroonHex: string): LndRest {
+    const { contact } = this.#events;
+    return new LndRest(this.#location, macaroonHex, { contact, rejected: () => undefined });
+  }
+
+  /** Reads. */
+  get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    return this.#call('GET', path, undefined, shape, {});
+  }
+
+  /** Changes something: when no answer comes, the error says `outcomeUnknown` unless nothing was sent. */
+  post<T>(path: string, body: unknown, shape: z.ZodType<T>, options: CallOptions = {}): Promise<T> {
+    return this.#call('POST', path, body, shape, { changes: true, ...options });
+  }
+
+  /** Removes something; repeating it is harmless. */
+  delete<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    return this.#call('DELETE', path, undefined, shape, {});
+  }
+
+  /**
+   * The items of a stream until LND ends it, cleanly or not, or `signal` aborts; then it ends or throws. The request
+   * is answered with the first item only, so nothing tells when LND began to listen.
+   */
+  async *stream<T>(
+    method: StreamMethod,
+    path: string,
+    body: unknown,
+    shape: z.ZodType<T>,
+    signal: AbortSignal,
+  ): AsyncGenerator<T, void, undefined> {
+    const changes = method === 'POST';
+    const result = z.object({ result: shape });
+    try {
+      const response = await this.#send(method, path, body, signal, changes);
+      if (!response.ok || response.body === null)
+        throw this.#refused(response, await response.text());
+      for await (const line of lines(response.body)) {
+        const item: unknown = parseJson(line, changes);
+        const refusal = streamRefusal.safeParse(item);
+        if (refusal.success) {
+          throw this.#refusal(response.status, refusal.data.error);
+        }
+        yield readAs(result, item, changes).result;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error instanceof ApiError ? error : this.#broken(error, changes);
+    }
+  }
+
+  async #call<T>(
+    method: string,
+    path: string,
+    body: unknown,
+    shape: z.ZodType<T>,
+    { timeoutMs = DEFAULT_TIMEOUT_MS, changes = false }: CallOptions,
+  ): Promise<T> {
+    const response = await this.#send(method, path, body, AbortSignal.timeout(timeoutMs), changes);
+    let text: string;
+    try {
+      text = await response.text();
+    } catch (error) {
+      throw this.#broken(error, changes);
+    }
+    if (!response.ok) throw this.#refused(response, text);
+    return readAs(shape, parseJson(text, changes), changes);
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+    changes: boolean,
+  ): Promise<Response> {
+    const { url, cert } = this.#location;
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        signal,
+        redirect: 'error',
+        // Streams may rest for longer than the runtime's own limit; other calls bring their own.
+        timeout: false,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(this.#macaroonHex === null
+          ? {}
+          : { headers: { 'grpc-metadata-macaroon': this.#macaroonHex } }),
+        ...(cert === null ? {} : { tls: { ca: cert } }),
+      });
+      this.#events.contact(true);
+      return response;
+    } catch (error) {
+      throw this.#broken(error, changes);
+    }
+  }
+
+  #refused(response: Response, text: string): ApiError {
+    try {
+      const body: { error?: unknown } = JSON.parse(text);
+      return this.#refusal(response.status, refusalShape.parse(body.error ?? body));
+    } catch (cause) {
+      return unreadable(cause, false);
+    }
+  }
+
+  #refusal(httpStatus: number, { code, message }: z.infer<typeof refusalShape>): ApiError {
+    const error = refusalError(new LndRefusal(httpStatus, code, message));
+    if (error.kind === 'unauthenticated') this.#events.rejected();
+    return error;
+  }
+
+  #broken(error: unknown, changes: boolean): ApiError {
+    const { name, code } = error as { name?: string; code?: string };
+    const sent = !NOTHING_SENT.has(code ?? '');
+    const outcomeUnknown = changes && sent;
+    if (name === 'TimeoutError') {
+      return new ApiError('timeout', 'LND did not answer in time: try again.', {
+        cause: error,
+        outcomeUnknown,
+      });
+    }
+    if (name !== 'AbortError') this.#events.contact(false);
+    return new ApiError('unreachable', 'LND cannot be reached: see that it runs and try again.', {
+      cause: error,
+      outcomeUnknown,
+    });
+  }
+}
+
+/** Failures before a request could leave: no connection, no such host, a certificate that is not the pinned one. */
+const NOTHING_SENT: ReadonlySet<string> = new Set([
+  'ConnectionRefused',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'FailedToOpenSocket',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'CERT_HAS_EXPIRED',
+]);
+
+function parseJson(text: string, changes: boolean): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unreadable(error, changes);
+  }
+}
+
+function readAs<T>(shape: z.ZodType<T>, value: unknown, changes: boolean): T {
+  const result = shape.safeParse(value);
+  if (result.success) return result.data;
+  throw unreadable(result.error, changes);
+}
+
+function unreadable(cause: unknown, outcomeUnknown: boolean): ApiError {
+  return new ApiError('unreadable', 'LND answered something unreadable: check its version.', {
+    cause,
+    outcomeUnknown,
+  });
+}
+
+async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true });
+    const complete = rest.split('\n');
+    rest = complete.pop() ?? '';
+    yield* complete.filter((line) => line !== '');
+  }
+}

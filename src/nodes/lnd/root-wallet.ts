@@ -1,0 +1,119 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256, sha512 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { base64, createBase58check } from '@scure/base';
+import { sleep } from '../../lib/sleep.ts';
+import { ApiError, refused } from '../../model/errors.ts';
+import { DERIVATION_LABELS, derive } from '../../model/root-seed.ts';
+import { mintMacaroon } from './macaroon.ts';
+import { refusalText } from './refusal.ts';
+import type { LndRest } from './rest.ts';
+import { anyShape, stateShape } from './wire.ts';
+
+/** The LND wallet that a root seed stands for: everything that opens it follows from the seed. */
+
+/** Everything that LND's macaroons can allow. */
+const ADMIN: ReadonlyMap<string, readonly string[]> = new Map([
+  ['address', ['read', 'write']],
+  ['info', ['read', 'write']],
+  ['invoices', ['read', 'write']],
+  ['macaroon', ['generate', 'read', 'write']],
+  ['message', ['read', 'write']],
+  ['offchain', ['read', 'write']],
+  ['onchain', ['read', 'write']],
+  ['peers', ['read', 'write']],
+  ['signer', ['generate', 'read']],
+]);
+
+/** BIP 32 version bytes of extended private keys: mainnet, and every other network. */
+const EXTENDED_KEY_VERSIONS = [0x0488ade4, 0x04358394] as const;
+/** No seed of this program is older, so that no block before has to be searched for its coins: 1 January 2025. */
+const BIRTHDAY_SECS = 1_735_689_600;
+/** Addresses searched in a row without a coin before the search ends. */
+const RECOVERY_WINDOW = 250;
+const OPEN_WITHIN_MS = 120_000;
+const POLL_MS = 100;
+const INIT_TIMEOUT_MS = 60_000;
+
+/** The administrator's macaroon of the seed's wallet, minted without asking LND; `nonce` is 16 random bytes. */
+export function adminMacaroon(rootSeed: Uint8Array, nonce: Uint8Array): string {
+  return mintMacaroon(derive(rootSeed, DERIVATION_LABELS.lndMacaroons), nonce, ADMIN);
+}
+
+/**
+ * Creates the seed's wallet in a fresh LND and waits until it is open; does nothing where a wallet exists. Throws
+ * `unreachable` or `refused`.
+ */
+export async function createWallet(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
+  if ((await state(rest)) !== 'NON_EXISTING') return;
+  await initialize(rest, rootSeed);
+  await opened(rest);
+}
+
+/** Unlocks the seed's wallet after LND was started, and waits until it is open. */
+export async function unlockWallet(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
+  const current = await state(rest);
+  if (current === 'NON_EXISTING') throw notSignedUp();
+  if (current === 'LOCKED') {
+    await rest.post('/v1/unlockwallet', { wallet_password: password(rootSeed) }, anyShape, {
+      timeoutMs: INIT_TIMEOUT_MS,
+    });
+  }
+  await opened(rest);
+}
+
+/** Error 106 that names signup as the next step. */
+export function notSignedUp(cause?: unknown): ApiError {
+  return refused('This LND has no wallet yet: PUT /v2/node/signup creates it.', cause);
+}
+
+async function initialize(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
+  const request = (version: number) => ({
+    wallet_password: password(rootSeed),
+    extended_master_key: extendedMasterKey(rootSeed, version),
+    extended_master_key_birthday_timestamp: `${BIRTHDAY_SECS}`,
+    // Without it LND would not look for the coins of a seed that was in use before.
+    recovery_window: RECOVERY_WINDOW,
+    stateless_init: true,
+    macaroon_root_key: base64.encode(derive(rootSeed, DERIVATION_LABELS.lndMacaroons)),
+  });
+  const [mainnet, others] = EXTENDED_KEY_VERSIONS;
+  const init = (version: number) =>
+    rest.post('/v1/initwallet', request(version), anyShape, { timeoutMs: INIT_TIMEOUT_MS });
+  try {
+    await init(mainnet);
+  } catch (error) {
+    // A LND without a wallet tells its network in this way only.
+    if (!refusalText(error).includes('must be for network')) throw error;
+    await init(others);
+  }
+}
+
+async function opened(rest: LndRest): Promise<void> {
+  const deadline = performance.now() + OPEN_WITHIN_MS;
+  while ((await state(rest)) !== 'SERVER_ACTIVE') {
+    if (performance.now() > deadline) {
+      throw new ApiError('timeout', 'LND has not opened its wallet yet: try again in a while.');
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+async function state(rest: LndRest): Promise<string> {
+  return (await rest.get('/v1/state', stateShape)).state;
+}
+
+function password(rootSeed: Uint8Array): string {
+  return base64.encode(derive(rootSeed, DERIVATION_LABELS.lndPassword));
+}
+
+/** BIP 32, Master key generation and Serialization format: depth, parent and child number are zero. */
+function extendedMasterKey(rootSeed: Uint8Array, version: number): string {
+  const seed = derive(rootSeed, DERIVATION_LABELS.lndMaster);
+  const master = hmac(sha512, utf8ToBytes('Bitcoin seed'), seed);
+  const bytes = new Uint8Array(78);
+  new DataView(bytes.buffer).setUint32(0, version);
+  bytes.set(master.subarray(32), 13);
+  bytes.set(master.subarray(0, 32), 46);
+  return createBase58check(sha256).encode(bytes);
+}

@@ -1,0 +1,218 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
+import { blankPayment, type Payment } from '../../model/payment.ts';
+import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
+import { transactionJsonOf } from '../../model/transaction.ts';
+import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
+
+/** LND's shapes as payments; pure. Times of LND's that may lie ahead of ours are cut to `nowMs`. */
+
+/** Confirmations that finalize an on-chain payment (contract, Payment status). */
+const FINAL_CONFIRMATIONS = 6;
+/** TLV record of a keysend's message, UTF-8. */
+const MESSAGE_RECORD = '34349334';
+/** TLV record of a keysend's preimage: its presence, not LND's flag alone, makes a keysend. */
+const KEYSEND_RECORD = '5482373484';
+/** Marks transactions that were sent through the sidecar, with the payment's client_payment_id behind. */
+const SEND_LABEL = 'ws:';
+/** LND labels its own transactions so: opening, closing and sweeping channels moves money within the wallet. */
+const OWN_LABEL = /^0:/;
+
+const NS_PER_MS = 1_000_000n;
+
+/** Why a payment failed, for people. */
+const FAILURES: Readonly<Record<string, string>> = {
+  FAILURE_REASON_TIMEOUT: 'timed out',
+  FAILURE_REASON_NO_ROUTE: 'no route found',
+  FAILURE_REASON_ERROR: 'failed',
+  FAILURE_REASON_INCORRECT_PAYMENT_DETAILS: 'refused by the receiver',
+  FAILURE_REASON_INSUFFICIENT_BALANCE: 'not enough sendable balance',
+  FAILURE_REASON_CANCELED: 'canceled',
+};
+
+/** The label of a transaction sent for a client_payment_id. */
+export function sendLabel(clientPaymentId: string): string {
+  return `${SEND_LABEL}${clientPaymentId}`;
+}
+
+/**
+ * The inbound payment of an invoice, or null for a keysend that is only announced. `created_at` is LND's, in whole
+ * seconds, so that the index follows from what LND knows.
+ */
+export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | null {
+  const records = invoice.htlcs.map(({ custom_records }) => custom_records);
+  const spontaneous = invoice.payment_request === '';
+  if (spontaneous && invoice.state !== 'SETTLED') return null;
+  if (spontaneous && !invoice.is_amp && !records.some((record) => KEYSEND_RECORD in record)) {
+    return null;
+  }
+  const createdAtMs = invoice.creation_date * 1000;
+  const expiresAtMs = spontaneous ? null : createdAtMs + invoice.expiry * 1000;
+  const settled = invoice.state === 'SETTLED';
+  const amountMsat = settled ? invoice.amt_paid_msat : invoice.value_msat;
+  const outcome = invoiceOutcome(invoice, expiresAtMs, nowMs);
+  return {
+    ...blankPayment({
+      index: paymentIndex(createdAtMs, paymentId('ln', invoice.r_hash)),
+      rail: spontaneous ? 'spontaneous' : 'invoice',
+      direction: 'inbound',
+      status: outcome.status,
+      statusMsg: outcome.statusMsg,
+      createdAtMs,
+      updatedAtMs: outcome.finalizedAtMs ?? createdAtMs,
+    }),
+    finalizedAtMs: outcome.finalizedAtMs,
+    hash: invoice.r_hash,
+    preimage: settled ? invoice.r_preimage : null,
+    amountMsat: amountMsat > 0n ? amountMsat : null,
+    invoice: spontaneous ? null : invoice.payment_request,
+    message: settled ? messageOf(records) : null,
+    expiresAtMs,
+  };
+}
+
+function invoiceOutcome(
+  { state, settle_date }: LndInvoice,
+  expiresAtMs: number | null,
+  nowMs: number,
+): Pick<Payment, 'status' | 'statusMsg' | 'finalizedAtMs'> {
+  switch (state) {
+    case 'SETTLED':
+      return {
+        status: 'completed',
+        statusMsg: 'completed',
+        finalizedAtMs: Math.min(settle_date * 1000, nowMs),
+      };
+    case 'CANCELED': {
+      // LND cancels what expires and does not tell when or why.
+      const expired = expiresAtMs !== null && nowMs >= expiresAtMs;
+      return {
+        status: 'failed',
+        statusMsg: expired ? 'expired' : 'canceled',
+        finalizedAtMs: expired ? expiresAtMs : nowMs,
+      };
+    }
+    default:
+      return { status: 'pending', statusMsg: 'invoice generated', finalizedAtMs: null };
+  }
+}
+
+/** The text that came with a keysend; what is no UTF-8 text is no message. */
+function messageOf(records: readonly Readonly<Record<string, string>>[]): string | null {
+  const encoded = records.map((record) => record[MESSAGE_RECORD]).find((value) => value);
+  if (encoded === undefined) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64'));
+  } catch {
+    return null;
+  }
+}
+
+/** The outbound payment. Only LND's `status` decides: its failure reason may stand beside any of them. */
+export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
+  const createdAtMs = Number(payment.creation_time_ns / NS_PER_MS);
+  const resolvedNs = payment.htlcs.reduce(
+    (latest, { resolve_time_ns }) => (resolve_time_ns > latest ? resolve_time_ns : latest),
+    0n,
+  );
+  const endedAtMs = resolvedNs === 0n ? nowMs : Math.min(Number(resolvedNs / NS_PER_MS), nowMs);
+  const { status, statusMsg } = outboundStatus(payment);
+  return {
+    ...blankPayment({
+      index: paymentIndex(createdAtMs, paymentId('ln', payment.payment_hash)),
+      rail: payment.payment_request === '' ? 'spontaneous' : 'invoice',
+      direction: 'outbound',
+      status,
+      statusMsg,
+      createdAtMs,
+      updatedAtMs: status === 'pending' ? createdAtMs : endedAtMs,
+    }),
+    hash: payment.payment_hash,
+    preimage: status === 'completed' ? payment.payment_preimage : null,
+    amountMsat: payment.value_msat,
+    feesMsat: status === 'failed' ? 0n : payment.fee_msat,
+    invoice: payment.payment_request || null,
+    finalizedAtMs: status === 'pending' ? null : endedAtMs,
+  };
+}
+
+function outboundStatus(payment: LndPayment): Pick<Payment, 'status' | 'statusMsg'> {
+  if (payment.status === 'SUCCEEDED') return { status: 'completed', statusMsg: 'completed' };
+  if (payment.status !== 'FAILED') return { status: 'pending', statusMsg: 'pending' };
+  return { status: 'failed', statusMsg: FAILURES[payment.failure_reason] ?? 'failed' };
+}
+
+/**
+ * The payments of a transaction: one for each output that somebody else paid to the wallet, or the one that the
+ * wallet sent. None for what LND does for its channels.
+ */
+export function transactionPayments(transaction: LndTransaction, nowMs: number): Payment[] {
+  if (OWN_LABEL.test(transaction.label)) return [];
+  const sent = transaction.previous_outpoints.some(({ is_our_output }) => is_our_output);
+  return sent ? onchainSend(transaction, nowMs) : onchainReceipts(transaction, nowMs);
+}
+
+function onchainSend(transaction: LndTransaction, nowMs: number): Payment[] {
+  const { amount, total_fees, tx_hash, label } = transaction;
+  const sentSat = -amount - total_fees;
+  // Coins moved from the wallet to itself pay nobody.
+  if (sentSat <= 0n) return [];
+  const clientPaymentId = new RegExp(`^${SEND_LABEL}([0-9a-f]{64})$`).exec(label)?.[1];
+  const foreign = transaction.output_details.find(({ is_our_address }) => !is_our_address);
+  const common = onchainFacts(transaction, nowMs);
+  return [
+    {
+      ...blankPayment({
+        ...common.required,
+        index: paymentIndex(
+          common.required.createdAtMs,
+          paymentId('os', clientPaymentId ?? tx_hash),
+        ),
+        direction: 'outbound',
+      }),
+      ...common.details,
+      amountMsat: sentSat * MSAT_PER_SAT,
+      feesMsat: total_fees * MSAT_PER_SAT,
+      address: foreign?.address || null,
+    },
+  ];
+}
+
+function onchainReceipts(transaction: LndTransaction, nowMs: number): Payment[] {
+  const common = onchainFacts(transaction, nowMs);
+  return transaction.output_details
+    .filter(({ is_our_address }) => is_our_address)
+    .map(({ output_index, amount, address }) => ({
+      ...blankPayment({
+        ...common.required,
+        index: paymentIndex(
+          common.required.createdAtMs,
+          receiveId(transaction.tx_hash, output_index),
+        ),
+        direction: 'inbound',
+      }),
+      ...common.details,
+      amountMsat: amount * MSAT_PER_SAT,
+      address,
+    }));
+}
+
+/** LND's time of a transaction changes when a block holds it; the journal keeps what was seen first. */
+function onchainFacts(transaction: LndTransaction, nowMs: number) {
+  const final = transaction.num_confirmations >= FINAL_CONFIRMATIONS;
+  const createdAtMs = Math.min(transaction.time_stamp * 1000, nowMs);
+  return {
+    required: {
+      rail: 'onchain',
+      status: final ? 'completed' : 'pending',
+      statusMsg: final ? 'completed' : 'broadcasted',
+      createdAtMs,
+      updatedAtMs: final ? nowMs : createdAtMs,
+    },
+    details: {
+      txid: transaction.tx_hash,
+      tx: transactionJsonOf(hexToBytes(transaction.raw_tx_hex)),
+      finalizedAtMs: final ? nowMs : null,
+    },
+  } as const;
+}

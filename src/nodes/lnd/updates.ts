@@ -1,0 +1,188 @@
+import { sleep } from '../../lib/sleep.ts';
+import { ApiError } from '../../model/errors.ts';
+import type { Payment } from '../../model/payment.ts';
+import type { UpdateBatch, UpdatesOptions } from '../node.ts';
+import { type FollowCursor, readCursor, writeCursor } from './cursor.ts';
+import { reconcile } from './reconcile.ts';
+import { isUnknownToLnd, refusalText } from './refusal.ts';
+import type { LndRest } from './rest.ts';
+import { invoicePayment, outboundPayment, transactionPayments } from './translate.ts';
+import type { LndWallet } from './wallet.ts';
+import { blockShape, invoiceShape, paymentShape, transactionShape } from './wire.ts';
+
+/** LND may begin to listen a little after a subscription was sent; what fell in between is looked for then. */
+const SETTLED_IN_MS = 1000;
+/** How often unfinished payments are looked at again, should a stream have kept something from us. */
+const LOOK_AGAIN_MS = 60_000;
+
+/**
+ * The updates of a wallet (see the port): LND's streams, which have no common cursor, and beside them its lists and
+ * every unfinished payment, read when the feed opens, after each block and once in a while. Repeats are many and
+ * harmless. Throws when any stream ends, cleanly or not: LND ends them in all ways when it stops.
+ */
+export async function* followWallet(
+  rest: LndRest,
+  wallet: LndWallet,
+  options: UpdatesOptions,
+): AsyncGenerator<UpdateBatch> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, wallet.closed, stop.signal]);
+  const cursor = readCursor(options.after);
+  const inbox = new Inbox();
+  const unsubscribe = wallet.local.subscribe({ changed: inbox.add, look: inbox.requestLook });
+  for (const follow of [followInvoices, followPayments, followTransactions, followBlocks]) {
+    follow(rest, wallet, cursor, inbox, signal).then(
+      () => inbox.fail(disconnected()),
+      (error) => inbox.fail(error),
+    );
+  }
+  const look = async function* (caughtUp: boolean): AsyncGenerator<UpdateBatch> {
+    for await (const payments of reconcile(rest, wallet, cursor, options.open)) {
+      yield { payments, cursor: writeCursor(cursor), caughtUp: false };
+    }
+    if (caughtUp) yield { payments: [], cursor: writeCursor(cursor), caughtUp };
+  };
+  try {
+    yield* look(true);
+    let lookAtMs = wallet.clock.now() + SETTLED_IN_MS;
+    while (!signal.aborted) {
+      await inbox.wait(lookAtMs - wallet.clock.now(), signal);
+      const payments = inbox.take();
+      if (payments.length > 0) yield { payments, cursor: null, caughtUp: false };
+      if (inbox.takeLook() || wallet.clock.now() >= lookAtMs) {
+        yield* look(false);
+        lookAtMs = wallet.clock.now() + (await untilNextLook(wallet, options));
+      }
+    }
+  } finally {
+    stop.abort();
+    unsubscribe();
+  }
+}
+
+/** Until the next look: sooner when an invoice expires before, since LND tells nobody. */
+async function untilNextLook(wallet: LndWallet, { open }: UpdatesOptions): Promise<number> {
+  const nowMs = wallet.clock.now();
+  const expiries = (await open()).flatMap(({ expiresAtMs, direction }) =>
+    expiresAtMs !== null && direction === 'inbound' ? [expiresAtMs - nowMs] : [],
+  );
+  const soonest = expiries.reduce((least, ms) => Math.min(least, ms), LOOK_AGAIN_MS);
+  // LND cancels some time after the expiry.
+  return Math.max(soonest, 0) + SETTLED_IN_MS;
+}
+
+async function followInvoices(
+  rest: LndRest,
+  wallet: LndWallet,
+  cursor: FollowCursor,
+  inbox: Inbox,
+  signal: AbortSignal,
+): Promise<void> {
+  // One item of backlog at least: it shows that LND listens.
+  const query = `add_index=${Math.max(cursor.addIndex - 1, 0)}&settle_index=${cursor.settleIndex}`;
+  const path = `/v1/invoices/subscribe?${query}`;
+  for await (const invoice of rest.stream('GET', path, undefined, invoiceShape, signal)) {
+    cursor.settleIndex = Math.max(cursor.settleIndex, invoice.settle_index);
+    const payment = invoicePayment(invoice, wallet.clock.now());
+    if (payment) inbox.add([payment]);
+  }
+}
+
+async function followPayments(
+  rest: LndRest,
+  wallet: LndWallet,
+  _cursor: FollowCursor,
+  inbox: Inbox,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = '/v2/router/payments';
+  for await (const payment of rest.stream('GET', path, undefined, paymentShape, signal)) {
+    inbox.add([outboundPayment(payment, wallet.clock.now())]);
+  }
+}
+
+async function followTransactions(
+  rest: LndRest,
+  wallet: LndWallet,
+  _cursor: FollowCursor,
+  inbox: Inbox,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = '/v1/transactions/subscribe';
+  for await (const item of rest.stream('GET', path, undefined, transactionShape, signal)) {
+    inbox.add(transactionPayments(item, wallet.clock.now()));
+  }
+}
+
+/** Each block confirms transactions once more, of which the transaction stream says nothing after the first. */
+async function followBlocks(
+  rest: LndRest,
+  _wallet: LndWallet,
+  _cursor: FollowCursor,
+  inbox: Inbox,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = '/v2/chainnotifier/register/blocks';
+  try {
+    for await (const _ of rest.stream('POST', path, {}, blockShape, signal)) inbox.requestLook();
+  } catch (error) {
+    // An LND that was built without this tells the confirmations at the next look.
+    if (!isMissing(error)) throw error;
+    await sleep(2 ** 31 - 1, signal);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return !isUnknownToLnd(error) && refusalText(error) === 'Not Found';
+}
+
+function disconnected(): ApiError {
+  return new ApiError('unreachable', 'LND ended a stream of updates.');
+}
+
+/** What the streams brought and nobody has taken yet. */
+class Inbox {
+  #payments: Payment[] = [];
+  #look = false;
+  #failure: { readonly error: unknown } | null = null;
+  #arrived = Promise.withResolvers<void>();
+
+  readonly add = (payments: readonly Payment[]): void => {
+    this.#payments.push(...payments);
+    this.#arrived.resolve();
+  };
+
+  readonly requestLook = (): void => {
+    this.#look = true;
+    this.#arrived.resolve();
+  };
+
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#arrived.resolve();
+  }
+
+  /** Resolves when something has arrived, after `ms` or when `signal` aborts. Throws what a stream failed with. */
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    const timer = new AbortController();
+    await Promise.race([
+      this.#arrived.promise,
+      sleep(Math.max(ms, 0), AbortSignal.any([signal, timer.signal])),
+    ]);
+    timer.abort();
+    if (this.#failure && this.#payments.length === 0) throw this.#failure.error;
+  }
+
+  take(): Payment[] {
+    const taken = this.#payments;
+    this.#payments = [];
+    if (!this.#failure) this.#arrived = Promise.withResolvers();
+    return taken;
+  }
+
+  takeLook(): boolean {
+    const wanted = this.#look;
+    this.#look = false;
+    return wanted;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Network } from '../../codecs/network.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { KeyedLock } from '../../lib/keyed-lock.ts';
+import type { Payment } from '../../model/payment.ts';
+
+/** One LND wallet, shared by all sessions to it. */
+export interface LndWallet {
+  /** Hex ed25519 public key that follows from the node's key, so that every credential names the same wallet. */
+  readonly userPk: string;
+  readonly nodePk: string;
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly locks: KeyedLock;
+  readonly local: LocalChanges;
+  /** Payment hashes whose outcome this process is reading from the send call itself. */
+  readonly sending: Set<string>;
+  /** Aborts when the connector closes. */
+  readonly closed: AbortSignal;
+}
+
+/** What this process itself learns about payments, for the feed that may be open. */
+export class LocalChanges {
+  readonly #listeners = new Set<LocalListener>();
+
+  /** Hears of changes until the answered function is called. */
+  subscribe(listener: LocalListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Tells of payments that changed. */
+  publish(payments: readonly Payment[]): void {
+    for (const { changed } of this.#listeners) changed(payments);
+  }
+
+  /** Asks to look at the unfinished payments again: one may have changed unheard. */
+  requestLook(): void {
+    for (const { look } of this.#listeners) look();
+  }
+}
+
+interface LocalListener {
+  readonly changed: (payments: readonly Payment[]) => void;
+  readonly look: () => void;
+}

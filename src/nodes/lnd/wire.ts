@@ -1,0 +1,183 @@
+import { z } from 'zod';
+
+/** A 64-bit integer, which LND writes as a string. */
+const int64 = z
+  .string()
+  .regex(/^-?\d{1,20}$/)
+  .transform(BigInt);
+const uint64 = z
+  .string()
+  .regex(/^\d{1,20}$/)
+  .transform(BigInt);
+/** A 64-bit integer that is a count, an index or seconds, and so fits a number. */
+const count = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
+/** Bytes, base64 in answers; as hex. */
+const bytes = z.base64().transform((text) => Buffer.from(text, 'base64').toString('hex'));
+
+/** GET /v1/state */
+export const stateShape = z.object({ state: z.string() });
+
+/** GET /v1/getinfo */
+export const infoShape = z.object({
+  version: z.string(),
+  commit_hash: z.string(),
+  identity_pubkey: z.string().regex(/^0[23][0-9a-f]{64}$/),
+  block_height: z.int(),
+  synced_to_chain: z.boolean(),
+  chains: z.array(z.object({ network: z.string() })),
+});
+export type LndInfo = z.output<typeof infoShape>;
+
+/** GET /v1/balance/blockchain, satoshis */
+export const walletBalanceShape = z.object({
+  total_balance: int64,
+  confirmed_balance: int64,
+  unconfirmed_balance: int64,
+});
+
+const constraints = z.object({ chan_reserve_sat: uint64 });
+
+/** GET /v1/channels, amounts in satoshis */
+export const channelsShape = z.object({
+  channels: z.array(
+    z.object({
+      active: z.boolean(),
+      channel_point: z.string(),
+      capacity: int64,
+      local_balance: int64,
+      remote_balance: int64,
+      commit_fee: int64,
+      fee_per_kw: int64,
+      initiator: z.boolean(),
+      local_constraints: constraints,
+      remote_constraints: constraints,
+      memo: z.string().default(''),
+    }),
+  ),
+});
+export type LndChannel = z.output<typeof channelsShape>['channels'][number];
+
+/** GET /v1/channels/pending */
+export const pendingChannelsShape = z.object({
+  pending_open_channels: z.array(
+    z.object({
+      channel: z.object({
+        channel_point: z.string(),
+        capacity: int64,
+        local_balance: int64,
+        remote_balance: int64,
+        local_chan_reserve_sat: int64.default(0n),
+        memo: z.string().default(''),
+      }),
+    }),
+  ),
+});
+export type LndPendingChannel = z.output<
+  typeof pendingChannelsShape
+>['pending_open_channels'][number]['channel'];
+
+/** POST /v1/invoices */
+export const addedInvoiceShape = z.object({
+  r_hash: bytes,
+  payment_request: z.string(),
+  add_index: count,
+  payment_addr: bytes,
+});
+
+/** GET /v1/invoice/{hash}, and each of GET /v1/invoices and its subscription */
+export const invoiceShape = z.object({
+  r_preimage: bytes,
+  r_hash: bytes,
+  value_msat: int64,
+  creation_date: count,
+  settle_date: count,
+  payment_request: z.string(),
+  expiry: count,
+  add_index: count,
+  settle_index: count,
+  amt_paid_msat: int64,
+  state: z.enum(['OPEN', 'SETTLED', 'CANCELED', 'ACCEPTED']),
+  htlcs: z.array(z.object({ custom_records: z.record(z.string(), z.string()).default({}) })),
+  is_keysend: z.boolean(),
+  is_amp: z.boolean().default(false),
+});
+export type LndInvoice = z.output<typeof invoiceShape>;
+
+/** GET /v1/invoices */
+export const invoicesShape = z.object({
+  invoices: z.array(invoiceShape),
+  last_index_offset: count,
+});
+
+/** Each of GET /v1/payments and of what the router streams */
+export const paymentShape = z.object({
+  payment_hash: hex32,
+  value_msat: int64,
+  fee_msat: int64,
+  creation_time_ns: uint64,
+  payment_preimage: z.string(),
+  payment_request: z.string(),
+  status: z.enum(['UNKNOWN', 'IN_FLIGHT', 'SUCCEEDED', 'FAILED', 'INITIATED']),
+  failure_reason: z.string(),
+  payment_index: count,
+  htlcs: z.array(z.object({ resolve_time_ns: uint64 })),
+});
+export type LndPayment = z.output<typeof paymentShape>;
+
+/** GET /v1/payments */
+export const paymentsShape = z.object({
+  payments: z.array(paymentShape),
+  last_index_offset: count,
+});
+
+/** Each of GET /v1/transactions and its subscription; `amount` is net, fees included when the wallet pays them */
+export const transactionShape = z.object({
+  tx_hash: hex32,
+  amount: int64,
+  num_confirmations: z.int(),
+  block_height: z.int(),
+  time_stamp: count,
+  total_fees: int64,
+  raw_tx_hex: z.string().regex(/^([0-9a-f]{2})*$/),
+  label: z.string(),
+  output_details: z.array(
+    z.object({
+      address: z.string(),
+      output_index: count,
+      amount: int64,
+      is_our_address: z.boolean(),
+    }),
+  ),
+  previous_outpoints: z.array(z.object({ outpoint: z.string(), is_our_output: z.boolean() })),
+});
+export type LndTransaction = z.output<typeof transactionShape>;
+
+/** GET /v1/transactions */
+export const transactionsShape = z.object({ transactions: z.array(transactionShape) });
+
+/** POST /v2/chainnotifier/register/blocks */
+export const blockShape = z.object({ height: z.int() });
+
+/** GET /v1/newaddress */
+export const addressShape = z.object({ address: z.string() });
+/** POST /v1/transactions */
+export const sentCoinsShape = z.object({ txid: hex32 });
+/** GET /v1/transactions/fee */
+export const feeEstimateShape = z.object({ fee_sat: int64, sat_per_vbyte: uint64 });
+
+/** POST /v1/channels; the txid stands in wire byte order */
+export const openedChannelShape = z.object({
+  funding_txid_bytes: bytes,
+  output_index: z.int(),
+});
+/** DELETE /v1/channels/{txid}/{index}; any update says that the closing was agreed on */
+export const closeUpdateShape = z.looseObject({});
+
+/** POST /v1/macaroon */
+export const bakedMacaroonShape = z.object({ macaroon: z.string().regex(/^[0-9a-f]+$/) });
+/** An answer of which nothing is needed. */
+export const anyShape = z.looseObject({});

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from './config/config.ts';
+import { systemClock } from './lib/clock.ts';
+import { fileMeasurement } from './lib/measurement.ts';
+import { decodeCredentials, type NodeReference } from './model/credentials.ts';
+import { openLnd } from './nodes/lnd/index.ts';
+import type { NodeConnector } from './nodes/node.ts';
+import { openSandbox, type Sandbox } from './nodes/sandbox/index.ts';
+import type { Store } from './store/ports.ts';
+
+/** The node kinds of this process. */
+export interface Nodes {
+  /** Null where a real node is the default one: then nothing here pretends to be money. */
+  readonly sandbox: Sandbox | null;
+  /** The connector that a credential's node reference needs, or null when this process has none. */
+  readonly connector: (reference: NodeReference) => NodeConnector | null;
+  /** Of the node that the root seed controls. */
+  readonly root: NodeConnector;
+  /** What the default wallet lives on, for the log. */
+  readonly kind: NodeReference['kind'];
+  readonly close: () => Promise<void>;
+}
+
+interface NodesOptions {
+  readonly config: Config;
+  readonly store: Store;
+  readonly version: string;
+  /** Where the sidecar itself listens. */
+  readonly baseUrl: string;
+  /** File of the sandbox's world, or `:memory:`. */
+  readonly sandboxPath: string;
+}
+
+/** Opens the connectors; a new node kind is one more line here. */
+export function openNodes({ config, store, version, baseUrl, sandboxPath }: NodesOptions): Nodes {
+  const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
+  const kind = defaultKind(config);
+  const sandbox =
+    kind === 'sandbox'
+      ? openSandbox({
+          path: sandboxPath,
+          clock: systemClock,
+          random,
+          version,
+          measurement: fileMeasurement(process.execPath),
+          blockSecs: config.sandboxBlockSecs,
+          addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
+          publicUrl: baseUrl,
+          buyLinkTemplate: config.buyLinkTemplate,
+        })
+      : null;
+  const lnd = openLnd({
+    state: store.connectorState,
+    clock: systemClock,
+    random,
+    root: config.node,
+    channelPeer: config.channelPeer,
+  });
+  return {
+    sandbox,
+    kind,
+    root: sandbox?.connector ?? lnd,
+    connector: (reference) => (reference.kind === 'lnd' ? lnd : (sandbox?.connector ?? null)),
+    async close() {
+      await Promise.all([lnd.close(), sandbox?.connector.close()]);
+    },
+  };
+}
+
+function defaultKind({ node, clientCredentials }: Config): NodeReference['kind'] {
+  if (node !== null) return 'lnd';
+  const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
+  return credentials?.node.kind ?? 'sandbox';
+}

@@ -6,7 +6,7 @@ import type { Payment } from './types.ts';
 
 /** Where to begin. */
 export interface EventsOptions extends CallOptions {
-  /** Exclusive: the `updatedIndex` of the last update you have dealt with. Without it the stream begins now. */
+  /** Exclusive: the `updatedIndex` of the last update you have dealt with. Without it: when it is opened. */
   readonly startIndex?: string | undefined;
 }
 

@@ -92,7 +92,8 @@ export class Transport {
     signal: AbortSignal | undefined,
   ): Promise<ReadableStream<Uint8Array>> {
     const response = await this.#send({ method: 'GET', path, headers, repeatable: false, signal });
-    if (response.ok && response.body) return response.body;
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    if (response.ok && response.body && isStream) return response.body;
     throw await this.#failure(response, signal);
   }
 

@@ -46,7 +46,7 @@ function payableLines(payable: PayableJson): string[] {
   return fields({
     'To pay': payable.kind,
     Amount: amountWords(payable.amount, payable),
-    Description: payable.description,
+    Description: payable.description || null,
     Expires: payable.expires_at === null ? null : moment(payable.expires_at),
     String: methodOf(payable),
   });
@@ -56,7 +56,7 @@ function claimableLines(claimable: ClaimableJson): string[] {
   return fields({
     'To withdraw': claimable.kind,
     Amount: amountWords(null, claimable),
-    Description: claimable.description,
+    Description: claimable.description || null,
     String: claimable.lnurl,
   });
 }

@@ -1,7 +1,5 @@
 /** What is known of a call that did not succeed. */
 interface RefusedCall {
-  /** The error code of the answer; null where no answer of the API came. */
-  readonly code?: number;
   /** Whether the request may have taken effect all the same. */
   readonly outcomeUnknown?: boolean;
   /** The error as the API answered it, for `--json`; absent where people read. */
@@ -11,13 +9,11 @@ interface RefusedCall {
 /** A call that the sidecar refused, in its own words, or an outcome that ends with exit code 1. */
 export class CallRefused extends Error {
   override readonly name = 'CallRefused';
-  readonly code: number | null;
   readonly outcomeUnknown: boolean;
   readonly json: string | null;
 
   constructor(message: string, call: RefusedCall = {}) {
     super(message);
-    this.code = call.code ?? null;
     this.outcomeUnknown = call.outcomeUnknown ?? false;
     this.json = call.json ?? null;
   }

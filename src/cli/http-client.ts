@@ -47,9 +47,9 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
   return async (call, schema) => {
     const { status, text } = await send(`${baseUrl}${call.path}${queryText(call.query)}`, {
       method: call.method,
-      // A wait or a payment may take hours, and an answer from elsewhere must not be given the credentials.
+      // A wait or a payment may take hours, and another address must not be given the credentials.
       timeout: false,
-      redirect: 'error',
+      redirect: 'manual',
       headers: {
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(credentials === null ? {} : { authorization: `Bearer ${credentials}` }),
@@ -73,7 +73,6 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
     }
     const { code, msg } = refused.data;
     throw new CallRefused(`${msg.replace(/\.$/, '')} (error ${code}).`, {
-      code,
       outcomeUnknown,
       ...(flags.json ? { json } : {}),
     });
@@ -92,10 +91,10 @@ async function send(
     if (NEVER_CONNECTED.has((error as { code?: unknown }).code)) {
       throw new CallRefused(`No sidecar answers at ${origin}: start one, or name it with --url.`);
     }
-    throw new CallRefused(
-      `The connection to ${origin} broke before the answer came: see what became of it before you try again.`,
-      { outcomeUnknown: true },
-    );
+    const advice = init.method === 'GET' ? 'try again' : 'see what came of it before you try again';
+    throw new CallRefused(`The connection to ${origin} broke before the answer came: ${advice}.`, {
+      outcomeUnknown: true,
+    });
   }
 }
 

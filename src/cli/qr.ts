@@ -8,7 +8,7 @@ const BORDER = 2;
  * written in one case in bech32 and bech32m is put in capitals, which need a smaller code.
  */
 export function qrLines(text: string): string[] {
-  return renderUnicodeCompact(text, { border: BORDER, ecc: 'L', boostEcc: false }).split('\n');
+  return renderUnicodeCompact(text, { border: BORDER, ecc: 'L' }).split('\n');
 }
 
 /** The QR text of an invoice: a wallet opens by its scheme. */

@@ -4,7 +4,7 @@ import { printable } from './printable.ts';
 /** Commander's complaint as one sentence that ends in what to do. */
 export function usageSentence(complaint: string): string {
   const said = complaint
-    .replace(/^error: /, '')
+    .replace(/^error: (command-argument )?/, '')
     .trim()
     .replace(/\.$/, '')
     .replace(/\.?\n\(/g, ' (')

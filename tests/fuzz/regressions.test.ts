@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { decodeBip321 } from '../../src/codecs/bip321.ts';
 import { CodecError } from '../../src/codecs/codec-error.ts';
+import { ApiError } from '../../src/model/errors.ts';
+import { blankPayment } from '../../src/model/payment.ts';
+import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import { parsePaymentString } from '../../src/wallet/payment-string.ts';
+import type { Session } from '../../src/wallet/session.ts';
+import { waitForFinal } from '../../src/wallet/wait.ts';
 import { type ConformanceWorld, expectError, openConformanceWorld } from '../conformance/world.ts';
 
 let world: ConformanceWorld;
@@ -30,4 +35,35 @@ test('the sandbox clock stays where invoices can hold the time', async () => {
   expect(await world.post('/v2/node/create_invoice', { amount: '1' })).toMatchObject({
     amount: '1',
   });
+});
+
+test('a wait that ends while the payment is read answers what was read, and leaves no rejection behind', async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  const ending = new AbortController();
+  const payment = blankPayment({
+    index: paymentIndex(1, paymentId('ln', '0a'.repeat(32))),
+    rail: 'invoice',
+    direction: 'inbound',
+    status: 'completed',
+    statusMsg: 'completed',
+    createdAtMs: 1,
+    updatedAtMs: 1,
+  });
+  const session = {
+    ended: new AbortController().signal,
+    feed: { prepare: async () => undefined, listenTo: () => () => undefined },
+    history: {
+      async payment() {
+        ending.abort(new ApiError('timeout', 'Nothing happened within 0 seconds.'));
+        await Bun.sleep(5);
+        return payment;
+      },
+    },
+  } as unknown as Session;
+  expect(await waitForFinal(session, payment.index, ending.signal)).toBe(payment);
+  await Bun.sleep(5);
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
 });

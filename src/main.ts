@@ -137,12 +137,6 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   server.reload({ fetch: (request) => app.fetch(request, env) });
   ready.resolve((request) => app.fetch(request, env));
   await wallets.resumeWatching();
-  log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
-  if (mode === 'dev' && sandbox) {
-    await fundDevWallet(wallets, sandbox);
-    for (const line of welcomeLines(baseUrl)) console.log(line);
-  }
-
   const forgetOldKeys = () =>
     store.idempotency
       .prune(systemClock.now() - KEYS_KEPT_MS)
@@ -169,6 +163,11 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   };
   process.once('SIGTERM', () => void stop());
   process.once('SIGINT', () => void stop());
+  log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
+  if (mode === 'dev' && sandbox) {
+    await fundDevWallet(wallets, sandbox);
+    for (const line of welcomeLines(baseUrl)) console.log(line);
+  }
 }
 
 function openDispatcher(

@@ -1,0 +1,89 @@
+/** The shell commands of one section of a Markdown file. */
+export interface Section {
+  readonly file: string;
+  readonly title: string;
+  /** One each, continuation lines joined, without comments. */
+  readonly commands: readonly string[];
+}
+
+/** Why a command of the documentation is not run by this test; by the command as it stands there. */
+export const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm install && npm start':
+    'CI installs; `npm start` is the build and `dev`, which the tests start',
+  'npm test': 'CI runs it, and this test is part of it',
+};
+
+/** The programs that commands may begin with: what begins with another one is not run unseen. */
+const RUNNABLE =
+  /^(?:\.\/dist\/)?wallet-sidecar |^(?:curl|export|bash|python3|npx bun|npm install|npm start --) /;
+const STARTS_SERVER = /^\.\/dist\/wallet-sidecar (?:serve|dev)\b/;
+
+/** The shell commands of a Markdown text by its second-level headings; sections without any are left out. */
+export function sectionsOf(file: string, markdown: string): Section[] {
+  return markdown
+    .split(/^## /m)
+    .map((text, i) => {
+      const blocks = [...text.matchAll(/^```(?:sh|bash|shell|console)\n([\s\S]*?)^```$/gm)];
+      return {
+        file,
+        title: i === 0 ? 'the beginning' : (text.split('\n')[0] ?? ''),
+        commands: blocks.flatMap(([, block = '']) => commandsOf(block)),
+      };
+    })
+    .filter(({ commands }) => commands.length > 0);
+}
+
+function commandsOf(block: string): string[] {
+  return block
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** Whether a command may be run by the test. */
+export function isRunnable(command: string): boolean {
+  return !(command in NOT_RUN) && RUNNABLE.test(command);
+}
+
+/** What the placeholders of the documentation stand for here, in the order they are replaced. */
+export type Replacements = readonly (readonly [string, string])[];
+
+/**
+ * A bash script that runs the commands one after another, each behind a line `@@@ <command>`, and stops at the first
+ * that fails. A command that serves is started in place of the sidecar before it, and its process id stands in the
+ * file `pid` while it runs; a section without one has the trial sidecar.
+ */
+export function scriptOf(commands: readonly string[], replacements: Replacements): string {
+  const run = commands
+    .filter(isRunnable)
+    .map((command) =>
+      replacements.reduce((text, [from, to]) => text.replaceAll(from, to), command),
+    );
+  const lines = run.some((command) => STARTS_SERVER.test(command))
+    ? run
+    : ['./dist/wallet-sidecar dev', ...run];
+  return [
+    'set -euo pipefail',
+    `stop() { if [ -e pid ]; then kill "$(cat pid)"; wait "$(cat pid)"; rm pid; fi; }`,
+    'trap stop EXIT',
+    ...lines.flatMap((line) => [
+      `echo ${quote(`@@@ ${line}`)}`,
+      ...(STARTS_SERVER.test(line) ? started(line) : [line, 'echo']),
+    ]),
+  ].join('\n');
+}
+
+function started(line: string): string[] {
+  const ready = line.includes('wallet-sidecar dev') ? 'Paste these lines' : 'is ready';
+  return [
+    'stop',
+    `${line} >log 2>&1 & echo $! >pid`,
+    `for i in $(seq 400); do if grep -q ${quote(ready)} log; then break; fi; sleep 0.025; done`,
+    `grep ${quote(ready)} log || { cat log; exit 1; }`,
+  ];
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

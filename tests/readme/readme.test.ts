@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import packageJson from '../../package.json';
+import { freePort } from '../faults/sidecar.ts';
+import { isRunnable, NOT_RUN, type Section, scriptOf, sectionsOf } from './commands.ts';
+
+const ROOT = join(import.meta.dir, '..', '..');
+const FILES = ['README.md', 'examples/README.md'];
+const texts = FILES.map((file) => readFileSync(join(ROOT, file), 'utf8'));
+const sections = FILES.flatMap((file, i) => sectionsOf(file, texts[i] ?? ''));
+const commands = sections.flatMap((section) => section.commands);
+/** A folder like a fresh checkout after `npm install` and `npm run build`. */
+const checkout = mkdtempSync(join(tmpdir(), 'wallet-sidecar-readme-'));
+
+beforeAll(() => {
+  for (const name of ['dist', 'examples']) symlinkSync(join(ROOT, name), join(checkout, name));
+});
+afterAll(() => rmSync(checkout, { recursive: true, force: true }));
+
+test('every shell command of the documentation is run here, or is declared with the reason why not', () => {
+  const unknown = commands.filter((command) => !(command in NOT_RUN) && !isRunnable(command));
+  expect(unknown).toEqual([]);
+  expect(commands.filter(isRunnable).length).toBeGreaterThan(5);
+});
+
+test('what is declared as not run still stands in the documentation', () => {
+  expect(Object.keys(NOT_RUN).filter((command) => !commands.includes(command))).toEqual([]);
+});
+
+test('every script of npm that the documentation names exists', () => {
+  const named = texts.flatMap((text) =>
+    [...text.matchAll(/npm run ([\w:]+)/g)].map(([, it]) => it),
+  );
+  expect(named.filter((name) => name !== undefined && !(name in packageJson.scripts))).toEqual([]);
+  expect(named).toContain('check');
+});
+
+describe('the commands work as they are written', () => {
+  for (const section of sections.filter((one) => one.commands.some(isRunnable))) {
+    test(`${section.file}: ${section.title}`, async () => {
+      const { exitCode, answers } = await run(section);
+      const refused = answers.filter(({ output }) => /^\{"code":\d+,"msg":/m.test(output));
+      const failed = exitCode === 0 ? [] : answers.slice(-1);
+      expect({ refused, failed, exitCode }).toEqual({ refused: [], failed: [], exitCode: 0 });
+    }, 60_000);
+  }
+});
+
+/** Runs the section's commands in the checkout, against a sidecar on a port of its own. */
+async function run(section: Section) {
+  const address = `127.0.0.1:${freePort()}`;
+  const hookPort = String(freePort());
+  const script = scriptOf(section.commands, [
+    ['127.0.0.1:5393', address],
+    ['127.0.0.1:8080', `127.0.0.1:${hookPort}`],
+    ['/path/to/wallet-sidecar', ROOT],
+    ['npx bun ', `${process.execPath} `],
+    ['npm start --', './dist/wallet-sidecar dev'],
+  ]);
+  const child = Bun.spawn(['bash', '-c', script], {
+    cwd: checkout,
+    env: {
+      ...process.env,
+      HOME: checkout,
+      WEBHOOK_PORT: hookPort,
+      SERVICE_LISTEN_ADDR: address,
+      SERVICE_DATA_DIR: join(checkout, 'data'),
+    },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const output = await new Response(child.stdout).text();
+  const answers = output
+    .split(/^@@@ /m)
+    .slice(1)
+    .map((text) => {
+      const [command = '', ...lines] = text.split('\n');
+      return { command, output: lines.join('\n').trim() };
+    });
+  return { exitCode: await child.exited, answers };
+}

@@ -32,16 +32,13 @@ export interface EndpointReport {
   readonly logTail: string;
   /** Planted secrets that the log or a webhook showed. */
   readonly leaks: readonly string[];
-  /** Resident memory after the warm-up and at the end. */
-  readonly warmMb: number;
-  readonly endMb: number;
+  /** Resident memory in megabytes after each fifth of the requests; the first fifth is the warm-up. */
+  readonly memoryMb: readonly number[];
 }
 
 interface FuzzOptions {
   readonly seed: number;
   readonly requests: number;
-  /** Requests until the memory is looked at for the first time. */
-  readonly warmUp: number;
   readonly workers: number;
 }
 
@@ -70,7 +67,7 @@ class Run {
   readonly #good = new Set<string>();
   readonly #operations;
   #round = 0;
-  #warmMb = 0;
+  readonly #memoryMb: number[] = [];
 
   constructor(world: FuzzWorld, options: FuzzOptions) {
     this.#world = world;
@@ -86,7 +83,7 @@ class Run {
       this.#world.alive()
     ) {
       const round = this.#round++;
-      if (round === this.#options.warmUp) this.#warmMb = residentMb(this.#world.pid);
+      if (round > 0 && round % Math.ceil(this.#options.requests / 5) === 0) this.#measure();
       const request = this.#request(round);
       this.#judge(round, request, await wire.exchange(request, LIMIT_MS));
     }
@@ -94,6 +91,7 @@ class Run {
   }
 
   report(): EndpointReport {
+    this.#measure();
     return {
       findings: [...this.#findings.values()],
       requests: this.#round,
@@ -102,9 +100,12 @@ class Run {
       alive: this.#world.alive(),
       logTail: this.#world.logTail(),
       leaks: this.#world.leaks(),
-      warmMb: this.#warmMb,
-      endMb: residentMb(this.#world.pid),
+      memoryMb: this.#memoryMb,
     };
+  }
+
+  #measure(): void {
+    this.#memoryMb.push(Math.round(residentMb(this.#world.pid)));
   }
 
   #request(round: number): FuzzRequest {

@@ -60,8 +60,8 @@ function judgeGood(
 ): string | null {
   const documented = operation?.answers.get(status);
   if (!documented) return `answers ${status}, which is not documented`;
-  const contentType = headers.get('content-type')?.split(';')[0] ?? '';
-  if (contentType !== documented.contentType) {
+  const contentType = mediaType(headers.get('content-type') ?? '');
+  if (contentType !== mediaType(documented.contentType)) {
     return `answers ${contentType} and documents ${documented.contentType}`;
   }
   if (request.method === 'HEAD') return null;
@@ -74,12 +74,17 @@ function judgeGood(
     : schemaProblem(value, documented.schema, document);
 }
 
+/** Without parameters such as the charset. */
+function mediaType(contentType: string): string {
+  return contentType.split(';')[0] ?? '';
+}
+
 function judgeEvents(document: Schema, schema: Schema, text: string): string | null {
-  for (const [, data = ''] of text.matchAll(/^event: payment\ndata: (.*)$/gm)) {
+  for (const [, data = ''] of text.matchAll(/^event: payment\ndata: (.*)\n\n/gm)) {
     const problem = schemaProblem(JSON.parse(data), schema, document);
     if (problem) return problem;
   }
-  return text.startsWith(': open\n\n') ? null : 'the stream does not begin';
+  return text.startsWith(': open\n') ? null : 'the stream does not begin';
 }
 
 function judgeError(operation: Operation | null, { status, headers, body }: Answer): string | null {

@@ -132,7 +132,10 @@ export function fittingMembers(sources: ValueSources, schema: Schema): [string, 
   const { dice } = sources;
   const required = new Set((schema.required ?? []) as readonly string[]);
   return Object.entries((schema.properties ?? {}) as Readonly<Record<string, Schema>>)
-    .filter(([name]) => required.has(name) || dice.chance(0.35))
+    .filter(
+      ([name]) =>
+        required.has(name) || dice.chance(POOLED[name] || name === 'payable' ? 0.85 : 0.35),
+    )
     .map(([name, member]) => [name, fittingValue(sources, member, name)]);
 }
 

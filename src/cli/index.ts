@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { OPTIONS, type OptionSpec } from '../config/options.ts';
 import type { Flags } from '../config/sources.ts';
+import { type ConnectLnd, connectCommand } from './connect.ts';
 import { failure } from './failure.ts';
 import type { CliIo } from './io.ts';
 import { proofCommand } from './proof.ts';
@@ -10,6 +11,7 @@ import { seedCommand } from './seed.ts';
 export interface ProgramOptions extends CliIo {
   readonly version: string;
   readonly serve: (mode: 'serve' | 'dev', flags: Flags) => Promise<void>;
+  readonly connectLnd: ConnectLnd;
 }
 
 /** Builds the command line (decisions section 10). Wrong usage ends with exit code 2, a refusal with 1. */
@@ -26,6 +28,7 @@ export function buildProgram(options: ProgramOptions): Command {
   program.addCommand(
     serveCommand('dev', 'Run the server on the sandbox node with a funded trial wallet.', options),
   );
+  program.addCommand(connectCommand(options, options.connectLnd));
   program.addCommand(seedCommand(options));
   program.addCommand(proofCommand(options));
   return program;

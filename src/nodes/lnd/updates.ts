@@ -48,10 +48,13 @@ export async function* followWallet(
     while (!signal.aborted) {
       await inbox.wait(lookAtMs - wallet.clock.now(), signal);
       const payments = inbox.take();
+      lookAtMs = Math.min(lookAtMs, ...payments.map(lookedAfter));
       if (payments.length > 0) yield { payments, cursor: null, caughtUp: false };
       if (inbox.takeLook() || wallet.clock.now() >= lookAtMs) {
         yield* look(false);
-        lookAtMs = wallet.clock.now() + (await untilNextLook(wallet, options));
+        const nowMs = wallet.clock.now();
+        const soonest = Math.min(nowMs + LOOK_AGAIN_MS, ...(await options.open()).map(lookedAfter));
+        lookAtMs = Math.max(soonest, nowMs + SETTLED_IN_MS);
       }
     }
   } finally {
@@ -60,15 +63,10 @@ export async function* followWallet(
   }
 }
 
-/** Until the next look: sooner when an invoice expires before, since LND tells nobody. */
-async function untilNextLook(wallet: LndWallet, { open }: UpdatesOptions): Promise<number> {
-  const nowMs = wallet.clock.now();
-  const expiries = (await open()).flatMap(({ expiresAtMs, direction }) =>
-    expiresAtMs !== null && direction === 'inbound' ? [expiresAtMs - nowMs] : [],
-  );
-  const soonest = expiries.reduce((least, ms) => Math.min(least, ms), LOOK_AGAIN_MS);
-  // LND cancels some time after the expiry.
-  return Math.max(soonest, 0) + SETTLED_IN_MS;
+/** When an unfinished payment is worth a look: LND cancels what has expired some time after, and tells nobody. */
+function lookedAfter({ status, direction, expiresAtMs }: Payment): number {
+  if (status !== 'pending' || direction !== 'inbound' || expiresAtMs === null) return Infinity;
+  return expiresAtMs + SETTLED_IN_MS;
 }
 
 async function followInvoices(

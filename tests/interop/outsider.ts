@@ -13,7 +13,7 @@ export interface HoldInvoice extends OutsideInvoice {
   /** Hex. */
   readonly preimage: string;
   /** Resolves once the payer's HTLC is held. */
-  accepted(): Promise<void>;
+  accepted(): Promise<unknown>;
   settle(): Promise<unknown>;
   cancel(): Promise<unknown>;
 }

@@ -3,10 +3,11 @@ import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { UpdateBatch, UpdatesOptions } from '../node.ts';
 import { type FollowCursor, readCursor, writeCursor } from './cursor.ts';
+import { LABELED_WITHIN_MS, LabelGrace } from './label-grace.ts';
 import { reconcile } from './reconcile.ts';
 import { isUnknownToLnd, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
-import { invoicePayment, outboundPayment, transactionPayments } from './translate.ts';
+import { invoicePayment, outboundPayment } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { blockShape, invoiceShape, paymentShape, transactionShape } from './wire.ts';
 
@@ -31,13 +32,18 @@ export async function* followWallet(
   const inbox = new Inbox();
   const unsubscribe = wallet.local.subscribe({ changed: inbox.add, look: inbox.requestLook });
   for (const follow of [followInvoices, followPayments, followTransactions, followBlocks]) {
-    follow(rest, wallet, cursor, inbox, signal).then(
+    follow({ rest, wallet, cursor, inbox, signal }).then(
       () => inbox.fail(disconnected()),
-      (error) => inbox.fail(error),
+      (error) => {
+        // What this LND was built without, or the macaroon may not follow, is told by the looks, as far as they may.
+        if (!isMissing(error) && !isForbidden(error)) inbox.fail(error);
+      },
     );
   }
+  const labels = new LabelGrace(wallet.clock);
   const look = async function* (caughtUp: boolean): AsyncGenerator<UpdateBatch> {
-    for await (const payments of reconcile(rest, wallet, cursor, options.open)) {
+    const scope = { rest, wallet, cursor, labels, open: options.open };
+    for await (const payments of reconcile(scope)) {
       yield { payments, cursor: writeCursor(cursor), caughtUp: false };
     }
     if (caughtUp) yield { payments: [], cursor: writeCursor(cursor), caughtUp };
@@ -55,6 +61,7 @@ export async function* followWallet(
         const nowMs = wallet.clock.now();
         const soonest = Math.min(nowMs + LOOK_AGAIN_MS, ...(await options.open()).map(lookedAfter));
         lookAtMs = Math.max(soonest, nowMs + SETTLED_IN_MS);
+        if (labels.waiting) lookAtMs = nowMs + LABELED_WITHIN_MS;
       }
     }
   } finally {
@@ -69,13 +76,15 @@ function lookedAfter({ status, direction, expiresAtMs }: Payment): number {
   return expiresAtMs + SETTLED_IN_MS;
 }
 
-async function followInvoices(
-  rest: LndRest,
-  wallet: LndWallet,
-  cursor: FollowCursor,
-  inbox: Inbox,
-  signal: AbortSignal,
-): Promise<void> {
+interface Following {
+  readonly rest: LndRest;
+  readonly wallet: LndWallet;
+  readonly cursor: FollowCursor;
+  readonly inbox: Inbox;
+  readonly signal: AbortSignal;
+}
+
+async function followInvoices({ rest, wallet, cursor, inbox, signal }: Following): Promise<void> {
   // One item of backlog at least: it shows that LND listens.
   const query = `add_index=${Math.max(cursor.addIndex - 1, 0)}&settle_index=${cursor.settleIndex}`;
   const path = `/v1/invoices/subscribe?${query}`;
@@ -86,52 +95,33 @@ async function followInvoices(
   }
 }
 
-async function followPayments(
-  rest: LndRest,
-  wallet: LndWallet,
-  _cursor: FollowCursor,
-  inbox: Inbox,
-  signal: AbortSignal,
-): Promise<void> {
+async function followPayments({ rest, wallet, inbox, signal }: Following): Promise<void> {
   const path = '/v2/router/payments';
   for await (const payment of rest.stream('GET', path, undefined, paymentShape, signal)) {
     inbox.add([outboundPayment(payment, wallet.clock.now())]);
   }
 }
 
-async function followTransactions(
-  rest: LndRest,
-  wallet: LndWallet,
-  _cursor: FollowCursor,
-  inbox: Inbox,
-  signal: AbortSignal,
-): Promise<void> {
+/** A transaction may be told of before LND has put its label on it, so it is read from the list. */
+async function followTransactions({ rest, inbox, signal }: Following): Promise<void> {
   const path = '/v1/transactions/subscribe';
-  for await (const item of rest.stream('GET', path, undefined, transactionShape, signal)) {
-    inbox.add(transactionPayments(item, wallet.clock.now()));
+  for await (const _ of rest.stream('GET', path, undefined, transactionShape, signal)) {
+    inbox.requestLook();
   }
 }
 
 /** Each block confirms transactions once more, of which the transaction stream says nothing after the first. */
-async function followBlocks(
-  rest: LndRest,
-  _wallet: LndWallet,
-  _cursor: FollowCursor,
-  inbox: Inbox,
-  signal: AbortSignal,
-): Promise<void> {
+async function followBlocks({ rest, inbox, signal }: Following): Promise<void> {
   const path = '/v2/chainnotifier/register/blocks';
-  try {
-    for await (const _ of rest.stream('POST', path, {}, blockShape, signal)) inbox.requestLook();
-  } catch (error) {
-    // An LND that was built without this tells the confirmations at the next look.
-    if (!isMissing(error)) throw error;
-    await sleep(2 ** 31 - 1, signal);
-  }
+  for await (const _ of rest.stream('POST', path, {}, blockShape, signal)) inbox.requestLook();
 }
 
 function isMissing(error: unknown): boolean {
   return !isUnknownToLnd(error) && refusalText(error) === 'Not Found';
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === 'forbidden';
 }
 
 function disconnected(): ApiError {

@@ -20,7 +20,7 @@ const FEW = 8;
  * A payment that LND does not know so long after it was begun was never sent: LND records it before it sends
  * anything, and the request that would have told it so is long over.
  */
-const NEVER_SENT_AFTER_MS = 60_000;
+const NEVER_SENT_AFTER_MS = 20_000;
 
 /** What one look needs. */
 export interface Look {

@@ -14,7 +14,7 @@ import { blockShape, invoiceShape, paymentShape, transactionShape } from './wire
 /** LND may begin to listen a little after a subscription was sent; what fell in between is looked for then. */
 const SETTLED_IN_MS = 1000;
 /** How often unfinished payments are looked at again, should a stream have kept something from us. */
-const LOOK_AGAIN_MS = 60_000;
+const LOOK_AGAIN_MS = 30_000;
 
 /**
  * The updates of a wallet (see the port): LND's streams, which have no common cursor, and beside them its lists and

@@ -1,4 +1,4 @@
-import { chmod, cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { $ } from 'bun';
 import packageJson from './package.json';
@@ -13,13 +13,17 @@ const TARGETS = {
 } as const;
 
 const OUT = 'dist';
+const BINARY = join(OUT, 'wallet-sidecar');
 const INPUTS = ['src', 'package.json', 'package-lock.json', 'build.ts'];
+const CLIENT = join(OUT, 'client');
+const CLIENT_INPUTS = ['src/client', 'package.json', 'tsconfig.client.json', 'build.ts'];
 
 const all = Bun.argv.includes('--all');
+const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
+if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
 if (all) await buildRelease();
-else if (Bun.argv.includes('--force') || !(await isFresh()))
-  await compile(join(OUT, 'wallet-sidecar'));
+else if (force || !(await isFresh(BINARY, INPUTS))) await compile(BINARY);
 
 /** Compiles one binary; without a target, for this machine. */
 async function compile(outfile: string, target?: string): Promise<void> {
@@ -43,12 +47,31 @@ async function compile(outfile: string, target?: string): Promise<void> {
   console.log(`built ${outfile}`);
 }
 
-/** Whether the binary is younger than everything it is made from. */
-async function isFresh(): Promise<boolean> {
-  const built = await stat(join(OUT, 'wallet-sidecar')).catch(() => null);
+/** Whether a file is younger than everything it is made from. */
+async function isFresh(file: string, inputs: readonly string[]): Promise<boolean> {
+  const built = await stat(file).catch(() => null);
   if (!built) return false;
-  const newer = await $`find ${INPUTS} -newer ${join(OUT, 'wallet-sidecar')} -print -quit`.text();
+  const newer = await $`find ${inputs} -newer ${file} -print -quit`.text();
   return newer === '';
+}
+
+/** The client as a package of its own: modules and their types, and no dependencies. */
+async function buildClient(): Promise<void> {
+  await rm(CLIENT, { recursive: true, force: true });
+  await $`node_modules/.bin/tsc -p tsconfig.client.json`;
+  await cp('LICENSE', join(CLIENT, 'LICENSE'));
+  const { name, version, license, type, engines } = packageJson;
+  const manifest = {
+    name,
+    version,
+    description: 'Typed client of wallet-sidecar.',
+    license,
+    type,
+    engines,
+    exports: { '.': { types: './index.d.ts', default: './index.js' } },
+  };
+  await writeFile(join(CLIENT, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  console.log(`built ${CLIENT}`);
 }
 
 /** Everything that a release holds: five binaries, unit, formula, install script, checksums. */

@@ -10,21 +10,27 @@ import type { LnurlServices } from './http/lnurl-services.ts';
 import type { Parts } from './http/parts.ts';
 import { docsRoutes } from './http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from './http/routes/index.ts';
-import { systemClock } from './lib/clock.ts';
+import { metricsRoutes } from './http/routes/metrics.ts';
+import { elapsedMs, systemClock } from './lib/clock.ts';
 import { ownDataDir } from './lib/data-dir.ts';
 import { runStopStages } from './lib/lifecycle.ts';
 import { type Log, openLog } from './lib/log.ts';
+import { type Metrics, openMetrics } from './lib/metrics.ts';
+import { processMetrics } from './lib/process-metrics.ts';
 import { ApiError } from './model/errors.ts';
 import { createNameResolver } from './net/bip353.ts';
 import { createTxtResolver } from './net/dns-over-https.ts';
 import { createGuardedFetch } from './net/guarded-fetch.ts';
 import { createLnurlClient } from './net/lnurl.ts';
+import { measuredNodes } from './nodes/measured.ts';
 import type { NodeConnector } from './nodes/node.ts';
 import type { Sandbox } from './nodes/sandbox/index.ts';
 import { type Nodes, openNodes } from './open-nodes.ts';
+import { measuredStore } from './store/measured.ts';
 import type { Store } from './store/ports.ts';
 import { openSqliteStore } from './store/sqlite/index.ts';
 import { observationRules } from './wallet/observe.ts';
+import { walletMetrics } from './wallet/wallet-metrics.ts';
 import { Wallets } from './wallet/wallets.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
 import { deliveryDraft } from './webhooks/draft.ts';
@@ -71,7 +77,12 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   for (const warning of config.warnings) log.warn(warning);
   const release = config.dataDir === ':memory:' ? () => undefined : ownDataDir(config.dataDir);
   const stopping = new AbortController();
-  const store = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
+  const metrics = openMetrics();
+  const store = measuredStore(
+    openSqliteStore(fileIn(config, 'sidecar.sqlite')),
+    metrics,
+    systemClock,
+  );
   // The port must be known to build the application, also when the system chose it; until then nobody is answered.
   const ready = Promise.withResolvers<(request: Request) => Response | Promise<Response>>();
   const server = Bun.serve({
@@ -88,14 +99,16 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
     version: VERSION,
     baseUrl,
     sandboxPath: fileIn(config, 'sandbox.sqlite'),
+    measured: measuredNodes(metrics, elapsedMs),
   });
   const { sandbox } = nodes;
-  const dispatcher = openDispatcher(config, store, log);
+  const dispatcher = openDispatcher(config, { store, log, metrics });
   const wallets = openWallets(config, { store, log, nodes, wake: dispatcher.wake });
   const parts: Parts = {
     wallets,
     store,
     log,
+    metrics,
     version: VERSION,
     clock: systemClock,
     fees: config.maxFee,
@@ -107,7 +120,12 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
     sandbox: sandbox?.controls ?? null,
     lnurlServices: sandbox && lnurlServices(sandbox, wallets),
   };
-  const served = sandbox ? [...ROUTES, ...SANDBOX_ROUTES] : ROUTES;
+  registerFigures(metrics, { wallets, nodeKind: nodes.kind });
+  const served = [
+    ...ROUTES,
+    ...(sandbox ? SANDBOX_ROUTES : []),
+    ...(config.metrics ? metricsRoutes : []),
+  ];
   const app = createApp({
     parts,
     routes: [...served, ...docsRoutes(served)],
@@ -154,7 +172,10 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   process.once('SIGINT', () => void stop());
 }
 
-function openDispatcher(config: Config, store: Store, log: Log) {
+function openDispatcher(
+  config: Config,
+  { store, log, metrics }: { store: Store; log: Log; metrics: Metrics },
+) {
   if (config.webhookUrl === null) return { wake: () => undefined, stop: async () => undefined };
   return startDispatcher({
     outbox: store.outbox,
@@ -163,7 +184,24 @@ function openDispatcher(config: Config, store: Store, log: Log) {
     clock: systemClock,
     random: Math.random,
     log,
+    metrics,
   });
+}
+
+function registerFigures(
+  metrics: Metrics,
+  { wallets, nodeKind }: { wallets: Wallets; nodeKind: string },
+): void {
+  walletMetrics(metrics, wallets, systemClock);
+  processMetrics(metrics, systemClock);
+  metrics.gauge(
+    {
+      name: 'wallet_sidecar_build_info',
+      help: 'Which version runs, and on which kind of node the default wallet is; always 1.',
+      labels: ['version', 'node'],
+    },
+    () => [{ labels: { version: VERSION, node: nodeKind }, value: 1 }],
+  );
 }
 
 function openWallets(
@@ -175,6 +213,7 @@ function openWallets(
   return new Wallets({
     store,
     log,
+    clock: systemClock,
     random: Math.random,
     rules: observationRules({
       log,

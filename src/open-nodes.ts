@@ -29,10 +29,13 @@ interface NodesOptions {
   readonly baseUrl: string;
   /** File of the sandbox's world, or `:memory:`. */
   readonly sandboxPath: string;
+  /** What every connector passes through before it is used. */
+  readonly measured: (connector: NodeConnector) => NodeConnector;
 }
 
 /** Opens the connectors; a new node kind is one more line here. */
-export function openNodes({ config, store, version, baseUrl, sandboxPath }: NodesOptions): Nodes {
+export function openNodes(options: NodesOptions): Nodes {
+  const { config, store, version, baseUrl, sandboxPath, measured } = options;
   const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
   const kind = defaultKind(config);
   const sandbox =
@@ -49,20 +52,23 @@ export function openNodes({ config, store, version, baseUrl, sandboxPath }: Node
           buyLinkTemplate: config.buyLinkTemplate,
         })
       : null;
-  const lnd = openLnd({
-    state: store.connectorState,
-    clock: systemClock,
-    random,
-    root: config.node,
-    channelPeer: config.channelPeer,
-  });
+  const local = sandbox && measured(sandbox.connector);
+  const lnd = measured(
+    openLnd({
+      state: store.connectorState,
+      clock: systemClock,
+      random,
+      root: config.node,
+      channelPeer: config.channelPeer,
+    }),
+  );
   return {
     sandbox,
     kind,
-    root: sandbox?.connector ?? lnd,
-    connector: (reference) => (reference.kind === 'lnd' ? lnd : (sandbox?.connector ?? null)),
+    root: local ?? lnd,
+    connector: (reference) => (reference.kind === 'lnd' ? lnd : local),
     async close() {
-      await Promise.all([lnd.close(), sandbox?.connector.close()]);
+      await Promise.all([lnd.close(), local?.close()]);
     },
   };
 }

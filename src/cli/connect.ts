@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { ConfigError } from '../config/sources.ts';
 import { type Credentials, encodeCredentials } from '../model/credentials.ts';
 import type { Permission } from '../model/permissions.ts';
+import { withExamples } from './examples.ts';
 import type { CliIo } from './io.ts';
 
 /** Where an LND is and what opens it, as files and URIs give it. */
@@ -35,45 +36,43 @@ interface LndFlags {
 }
 
 /** `connect lnd`: turns access to a node into client credentials, after checking that it works. */
-export function connectCommand(io: CliIo, connectLnd: ConnectLnd): Command {
-  const connect = new Command('connect')
-    .description('Turn access to a wallet node into client credentials.')
-    .exitOverride();
-  connect
+export function addConnect(parent: Command, io: CliIo, connectLnd: ConnectLnd): void {
+  const example =
+    'connect lnd --url https://127.0.0.1:8080 --cert-path tls.cert --macaroon-path admin.macaroon > lnd.credentials';
+  const connect = parent
+    .command('connect')
+    .description('Turn access to a wallet node into client credentials.');
+  withExamples(connect, example);
+  const command = connect
     .command('lnd')
     .description('Credentials for an LND, checked against it.')
     .argument('[uri]', 'lndconnect://host:port?cert=...&macaroon=..., with the REST port')
     .option('--url <url>', 'REST URL of the LND, such as https://127.0.0.1:8080')
     .option('--cert-path <file>', 'its tls.cert, then the only certificate accepted')
     .option('--macaroon-path <file>', 'the macaroon to use')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExample:\n  wallet-sidecar connect lnd --url https://127.0.0.1:8080 --cert-path ~/.lnd/tls.cert \\\n    --macaroon-path ~/.lnd/data/chain/bitcoin/mainnet/admin.macaroon > lnd.credentials',
-    )
-    .action(async (uri: string | undefined, flags: LndFlags) => {
-      const access = uri === undefined ? accessOfFlags(flags) : accessOfUri(uri, flags);
-      const found = await connectLnd(access);
-      const credentials = encodeCredentials(found.credentials);
-      const { version, nodePk, network, permissions } = found;
-      if (flags.json) {
-        io.stdout(
-          JSON.stringify({
-            client_credentials: credentials,
-            version,
-            node_pk: nodePk,
-            network,
-            permissions,
-          }),
-        );
-        return;
-      }
-      io.stderr(`LND ${version} on ${network}, node ${nodePk}`);
-      io.stderr(`These credentials may: ${permissions.join(', ')}.`);
-      io.stderr('Keep them secret: whoever has them can do the same.');
-      io.stdout(credentials);
-    });
-  return connect;
+    .option('--json', 'print JSON');
+  withExamples(command, example).action(async (uri: string | undefined, flags: LndFlags) => {
+    const access = uri === undefined ? accessOfFlags(flags) : accessOfUri(uri, flags);
+    const found = await connectLnd(access);
+    const credentials = encodeCredentials(found.credentials);
+    const { version, nodePk, network, permissions } = found;
+    if (flags.json) {
+      io.stdout(
+        JSON.stringify({
+          client_credentials: credentials,
+          version,
+          node_pk: nodePk,
+          network,
+          permissions,
+        }),
+      );
+      return;
+    }
+    io.stderr(`LND ${version} on ${network}, node ${nodePk}`);
+    io.stderr(`These credentials may: ${permissions.join(', ')}.`);
+    io.stderr('Keep them secret: whoever has them can do the same.');
+    io.stdout(credentials);
+  });
 }
 
 function accessOfFlags({ url, certPath, macaroonPath }: LndFlags): LndAccess {

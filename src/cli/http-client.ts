@@ -1,64 +1,115 @@
-import { readFileSync } from 'node:fs';
-import { OPTIONS } from '../config/options.ts';
-import { settingLookup } from '../config/sources.ts';
+import { z } from 'zod';
+import { CallRefused } from './call-refused.ts';
+import { type ConnectionFlags, connectionOf } from './connection.ts';
 import type { CliIo } from './io.ts';
+import { printableJson } from './printable.ts';
 
-/** Flags that every command which speaks to a running sidecar takes. */
-export interface ConnectionFlags {
-  readonly url?: string;
-  readonly clientCredentials?: string;
-  readonly clientCredentialsPath?: string;
+/** One request to the sidecar. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  /** Members that are undefined are left out. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
 }
 
-/** A call that the sidecar refused, in its own words. */
-export class CallRefused extends Error {
-  override readonly name = 'CallRefused';
+/** A good answer. */
+export interface Answer<T> {
+  /** The JSON as it was answered, safe for a terminal. */
+  readonly json: string;
+  readonly value: T;
 }
 
-/** Calls a running sidecar. */
-export type CallSidecar = (
-  method: 'GET' | 'POST' | 'PUT',
-  path: string,
-  body?: unknown,
-) => Promise<Record<string, unknown>>;
+/** Calls a running sidecar and reads its answer. Throws {@link CallRefused}. */
+export type AskSidecar = <S extends z.ZodType>(
+  call: Call,
+  schema: S,
+) => Promise<Answer<z.output<S>>>;
 
-/** A client of the sidecar that flags, environment or `.env` name; throws {@link CallRefused}. */
-export function sidecarClient(io: CliIo, flags: ConnectionFlags): CallSidecar {
-  const find = settingLookup({
-    flags: {
-      'client-credentials': flags.clientCredentials,
-      'client-credentials-path': flags.clientCredentialsPath,
-    },
-    env: io.env,
-    cwd: io.cwd,
-  });
-  const listen = find('listenAddr')?.value ?? OPTIONS.listenAddr.fallback;
-  const baseUrl = flags.url ?? find('sidecarUrl')?.value ?? `http://${listen}`;
-  const path = find('clientCredentialsPath')?.value;
-  const credentials =
-    find('clientCredentials')?.value ??
-    (path === undefined ? undefined : readFileSync(path, 'utf8').trim());
-  return async (method, target, body) => {
-    const response = await send(`${baseUrl}${target}`, {
-      method,
+/** Codes under which Bun says that a connection was never made, so that nothing was asked of anybody. */
+const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
+  'ConnectionRefused',
+  'FailedToOpenSocket',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+]);
+
+/** From here on the fault is the server's; 501 alone says that nothing was tried. */
+const SERVER_FAULT = 500;
+const NOT_IMPLEMENTED = 501;
+
+const errorJson = z.object({ code: z.int(), msg: z.string() });
+
+/** A client of the sidecar that flags, environment or `.env` name. */
+export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
+  const { baseUrl, credentials } = connectionOf(io, flags);
+  return async (call, schema) => {
+    const { status, text } = await send(`${baseUrl}${call.path}${queryText(call.query)}`, {
+      method: call.method,
+      // A wait or a payment may take hours, and another address must not be given the credentials.
+      timeout: false,
+      redirect: 'manual',
       headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(credentials === undefined ? {} : { authorization: `Bearer ${credentials}` }),
+        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(credentials === null ? {} : { authorization: `Bearer ${credentials}` }),
+        ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
-    const answer = (await response.json()) as Record<string, unknown>;
-    if (response.ok) return answer;
-    throw new CallRefused(`${String(answer.msg)} (error ${String(answer.code)})`);
+    const answer = readJson(text);
+    const json = printableJson(text.trim());
+    const outcomeUnknown = status >= SERVER_FAULT && status !== NOT_IMPLEMENTED;
+    if (status >= 200 && status < 300) {
+      const read = schema.safeParse(answer);
+      if (read.success) return { json, value: read.data };
+    }
+    const refused = errorJson.safeParse(answer);
+    if (!refused.success) {
+      throw new CallRefused(
+        `What answers at ${baseUrl} does not speak like a wallet-sidecar of this version: check --url.`,
+        { outcomeUnknown: true },
+      );
+    }
+    const { code, msg } = refused.data;
+    throw new CallRefused(`${msg.replace(/\.$/, '')} (error ${code}).`, {
+      outcomeUnknown,
+      ...(flags.json ? { json } : {}),
+    });
   };
 }
 
-async function send(url: string, init: RequestInit): Promise<Response> {
+async function send(
+  url: string,
+  init: BunFetchRequestInit,
+): Promise<{ status: number; text: string }> {
   try {
-    return await fetch(url, init);
+    const response = await fetch(url, init);
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    const { origin } = new URL(url);
+    if (NEVER_CONNECTED.has((error as { code?: unknown }).code)) {
+      throw new CallRefused(`No sidecar answers at ${origin}: start one, or name it with --url.`);
+    }
+    const advice = init.method === 'GET' ? 'try again' : 'see what came of it before you try again';
+    throw new CallRefused(`The connection to ${origin} broke before the answer came: ${advice}.`, {
+      outcomeUnknown: true,
+    });
+  }
+}
+
+function queryText(query: Call['query']): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
-    throw new CallRefused(
-      `No sidecar answers at ${new URL(url).origin}: start one, or name it with --url.`,
-    );
+    return null;
   }
 }

@@ -1,18 +1,40 @@
-import { Command, CommanderError, Option } from 'commander';
-import { OPTIONS, type OptionSpec } from '../config/options.ts';
-import type { Flags } from '../config/sources.ts';
-import { type ConnectLnd, connectCommand } from './connect.ts';
+import { Command, CommanderError } from 'commander';
+import { addAddress } from './address.ts';
+import { addAnalyze } from './analyze.ts';
+import { CallRefused } from './call-refused.ts';
+import { addClients } from './clients.ts';
+import { addCompletions } from './completions.ts';
+import { addConnect, type ConnectLnd } from './connect.ts';
+import { withExamples } from './examples.ts';
 import { failure } from './failure.ts';
-import type { CliIo } from './io.ts';
-import { proofCommand } from './proof.ts';
-import { seedCommand } from './seed.ts';
+import { addInfo } from './info.ts';
+import { addInvoice } from './invoice.ts';
+import type { AddCommand, CliIo } from './io.ts';
+import { addNote } from './note.ts';
+import { addOffer } from './offer.ts';
+import { addPay } from './pay.ts';
+import { addPayments } from './payments.ts';
+import { addProof } from './proof.ts';
+import { addSeed } from './seed.ts';
+import { addServers, type Serve } from './serve.ts';
+import { usageSentence, wrongCommandWords } from './usage.ts';
+import { addWait } from './wait.ts';
+import { addWebhooks } from './webhooks.ts';
 
 /** What the program is built with; the composition root passes `serve`, so that the CLI imports no server. */
 export interface ProgramOptions extends CliIo {
   readonly version: string;
-  readonly serve: (mode: 'serve' | 'dev', flags: Flags) => Promise<void>;
+  readonly serve: Serve;
   readonly connectLnd: ConnectLnd;
 }
+
+/** Every command besides the servers, under the headings of the help; completions and tests read the same tree. */
+const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
+  'Wallet:': [addInfo, addPayments, addWait, addNote],
+  'Receive:': [addInvoice, addOffer, addAddress],
+  'Send:': [addAnalyze, addPay, addProof],
+  'Set up:': [addSeed, addClients, addWebhooks, addCompletions],
+};
 
 /** Builds the command line (decisions section 10). Wrong usage ends with exit code 2, a refusal with 1. */
 export function buildProgram(options: ProgramOptions): Command {
@@ -23,14 +45,16 @@ export function buildProgram(options: ProgramOptions): Command {
     .configureOutput({
       writeOut: (text) => options.stdout(text.trimEnd()),
       writeErr: (text) => options.stderr(text.trimEnd()),
+      outputError: (text, write) => write(usageSentence(text)),
     });
-  program.addCommand(serveCommand('serve', 'Run the server.', options), { isDefault: true });
-  program.addCommand(
-    serveCommand('dev', 'Run the server on the sandbox node with a funded trial wallet.', options),
-  );
-  program.addCommand(connectCommand(options, options.connectLnd));
-  program.addCommand(seedCommand(options));
-  program.addCommand(proofCommand(options));
+  withExamples(program, 'dev', 'invoice 1000 --wait', 'pay lnbc10u1p...', 'payments --since 7d');
+  program.commandsGroup('Server:');
+  addServers(program, options.serve);
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const add of commands) add(program, options);
+  }
+  addConnect(program, options, options.connectLnd);
   return program;
 }
 
@@ -41,46 +65,16 @@ export async function runProgram(
   io: CliIo,
 ): Promise<number> {
   try {
+    const wrong = wrongCommandWords(program, argv.slice(2));
+    if (wrong !== null) program.error(wrong);
     await program.parseAsync(argv);
     return 0;
   } catch (error) {
     // commander has already written its own message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CallRefused && error.json !== null) io.stdout(error.json);
     const { message, exitCode } = failure(error);
     io.stderr(message);
     return exitCode;
   }
-}
-
-function serveCommand(
-  mode: 'serve' | 'dev',
-  description: string,
-  options: ProgramOptions,
-): Command {
-  const command = new Command(mode).description(description).exitOverride();
-  for (const option of Object.values<OptionSpec>(OPTIONS)) command.addOption(flagOf(option));
-  return command.action(async () => {
-    const flags = Object.fromEntries(
-      Object.values<OptionSpec>(OPTIONS).map(({ flag }) => [
-        flag,
-        command.getOptionValue(camel(flag)),
-      ]),
-    );
-    await options.serve(mode, flags);
-  });
-}
-
-function flagOf(option: OptionSpec): Option {
-  const flags = option.value ? `--${option.flag} <${option.value}>` : `--${option.flag}`;
-  const flag = new Option(
-    flags,
-    `${option.description} [${option.env}; default: ${option.fallback}]`,
-  );
-  return option.repeatable
-    ? flag.argParser((value: string, before: string[] = []) => [...before, value])
-    : flag;
-}
-
-function camel(flag: string): string {
-  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,58 +1,71 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { z } from 'zod';
 import { checkPayerProof } from '../model/payer-proof.ts';
-import { CallRefused, type ConnectionFlags, sidecarClient } from './http-client.ts';
+import { CallRefused } from './call-refused.ts';
+import { type ConnectionFlags, withConnection } from './connection.ts';
+import { withExamples } from './examples.ts';
+import { sidecarClient } from './http-client.ts';
+import { readPaymentIndex } from './inputs.ts';
 import type { CliIo } from './io.ts';
-import { printable } from './printable.ts';
+import { printable, printableJson } from './printable.ts';
+import { show } from './show.ts';
+import { fields } from './table.ts';
+import { grouped, moment } from './words.ts';
+
+const createdProofJson = z.object({ proof: z.string() });
+const WITHHELD = 'not disclosed';
 
 /** `proof create` asks a running sidecar; `proof verify` checks in this very process, asking nobody. */
-export function proofCommand(io: CliIo): Command {
-  const proof = new Command('proof').description('Proofs of payment (BOLT 12).').exitOverride();
-  proof
+export function addProof(parent: Command, io: CliIo): void {
+  const proof = parent.command('proof').description('Proofs of payment (BOLT 12).');
+  withExamples(proof, 'proof create 0000001764000000000-fs_...', 'proof verify lnp1...');
+  addCreate(proof, io);
+  addVerify(proof, io);
+}
+
+function addCreate(proof: Command, io: CliIo): void {
+  const command = proof
     .command('create')
     .description('Prove that the wallet paid an offer.')
-    .argument('<index>', 'index of a completed outbound offer payment')
-    .option('--note <text>', 'note bound to the proof, such as a challenge')
-    .option('--url <url>', 'base URL of the sidecar')
-    .option('--client-credentials <credentials>', 'client credentials')
-    .option('--client-credentials-path <file>', 'file that holds client credentials')
-    .option('--json', 'print JSON')
-    .action(async (index: string, flags: ConnectionFlags & { note?: string; json?: boolean }) => {
-      const made = await sidecarClient(io, flags)('POST', '/v2/node/create_payer_proof', {
-        index,
-        ...(flags.note === undefined ? {} : { proof_note: flags.note }),
-      });
-      io.stdout(flags.json ? JSON.stringify(made) : String(made.proof));
-    });
-  proof
+    .argument('<index>', 'index of a completed outbound offer payment', readPaymentIndex)
+    .option('--note <text>', 'note bound to the proof, such as a challenge');
+  withExamples(
+    withConnection(command),
+    'proof create 0000001764000000000-fs_... --note "For order 17"',
+  ).action(async (index: string, flags: ConnectionFlags & { readonly note?: string }) => {
+    const body = { index, proof_note: flags.note };
+    const answer = await sidecarClient(io, flags)(
+      { method: 'POST', path: '/v2/node/create_payer_proof', body },
+      createdProofJson,
+    );
+    show(io, flags, answer, (made) => [printable(made.proof)]);
+  });
+}
+
+function addVerify(proof: Command, io: CliIo): void {
+  const command = proof
     .command('verify')
     .description('Check a proof and show what it discloses; exit code 1 when it is not valid.')
     .argument('<proof>', 'lnp1...')
-    .option('--json', 'print JSON')
-    .action((text: string, flags: { json?: boolean }) => {
+    .option('--json', 'print JSON');
+  withExamples(command, 'proof verify lnp1...', 'proof verify lnp1... --json').action(
+    (text: string, flags: { readonly json?: boolean }) => {
       const checked = checkPayerProof(text);
-      if (flags.json) io.stdout(JSON.stringify(checked));
+      if (flags.json) io.stdout(printableJson(JSON.stringify(checked)));
       if (!checked.valid) throw new CallRefused(checked.reason);
       if (flags.json) return;
-      for (const [label, value] of Object.entries(LABELS)) {
-        io.stdout(`${label.padEnd(22)} ${wordsOf(checked[value])}`);
-      }
-    });
-  return proof;
-}
-
-const LABELS = {
-  'Paid by (payer key)': 'payer_id',
-  'Paid to (payee key)': 'payee_node_id',
-  'Payment hash': 'payment_hash',
-  'Amount (sats)': 'invoice_amount',
-  'Invoice created': 'invoice_created_at',
-  'Offer description': 'offer_description',
-  'Offer issuer': 'offer_issuer',
-  "Payer's message": 'invreq_payer_note',
-  'Note of this proof': 'proof_note',
-} as const;
-
-function wordsOf(value: string | number | null): string {
-  if (value === null) return 'not disclosed';
-  return typeof value === 'number' ? new Date(value).toISOString() : printable(value);
+      const lines = fields({
+        'Paid by (payer key)': checked.payer_id,
+        'Paid to (payee key)': checked.payee_node_id,
+        'Payment hash': checked.payment_hash,
+        'Amount (sats)': grouped(checked.invoice_amount, WITHHELD),
+        'Invoice created': moment(checked.invoice_created_at, WITHHELD),
+        'Offer description': checked.offer_description ?? WITHHELD,
+        'Offer issuer': checked.offer_issuer ?? WITHHELD,
+        "Payer's message": checked.invreq_payer_note ?? WITHHELD,
+        'Note of this proof': checked.proof_note ?? WITHHELD,
+      });
+      for (const line of lines) io.stdout(line);
+    },
+  );
 }

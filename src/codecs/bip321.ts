@@ -40,6 +40,7 @@ const SINGLE: ReadonlySet<string> = new Set(['amount', 'label', 'message', 'pop'
  * stand side by side, unknown parameters are ignored. Throws CodecError('bip321').
  */
 export function decodeBip321(text: string): Bip321Uri {
+  if (!text.isWellFormed()) refuse('it holds characters that are no Unicode text');
   const [body = '', query = ''] = splitOnce(text.replace(/^bitcoin:/i, ''), '?');
   const parameters = readParameters(query);
   const values = (name: string) =>

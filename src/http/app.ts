@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { elapsedMs } from '../lib/clock.ts';
 import { ApiError } from '../model/errors.ts';
 import type { AppEnv } from './env.ts';
 import { authenticate } from './middleware/authenticate.ts';
@@ -8,6 +9,7 @@ import { localGuard } from './middleware/guards.ts';
 import { IdempotentRequests } from './middleware/idempotency.ts';
 import { validateBody } from './middleware/validate.ts';
 import type { Parts } from './parts.ts';
+import { requestMeters } from './request-metrics.ts';
 import type { Route } from './route.ts';
 import { runRoute } from './run-route.ts';
 
@@ -44,7 +46,9 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     stopping: options.stopping,
     idempotent: new IdempotentRequests(parts.store.idempotency),
   };
-  app.onError(errorResponse(parts.log, options.startId));
+  const refuse = errorResponse(parts.log, options.startId);
+  app.onError(refuse);
+  const meters = requestMeters(parts.metrics, elapsedMs);
   const guard = localGuard({ allowedHosts: options.allowedHosts });
   for (const route of routes) {
     const method = route.method.toUpperCase();
@@ -57,16 +61,33 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       return authorize(req.raw.headers.get('authorization'));
     };
     const run = runRoute(route, runner);
+    const meter = meters.of(route);
     if (route.body === null) {
-      app.on(method, route.path, async (context) => run(context, await admit(context), undefined));
+      app.on(method, route.path, async (context) => {
+        const startedMs = elapsedMs();
+        let response: Response;
+        try {
+          response = await run(context, await admit(context), undefined);
+        } catch (error) {
+          response = refuse(error, context);
+        }
+        meter.answered(response.status, startedMs);
+        return response;
+      });
       continue;
     }
     app.on(
       method,
       route.path,
       async (context, next) => {
-        context.set('session', await admit(context));
-        return next();
+        const startedMs = elapsedMs();
+        try {
+          context.set('session', await admit(context));
+          await next();
+        } catch (error) {
+          context.res = refuse(error, context);
+        }
+        meter.answered(context.res.status, startedMs);
       },
       limitBody,
       validateBody(route.body),
@@ -74,15 +95,24 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     );
   }
   const paths = new Set<string>(routes.map((route) => route.path));
-  app.notFound((context) => {
-    guard(context.req.raw);
-    const { path, method } = context.req;
+  const refuseUnmatched = ({ req: { raw, path, method } }: Context<AppEnv>): never => {
+    guard(raw);
     throw paths.has(path)
       ? new ApiError('rejected', `${path} does not answer ${method}.`, { httpStatus: 405 })
       : new ApiError(
           'notFound',
           `No such endpoint: ${method} ${path}. GET /v2/openapi.json lists them.`,
         );
+  };
+  app.notFound((context) => {
+    const startedMs = elapsedMs();
+    try {
+      return refuseUnmatched(context);
+    } catch (error) {
+      const response = refuse(error, context);
+      meters.unmatched.answered(response.status, startedMs);
+      return response;
+    }
   });
   return app;
 }

@@ -11,11 +11,12 @@ export interface ServerSentEvent {
 }
 
 /**
- * Answers with a stream of server-sent events (WHATWG HTML, section 9.2), a comment every 15 seconds while nothing
- * happens. The source is read only as fast as the client reads; `onGone` is called when the client goes away and
- * must end the source. `last` makes the final event out of the error that ended it.
+ * Answers with a stream of server-sent events (WHATWG HTML, section 9.2) that goes on after `startId`, with a comment
+ * every 15 seconds while nothing happens. The source is read only as fast as the client reads; `onGone` is called when
+ * the client goes away and must end the source. `last` makes the final event out of the error that ended it.
  */
 export function eventStream(
+  startId: string,
   source: AsyncGenerator<readonly ServerSentEvent[]>,
   last: (error: unknown) => ServerSentEvent | null,
   onGone: () => void,
@@ -24,8 +25,8 @@ export function eventStream(
   let heartbeat: ReturnType<typeof setInterval> | undefined;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      // Tells the client at once that the stream is open.
-      controller.enqueue(encoder.encode(': open\n\n'));
+      // Tells the client at once that the stream is open, and where to go on if it breaks before the first event.
+      controller.enqueue(encoder.encode(`: open\nid: ${startId}\n\n`));
       heartbeat = setInterval(
         () => controller.enqueue(encoder.encode(': alive\n\n')),
         HEARTBEAT_MS,

@@ -135,12 +135,13 @@ function queryParameters(route: Route, query: z.ZodType, components: Map<string,
 }
 
 function responses(route: Route, errorSchema: Json, components: Map<string, Json>): Json {
-  const stream = route.group === 'events';
+  const mediaType = route.mediaType ?? 'application/json';
+  const stream = mediaType === 'text/event-stream';
   const answers: Record<string, Json> = {
     200: {
       description: stream ? 'A stream of events; the data of each is as below.' : 'Done.',
       content: {
-        [stream ? 'text/event-stream' : 'application/json']: {
+        [mediaType]: {
           schema: jsonSchema(route.response, 'output', components),
           ...(stream ? {} : { example: route.example.response }),
         },

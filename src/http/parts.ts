@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import type { Store } from '../store/ports.ts';
 import type { FeePolicy } from '../wallet/pay/fee-cap.ts';
 import type { PaymentServices } from '../wallet/payment-services.ts';
@@ -17,6 +18,7 @@ export interface Parts {
   readonly buyLink: (invoice: string) => string;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   /** Version of this program. */
   readonly version: string;
   /** `ok`, or a sentence that says what is missing; never waits. */

@@ -79,6 +79,8 @@ interface RouteFacts {
   readonly description?: string;
   /** Not in the contract, but ours. */
   readonly addition?: boolean;
+  /** What a good answer is sent as; JSON unless told. */
+  readonly mediaType?: string;
   /** The errors of its own, beyond those of every route. */
   readonly errors?: readonly ErrorName[];
   readonly example: RouteExample;

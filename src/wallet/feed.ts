@@ -1,4 +1,5 @@
 import { backoffDelayMs } from '../lib/backoff.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { sleep } from '../lib/sleep.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
@@ -6,12 +7,22 @@ import type { PaymentIndex } from '../model/payment-index.ts';
 import type { NodeSession } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
 
+/** How an open feed can stand: all is stored, something may be missing, or nobody's credentials are left to ask with. */
+export const FEED_STATES = ['caught_up', 'behind', 'no_credentials'] as const;
+
+/** How an open feed stands, and since when in milliseconds. */
+export interface FeedStanding {
+  readonly state: (typeof FEED_STATES)[number];
+  readonly sinceMs: number;
+}
+
 /** What a feed needs around it. */
 export interface FeedOptions {
   readonly walletId: string;
   readonly store: Store;
   readonly rules: ObservationRules;
   readonly log: Log;
+  readonly clock: Clock;
   readonly random: () => number;
   /** A session that is still good, or null when no valid credential of the wallet is known. */
   readonly session: () => Promise<NodeSession | null>;
@@ -36,6 +47,7 @@ export class Feed {
   #stopped = false;
   #prepared = false;
   #caughtUp = quietResolvers();
+  #standing: FeedStanding | null = null;
   #wake = Promise.withResolvers<void>();
 
   constructor(options: FeedOptions) {
@@ -45,6 +57,11 @@ export class Feed {
   /** Whether somebody listens or something is watched: such a wallet must not be closed. */
   get busy(): boolean {
     return this.#holds > 0 || this.#watched;
+  }
+
+  /** How it stands while it is open; null otherwise. */
+  get standing(): FeedStanding | null {
+    return this.#standing;
   }
 
   /** Keeps the feed open until the answered function is called (once). */
@@ -150,10 +167,12 @@ export class Feed {
     if (wanted && this.#running === null) {
       const controller = new AbortController();
       this.#running = controller;
+      this.#stand('behind', controller.signal);
       void this.#run(controller.signal);
     } else if (!wanted && this.#running !== null) {
       this.#running.abort();
       this.#running = null;
+      this.#standing = null;
       this.#caughtUp = quietResolvers();
     }
   }
@@ -165,9 +184,11 @@ export class Feed {
       try {
         const session = await this.#options.session();
         if (session === null) {
+          this.#stand('no_credentials', signal);
           await Promise.race([this.#wake.promise, sleep(60_000, signal)]);
           continue;
         }
+        this.#stand('behind', signal);
         await this.prepare(session);
         await this.#follow(session, signal, () => {
           failures = 0;
@@ -175,6 +196,7 @@ export class Feed {
       } catch (error) {
         if (signal.aborted) return;
         failures++;
+        this.#stand('behind', signal);
         this.#caughtUp.reject(error);
         this.#caughtUp = quietResolvers();
         log.warn('The update feed broke and will be opened again.', { walletId, failures, error });
@@ -198,8 +220,16 @@ export class Feed {
     for await (const batch of updates) {
       await this.apply(batch, session);
       onProgress();
-      if (batch.caughtUp) this.#caughtUp.resolve();
+      if (!batch.caughtUp) continue;
+      this.#caughtUp.resolve();
+      this.#stand('caught_up', signal);
     }
+  }
+
+  /** A run that was ended says nothing of the one that may have followed it. */
+  #stand(state: FeedStanding['state'], { aborted }: AbortSignal): void {
+    if (aborted || this.#standing?.state === state) return;
+    this.#standing = { state, sinceMs: this.#options.clock.now() };
   }
 
   /**

@@ -18,6 +18,8 @@ export async function waitForFinal(
   // The feed must begin before the row is read: what changes after the reading is then still to come.
   await session.feed.prepare(session);
   const { promise, resolve, reject } = Promise.withResolvers<Payment>();
+  // It may be rejected while the row is read, when nobody waits for it yet: that must not end the process.
+  promise.catch(() => undefined);
   const stopListening = session.feed.listenTo(index, (payment) => {
     if (isFinal(payment)) resolve(payment);
   });

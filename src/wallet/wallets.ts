@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '../lib/clock.ts';
 import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import { decodeCredentials, type NodeReference } from '../model/credentials.ts';
@@ -6,7 +7,7 @@ import { ApiError } from '../model/errors.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { NodeConnector, NodeSession } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
-import { Feed } from './feed.ts';
+import { Feed, type FeedStanding } from './feed.ts';
 import { historyOf } from './history.ts';
 import type { Session } from './session.ts';
 
@@ -17,6 +18,7 @@ interface WalletsOptions {
   readonly store: Store;
   readonly rules: ObservationRules;
   readonly log: Log;
+  readonly clock: Clock;
   readonly random: () => number;
   readonly onDelivery: () => void;
   /** The connector that a credential's node reference needs, or null when this sidecar has none. */
@@ -76,6 +78,16 @@ export class Wallets {
   async watchIssued(walletId: string, index: PaymentIndex): Promise<void> {
     await this.#options.store.watches.add(walletId, { kind: 'payment', index });
     this.#wallet(walletId).feed.watchAdded();
+  }
+
+  /** How many wallets and sessions are open, and how their open feeds stand. */
+  figures(): { wallets: number; sessions: number; feeds: readonly FeedStanding[] } {
+    const standings = [...this.#wallets.values()].map(({ feed }) => feed.standing);
+    return {
+      wallets: this.#wallets.size,
+      sessions: this.#sessions.size + (this.#root === null ? 0 : 1),
+      feeds: standings.filter((standing) => standing !== null),
+    };
   }
 
   /** Closes every wallet. */
@@ -188,13 +200,14 @@ export class Wallets {
   #wallet(walletId: string): OpenWallet {
     const known = this.#wallets.get(walletId);
     if (known) return known;
-    const { store, rules, log, random, onDelivery } = this.#options;
+    const { store, rules, log, clock, random, onDelivery } = this.#options;
     const sessions = new Set<NodeSession>();
     const feed = new Feed({
       walletId,
       store,
       rules,
       log,
+      clock,
       random,
       onDelivery,
       session: async () => sessions.values().next().value ?? this.#knownSession(walletId),

@@ -1,6 +1,7 @@
 import { backoffDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { Counter, Metrics } from '../lib/metrics.ts';
 import type { DueDelivery, Outbox } from '../store/ports.ts';
 import type { SignDelivery } from './sign.ts';
 
@@ -19,6 +20,9 @@ const KEPT_MS = 30 * 24 * 3600 * 1000;
 const KEPT_COUNT = 100_000;
 const PRUNE_EVERY_MS = 3600 * 1000;
 
+/** How an attempt ended: 200, another answer, none in time, or no connection. */
+type Outcome = 'delivered' | 'refused' | 'timeout' | 'unreachable';
+
 interface DispatcherOptions {
   readonly outbox: Outbox;
   readonly url: string;
@@ -26,6 +30,7 @@ interface DispatcherOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   readonly attemptLimitMs?: number;
 }
@@ -41,6 +46,7 @@ export interface Dispatcher {
 /** Starts delivering to one receiver; deliveries of different payments run side by side. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { outbox, clock, log } = options;
+  const ended = attemptCounters(options.metrics);
   const inProgress = new Set<Promise<void>>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let looking = false;
@@ -94,7 +100,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function deliver(delivery: DueDelivery): Promise<void> {
-    const problem = await attemptOnce(options, delivery);
+    const { outcome, problem } = await attemptOnce(options, delivery);
+    ended[outcome].inc();
     try {
       if (problem === null) return await outbox.delivered(delivery.id, clock.now());
       const attempts = delivery.attempts + 1;
@@ -129,11 +136,25 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-/** What went wrong with one attempt, in words for the delivery log; null when the receiver answered 200. */
+function attemptCounters(metrics: Metrics): Readonly<Record<Outcome, Counter>> {
+  const family = metrics.counter({
+    name: 'wallet_sidecar_webhook_attempts_total',
+    help: 'Attempts to deliver a webhook, by how they ended.',
+    labels: ['outcome'],
+  });
+  return {
+    delivered: family({ outcome: 'delivered' }),
+    refused: family({ outcome: 'refused' }),
+    timeout: family({ outcome: 'timeout' }),
+    unreachable: family({ outcome: 'unreachable' }),
+  };
+}
+
+/** One attempt, and what went wrong with it in words for the delivery log; null when the receiver answered 200. */
 async function attemptOnce(
   options: DispatcherOptions,
   delivery: DueDelivery,
-): Promise<string | null> {
+): Promise<{ readonly outcome: Outcome; readonly problem: string | null }> {
   const { url, sign, clock } = options;
   const post = options.fetch ?? fetch;
   const limitMs = options.attemptLimitMs ?? ATTEMPT_LIMIT_MS;
@@ -150,9 +171,12 @@ async function attemptOnce(
       },
     });
     await response.body?.cancel();
-    return response.status === 200 ? null : `answered ${response.status}`;
+    if (response.status === 200) return { outcome: 'delivered', problem: null };
+    return { outcome: 'refused', problem: `answered ${response.status}` };
   } catch (error) {
     const timedOut = error instanceof DOMException && error.name === 'TimeoutError';
-    return timedOut ? `no answer within ${limitMs / 1000} seconds` : 'could not connect';
+    return timedOut
+      ? { outcome: 'timeout', problem: `no answer within ${limitMs / 1000} seconds` }
+      : { outcome: 'unreachable', problem: 'could not connect' };
   }
 }

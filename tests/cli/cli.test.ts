@@ -32,7 +32,7 @@ describe('usage', () => {
     ['serve', '--zork'],
     ['serve', '--listen-addr', 'x'],
     ['serve', '--root-seed', 'x'],
-    ['serve', '--node-url', 'https://127.0.0.1:8080'],
+    ['serve', '--node-url', 'x'],
     ['proof', 'verify'],
   ];
   for (const args of wrong) {

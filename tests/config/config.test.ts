@@ -41,7 +41,8 @@ describe('defaults', () => {
       listen: { host: '127.0.0.1', port: 5393 },
       rootSeed: null,
       clientCredentials: null,
-      nodeUrl: null,
+      node: null,
+      metrics: true,
       webhookUrl: null,
       webhookSecret: null,
       allowPrivateNetwork: false,
@@ -121,6 +122,24 @@ describe('conflicts are refused with a sentence that names both sources', () => 
   });
 });
 
+describe('metrics', () => {
+  test('are shown on loopback and nowhere else', () => {
+    for (const address of ['127.0.0.1:1', 'localhost:1', '[::1]:1']) {
+      expect(load({ 'listen-addr': address }).metrics).toBe(true);
+    }
+    for (const address of ['0.0.0.0:1', '[::]:1', '192.168.1.5:1']) {
+      expect(load({ 'listen-addr': address }).metrics).toBe(false);
+    }
+  });
+
+  test('are shown or not as the option says, wherever the server listens', () => {
+    for (const address of ['127.0.0.1:1', '0.0.0.0:1']) {
+      expect(load({ 'listen-addr': address, metrics: 'on' }).metrics).toBe(true);
+      expect(load({ 'listen-addr': address }, { SERVICE_METRICS: 'off' }).metrics).toBe(false);
+    }
+  });
+});
+
 describe('secrets', () => {
   test('a root seed is 64 hex characters or 24 words of the same entropy', () => {
     const phrase = rootSeedPhrase(parseRootSeed(SEED) ?? new Uint8Array());
@@ -171,6 +190,7 @@ describe('malformed values are refused with a sentence that names the source', (
     ['sandbox-block-secs', '-1'],
     ['buy-link-template', 'https://example.com/'],
     ['require-auth', 'maybe'],
+    ['metrics', 'some'],
   ];
   for (const [flag, value] of bad) {
     test(`--${flag} ${value}`, () => expect(refusal({ [flag]: value })).toStartWith(`--${flag} `));

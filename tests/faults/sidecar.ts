@@ -38,6 +38,8 @@ export async function startFaultSidecar(options: {
   readonly dataDir: string;
   readonly port: number;
   readonly webhookUrl?: string;
+  /** Settings besides, as the environment gives them. */
+  readonly env?: Readonly<Record<string, string>>;
 }): Promise<FaultSidecar> {
   const baseUrl = `http://127.0.0.1:${options.port}`;
   const flags = options.webhookUrl === undefined ? [] : ['--webhook-url', options.webhookUrl];
@@ -51,7 +53,11 @@ export async function startFaultSidecar(options: {
       `127.0.0.1:${options.port}`,
       ...flags,
     ],
-    { env: { ...process.env, SERVICE_SANDBOX_BLOCK_SECS: '0' }, stdout: 'pipe', stderr: 'pipe' },
+    {
+      env: { ...process.env, SERVICE_SANDBOX_BLOCK_SECS: '0', ...options.env },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
   );
   let log = '';
   const collect = async (stream: ReadableStream<Uint8Array>) => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
+import { openMetrics } from '../../src/lib/metrics.ts';
 import type { Payment } from '../../src/model/payment.ts';
 import { blankPayment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
@@ -7,6 +8,7 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
 import { deliverySigner } from '../../src/webhooks/sign.ts';
+import { parseExposition } from '../lib/exposition.ts';
 
 const WALLET = 'ab'.repeat(32);
 const cleanups: (() => unknown)[] = [];
@@ -73,6 +75,26 @@ describe('deliveries', () => {
     expect(row.last_error).toBe('could not connect');
   });
 
+  test('every attempt is counted once, by how it ended', async () => {
+    let status = 500;
+    const { deliver, settled, clock, attempts } = start(() => new Response(null, { status }));
+    expect(await attempts()).toEqual({});
+    await settled(await deliver(1), () => clock.advance(3000));
+    expect(await attempts()).toEqual({ refused: 3 });
+    status = 200;
+    await settled(await deliver(2));
+    expect(await attempts()).toEqual({ refused: 3, delivered: 1 });
+    const nobody = start(() => new Response(), 'http://127.0.0.1:9');
+    const id = await nobody.deliver(1);
+    await nobody.settled(id, () => nobody.clock.advance(3000));
+    expect(await nobody.attempts()).toEqual({ unreachable: 3 });
+    const hanging = Promise.withResolvers<Response>();
+    cleanups.push(() => hanging.resolve(new Response()));
+    const late = start(() => hanging.promise);
+    await late.settled(await late.deliver(1), undefined, (row) => row.attempts > 0);
+    expect(await late.attempts()).toEqual({ timeout: 1 });
+  });
+
   test('a failed delivery can be sent again under its id', async () => {
     let status = 500;
     const { deliver, settled, clock, store, dispatcher } = start(
@@ -92,6 +114,7 @@ function start(answer: (request: Request) => Response | Promise<Response>, url?:
   const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
   let offset = 0;
   const clock = { now: () => Date.now() + offset, advance: (ms: number) => (offset += ms) };
+  const metrics = openMetrics();
   const dispatcher: Dispatcher = startDispatcher({
     outbox: store.outbox,
     url: url ?? receiver.url.href,
@@ -99,6 +122,7 @@ function start(answer: (request: Request) => Response | Promise<Response>, url?:
     clock,
     random: () => 0.5,
     log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
+    metrics,
     attemptLimitMs: 200,
   });
   cleanups.push(async () => {
@@ -118,6 +142,17 @@ function start(answer: (request: Request) => Response | Promise<Response>, url?:
     );
     dispatcher.wake();
     return draft.id;
+  }
+
+  /** Attempts by outcome, those that happened. */
+  async function attempts(): Promise<Record<string, number>> {
+    const family = parseExposition(await metrics.render()).get(
+      'wallet_sidecar_webhook_attempts_total',
+    );
+    const all = [...(family?.series ?? [])].map(
+      ([key, count]) => [key.split('"')[1] ?? '', count] as const,
+    );
+    return Object.fromEntries(all.filter(([, count]) => count > 0));
   }
 
   async function settled(
@@ -140,7 +175,7 @@ function start(answer: (request: Request) => Response | Promise<Response>, url?:
     }
     throw new Error(`${id} did not settle`);
   }
-  return { deliver, settled, clock, store, dispatcher };
+  return { deliver, settled, clock, store, dispatcher, attempts };
 }
 
 function finished(createdAtMs: number): Payment {

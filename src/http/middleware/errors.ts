@@ -17,7 +17,7 @@ const CLIENT_GONE = 499;
 export function errorResponse(
   log: Log,
   startId: string,
-): (error: Error, context: Context<AppEnv>) => Response {
+): (error: unknown, context: Context<AppEnv>) => Response {
   let refused = 0;
   return (error, context) => {
     if (context.req.raw.signal.aborted && !(error instanceof ApiError)) {

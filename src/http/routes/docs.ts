@@ -24,6 +24,7 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       access: 'public',
       summary: 'Show the reference in a browser',
       addition: true,
+      mediaType: 'text/html; charset=utf-8',
       response: z.string(),
       example: { response: '<!doctype html>' },
       handler: async ({ parts }) =>

@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import { ApiError, rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson, updatedIndexOf } from '../../model/payment.ts';
-import { type UpdatedIndex, updatedIndexInput } from '../../model/payment-index.ts';
+import {
+  paymentId,
+  type UpdatedIndex,
+  updatedIndex,
+  updatedIndexInput,
+} from '../../model/payment-index.ts';
 import type { Session } from '../../wallet/session.ts';
 import { tail } from '../../wallet/wait.ts';
 import { eventStream, type ServerSentEvent } from '../event-stream.ts';
 import { route, type SessionContext } from '../route.ts';
 import { examplePayment, exampleUpdatedIndex } from './examples.ts';
+
+/** Where the stream of a wallet without payments stands: a first payment must not be missed by resuming there. */
+const BEFORE_ALL = updatedIndex(0, paymentId('ln', '0'.repeat(64)));
 
 /** The live stream of payment updates (decisions section 11, an addition). */
 export const eventRoutes = [
@@ -19,6 +27,7 @@ export const eventRoutes = [
     description:
       'Each event `payment` carries a Payment and, as its id, the updated index. Last-Event-ID or start_index resumes without loss; without either the stream begins now. The stream ends with an event `end` that carries the error.',
     addition: true,
+    mediaType: 'text/event-stream',
     query: z.object({
       start_index: updatedIndexInput
         .optional()
@@ -31,7 +40,7 @@ export const eventRoutes = [
       const gone = new AbortController();
       const start = await startOf(context, query.start_index ?? null);
       const signal = AbortSignal.any([context.signal, gone.signal]);
-      return eventStream(paymentEvents(context.session, start, signal), endEvent, () =>
+      return eventStream(start, paymentEvents(context.session, start, signal), endEvent, () =>
         gone.abort(),
       );
     },
@@ -41,8 +50,8 @@ export const eventRoutes = [
 async function startOf(
   { session, lastEventId }: SessionContext,
   startIndex: UpdatedIndex | null,
-): Promise<UpdatedIndex | null> {
-  if (lastEventId === null) return startIndex ?? session.history.tip();
+): Promise<UpdatedIndex> {
+  if (lastEventId === null) return startIndex ?? (await session.history.tip()) ?? BEFORE_ALL;
   const resumed = updatedIndexInput.safeParse(lastEventId);
   if (resumed.success) return resumed.data;
   throw rejected('Last-Event-ID', 'must be the id of an event of this stream');
@@ -50,7 +59,7 @@ async function startOf(
 
 async function* paymentEvents(
   session: Session,
-  start: UpdatedIndex | null,
+  start: UpdatedIndex,
   signal: AbortSignal,
 ): AsyncGenerator<ServerSentEvent[]> {
   for await (const payments of tail(session, start, signal)) {

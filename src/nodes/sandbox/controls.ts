@@ -35,6 +35,9 @@ import type { World } from './world.ts';
 /** What a new wallet is given on each rail. */
 const FIRST_FUNDS_MSAT = 1_000_000_000n;
 
+/** Where the clock ends: an invoice holds times up to the year 3058 (BOLT 11, 35 bits), and none may outrun that. */
+const LAST_TIME_MS = Date.UTC(3000, 0, 1);
+
 /** How the world is steered from outside the wallets: the port that the sandbox routes ask. */
 export interface ControlOptions extends NodeParts {
   readonly miner: Miner;
@@ -117,6 +120,9 @@ export function sandboxControls(options: ControlOptions) {
       return { lnurl: encodeLnurl(url), url };
     },
     async advanceClock(secs: number) {
+      if (world.clock.now() + secs * 1000 > LAST_TIME_MS) {
+        throw rejected('advance_secs', 'would pass the year 3000: move the clock by less');
+      }
       world.clock.advance(secs * 1000);
       miner.catchUp();
       options.expiry.sweep();

@@ -1,0 +1,56 @@
+/**
+ * Takes a payment in a web shop: creates an invoice for an order, waits for the webhook that says it is paid, and
+ * delivers once. The sidecar must have been started with --webhook-url http://127.0.0.1:8080/hook and
+ * --webhook-secret "$WEBHOOK_SECRET".
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { type PaymentFinalized, verifyWebhook } from 'wallet-sidecar';
+import { sandbox, wallet } from './sandbox.ts';
+
+const secret = process.env.WEBHOOK_SECRET;
+if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret that the sidecar signs with.');
+const order = `order-${crypto.randomUUID()}`;
+
+// The order is the idempotency key: however often this is repeated, there is one invoice for it.
+const { invoice, index } = await wallet.createInvoice(
+  { amount: '1000', description: order },
+  { idempotencyKey: order },
+);
+console.log(`${order} is to be paid with ${invoice}`);
+
+const paid = Promise.withResolvers<PaymentFinalized>();
+const server = createServer(async (request, response) => {
+  try {
+    const payment = await verifyWebhook(await bodyOf(request), request.headers, secret);
+    // A webhook can come twice, and those of other payments come too: a shop looks its order up by the index, and
+    // answers 200 when the payment is stored.
+    if (payment.index === index) paid.resolve(payment);
+    response.writeHead(200).end();
+  } catch {
+    response.writeHead(400).end();
+  }
+});
+// The shop listens before anybody can pay.
+server.listen(Number(process.env.WEBHOOK_PORT ?? 8080), '127.0.0.1');
+await once(server, 'listening');
+setTimeout(() => {
+  paid.reject(
+    new Error('No webhook: see whether the sidecar has the address and secret of this shop.'),
+  );
+}, 60_000).unref();
+
+// The customer, played by the sandbox's outside world.
+await sandbox('pay', { payable: invoice });
+
+const payment = await paid.promise;
+server.close();
+if (payment.status !== 'completed') throw new Error(`${order} was not paid: ${payment.status_msg}`);
+console.log(`${order} is paid and can be delivered: ${payment.index}`);
+
+/** The raw body: what is signed are its very bytes. */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
+  if (Number(request.headers['content-length'] ?? 0) > 262_144) throw new Error('Too long.');
+  return buffer(request);
+}

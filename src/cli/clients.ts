@@ -1,0 +1,171 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { type ClientInfoJson, clientInfoJson } from '../model/client.ts';
+import {
+  budgetWords,
+  type GrantFlags,
+  grantBody,
+  requireBudget,
+  withGrant,
+} from './client-grant.ts';
+import { type ConnectionFlags, withConnection } from './connection.ts';
+import { withExamples } from './examples.ts';
+import { sidecarClient } from './http-client.ts';
+import { readClientPk } from './inputs.ts';
+import type { CliIo } from './io.ts';
+import { printable } from './printable.ts';
+import { show } from './show.ts';
+import { type Column, fields, table } from './table.ts';
+import { moment } from './words.ts';
+
+const EXAMPLE_PK = '1f1f...';
+
+const createdClientJson = z.object({ client_pk: z.string(), client_credentials: z.string() });
+const clientsJson = z.object({ clients: z.record(z.string(), clientInfoJson) });
+const oneClientJson = z.object({ client: clientInfoJson });
+
+/** `clients`: the credentials that applications are given. */
+export function addClients(parent: Command, io: CliIo): void {
+  const clients = parent.command('clients').description('Credentials for applications.');
+  withExamples(clients, 'clients list', 'clients create --scope read_info,receive --label shop');
+  addList(clients, io);
+  addCreate(clients, io);
+  addUpdate(clients, io);
+  addRevoke(clients, io);
+}
+
+const COLUMNS: readonly Column<ClientInfoJson>[] = [
+  { title: 'Client', of: ({ client_pk }) => client_pk ?? '' },
+  { title: 'Label', of: ({ label }) => label ?? '', most: 30 },
+  { title: 'May', of: grantWords },
+  { title: 'Budget', of: ({ budget }) => budgetWords(budget) },
+  { title: 'Created (UTC)', of: ({ created_at }) => moment(created_at) },
+  { title: 'Expires (UTC)', of: ({ expires_at }) => moment(expires_at, 'never') },
+];
+
+function addList(clients: Command, io: CliIo): void {
+  const command = clients
+    .command('list')
+    .description('List the clients that are neither revoked nor expired.');
+  withExamples(withConnection(command), 'clients list').action(async (flags: ConnectionFlags) => {
+    const ask = sidecarClient(io, flags);
+    const answer = await ask({ method: 'GET', path: '/v2/node/list_clients' }, clientsJson);
+    show(io, flags, answer, (listed) => {
+      const rows = Object.values(listed.clients);
+      return rows.length === 0 ? ['No clients.'] : table(COLUMNS, rows);
+    });
+  });
+}
+
+function addCreate(clients: Command, io: CliIo): void {
+  const command = clients
+    .command('create')
+    .description('Create credentials. They are printed once, to stdout, and cannot be read again.');
+  withExamples(
+    withConnection(withGrant(command)),
+    'clients create --label shop --scope read_info,read_payments,receive > credentials',
+    'clients create --scope send --budget 10000/day --max-payment 1000 --expires 30d',
+  ).action(async (flags: ConnectionFlags & GrantFlags) => {
+    if (flags.scope === undefined && flags.permission === undefined) {
+      command.error('a client needs something that it may do: give --scope');
+    }
+    requireBudget(command, flags);
+    const body = { scopes: [], ...withoutUndefined(grantBody(flags)) };
+    const answer = await sidecarClient(io, flags)(
+      { method: 'POST', path: '/v2/node/create_client', body },
+      createdClientJson,
+    );
+    show(io, flags, answer, (created) => [printable(created.client_credentials)]);
+    io.stderr(
+      `Keep it secret: whoever has it can use the wallet within what it was granted. Take it back with "wallet-sidecar clients revoke ${printable(answer.value.client_pk)}".`,
+    );
+  });
+}
+
+interface UpdateFlags extends ConnectionFlags, GrantFlags {
+  readonly clearLabel?: boolean;
+  readonly clearExpiration?: boolean;
+  readonly clearBudget?: boolean;
+}
+
+function addUpdate(clients: Command, io: CliIo): void {
+  const command = clients
+    .command('update')
+    .description(
+      'Change a client. --scope and --permission together replace all that it was granted.',
+    )
+    .argument('<client>', "the client's public key", readClientPk);
+  withGrant(command)
+    .option('--clear-label', 'remove the label')
+    .option('--clear-expiration', 'let it never expire')
+    .option('--clear-budget', 'remove the budget');
+  withExamples(
+    withConnection(command),
+    `clients update ${EXAMPLE_PK} --label "Shop 2" --clear-expiration`,
+    `clients update ${EXAMPLE_PK} --scope read_info`,
+  ).action(async (client: string, flags: UpdateFlags) => {
+    requireBudget(command, flags);
+    refuseBoth(command, flags, 'label', 'clearLabel');
+    refuseBoth(command, flags, 'expires', 'clearExpiration');
+    refuseBoth(command, flags, 'budget', 'clearBudget');
+    const changes = withoutUndefined({
+      ...grantBody(flags),
+      clear_label: flags.clearLabel,
+      clear_expiration: flags.clearExpiration,
+      clear_budget: flags.clearBudget,
+    });
+    if (Object.keys(changes).length === 0) {
+      command.error('say what to change, such as --label or --scope');
+    }
+    const answer = await sidecarClient(io, flags)(
+      { method: 'PUT', path: '/v2/node/update_client', body: { client_pk: client, ...changes } },
+      oneClientJson,
+    );
+    show(io, flags, answer, (updated) => clientLines(updated.client));
+  });
+}
+
+function addRevoke(clients: Command, io: CliIo): void {
+  const command = clients
+    .command('revoke')
+    .description('Revoke a client for ever, at once.')
+    .argument('<client>', "the client's public key", readClientPk);
+  withExamples(withConnection(command), `clients revoke ${EXAMPLE_PK}`).action(
+    async (client: string, flags: ConnectionFlags) => {
+      const answer = await sidecarClient(io, flags)(
+        { method: 'POST', path: '/v2/node/revoke_client', body: { client_pk: client } },
+        oneClientJson,
+      );
+      show(io, flags, answer, () => ['Revoked: its credentials work no longer.']);
+    },
+  );
+}
+
+function clientLines(client: ClientInfoJson): string[] {
+  return fields({
+    Client: client.client_pk,
+    Label: client.label,
+    May: grantWords(client),
+    Budget: client.budget === null ? null : budgetWords(client.budget),
+    Created: client.created_at === null ? null : moment(client.created_at),
+    Expires: moment(client.expires_at, 'never'),
+  });
+}
+
+function grantWords({ scopes, permissions }: ClientInfoJson): string {
+  return [...scopes, ...permissions].join(', ');
+}
+
+function withoutUndefined(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+function refuseBoth(
+  command: Command,
+  flags: UpdateFlags,
+  set: keyof UpdateFlags,
+  clear: keyof UpdateFlags,
+): void {
+  if (flags[set] === undefined || flags[clear] === undefined) return;
+  command.error(`setting and clearing the same (${set}) contradict each other: give one of them`);
+}

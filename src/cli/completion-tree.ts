@@ -1,0 +1,69 @@
+import type { Command, Option } from 'commander';
+
+/** What can follow the words of one command, for the writers of completion scripts. */
+export interface CompletionNode {
+  /** Words of the command with spaces between; empty for the program itself. */
+  readonly path: string;
+  readonly commands: readonly Candidate[];
+  readonly flags: readonly CompletionFlag[];
+  /** Values of the first argument, where there is a list of them. */
+  readonly values: readonly string[];
+  /** Whether the first argument is the name of a file. */
+  readonly takesFile: boolean;
+}
+
+/** A word that can be written, and what it is for. */
+interface Candidate {
+  readonly word: string;
+  readonly description: string;
+}
+
+/** A flag with all its spellings. */
+export interface CompletionFlag {
+  /** Such as `-H` and `--header`. */
+  readonly spellings: readonly string[];
+  readonly description: string;
+  readonly takes: 'nothing' | 'text' | 'file';
+  /** The values to choose from; empty where anything goes. */
+  readonly values: readonly string[];
+}
+
+/** Every command of the program, the program itself first. */
+export function completionTree(program: Command): CompletionNode[] {
+  return nodesOf(program, '');
+}
+
+function nodesOf(command: Command, path: string): CompletionNode[] {
+  const help = command.createHelp();
+  const commands = help.visibleCommands(command);
+  const [argument] = command.registeredArguments;
+  const node: CompletionNode = {
+    path,
+    commands: commands.map((child) => ({
+      word: child.name(),
+      description: child.description(),
+    })),
+    flags: help.visibleOptions(command).map((option) => ({
+      spellings: [option.short, option.long].filter((name) => name !== undefined),
+      description: option.description,
+      takes: takenBy(option),
+      values: option.argChoices ?? placeholderValues(option),
+    })),
+    values: argument?.argChoices ?? [],
+    takesFile: argument?.name() === 'file',
+  };
+  return [
+    node,
+    ...commands.flatMap((child) => nodesOf(child, `${path} ${child.name()}`.trimStart())),
+  ];
+}
+
+function takenBy(option: Option): CompletionFlag['takes'] {
+  if (!option.required && !option.optional) return 'nothing';
+  return /[<[](file|dir)[>\]]/.test(option.flags) ? 'file' : 'text';
+}
+
+/** Settings of the server name their values in the placeholder, such as `<text|json>`. */
+function placeholderValues(option: Option): string[] {
+  return /[<[](\w+(?:\|\w+)+)[>\]]/.exec(option.flags)?.[1]?.split('|') ?? [];
+}

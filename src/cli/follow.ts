@@ -1,0 +1,33 @@
+import { paymentJson } from '../model/payment.ts';
+import type { AskSidecar } from './http-client.ts';
+import type { CliIo } from './io.ts';
+import { paymentLines, refuseFailed } from './payment-text.ts';
+import { show } from './show.ts';
+
+/** A payment to follow to its end. */
+interface Followed {
+  readonly index: string;
+  /** Without it the wait has no end. */
+  readonly timeoutSecs?: number;
+  readonly json?: boolean;
+}
+
+/** Waits for a payment's end and prints the payment; the progress goes to stderr. Throws when the payment failed. */
+export async function followPayment(
+  io: CliIo,
+  ask: AskSidecar,
+  { index, timeoutSecs, json }: Followed,
+): Promise<void> {
+  io.stderr('Waiting for the payment; Ctrl-C ends the waiting, not the payment.');
+  const answer = await ask(
+    {
+      method: 'GET',
+      path: '/v2/node/wait_for_payment',
+      query: { index, timeout_secs: timeoutSecs },
+    },
+    paymentJson,
+  );
+  io.stderr(`The payment is ${answer.value.status}.`);
+  show(io, { json: json ?? false }, answer, paymentLines);
+  refuseFailed(answer.value);
+}

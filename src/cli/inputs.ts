@@ -1,0 +1,93 @@
+import { InvalidArgumentError } from 'commander';
+import { systemClock } from '../lib/clock.ts';
+import { parseAmountMsat } from '../model/amount.ts';
+import { paymentIndexInput } from '../model/payment-index.ts';
+import { hexInput } from '../model/text.ts';
+
+/** An amount above zero, as the API takes it. Like every reader here it throws InvalidArgumentError: exit code 2. */
+export function readPositiveAmount(text: string): string {
+  if ((parseAmountMsat(text) ?? 0n) > 0n) return text;
+  throw new InvalidArgumentError(
+    'It must be satoshis above zero with at most three decimals and no separators, such as 1000 or 0.5',
+  );
+}
+
+/** An amount, zero included, as the API takes it. */
+export function readAmount(text: string): string {
+  if (parseAmountMsat(text) !== null) return text;
+  throw new InvalidArgumentError(
+    'It must be satoshis with at most three decimals and no separators, such as 10 or 0.5',
+  );
+}
+
+/** A whole number. */
+export function readWhole(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number');
+}
+
+const SECS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** A duration in seconds: whole seconds, or a whole number with `s`, `m`, `h` or `d`. */
+export function readSeconds(text: string): number {
+  const secs = durationSecs(text);
+  if (secs !== null) return secs;
+  throw new InvalidArgumentError('It must be seconds, or a duration such as 90s, 15m, 2h or 7d');
+}
+
+/** A time in milliseconds since the epoch: those, an ISO 8601 date or time, or a duration from now on. */
+export function readFuture(text: string): number {
+  return readTime(text, 1, 'from now on');
+}
+
+/** {@link readFuture}, a duration going back from now. */
+export function readPast(text: string): number {
+  return readTime(text, -1, 'back from now');
+}
+
+/** The index of a payment. */
+export function readPaymentIndex(text: string): string {
+  if (paymentIndexInput.safeParse(text).success) return text;
+  throw new InvalidArgumentError(
+    'It must be the index of a payment, as "wallet-sidecar payments" shows it',
+  );
+}
+
+/** A client's public key, in lowercase hex. */
+export function readClientPk(text: string): string {
+  const read = hexInput(32).safeParse(text);
+  if (read.success) return read.data;
+  throw new InvalidArgumentError(
+    'It must be the 64 hex characters that "wallet-sidecar clients list" shows',
+  );
+}
+
+/** A reader of a flag that may be repeated and may hold several names with commas between them. */
+export function readNames<const T extends string>(
+  allowed: readonly T[],
+): (text: string, before?: readonly T[]) => readonly T[] {
+  return (text, before = []) => [
+    ...before,
+    ...text.split(',').map((name) => {
+      const known = allowed.find((candidate) => candidate === name.trim());
+      if (known !== undefined) return known;
+      throw new InvalidArgumentError(`Allowed are ${allowed.join(', ')}`);
+    }),
+  ];
+}
+
+function readTime(text: string, sign: 1 | -1, direction: string): number {
+  if (/^\d{11,15}$/.test(text)) return Number(text);
+  const secs = /[smhd]$/.test(text) ? durationSecs(text) : null;
+  if (secs !== null) return systemClock.now() + sign * secs * 1000;
+  const atMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (atMs >= 0) return atMs;
+  throw new InvalidArgumentError(
+    `It must be a time such as 2030-01-31 or 2030-01-31T12:00:00Z, a duration ${direction} such as 7d, or milliseconds since 1970`,
+  );
+}
+
+function durationSecs(text: string): number | null {
+  const match = /^(\d{1,9})([smhd]?)$/.exec(text);
+  return match ? Number(match[1]) * (SECS_PER_UNIT[match[2] ?? ''] ?? 1) : null;
+}

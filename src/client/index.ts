@@ -1,0 +1,18 @@
+export { WalletSidecarError } from './error.ts';
+export { ERROR_CODES } from './error-codes.ts';
+export type { EventsOptions, PaymentEvent } from './payment-events.ts';
+export type {
+  CallOptions,
+  PayOptions,
+  PostOptions,
+  WalletSidecarOptions,
+} from './transport.ts';
+export type * from './types.ts';
+export {
+  type PaymentFinalized,
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './verify-webhook.ts';
+export { WalletSidecar } from './wallet-sidecar.ts';

@@ -1,0 +1,41 @@
+import { WalletSidecarError } from './error.ts';
+import { ERROR_CODES } from './error-codes.ts';
+
+/** The first delay before a call is repeated; it doubles each time. */
+const FIRST_DELAY_MS = 200;
+/** The longest delay; a sidecar that asks for more is not waited for. */
+const MOST_DELAY_MS = 10_000;
+
+/**
+ * Milliseconds to wait before a call that ended with `error` is repeated for the `attempt`th time (from 1), or null
+ * when repeating cannot help: only a sidecar that did not answer, is full or stopping, or cannot reach its node may
+ * do better in a moment.
+ */
+export function retryDelayMs(error: unknown, attempt: number): number | null {
+  if (!(error instanceof WalletSidecarError)) return null;
+  const passing =
+    (error.code === null && error.httpStatus === null) ||
+    error.code === ERROR_CODES.overCapacity ||
+    error.code === ERROR_CODES.unreachable;
+  if (!passing || (error.retryAfterMs ?? 0) > MOST_DELAY_MS) return null;
+  if (error.retryAfterMs !== null) return error.retryAfterMs;
+  const delayMs = Math.min(MOST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
+  // Half of it is random, so that many clients of a restarted sidecar do not return together.
+  return delayMs * (0.5 + Math.random() / 2);
+}
+
+/** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}

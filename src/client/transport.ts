@@ -1,0 +1,168 @@
+import { errorOf, unansweredError, type WalletSidecarError } from './error.ts';
+import { pause, retryDelayMs } from './retry.ts';
+
+/** Where the sidecar is and as whom to call it. */
+export interface WalletSidecarOptions {
+  /** Default `http://127.0.0.1:5393`. */
+  readonly url?: string | undefined;
+  /** Client credentials; without them the sidecar uses its default ones. */
+  readonly credentials?: string | undefined;
+  /** How often a call that can be repeated safely is repeated; default 2. */
+  readonly maxRetries?: number | undefined;
+  /** In place of the global `fetch`. */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+}
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Ends the call, which then rejects with the signal's reason. Payments that were sent go on. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a POST takes besides. */
+export interface PostOptions extends CallOptions {
+  /**
+   * 1 to 255 printable characters, one for each thing you want done. The same key and request give the first outcome
+   * again, after a crash too. Only with a key is a POST repeated when no answer came.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** What an operation that pays takes besides. */
+export interface PayOptions extends PostOptions {
+  /** Answers with the pending payment after so many seconds (0: at once) instead of waiting for its end. */
+  readonly respondAfterSecs?: number | undefined;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  readonly query?: object;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly repeatable: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Calls a sidecar over HTTP. Every rejection but an abort is a `WalletSidecarError`. */
+export class Transport {
+  readonly #baseUrl: string;
+  readonly #authorization: Readonly<Record<string, string>>;
+  readonly #maxRetries: number;
+  readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
+
+  constructor(options: WalletSidecarOptions) {
+    this.#baseUrl = new URL(options.url ?? 'http://127.0.0.1:5393').href.replace(/\/+$/, '');
+    const credentials = options.credentials?.trim() ?? '';
+    this.#authorization = credentials === '' ? {} : { authorization: `Bearer ${credentials}` };
+    this.#maxRetries = options.maxRetries ?? 2;
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+  }
+
+  /** Reads; repeated when no answer came. */
+  get<T>(path: string, query: object, { signal }: CallOptions = {}): Promise<T> {
+    // What this wait answers counts as seen: repeating it would skip an update whose answer was lost.
+    const repeatable =
+      path !== '/v2/node/wait_for_next_payment' || (query as Query).start_index !== undefined;
+    return this.#json({ method: 'GET', path, query, repeatable, signal });
+  }
+
+  /** Changes something that may be changed twice; repeated when no answer came. */
+  put<T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> {
+    return this.#json({ method: 'PUT', path, body, repeatable: true, signal });
+  }
+
+  /** Does something; repeated when no answer came, but only with an idempotency key. */
+  post<T>(path: string, body: object, options: PayOptions = {}): Promise<T> {
+    const { idempotencyKey, respondAfterSecs, signal } = options;
+    const headers = {
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      ...(respondAfterSecs === undefined ? {} : { prefer: `wait=${respondAfterSecs}` }),
+    };
+    const repeatable = idempotencyKey !== undefined;
+    return this.#json({ method: 'POST', path, body, headers, repeatable, signal });
+  }
+
+  /** Opens a stream; never repeated here, since only its reader knows where to go on. */
+  async open(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.#send({ method: 'GET', path, headers, repeatable: false, signal });
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    if (response.ok && response.body && isStream) return response.body;
+    throw await this.#failure(response, signal);
+  }
+
+  /** The error of a call or stream that ended without an answer. */
+  unanswered(cause: unknown): WalletSidecarError {
+    return unansweredError(this.#baseUrl, cause);
+  }
+
+  async #json<T>(call: Call): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const response = await this.#send(call);
+        if (!response.ok) throw await this.#failure(response, call.signal);
+        return (await this.#parse(response, call.signal)) as T;
+      } catch (error) {
+        call.signal?.throwIfAborted();
+        const delayMs =
+          call.repeatable && attempt <= this.#maxRetries ? retryDelayMs(error, attempt) : null;
+        if (delayMs === null) throw error;
+        await pause(delayMs, call.signal);
+      }
+    }
+  }
+
+  async #send({ method, path, query = {}, body, headers, signal }: Call): Promise<Response> {
+    try {
+      return await this.#fetch(`${this.#baseUrl}${path}${queryText(query as Query)}`, {
+        method,
+        // Credentials go where they were meant to go, and nowhere else.
+        redirect: 'error',
+        headers: {
+          ...this.#authorization,
+          ...headers,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      throw this.#lost(error, signal);
+    }
+  }
+
+  async #failure(response: Response, signal: AbortSignal | undefined): Promise<Error> {
+    const body = await this.#parse(response, signal);
+    return errorOf(body, response.status, response.headers.get('retry-after'));
+  }
+
+  async #parse(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+    const text = await response.text().catch((error: unknown) => {
+      throw this.#lost(error, signal);
+    });
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw errorOf(null, response.status, null);
+    }
+  }
+
+  #lost(error: unknown, signal: AbortSignal | undefined): unknown {
+    return signal?.aborted ? signal.reason : this.unanswered(error);
+  }
+}
+
+function queryText(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null) parameters.set(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,110 @@
+import type { Payment } from './types.ts';
+
+/** The body of a webhook: a Payment that is completed or failed, and three fields. */
+export interface PaymentFinalized extends Payment {
+  readonly type: 'payment.finalized';
+  /** ISO 8601. */
+  readonly timestamp: string;
+  /** Hex key of the wallet. */
+  readonly user_pk: string;
+}
+
+/** How a webhook is verified. */
+export interface VerifyOptions {
+  /** How far the webhook's time may lie from now, in seconds; default 300. */
+  readonly toleranceSecs?: number | undefined;
+  /** Milliseconds since the UNIX epoch; default now. */
+  readonly nowMs?: number | undefined;
+}
+
+/** Headers as `fetch`, Node's `http` and most frameworks give them. */
+export type WebhookHeaders =
+  | Headers
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A webhook that is not what the sidecar sent, or not now: answer 400 and do nothing. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+}
+
+/**
+ * Verifies a webhook as Standard Webhooks says and answers its payment. `body` is the raw body, before any parsing:
+ * JSON that was parsed and written again has another signature. The `webhook-id` stays the same over repeats: use it
+ * to do things once. Throws `WebhookVerificationError`, and a `TypeError` for a secret that is not base64.
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array,
+  headers: WebhookHeaders,
+  secret: string,
+  options: VerifyOptions = {},
+): Promise<PaymentFinalized> {
+  const id = header(headers, 'webhook-id');
+  const timestamp = header(headers, 'webhook-timestamp');
+  const signatures = header(headers, 'webhook-signature');
+  checkTime(timestamp, options);
+  const raw = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const signed = concat(new TextEncoder().encode(`${id}.${timestamp}.`), raw);
+  const key = await crypto.subtle.importKey(
+    'raw',
+    secretBytes(secret),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['verify'],
+  );
+  for (const signature of signatures.split(' ')) {
+    const bytes = signature.startsWith('v1,') ? fromBase64(signature.slice(3)) : null;
+    // Web Crypto compares in constant time, so that a signature cannot be guessed byte by byte.
+    if (bytes && (await crypto.subtle.verify('HMAC', key, bytes, signed))) {
+      return JSON.parse(new TextDecoder().decode(raw)) as PaymentFinalized;
+    }
+  }
+  throw new WebhookVerificationError(
+    'No signature of the webhook is right: see whether the secret is that of the sidecar and the body is unchanged.',
+  );
+}
+
+/** A repeat of an old webhook by somebody who saw it is refused by its time. */
+function checkTime(timestamp: string, { toleranceSecs = 300, nowMs = Date.now() }: VerifyOptions) {
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw new WebhookVerificationError('The header webhook-timestamp must be seconds: refuse it.');
+  }
+  if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSecs) {
+    throw new WebhookVerificationError(
+      'The webhook is too old or too new: see whether the clocks agree.',
+    );
+  }
+}
+
+function header(headers: WebhookHeaders, name: string): string {
+  const value =
+    headers instanceof Headers
+      ? headers.get(name)
+      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new WebhookVerificationError(
+    `The webhook has no header ${name}: see whether the sidecar has a --webhook-secret.`,
+  );
+}
+
+function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
+  const bytes = fromBase64(secret.startsWith('whsec_') ? secret.slice(6) : secret);
+  if (bytes && bytes.length > 0) return bytes;
+  throw new TypeError(
+    'The webhook secret must be base64, with or without whsec_: give the one of the sidecar.',
+  );
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(first.length + second.length);
+  joined.set(first);
+  joined.set(second, first.length);
+  return joined;
+}

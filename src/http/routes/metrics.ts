@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { METRICS_CONTENT_TYPE } from '../../lib/metrics.ts';
+import { route } from '../route.ts';
+
+/** How the sidecar does, for Prometheus; served where the configuration says so. */
+export const metricsRoutes = [
+  route({
+    method: 'get',
+    path: '/metrics',
+    group: 'health',
+    access: 'public',
+    summary: 'Show metrics for Prometheus',
+    description:
+      'Text format 0.0.4: counts, durations and states of the whole process. It names no wallet, client or payment. Served while the sidecar listens on loopback, or with `--metrics on`.',
+    addition: true,
+    mediaType: METRICS_CONTENT_TYPE,
+    response: z.string(),
+    example: {
+      response:
+        '# HELP wallet_sidecar_http_requests_total Requests answered, by the route of the reference, method and status.\n# TYPE wallet_sidecar_http_requests_total counter\nwallet_sidecar_http_requests_total{route="/v2/health",method="GET",status="200"} 12\n',
+    },
+    handler: async ({ parts }) =>
+      new Response(await parts.metrics.render(), {
+        headers: { 'content-type': METRICS_CONTENT_TYPE },
+      }),
+  }),
+];

@@ -1,0 +1,172 @@
+import { peek } from 'bun';
+import type { Counter, Histogram, Metrics } from '../lib/metrics.ts';
+import { ApiError, ERRORS, type ErrorName } from '../model/errors.ts';
+import type { NodeConnector, NodeSession, UpdateBatch, WalletNode } from './node.ts';
+
+/** Upper bounds in seconds: from a node in this process to payments that look for a route. */
+const BUCKETS_SECS = [0.001, 0.01, 0.1, 1, 10, 60];
+
+type Asynchronous<Group> = {
+  [Name in keyof Group]-?: Group[Name] extends (...args: never[]) => Promise<unknown>
+    ? Name
+    : never;
+}[keyof Group];
+type Core = Asynchronous<WalletNode>;
+type Group = Exclude<keyof WalletNode, Core | 'descriptor' | 'clock' | 'updates'>;
+
+/** What of the port is timed; the compiler sees to it that nothing is missing. */
+const CORE: Readonly<Record<Core, true>> = {
+  info: true,
+  createInvoice: true,
+  cancelInvoice: true,
+  payInvoice: true,
+  payment: true,
+  latestPayment: true,
+};
+const GROUPS: {
+  readonly [Name in Group]: Readonly<Record<Asynchronous<NonNullable<WalletNode[Name]>>, true>>;
+} = {
+  history: { tip: true, updatedAfter: true },
+  notes: { setPersonalNote: true },
+  offers: { createOffer: true, payOffer: true },
+  onchain: { nextUnusedAddress: true, payOnchain: true, estimateFeeMsat: true },
+  channels: { listChannels: true, openChannel: true, closeChannel: true },
+  names: { humanBitcoinAddress: true, claimUsername: true },
+  clients: { listClients: true, createClient: true, updateClient: true, revokeClient: true },
+  proofs: { proofMaterial: true },
+};
+
+type Call = (...args: never[]) => Promise<unknown>;
+/** Makes a timed call out of one; what that answers is answered as it is, with nothing put in between. */
+type Timing = <Timed extends Call>(call: Timed) => Timed;
+
+/**
+ * Registers how long calls of nodes take and which errors they end in. The answered function makes a connector whose
+ * calls are measured, and those of its wallets; a broken stream of updates counts as an error.
+ */
+export function measuredNodes(
+  metrics: Metrics,
+  elapsedMs: () => number,
+): (connector: NodeConnector) => NodeConnector {
+  const durations = metrics.histogram({
+    name: 'wallet_sidecar_node_call_duration_seconds',
+    help: 'Time until the wallet node answered a call, by the method of the node port.',
+    labels: ['method'],
+    buckets: BUCKETS_SECS,
+  });
+  const failed = errorCounter(metrics);
+  const timingOf = (method: string) => timing(durations({ method }), failed, elapsedMs);
+  const core = timingsOf(CORE, timingOf);
+  const groups = Object.entries(GROUPS).map(
+    ([name, methods]) =>
+      [name as Group, timingsOf(methods, (method) => timingOf(`${name}.${method}`))] as const,
+  );
+
+  function measuredNode(node: WalletNode): WalletNode {
+    const measured: Record<string, unknown> = overlay(node, core);
+    for (const [name, timings] of groups) {
+      const group = node[name];
+      if (group) measured[name] = overlay(group, timings);
+    }
+    measured.updates = (options: Parameters<WalletNode['updates']>[0]) =>
+      countingBreaks(() => node.updates(options), failed);
+    return measured as unknown as WalletNode;
+  }
+
+  const measuredSession = (session: NodeSession): NodeSession => ({
+    ...session,
+    node: measuredNode(session.node),
+  });
+  const [timeConnect, timeRoot] = [timingOf('connect'), timingOf('connectRoot')];
+  const [timeSignup, timeProvision] = [timingOf('signup'), timingOf('provision')];
+  return (connector) => {
+    const connect = timeConnect(connector.connect.bind(connector));
+    const connectRoot = timeRoot(connector.connectRoot.bind(connector));
+    return {
+      connect: async (credentials) => measuredSession(await connect(credentials)),
+      connectRoot: async (rootSeed) => measuredSession(await connectRoot(rootSeed)),
+      signup: timeSignup(connector.signup.bind(connector)),
+      provision: timeProvision(connector.provision.bind(connector)),
+      reachable: () => connector.reachable(),
+      close: () => connector.close(),
+    };
+  };
+}
+
+/** Counts by code what calls end in; what has no code of its own is error 6, as for the callers of this program. */
+function errorCounter(metrics: Metrics): (error: unknown) => void {
+  const family = metrics.counter({
+    name: 'wallet_sidecar_node_errors_total',
+    help: 'Errors that calls of the wallet node ended in, by the code that answers show.',
+    labels: ['code'],
+  });
+  const byKind = new Map<ErrorName, Counter>();
+  for (const kind of Object.keys(ERRORS) as ErrorName[]) {
+    byKind.set(kind, family({ code: String(ERRORS[kind].code) }));
+  }
+  return (error) => byKind.get(error instanceof ApiError ? error.kind : 'internal')?.inc();
+}
+
+function timingsOf(
+  methods: Readonly<Record<string, true>>,
+  timingOf: (method: string) => Timing,
+): readonly (readonly [string, Timing])[] {
+  return Object.keys(methods).map((method) => [method, timingOf(method)] as const);
+}
+
+function timing(
+  duration: Histogram,
+  failed: (error: unknown) => void,
+  elapsedMs: () => number,
+): Timing {
+  const answered = (startedMs: number) => duration.observe((elapsedMs() - startedMs) / 1000);
+  const refused = (startedMs: number, error: unknown) => {
+    answered(startedMs);
+    failed(error);
+  };
+  return <Timed extends Call>(call: Timed) => {
+    const timed = (...args: Parameters<Timed>) => {
+      const startedMs = elapsedMs();
+      try {
+        const answer = call(...args);
+        // Most answers of a node in this process are there at once; waiting for those would cost more than they do.
+        if (peek.status(answer) === 'fulfilled') answered(startedMs);
+        else
+          void answer.then(
+            () => answered(startedMs),
+            (error) => refused(startedMs, error),
+          );
+        return answer;
+      } catch (error) {
+        refused(startedMs, error);
+        throw error;
+      }
+    };
+    return timed as Timed;
+  };
+}
+
+/** The target with some of its methods timed; everything else is the target's own. */
+function overlay(
+  target: object,
+  timings: readonly (readonly [string, Timing])[],
+): Record<string, unknown> {
+  const over: Record<string, unknown> = Object.create(target);
+  for (const [name, time] of timings) {
+    const method = (target as Record<string, Call>)[name];
+    if (method) over[name] = time(method.bind(target));
+  }
+  return over;
+}
+
+async function* countingBreaks(
+  open: () => AsyncIterable<UpdateBatch>,
+  failed: (error: unknown) => void,
+): AsyncGenerator<UpdateBatch> {
+  try {
+    yield* open();
+  } catch (error) {
+    failed(error);
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { DELIVERY_STATES } from '../model/delivery.ts';
+import { DIRECTIONS, isFinal, type Payment, RAILS } from '../model/payment.ts';
+import type { ObservationStore, Store } from './ports.ts';
+
+/** So many counted payments are remembered, since nodes may tell of a payment's end more than once. */
+const REMEMBERED = 10_000;
+
+/**
+ * Registers what the store learns and holds, and answers the store with its observations counted: a payment once,
+ * when it is stored as completed or failed, unless that happened before this process started.
+ */
+export function measuredStore(store: Store, metrics: Metrics, clock: Clock): Store {
+  metrics.gauge(
+    {
+      name: 'wallet_sidecar_outbox_deliveries',
+      help: 'Webhook deliveries that are kept, by state.',
+      labels: ['state'],
+    },
+    async () => {
+      const counts = await store.outbox.counts();
+      return DELIVERY_STATES.map((state) => ({ labels: { state }, value: counts[state] }));
+    },
+  );
+  let updatedAtMs: number | null = null;
+  metrics.gauge(
+    {
+      name: 'wallet_sidecar_last_update_timestamp_seconds',
+      help: 'When a change of a payment was last stored, in UNIX time; absent before the first.',
+    },
+    () => (updatedAtMs === null ? [] : [{ labels: {}, value: updatedAtMs / 1000 }]),
+  );
+  const finalized = finalizationCounter(metrics, clock.now());
+  const observations: ObservationStore = {
+    ...store.observations,
+    async apply(walletId, batch, rules) {
+      const applied = await store.observations.apply(walletId, batch, rules);
+      if (applied.changed.length > 0) updatedAtMs = clock.now();
+      for (const payment of applied.changed) finalized(walletId, payment);
+      return applied;
+    },
+  };
+  return { ...store, observations };
+}
+
+function finalizationCounter(
+  metrics: Metrics,
+  startedAtMs: number,
+): (walletId: string, payment: Payment) => void {
+  const family = metrics.counter({
+    name: 'wallet_sidecar_payments_finalized_total',
+    help: 'Payments that were completed or failed since the start.',
+    labels: ['rail', 'direction', 'status'],
+  });
+  for (const rail of RAILS) {
+    for (const direction of DIRECTIONS) {
+      for (const status of ['completed', 'failed']) family({ rail, direction, status });
+    }
+  }
+  const countedAtMs = new Map<string, number>();
+  /** Ends up to here are counted already, or are not this process's to count. */
+  let settledMs = startedAtMs - 1;
+  return (walletId, payment) => {
+    if (!isFinal(payment)) return;
+    const { rail, direction, status, index } = payment;
+    const atMs = payment.finalizedAtMs ?? payment.updatedAtMs;
+    const key = `${walletId} ${index}`;
+    if (atMs <= settledMs || countedAtMs.has(key)) return;
+    countedAtMs.set(key, atMs);
+    family({ rail, direction, status }).inc();
+    if (countedAtMs.size <= REMEMBERED) return;
+    for (const [oldest, oldestMs] of countedAtMs) {
+      countedAtMs.delete(oldest);
+      settledMs = Math.max(settledMs, oldestMs);
+      break;
+    }
+  };
+}

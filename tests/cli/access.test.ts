@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { parseWebhookSecret } from '../../src/config/webhook-secret.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { type CliWorld, openCliWorld, runBinary } from './sidecar.ts';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const received: { headers: Headers; body: string }[] = [];
+let status = 200;
+let world: CliWorld;
+let folder: string;
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    received.push({ headers: new Headers(request.headers), body: await request.text() });
+    return new Response(null, { status });
+  },
+});
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cli-'));
+  const hook = `http://127.0.0.1:${receiver.port}/hook`;
+  world = await openCliWorld(['--webhook-url', hook, '--webhook-secret', SECRET]);
+});
+afterAll(async () => {
+  await world.close();
+  await receiver.stop(true);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('clients', () => {
+  test('create prints the credentials alone on stdout, and a warning on stderr', async () => {
+    const { exitCode, stdout, stderr } = await world.run(
+      ...['clients', 'create', '--label', 'shop', '--scope', 'read_info,receive'],
+      ...['--scope', 'annotate', '--expires', '30d'],
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^\S+$/);
+    expect(stderr).toMatch(/^Keep it secret: /);
+    expect(stderr).not.toContain(stdout);
+    const file = join(folder, 'credentials');
+    writeFileSync(file, `${stdout}\n`);
+    expect((await world.run('info', '--client-credentials-path', file)).exitCode).toBe(0);
+    const info = await world.api('GET', '/v2/node/client_info', undefined, stdout);
+    expect(info).toMatchObject({ label: 'shop', scopes: ['read_info', 'receive', 'annotate'] });
+    expect(info.expires_at - info.created_at).toBeGreaterThan(29 * 24 * 3600 * 1000);
+    expect(await world.run('payments', '--client-credentials', stdout)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/get_updated_payments.*\(error 108\)/),
+    });
+  });
+
+  test('create --json prints the answer of the API; the warning stays on stderr', async () => {
+    const ran = await world.run('clients', 'create', '--permission', 'node_info', '--json');
+    expect(JSON.parse(ran.stdout)).toMatchObject({ effective_permissions: ['node_info'] });
+    expect(ran.stderr).toContain('Keep it secret');
+  });
+
+  test('list shows who may do what, with budgets, and --json is the answer of the API', async () => {
+    const budget = ['--budget', '10000/day', '--max-payment', '1000'];
+    await world.json('clients', 'create', '--label', 'bot', '--scope', 'send', ...budget);
+    const { stdout } = await world.run('clients', 'list');
+    const row = stdout.split('\n').find((line) => line.includes('bot')) ?? '';
+    expect(row).toMatch(/^[0-9a-f]{64} {2}bot +send +0 of 10,000 sats a day, 1,000 sats at once/);
+    expect(row).toEndWith('never');
+    const json = await world.run('clients', 'list', '--json');
+    expect(json.stdout).toBe(await world.text('/v2/node/list_clients'));
+  });
+
+  test('update changes what is named and leaves the rest', async () => {
+    const { client_pk } = await world.json('clients', 'create', '--label', 'a', '--scope', 'send');
+    const shown = await world.run('clients', 'update', client_pk, '--label', 'b');
+    expect(shown.stdout).toMatch(/^Label +b$/m);
+    expect(shown.stdout).toMatch(/^May +send$/m);
+    const update = (...flags: string[]) => world.json('clients', 'update', client_pk, ...flags);
+    expect(await update('--scope', 'read_info', '--budget', '5/total')).toMatchObject({
+      client: { label: 'b', scopes: ['read_info'], budget: { amount: '5', period: 'total' } },
+    });
+    await update('--expires', '2099-01-31');
+    const cleared = ['--clear-label', '--clear-expiration', '--clear-budget'];
+    expect(await update(...cleared)).toMatchObject({
+      client: { label: null, expires_at: null, budget: null, scopes: ['read_info'] },
+    });
+  });
+
+  test('revoke ends the credentials at once', async () => {
+    const made = await world.json('clients', 'create', '--scope', 'full');
+    const revoked = await world.run('clients', 'revoke', made.client_pk);
+    expect(revoked).toEqual({
+      exitCode: 0,
+      stdout: 'Revoked: its credentials work no longer.',
+      stderr: '',
+    });
+    expect(await world.run('info', '--client-credentials', made.client_credentials)).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('(error 104)'),
+    });
+  });
+
+  test('an unknown client ends with 1 and error 107', async () => {
+    expect(await world.run('clients', 'revoke', 'ab'.repeat(32))).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('(error 107)'),
+    });
+  });
+});
+
+describe('webhooks', () => {
+  test('what was delivered is listed, verified with the secret, and sent again', async () => {
+    await receivePayment();
+    const [{ headers, body }] = (await receivedSoFar(1)) as [(typeof received)[0]];
+    const id = headers.get('webhook-id') ?? '';
+    const listed = await deliveryInState('delivered');
+    expect(listed).toContain(id);
+    expect((await world.run('webhooks', 'list', '--json', '--limit', '50')).stdout).toBe(
+      await world.text('/v2/webhooks/deliveries?limit=50'),
+    );
+
+    const file = join(folder, 'body.json');
+    writeFileSync(file, body);
+    const flags = [...headers].flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
+    const env = { SERVICE_WEBHOOK_SECRET: SECRET };
+    expect(await runBinary(['webhooks', 'verify', file, ...flags], env)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^Valid: signed with this secret at \d{4}-/),
+      stderr: '',
+    });
+
+    const before = received.length;
+    expect(await world.json('webhooks', 'redeliver', id)).toEqual({ redelivered: 1 });
+    const again = await receivedSoFar(before + 1);
+    expect(again.at(-1)?.headers.get('webhook-id')).toBe(id);
+    const all = await world.run('webhooks', 'redeliver', '--since', '1h');
+    expect(all.stdout).toMatch(/^Deliveries to be sent again: [1-9]\d*$/);
+    expect(await world.run('webhooks', 'redeliver', 'msg_none')).toMatchObject({
+      exitCode: 1,
+      stderr: 'Delivery not found (error 107).',
+    });
+  });
+
+  test('a delivery that fails shows why, and --state selects', async () => {
+    status = 500;
+    const index = await receivePayment();
+    const rowOf = async () => {
+      const { stdout } = await world.run('webhooks', 'list');
+      return stdout.split('\n').find((row) => row.endsWith(index)) ?? '';
+    };
+    while (!(await rowOf()).includes('answered 500')) await Bun.sleep(20);
+    const delivered = await world.run('webhooks', 'list', '--state', 'delivered');
+    expect(delivered.exitCode).toBe(0);
+    expect(delivered.stdout).not.toContain(index);
+    status = 200;
+  });
+
+  test('secret draws a new secret each time that the sidecar accepts', async () => {
+    const first = await runBinary(['webhooks', 'secret']);
+    expect(first.stdout).toMatch(/^whsec_/);
+    expect(parseWebhookSecret(first.stdout)).toHaveProperty('value');
+    expect(first.stderr).not.toContain(first.stdout);
+    const second = JSON.parse((await runBinary(['webhooks', 'secret', '--json'])).stdout);
+    expect(second.webhook_secret).not.toBe(first.stdout);
+  });
+});
+
+describe('webhooks verify', () => {
+  const body = '{"type":"payment.finalized","message":"₿"}';
+  const nowSecs = Math.floor(systemClock.now() / 1000);
+  const signed = (atSecs: number) => [
+    ...['-H', 'Webhook-Id: msg_1', '-H', `webhook-timestamp: ${atSecs}`, '-H'],
+    `webhook-signature: v1,bm90IHRoaXM= ${new Webhook(SECRET).sign('msg_1', new Date(atSecs * 1000), body)}`,
+  ];
+  const verify = (flags: readonly string[], stdin = body) =>
+    runBinary(['webhooks', 'verify', '--webhook-secret', SECRET, ...flags], {}, stdin);
+
+  test('reads the body from stdin', async () => {
+    expect(await verify([...signed(nowSecs), '--json'])).toEqual({
+      exitCode: 0,
+      stdout: '{"valid":true}',
+      stderr: '',
+    });
+  });
+
+  test('another body, secret, id or time does not match', async () => {
+    const other = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
+    const flags = signed(nowSecs);
+    const swapped = (from: string, to: string) => flags.map((flag) => flag.replace(from, to));
+    const wrong = [
+      await verify(flags, `${body} `),
+      await verify([...flags, '--webhook-secret', other]),
+      await verify(swapped('msg_1', 'msg_2')),
+      await verify(swapped(String(nowSecs), String(nowSecs - 1))),
+    ];
+    for (const { exitCode, stdout, stderr } of wrong) {
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr).toMatch(/^No signature matches: /);
+    }
+  });
+
+  test('an old webhook is refused unless its age does not matter', async () => {
+    const old = signed(nowSecs - 3600);
+    const refused = await verify([...old, '--json']);
+    expect(refused.exitCode).toBe(1);
+    expect(JSON.parse(refused.stdout)).toEqual({ valid: false, reason: refused.stderr });
+    expect(refused.stderr).toContain('--any-age');
+    expect((await verify([...old, '--any-age'])).exitCode).toBe(0);
+  });
+
+  test('a missing header, secret or file is wrong usage', async () => {
+    const flags = signed(nowSecs);
+    const wrong = {
+      'webhook-signature': await verify(flags.slice(0, 4)),
+      '--webhook-secret': await runBinary(['webhooks', 'verify', ...flags], {}, body),
+      'must be base64': await verify([...flags, '--webhook-secret', 'whsec_c2hvcnQ=']),
+      '/none/body': await verify([...flags, '/none/body']),
+      colon: await verify(['-H', 'webhook-id']),
+    };
+    for (const [words, { exitCode, stderr }] of Object.entries(wrong)) {
+      expect(stderr).toContain(words);
+      expect(exitCode).toBe(2);
+      expect(stderr).not.toContain('c2hvcnQ');
+    }
+  });
+});
+
+/** Has the second wallet pay an invoice of the default one; answers its index. */
+async function receivePayment(): Promise<string> {
+  const { invoice, index } = await world.api('POST', '/v2/node/create_invoice', { amount: '5' });
+  await world.api('POST', '/v2/node/pay_invoice', { invoice }, world.bob);
+  return index;
+}
+
+async function receivedSoFar(count: number) {
+  while (received.length < count) await Bun.sleep(10);
+  return received;
+}
+
+/** The table of the deliveries in a state, once there is one. */
+async function deliveryInState(state: string): Promise<string> {
+  for (;;) {
+    const { stdout } = await world.run('webhooks', 'list', '--state', state);
+    if (stdout !== 'No deliveries.') return stdout;
+  }
+}

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  ERROR_CODES,
+  WalletSidecar,
+  WalletSidecarError,
+  type WalletSidecarOptions,
+} from '../../src/client/index.ts';
+import { ERRORS } from '../../src/model/errors.ts';
+
+interface Seen {
+  readonly url: string;
+  readonly init: RequestInit;
+  readonly headers: Headers;
+}
+type Step = () => Response;
+
+/** A client whose calls are answered by `steps`, one after another, the last one for ever. */
+function clientWith(steps: readonly Step[], options: WalletSidecarOptions = {}) {
+  const seen: Seen[] = [];
+  const client = new WalletSidecar({
+    url: 'http://sidecar.test/',
+    fetch: async (url, init) => {
+      seen.push({ url, init, headers: new Headers(init.headers) });
+      return (steps[seen.length - 1] ?? steps.at(-1) ?? gone)();
+    },
+    ...options,
+  });
+  return { client, seen };
+}
+
+const ok = () => Response.json({ status: 'ok' });
+const gone = (): Response => {
+  throw new TypeError('fetch failed');
+};
+const full = () =>
+  Response.json(
+    { code: 8, msg: 'Over capacity: call again.', data: null, sensitive: false },
+    { status: 503, headers: { 'retry-after': '0' } },
+  );
+
+async function errorFrom(call: Promise<unknown>): Promise<WalletSidecarError> {
+  const error: unknown = await call.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof WalletSidecarError) return error;
+  throw new Error(`expected a WalletSidecarError, got ${String(error)}`);
+}
+
+describe('what is sent', () => {
+  test('the credentials, the body as JSON, the idempotency key and the wish not to wait', async () => {
+    const { client, seen } = clientWith([ok], { credentials: ' secret\n' });
+    await client.payInvoice(
+      { invoice: 'lnbc1', personal_note: undefined, max_fee: '0.5' },
+      { idempotencyKey: 'order-1', respondAfterSecs: 0 },
+    );
+    expect(seen[0]?.url).toBe('http://sidecar.test/v2/node/pay_invoice');
+    expect(seen[0]?.init).toMatchObject({
+      method: 'POST',
+      body: '{"invoice":"lnbc1","max_fee":"0.5"}',
+      redirect: 'error',
+    });
+    expect(Object.fromEntries(seen[0]?.headers ?? [])).toEqual({
+      authorization: 'Bearer secret',
+      'content-type': 'application/json',
+      'idempotency-key': 'order-1',
+      prefer: 'wait=0',
+    });
+  });
+
+  test('query parameters, those left out not at all, and no header without credentials', async () => {
+    const { client, seen } = clientWith([ok]);
+    await client.listPayments({ filter: 'all', limit: 5, after: undefined });
+    expect(seen[0]?.url).toBe('http://sidecar.test/v2/node/list_payments?filter=all&limit=5');
+    expect([...(seen[0]?.headers ?? [])]).toEqual([]);
+  });
+
+  test('below the path of the url, for a sidecar behind a proxy', async () => {
+    const { client, seen } = clientWith([ok], { url: 'https://shop.test/wallet/' });
+    await client.health();
+    expect(seen[0]?.url).toBe('https://shop.test/wallet/v2/health');
+  });
+});
+
+describe('errors', () => {
+  test('carry what the sidecar said', async () => {
+    const body = { code: 108, msg: 'Ask for it.', data: { permission: 'send' }, sensitive: false };
+    const { client } = clientWith([() => Response.json(body, { status: 403 })]);
+    const error = await errorFrom(client.nodeInfo());
+    expect(error.message).toBe('Ask for it.');
+    expect(error).toMatchObject({
+      name: 'WalletSidecarError',
+      code: ERROR_CODES.forbidden,
+      httpStatus: 403,
+      data: { permission: 'send' },
+      retryAfterMs: null,
+    });
+  });
+
+  test('name the codes of the server', () => {
+    const codes = Object.entries(ERRORS).map(([name, { code }]) => [name, code]);
+    expect(ERROR_CODES as object).toEqual(Object.fromEntries(codes));
+  });
+
+  for (const [what, answer] of [
+    ['a page', () => new Response('<html>', { status: 502 })],
+    ['a page with status 200', () => new Response('<html>')],
+    ['foreign JSON', () => Response.json({ error: 'no' }, { status: 404 })],
+  ] as const) {
+    test(`say so when ${what} answers instead of a sidecar`, async () => {
+      const { client, seen } = clientWith([answer]);
+      const error = await errorFrom(client.health());
+      expect(error.message).toContain('not that of a wallet-sidecar');
+      expect(error).toMatchObject({ code: null, httpStatus: answer().status });
+      expect(seen).toHaveLength(1);
+    });
+  }
+
+  test('say so when nothing answers, and never show the credentials', async () => {
+    const { client } = clientWith([gone], { maxRetries: 0, credentials: 'secret' });
+    const error = await errorFrom(client.health());
+    expect(error.message).toBe(
+      'No sidecar answered at http://sidecar.test: see whether it runs, and whether the url is right.',
+    );
+    expect(error).toMatchObject({ code: null, httpStatus: null, cause: expect.any(TypeError) });
+    expect(Bun.inspect({ error, client })).not.toContain('secret');
+  });
+
+  test('a url that is none is refused at once', () => {
+    expect(() => new WalletSidecar({ url: '127.0.0.1:5393' })).toThrow();
+  });
+});
+
+describe('calls are repeated', () => {
+  test('when no answer came or the sidecar is full, until one comes', async () => {
+    const { client, seen } = clientWith([gone, full, ok]);
+    expect(await client.health()).toEqual({ status: 'ok' });
+    expect(seen).toHaveLength(3);
+  });
+
+  test('when the answer breaks off', async () => {
+    const broken = () =>
+      new Response(new ReadableStream({ pull: (stream) => stream.error(new TypeError('cut')) }));
+    const { client, seen } = clientWith([broken, ok]);
+    expect(await client.syncPayments()).toBeObject();
+    expect(seen).toHaveLength(2);
+  });
+
+  test('twice at most, unless told otherwise', async () => {
+    const { client, seen } = clientWith([full]);
+    expect(await errorFrom(client.nodeInfo())).toMatchObject({ code: 8, retryAfterMs: 0 });
+    expect(seen).toHaveLength(3);
+    const patient = clientWith([full], { maxRetries: 4 });
+    await errorFrom(patient.client.nodeInfo());
+    expect(patient.seen).toHaveLength(5);
+  });
+
+  test('a POST only with an idempotency key, and with the same one', async () => {
+    for (const step of [gone, full]) {
+      const bare = clientWith([step, step, ok]);
+      await errorFrom(bare.client.pay({ payable: 'lnbc1' }));
+      await errorFrom(bare.client.createInvoice());
+      expect(bare.seen).toHaveLength(2);
+      const keyed = clientWith([step, ok]);
+      await keyed.client.pay({ payable: 'lnbc1' }, { idempotencyKey: 'k' });
+      expect(keyed.seen.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['k', 'k']);
+    }
+  });
+
+  test('wait_for_next_payment only from a given place, since its answer counts as seen', async () => {
+    const bare = clientWith([gone, ok]);
+    await errorFrom(bare.client.waitForNextPayment());
+    expect(bare.seen).toHaveLength(1);
+    const placed = clientWith([gone, ok]);
+    await placed.client.waitForNextPayment({ start_index: 'u1' });
+    expect(placed.seen).toHaveLength(2);
+  });
+
+  test('not when the answer is final, and not when the sidecar asks for a long time', async () => {
+    const error =
+      (code: number, status: number, headers = {}) =>
+      () =>
+        Response.json({ code, msg: 'No.', data: null, sensitive: false }, { status, headers });
+    for (const step of [error(106, 400), error(4, 504), error(6, 500), error(5, 502)]) {
+      const { client, seen } = clientWith([step, ok]);
+      await errorFrom(client.nodeInfo());
+      expect(seen).toHaveLength(1);
+    }
+    const busy = clientWith([error(8, 503, { 'retry-after': '3600' }), ok]);
+    expect(await errorFrom(busy.client.health())).toMatchObject({ retryAfterMs: 3_600_000 });
+    expect(busy.seen).toHaveLength(1);
+  });
+});
+
+describe('a signal', () => {
+  test('ends a call with its own reason', async () => {
+    const reason = new Error('enough');
+    const stop = new AbortController();
+    const { client } = clientWith([], {
+      fetch: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason));
+        }),
+    });
+    const call = client.waitForPayment({ index: 'x' }, { signal: stop.signal });
+    stop.abort(reason);
+    expect(await call.catch((error: unknown) => error)).toBe(reason);
+  });
+
+  test('ends the pause before a repetition', async () => {
+    const stop = new AbortController();
+    const { client, seen } = clientWith([
+      () => {
+        queueMicrotask(() => setTimeout(() => stop.abort(new Error('enough'))));
+        return gone();
+      },
+    ]);
+    const call = client.health({ signal: stop.signal });
+    expect(await call.catch((error: Error) => error.message)).toBe('enough');
+    expect(seen).toHaveLength(1);
+  });
+});

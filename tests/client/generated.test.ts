@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { clientSources } from '../../generate-client.ts';
+import { WalletSidecar } from '../../src/client/index.ts';
+import { ROUTES } from '../../src/http/routes/index.ts';
+
+test('the generated files of the client are those of the routes: `npm run generate` after a change', async () => {
+  for (const [name, text] of Object.entries(await clientSources())) {
+    const path = join(import.meta.dir, '..', '..', 'src', 'client', name);
+    expect(`${name}\n${await Bun.file(path).text()}`).toBe(`${name}\n${text}`);
+  }
+});
+
+test('there is one method for each endpoint, and it calls that endpoint', async () => {
+  const called: string[] = [];
+  const client = new WalletSidecar({
+    url: 'http://sidecar.test',
+    fetch: async (url, { method }) => {
+      called.push(`${String(method).toLowerCase()} ${new URL(url).pathname}`);
+      return Response.json({});
+    },
+  });
+  const methods = Object.getOwnPropertyNames(WalletSidecar.prototype).filter(
+    (name) => name !== 'constructor' && name !== 'events',
+  );
+  for (const name of methods) {
+    const method = Reflect.get(client, name) as (request: object) => Promise<unknown>;
+    await method.call(client, {});
+  }
+  await client.events().next().catch(String);
+  const endpoints = ROUTES.filter(({ path }) => path.startsWith('/v2/'));
+  expect(called.toSorted()).toEqual(endpoints.map((one) => `${one.method} ${one.path}`).toSorted());
+});

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+
+const ROOT = join(import.meta.dir, '..', '..');
+/** A project that has installed the package, and nothing else. */
+const project = realpathSync(mkdtempSync(join(tmpdir(), 'wallet-sidecar-package-')));
+const installed = join(project, 'node_modules', 'wallet-sidecar');
+let world: ConformanceWorld;
+
+beforeAll(async () => {
+  world = await openConformanceWorld();
+  mkdirSync(installed, { recursive: true });
+  run(ROOT, ['npm', 'pack', './dist/client', '--pack-destination', project]);
+  const [archive = ''] = readdirSync(project).filter((name) => name.endsWith('.tgz'));
+  run(project, ['tar', '-xzf', archive, '-C', installed, '--strip-components=1']);
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(project, { recursive: true, force: true });
+});
+
+function run(cwd: string, command: string[], env: Readonly<Record<string, string>> = {}): string {
+  const child = Bun.spawnSync(command, { cwd, env: { ...process.env, ...env } });
+  const output = child.stdout.toString();
+  if (child.exitCode === 0) return output;
+  throw new Error(`${command.join(' ')}: ${output}${child.stderr.toString()}`);
+}
+
+test('the package has no dependencies', async () => {
+  const manifest = await Bun.file(join(installed, 'package.json')).json();
+  expect(Object.keys(manifest).toSorted()).toEqual(
+    ['description', 'engines', 'exports', 'license', 'name', 'type', 'version'].toSorted(),
+  );
+});
+
+test('plain Node takes a payment with the package', () => {
+  writeFileSync(
+    join(project, 'pay.js'),
+    `import { ERROR_CODES, WalletSidecar, WalletSidecarError } from 'wallet-sidecar';
+     const [url, credentials] = [process.env.SIDECAR_URL, process.env.SIDECAR_CREDENTIALS];
+     const shop = new WalletSidecar({ url });
+     const customer = new WalletSidecar({ url, credentials });
+     const { updated_index } = await shop.updatedPayments();
+     const { invoice, index } = await shop.createInvoice({ amount: '1000' });
+     const events = shop.events({ startIndex: updated_index });
+     const paid = customer.pay({ payable: invoice }, { idempotencyKey: 'once' });
+     const { value } = await events.next();
+     await events.return();
+     const again = await customer.pay({ payable: invoice }, { idempotencyKey: 'once' });
+     const unknown = await shop.payment({ index: index.replace(/.$/, 'z') }).catch((error) => error);
+     console.log(JSON.stringify({
+       sameIndex: value.payment.index === index,
+       status: (await paid).status,
+       sameAgain: again.index === (await paid).index,
+       refused: unknown instanceof WalletSidecarError && unknown.code === ERROR_CODES.rejected,
+     }));`,
+  );
+  const answer = run(project, ['node', 'pay.js'], {
+    SIDECAR_URL: world.baseUrl,
+    SIDECAR_CREDENTIALS: world.bob,
+  });
+  expect(JSON.parse(answer)).toEqual({
+    sameIndex: true,
+    status: 'completed',
+    sameAgain: true,
+    refused: true,
+  });
+});
+
+test('its types hold callers to the contract, with no types of a runtime', () => {
+  writeFileSync(
+    join(project, 'typed.ts'),
+    `import { verifyWebhook, WalletSidecar, type Payment, type Sats } from 'wallet-sidecar';
+     const client = new WalletSidecar();
+     const amount: Sats = '0.5';
+     export const paid: Promise<Payment> = client.pay({ payable: 'x', amount }, { respondAfterSecs: 0 });
+     export const finalized: Promise<Payment> = verifyWebhook('', new Headers(), '');
+     // @ts-expect-error a payment needs something to pay
+     client.pay({ amount });
+     // @ts-expect-error an invoice is not paid later
+     client.createInvoice({}, { respondAfterSecs: 0 });
+     // @ts-expect-error a filter is required
+     client.listPayments({});
+     // @ts-expect-error there is no such scope
+     client.createClient({ scopes: ['everything'] });
+     // @ts-expect-error amounts of answers are text: numbers would lose millisatoshis
+     export const fees: Promise<number> = client.pay({ payable: 'x' }).then((payment) => payment.fees);`,
+  );
+  const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
+  const flags = '--noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2022';
+  const lib = ['--lib', 'es2022,dom,dom.iterable', '--types', ''];
+  expect(run(project, [tsc, ...flags.split(' '), ...lib, 'typed.ts'])).toBe('');
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type PaymentFinalized,
+  verifyWebhook,
+  WebhookVerificationError,
+} from '../../src/client/index.ts';
+import type { WebhookPayload } from '../../src/model/delivery.ts';
+import { deliverySigner } from '../../src/webhooks/sign.ts';
+import vectors from '../vectors/standard-webhooks.json';
+
+type Members<T> = { readonly [Name in keyof T]-?: true };
+type Headers = Readonly<Record<string, string>>;
+
+/** The sidecar's webhooks fit the client's type, and have no member that it lacks: the compiler looks. */
+const asSent = (payload: WebhookPayload): PaymentFinalized => payload;
+const asTyped = (members: Members<PaymentFinalized>): Members<WebhookPayload> => members;
+
+describe('the cases of the Standard Webhooks tests', () => {
+  for (const vector of vectors.verify) {
+    test(`${vector.id} is ${vector.accept ? 'accepted' : 'refused'}`, async () => {
+      const nowMs = vector.now * 1000;
+      const headers = vector.headers as Headers;
+      const verified = verifyWebhook(vector.payload, headers, vector.secret, { nowMs });
+      if (vector.accept) expect((await verified) as unknown).toEqual(JSON.parse(vector.payload));
+      else await expect(verified).rejects.toBeInstanceOf(WebhookVerificationError);
+    });
+  }
+  for (const { id, secret } of vectors.secrets) {
+    test(`${id} is refused as a secret`, async () => {
+      const [good] = vectors.verify;
+      const nowMs = (good?.now ?? 0) * 1000;
+      const verified = verifyWebhook('{}', (good?.headers ?? {}) as Headers, secret, { nowMs });
+      await expect(verified).rejects.toThrow('The webhook secret must be base64');
+    });
+  }
+});
+
+describe('what the sidecar signs', () => {
+  const secret = Buffer.alloc(32, 7).toString('base64');
+  const body = JSON.stringify({ type: 'payment.finalized', payer_name: 'Zoë ₿' });
+  const sentAtMs = 1_764_000_000_000;
+  const headers = deliverySigner(secret)('msg_1', sentAtMs, body);
+  const at = (secs: number) => ({ nowMs: sentAtMs + secs * 1000 });
+
+  test('verifies as text and as bytes, with headers of fetch and of Node', async () => {
+    const shapes = [headers, new Headers(headers), lists(headers)];
+    for (const shape of shapes) {
+      for (const raw of [body, new TextEncoder().encode(body)]) {
+        expect((await verifyWebhook(raw, shape, secret, at(0))).payer_name).toBe('Zoë ₿');
+      }
+    }
+  });
+
+  test('is refused when a byte of the body, the id or the time is another', async () => {
+    const other = Buffer.alloc(32, 8).toString('base64');
+    const changes = [
+      () => verifyWebhook(body.replace('Z', 'z'), headers, secret, at(0)),
+      () => verifyWebhook(body, { ...headers, 'webhook-id': 'msg_2' }, secret, at(0)),
+      () => verifyWebhook(body, { ...headers, 'webhook-timestamp': '1764000001' }, secret, at(0)),
+      () => verifyWebhook(body, headers, other, at(0)),
+    ];
+    for (const verify of changes) {
+      await expect(verify()).rejects.toThrow('No signature of the webhook is right');
+    }
+  });
+
+  test('is refused when it is more than the tolerance away from now', async () => {
+    await expect(verifyWebhook(body, headers, secret, at(301))).rejects.toThrow(
+      'too old or too new',
+    );
+    await expect(verifyWebhook(body, headers, secret, at(-301))).rejects.toThrow(
+      'too old or too new',
+    );
+    await expect(verifyWebhook(body, headers, secret)).rejects.toThrow('too old or too new');
+    expect(await verifyWebhook(body, headers, secret, at(300))).toBeObject();
+    const patient = { ...at(3600), toleranceSecs: 3600 };
+    expect(await verifyWebhook(body, headers, secret, patient)).toBeObject();
+  });
+
+  test('has no member that the type of the client lacks', () => {
+    expect([asSent, asTyped]).toBeArrayOfSize(2);
+  });
+});
+
+/** Headers with other values around them, as Node gives them. */
+function lists(headers: Headers): Readonly<Record<string, string | string[] | undefined>> {
+  return { ...headers, 'set-cookie': ['a', 'b'], via: undefined };
+}

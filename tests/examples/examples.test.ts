@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Payment } from '../../src/client/index.ts';
+import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+
+const ROOT = join(import.meta.dir, '..', '..');
+const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-examples-'));
+const shopPort = freePort();
+let sidecar: FaultSidecar;
+let credentials: string;
+let relay: ReturnType<typeof Bun.serve>;
+/** How the shop of the running example answered webhooks that the sidecar has not sent, by what is wrong. */
+let forgeries: Record<string, number> = {};
+
+const LANGUAGES = {
+  curl: { command: ['bash'], extension: 'sh', runs: canRun('perl', '-MDigest::SHA', '-e1') },
+  typescript: { command: [process.execPath], extension: 'ts', runs: true },
+  python: { command: ['python3', '-B'], extension: 'py', runs: canRun('python3', '--version') },
+} as const;
+
+beforeAll(async () => {
+  relay = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: relayWebhook });
+  sidecar = await startFaultSidecar({
+    dataDir: join(folder, 'data'),
+    port: freePort(),
+    webhookUrl: relay.url.href,
+    env: { SERVICE_WEBHOOK_SECRET: SECRET },
+  });
+  const wallet = await sidecar.call('POST', '/sandbox/wallets');
+  credentials = (wallet as { client_credentials: string }).client_credentials;
+});
+afterAll(async () => {
+  await sidecar.stop();
+  await relay.stop(true);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+for (const [language, { command, extension, runs }] of Object.entries(LANGUAGES)) {
+  if (!runs) console.warn(`SKIPPED: the examples in ${language}, since ${command[0]} is missing.`);
+  const run = (name: string) =>
+    runExample([...command, join('examples', language, `${name}.${extension}`)]);
+
+  describe.skipIf(!runs)(`the examples in ${language}`, () => {
+    test('the shop delivers for a webhook that the sidecar signed, and for no other', async () => {
+      forgeries = {};
+      const payment = await run('shop');
+      expect(payment).toMatchObject({ direction: 'inbound', status: 'completed', amount: '1000' });
+      expect(forgeries).toEqual({ unsigned: 400, altered: 400, old: 400, 'other id': 400 });
+    });
+
+    test('the tip arrives at the Lightning Address with its message', async () => {
+      const payment = await run('tip');
+      expect(payment).toMatchObject({ direction: 'outbound', status: 'completed', amount: '210' });
+      expect(payment.message).toBe('Thank you');
+    });
+
+    test('the payout within the budget is made, and the one beyond it is refused', async () => {
+      const before = await amountsSent();
+      const payment = await run('payout');
+      expect(payment).toMatchObject({ direction: 'outbound', status: 'completed', amount: '800' });
+      expect(payment.output).toMatch(/^bob was refused: \w.+/m);
+      expect(await amountsSent()).toEqual(['800', ...before]);
+      const { clients } = (await call('GET', '/v2/node/list_clients')) as {
+        clients: Record<string, { label: string }>;
+      };
+      expect(Object.values(clients).map(({ label }) => label)).not.toContain('payouts');
+    });
+  });
+}
+
+/** Runs an example; answers what it printed and the payment that its last index names, read through the API. */
+async function runExample(command: string[]): Promise<Payment & { readonly output: string }> {
+  const child = Bun.spawn(command, {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      SIDECAR_URL: sidecar.baseUrl,
+      SIDECAR_CREDENTIALS: credentials,
+      WEBHOOK_SECRET: SECRET,
+      WEBHOOK_PORT: String(shopPort),
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  expect({ errors, exitCode: await child.exited }).toEqual({ errors: '', exitCode: 0 });
+  expect(output).not.toContain(credentials);
+  const index = [...output.matchAll(/: (\d{19}-\w{2}_[0-9a-f]{64})$/gm)].at(-1)?.[1] ?? '';
+  const payment = await call('GET', '/v2/node/payment', { index });
+  return { ...(payment as Payment), output };
+}
+
+function call(method: string, path: string, query: Record<string, string> = {}): Promise<unknown> {
+  return sidecar.call(method, path, { query, credentials });
+}
+
+/** Amounts of all payments sent, newest first. */
+async function amountsSent(): Promise<readonly (string | null)[]> {
+  await call('PUT', '/v2/node/sync_payments');
+  const query = { filter: 'all', direction: 'outbound' };
+  const { payments } = (await call('GET', '/v2/node/list_payments', query)) as {
+    payments: Payment[];
+  };
+  return payments.map(({ amount }) => amount);
+}
+
+/** Between sidecar and shop: tries the shop with forgeries of each webhook before it hands it on. */
+async function relayWebhook(request: Request): Promise<Response> {
+  const body = await request.text();
+  const signed = Object.fromEntries(
+    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [
+      name,
+      request.headers.get(name) ?? '',
+    ]),
+  );
+  const send = async (text: string, headers: Record<string, string>) => {
+    const init = { method: 'POST', body: text, headers };
+    return (await fetch(`http://127.0.0.1:${shopPort}/hook`, init)).status;
+  };
+  try {
+    forgeries = {
+      unsigned: await send(body, {}),
+      altered: await send(body.replace('"1000"', '"9000"'), signed),
+      old: await send(body, { ...signed, 'webhook-timestamp': '1700000000' }),
+      'other id': await send(body, { ...signed, 'webhook-id': 'msg_0' }),
+    };
+    return new Response(null, { status: await send(body, signed) });
+  } catch {
+    // Only the shops listen; the payments of the other examples are announced to nobody.
+    return new Response();
+  }
+}
+
+function canRun(...command: string[]): boolean {
+  return (
+    Bun.which(command[0] ?? '') !== null && Bun.spawnSync(command, { stderr: 'ignore' }).success
+  );
+}

@@ -1,0 +1,371 @@
+import { base64urlnopad } from '@scure/base';
+import { decodeAddress, encodeAddress } from '../../src/codecs/address.ts';
+import { encodeBigSize, readBigSize } from '../../src/codecs/bigsize.ts';
+import { decodeBip321, encodeBip321 } from '../../src/codecs/bip321.ts';
+import { type Bolt11Invoice, decodeBolt11, encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import {
+  decodeInvoice,
+  decodeInvoiceRequest,
+  decodeOffer,
+  encodeBolt12String,
+  INVOICE_SIGNATURE,
+  refusal,
+} from '../../src/codecs/bolt12/index.ts';
+import { CodecError } from '../../src/codecs/codec-error.ts';
+import {
+  decodeHumanBitcoinAddress,
+  encodeHumanBitcoinAddress,
+} from '../../src/codecs/human-bitcoin-address.ts';
+import { decodeLightningAddress } from '../../src/codecs/lightning-address.ts';
+import { decodeBech32, decodeLnurl, encodeLnurl } from '../../src/codecs/lnurl.ts';
+import { verifyPayerProof } from '../../src/codecs/payer-proof/index.ts';
+import { decodeTlvStream, encodeTlvStream } from '../../src/codecs/tlv.ts';
+import { isHost, isLoopback, schemeFor } from '../../src/codecs/web-host.ts';
+import { amountInput, formatAmountMsat, parseAmountMsat } from '../../src/model/amount.ts';
+import { decodeCredentials, encodeCredentials } from '../../src/model/credentials.ts';
+import {
+  idOfIndex,
+  paymentIndex,
+  paymentIndexInput,
+  updatedAtOfIndex,
+  updatedIndexInput,
+} from '../../src/model/payment-index.ts';
+import { parseRootSeed, rootSeedPhrase } from '../../src/model/root-seed.ts';
+import { parsePaymentString } from '../../src/wallet/payment-string.ts';
+import {
+  makeInvoice,
+  makeOffer,
+  makeRequest,
+  NODE_KEY,
+  PAYER_KEY,
+} from '../codecs/bolt12-fixtures.ts';
+import ldkProofs from '../vectors/bolt12-payer-proof-ldk.json';
+import {
+  addressText,
+  bolt12Text,
+  hostText,
+  resealBase58,
+  resealBech32,
+  textInput,
+  uriText,
+  urlText,
+} from './codec-grammar.ts';
+import type { Dice } from './dice.ts';
+import { mutateBytes, mutateText, nastyText } from './text.ts';
+import { VECTORS } from './vectors.ts';
+
+/** One reader under test. */
+export interface CodecTarget {
+  readonly name: string;
+  /** Share of the inputs compared with the other targets'; readers that check signatures are slow. */
+  readonly weight: number;
+  readonly make: (dice: Dice) => string | Uint8Array;
+  /** Reads the input. Answers what is stable about it as [first, again], or null when the reader turned it down. */
+  readonly read: (input: never) => readonly [unknown, unknown] | null;
+}
+
+const refuse = refusal('tlv', 'stream', 'send another one');
+const texts =
+  (seeds: readonly string[], grammar: (dice: Dice, seed: string) => string) => (dice: Dice) =>
+    textInput(dice, seeds, grammar);
+
+function target<Input extends string | Uint8Array>(
+  name: string,
+  weight: number,
+  make: (dice: Dice) => Input,
+  read: (input: Input) => readonly [unknown, unknown] | null,
+): CodecTarget {
+  return { name, weight, make, read };
+}
+
+const ADDRESSES = [
+  ...VECTORS.address,
+  ...VECTORS.uri.map((uri) => uri.replace(/^bitcoin:|\?.*$/gi, '')),
+];
+const PROOFS = [
+  ...VECTORS.proof,
+  ...ldkProofs.vectors.map(({ proof_hex }) =>
+    encodeBolt12String('lnp', Uint8Array.fromHex(proof_hex)),
+  ),
+];
+const REQUEST_SIGNATURE = { message: 'invoice_request', field: 'signature' } as const;
+const REQUESTS = [makeRequest(makeOffer({ amount: 1000n })).text];
+const INVOICES = [...VECTORS.invoice, makeInvoice(makeRequest(makeOffer({ amount: 1000n }))).text];
+const CREDENTIALS = [
+  encodeCredentials({
+    v: 1,
+    node: { kind: 'sandbox' },
+    client: 'ab'.repeat(32),
+    secret: 'cd'.repeat(32),
+  }),
+  encodeCredentials({
+    v: 1,
+    node: { kind: 'lnd', url: 'https://127.0.0.1:8080', cert: null },
+    client: 'ab'.repeat(32),
+    secret: 'cd'.repeat(100),
+  }),
+];
+const ID = `ln_${'0a'.repeat(32)}`;
+const TIMES = [
+  '0001764000000000000',
+  '0000000000000000000',
+  '0009007199254740991',
+  '0009999999999999999',
+  '-000000000000000001',
+];
+
+/** Every reader of outside strings and bytes, by name. */
+export const CODEC_TARGETS: readonly CodecTarget[] = [
+  target(
+    'bigsize',
+    3,
+    (dice) =>
+      mutateBytes(dice, encodeBigSize(BigInt(dice.below(2 ** 32)) << BigInt(dice.below(33)))),
+    (bytes) => {
+      const { value, end } = readBigSize(bytes, 0, refuse);
+      return [bytes.slice(0, end), encodeBigSize(value)];
+    },
+  ),
+  target(
+    'tlv',
+    3,
+    (dice) => tlvBytes(dice),
+    (bytes) => [bytes, encodeTlvStream(decodeTlvStream(bytes, refuse))],
+  ),
+  target('bolt11', 6, texts(VECTORS.bolt11, resealBech32), (text) => {
+    const invoice = decodeBolt11(text);
+    const written = writeAgain(invoice);
+    return written === null
+      ? [0, 0]
+      : [
+          { ...invoice, payeePubkey: '' },
+          { ...decodeBolt11(written), payeePubkey: '' },
+        ];
+  }),
+  target(
+    'offer',
+    6,
+    texts(VECTORS.offer, (dice, seed) => bolt12Text(dice, seed, { prefix: 'lno', sign: null })),
+    (text) => {
+      const offer = decodeOffer(text);
+      return [offer, decodeOffer(offer.text)];
+    },
+  ),
+  target(
+    'invoice request',
+    2,
+    texts(REQUESTS, (dice, seed) =>
+      bolt12Text(dice, seed, {
+        prefix: 'lnr',
+        sign: { subject: REQUEST_SIGNATURE, secretKey: PAYER_KEY },
+      }),
+    ),
+    (text) => {
+      const request = decodeInvoiceRequest(text);
+      return [request, decodeInvoiceRequest(request.bytes)];
+    },
+  ),
+  target(
+    'bolt12 invoice',
+    2,
+    texts(INVOICES, (dice, seed) =>
+      bolt12Text(dice, seed, {
+        prefix: 'lni',
+        sign: { subject: INVOICE_SIGNATURE, secretKey: NODE_KEY },
+      }),
+    ),
+    (text) => {
+      const invoice = decodeInvoice(text);
+      return [invoice, decodeInvoice(invoice.bytes)];
+    },
+  ),
+  target(
+    'payer proof',
+    3,
+    texts(PROOFS, (dice, seed) => bolt12Text(dice, seed, { prefix: 'lnp', sign: null })),
+    (text) => {
+      const proof = verifyPayerProof(text);
+      return [proof, verifyPayerProof(proof.text)];
+    },
+  ),
+  target(
+    'address',
+    6,
+    texts(ADDRESSES, (dice, seed) => (dice.chance(0.5) ? resealBech32 : resealBase58)(dice, seed)),
+    (text) => {
+      const { canonical, scriptPubKey, networks } = decodeAddress(text);
+      return [canonical, encodeAddress(scriptPubKey, networks[0] ?? 'bitcoin')];
+    },
+  ),
+  target('bip321', 6, texts(VECTORS.uri, uriText), (text) => {
+    const uri = decodeBip321(text);
+    // Only what an address can be is written as it stands.
+    if (uri.address !== null && !/^[a-z0-9]*$/i.test(uri.address)) return null;
+    const [invoice] = uri.lightning;
+    const [offer] = uri.offers;
+    const written = encodeBip321({
+      ...(uri.address === null ? {} : { address: uri.address }),
+      ...(invoice === undefined ? {} : { invoice }),
+      ...(offer === undefined ? {} : { offer }),
+      ...(uri.amountMsat === null ? {} : { amountMsat: uri.amountMsat }),
+      ...(uri.label === null ? {} : { label: uri.label }),
+      ...(uri.message === null ? {} : { message: uri.message }),
+    });
+    const again = decodeBip321(written);
+    const kept = ({ address, amountMsat, label, message }: typeof uri) => ({
+      address,
+      amountMsat,
+      label,
+      message,
+    });
+    return [kept(uri), kept(again)];
+  }),
+  target(
+    'lnurl',
+    6,
+    texts(VECTORS.lnurl, (dice, seed) =>
+      dice.pick([resealBech32, urlText, (_: Dice) => encodeLnurl(urlText(dice))])(dice, seed),
+    ),
+    (text) => {
+      const { url } = decodeLnurl(text);
+      return [url, decodeLnurl(encodeLnurl(url)).url];
+    },
+  ),
+  target('lnurl bech32', 2, texts(VECTORS.lnurl, resealBech32), (text) => {
+    const inside = decodeBech32(text);
+    return [inside, decodeBech32(encodeLnurl(inside))];
+  }),
+  target('lightning address', 4, texts(VECTORS.name, addressText), (text) => {
+    const address = decodeLightningAddress(text);
+    return [address, decodeLightningAddress(`${address.username}@${address.domain}`)];
+  }),
+  target('human bitcoin address', 4, texts(VECTORS.name, addressText), (text) => {
+    const name = decodeHumanBitcoinAddress(text);
+    return [name, decodeHumanBitcoinAddress(encodeHumanBitcoinAddress(name))];
+  }),
+  target('web host', 4, hostText, (text) => {
+    schemeFor(text);
+    isLoopback(text);
+    return isHost(text)
+      ? [true, URL.canParse(`http://${text.replace(/:\d+$/, '')}`) || !isLoopback(text)]
+      : null;
+  }),
+  target(
+    'payment string',
+    6,
+    texts(
+      Object.values(VECTORS).flat(),
+      (dice, seed) =>
+        `${dice.pick(['', 'lightning:', 'lightning:'.repeat(dice.below(2000)), 'bitcoin:?lightning=', ' '])}${mutateText(dice, seed)}`,
+    ),
+    (text) => {
+      parsePaymentString(text);
+      return [0, 0];
+    },
+  ),
+  target(
+    'payment index',
+    4,
+    (dice) =>
+      dice.chance(0.5)
+        ? mutateText(dice, `${dice.pick(TIMES)}-${ID}`)
+        : `${dice.pick(TIMES)}-${ID}`,
+    (text) => {
+      const index = paymentIndexInput.safeParse(text);
+      return index.success
+        ? [text, paymentIndex(Number(text.slice(0, 19)), idOfIndex(index.data))]
+        : null;
+    },
+  ),
+  target(
+    'updated index',
+    4,
+    (dice) =>
+      dice.chance(0.5)
+        ? mutateText(dice, `u${dice.pick(TIMES)}-${ID}`)
+        : `u${dice.pick(TIMES)}-${ID}`,
+    (text) => {
+      const index = updatedIndexInput.safeParse(text);
+      return index.success ? [Number(text.slice(1, 20)), updatedAtOfIndex(index.data)] : null;
+    },
+  ),
+  target(
+    'amount',
+    4,
+    (dice) => amountText(dice),
+    (text) => {
+      for (const value of [Number(text), [text], { text }, null]) amountInput.safeParse(value);
+      const amountMsat = parseAmountMsat(text);
+      return amountMsat === null
+        ? null
+        : [amountMsat, parseAmountMsat(formatAmountMsat(amountMsat))];
+    },
+  ),
+  target('credentials', 4, texts(CREDENTIALS, credentialsText), (text) => {
+    const credentials = decodeCredentials(text);
+    return credentials && [credentials, decodeCredentials(encodeCredentials(credentials))];
+  }),
+  target(
+    'root seed',
+    2,
+    texts(['5a'.repeat(32), rootSeedPhrase(new Uint8Array(32).fill(7))], mutateText),
+    (text) => {
+      const seed = parseRootSeed(text);
+      return seed && [seed, parseRootSeed(rootSeedPhrase(seed))];
+    },
+  ),
+];
+
+function tlvBytes(dice: Dice): Uint8Array {
+  const records = Array.from({ length: dice.below(8) }, (_, at) => ({
+    type: BigInt(at * 7 + dice.below(8)) << BigInt(dice.pick([0, 0, 8, 16, 40])),
+    value: dice.bytes(dice.pick([0, 1, 33, 252, 253, 300])),
+  }));
+  const stream = encodeTlvStream(records.toSorted((a, b) => (a.type < b.type ? -1 : 1)));
+  return dice.chance(0.4) ? stream : mutateBytes(dice, stream);
+}
+
+/** What was read, written again and signed with a key of our own; null for what the writer does not write. */
+function writeAgain(invoice: Bolt11Invoice): string | null {
+  const { description, descriptionHash, metadata, features, ...rest } = invoice;
+  try {
+    return encodeBolt11(
+      {
+        network: rest.network,
+        amountMsat: rest.amountMsat,
+        timestampSecs: rest.timestampSecs,
+        paymentHash: rest.paymentHash,
+        paymentSecret: rest.paymentSecret,
+        expirySecs: rest.expirySecs,
+        minFinalCltvExpiryDelta: rest.minFinalCltvExpiryDelta,
+        fallbackAddresses: rest.fallbackAddresses,
+        routeHints: rest.routeHints,
+        features: [...features],
+        ...(description === null ? {} : { description }),
+        ...(descriptionHash === null ? {} : { descriptionHash }),
+        ...(metadata === null ? {} : { metadata }),
+      },
+      NODE_KEY,
+    );
+  } catch (error) {
+    if (error instanceof CodecError) return null;
+    throw error;
+  }
+}
+
+function amountText(dice: Dice): string {
+  const digits = () => String(dice.below(10 ** (1 + dice.below(9))));
+  const text = `${digits()}${dice.pick(['', '', digits(), '0'.repeat(dice.below(20))])}${dice.pick(['', '.', ','])}${dice.pick(['', '0', '1', '25', '125', '1250'])}`;
+  return dice.chance(0.6) ? text : dice.chance(0.5) ? mutateText(dice, text) : nastyText(dice);
+}
+
+function credentialsText(dice: Dice, seed: string): string {
+  const json = new TextDecoder().decode(base64urlnopad.decode(seed));
+  const changed = dice.chance(0.3)
+    ? json.replace(
+        /"(v|node|kind|client|secret|url|cert)":/,
+        () => `"${dice.pick(['v', 'node', '__proto__', 'kind'])}":`,
+      )
+    : mutateText(dice, json);
+  return base64urlnopad.encode(new TextEncoder().encode(changed));
+}

@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util';
+import { fuzzCodecs } from './codecs.ts';
+import { fuzzEndpoints } from './endpoints.ts';
+
+/** The long run: `npm run fuzz -- --seed N --requests N --inputs N`. Exit code 1 when a rule was broken. */
+const { values } = parseArgs({
+  args: Bun.argv.slice(2),
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
+    requests: { type: 'string', default: '100000' },
+    inputs: { type: 'string', default: '1000000' },
+  },
+});
+const [seed, requests, inputs] = [
+  Number(values.seed),
+  Number(values.requests),
+  Number(values.inputs),
+];
+/** As many as a busy machine has callers; more would only queue. */
+const WORKERS = 8;
+const MOST_GROWTH_MB = 150;
+
+console.log(`seed ${seed} (repeat with: npm run fuzz -- --seed ${seed})\n`);
+
+const codecs = fuzzCodecs({ seed, inputs });
+for (const { target, inputs: count, decoded, ms, longest } of codecs.perTarget) {
+  console.log(
+    `${target.padEnd(24)} ${String(count).padStart(8)} inputs, ${String(decoded).padStart(7)} read, ${Math.round(ms)} ms, longest ${longest.toFixed(1)} ms`,
+  );
+}
+for (const { target, round, rule, input } of codecs.findings) {
+  console.log(`\nBROKEN ${target}, input ${round}: ${rule}\n${input.slice(0, 2000)}`);
+}
+
+const report =
+  requests === 0
+    ? null
+    : await fuzzEndpoints({ seed, requests, warmUp: Math.floor(requests / 5), workers: WORKERS });
+if (report) {
+  console.log(
+    `\n${report.requests} requests, answers by status: ${JSON.stringify(report.perStatus)}`,
+  );
+  console.log(`never answered 2xx: ${report.neverGood.join(', ') || 'none'}`);
+  console.log(
+    `memory ${report.warmMb.toFixed(0)} MB after a fifth, ${report.endMb.toFixed(0)} MB at the end`,
+  );
+  for (const { round, rule, request, answer } of report.findings) {
+    console.log(`\nBROKEN request ${round}: ${rule}\n${request}\n-> ${answer}`);
+  }
+  for (const leak of report.leaks) console.log(`\nBROKEN the log or a webhook shows ${leak}`);
+  if (!report.alive) console.log(`\nBROKEN the sidecar has ended:\n${report.logTail}`);
+}
+const grew = report !== null && report.endMb - report.warmMb > MOST_GROWTH_MB;
+if (grew) console.log(`\nBROKEN the memory grew by more than ${MOST_GROWTH_MB} MB`);
+const broken =
+  codecs.findings.length + (report?.findings.length ?? 0) + (report?.leaks.length ?? 0);
+process.exit(broken > 0 || grew || report?.alive === false ? 1 : 0);

@@ -1,0 +1,106 @@
+import { resolveSchema, type Schema } from './json-schema.ts';
+
+/** One endpoint as the OpenAPI document describes it. */
+export interface Operation {
+  /** Upper case. */
+  readonly method: string;
+  /** With `{name}` for parameters. */
+  readonly path: string;
+  readonly group: string;
+  readonly body: Schema | null;
+  readonly query: readonly {
+    readonly name: string;
+    readonly required: boolean;
+    readonly schema: Schema;
+  }[];
+  /** Error codes by HTTP status. */
+  readonly errors: ReadonlyMap<number, readonly number[]>;
+  /** Schema and content type of the answers below 300, by HTTP status. */
+  readonly answers: ReadonlyMap<number, { readonly contentType: string; readonly schema: Schema }>;
+}
+
+interface Described {
+  readonly tags: readonly string[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: Schema;
+  }[];
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  };
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+      }
+    >
+  >;
+}
+
+/** Every operation of the document. */
+export function operationsOf(document: Schema): readonly Operation[] {
+  const paths = document.paths as Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) =>
+      operation(document, path, method, described),
+    ),
+  );
+}
+
+function operation(
+  document: Schema,
+  path: string,
+  method: string,
+  described: Described,
+): Operation {
+  const errors = new Map<number, readonly number[]>();
+  const answers = new Map<number, { contentType: string; schema: Schema }>();
+  for (const [status, { description, content }] of Object.entries(described.responses)) {
+    const [contentType = '', { schema } = { schema: {} }] = Object.entries(content)[0] ?? [];
+    if (Number(status) < 300) answers.set(Number(status), { contentType, schema });
+    else
+      errors.set(
+        Number(status),
+        [...description.matchAll(/(?:^| )(\d+): /g)].map((match) => Number(match[1])),
+      );
+  }
+  const body = described.requestBody?.content['application/json'].schema;
+  return {
+    method: method.toUpperCase(),
+    path,
+    group: described.tags[0] ?? '',
+    body: body ? resolveSchema(body, document) : null,
+    query: (described.parameters ?? []).filter((parameter) => parameter.in === 'query'),
+    errors,
+    answers,
+  };
+}
+
+/** The operation that a request is for, whoever made it; HEAD counts as GET. */
+export function operationFor(
+  operations: readonly Operation[],
+  method: string,
+  target: string,
+): Operation | null {
+  const path = normalPath(target);
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  return operations.find((one) => one.method === wanted && matches(one.path, path)) ?? null;
+}
+
+/** Dots, absolute forms and needless percent-encoding do not make it another path (RFC 3986, section 6.2). */
+function normalPath(target: string): string {
+  const path = URL.parse(target, 'http://localhost')?.pathname ?? target;
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
+function matches(template: string, path: string): boolean {
+  return new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
+}

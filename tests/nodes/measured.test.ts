@@ -1,0 +1,127 @@
+import { beforeEach, expect, test } from 'bun:test';
+import { openMetrics } from '../../src/lib/metrics.ts';
+import { ApiError, type ErrorName } from '../../src/model/errors.ts';
+import { measuredNodes } from '../../src/nodes/measured.ts';
+import type { NodeConnector, UpdatesOptions, WalletNode } from '../../src/nodes/node.ts';
+import { parseExposition } from '../lib/exposition.ts';
+
+let metrics = openMetrics();
+let nowMs = 0;
+beforeEach(() => {
+  metrics = openMetrics();
+  nowMs = 0;
+});
+
+/** A node of which only the given members exist; a call of anything else fails the test. */
+async function measured(members: Partial<Record<keyof WalletNode, unknown>>): Promise<WalletNode> {
+  const unasked = () => Promise.reject(new Error('this was not to be called'));
+  const connector = {
+    connect: unasked,
+    signup: unasked,
+    provision: unasked,
+    connectRoot: async () => ({ userPk: 'ab', node: members }),
+  } as unknown as NodeConnector;
+  const wrap = measuredNodes(metrics, () => nowMs);
+  return (await wrap(connector).connectRoot(new Uint8Array())).node;
+}
+
+/** Calls by method: how many, and the seconds they took. */
+async function calls(): Promise<Record<string, readonly [number, number]>> {
+  const name = 'wallet_sidecar_node_call_duration_seconds';
+  const series = parseExposition(await metrics.render()).get(name)?.series ?? new Map();
+  const counted: Record<string, readonly [number, number]> = {};
+  for (const [key, count] of series) {
+    const method = /_count\{method="(.*)"\}$/.exec(key)?.[1];
+    if (method === undefined || method === 'connectRoot' || count === 0) continue;
+    counted[method] = [count, series.get(`${name}_sum{method="${method}"}`)];
+  }
+  return counted;
+}
+
+async function errors(): Promise<Record<string, number>> {
+  const all = parseExposition(await metrics.render()).get('wallet_sidecar_node_errors_total');
+  return Object.fromEntries(
+    [...(all?.series ?? [])]
+      .filter(([, count]) => count > 0)
+      .map(([key, count]) => [key.split('"')[1] ?? '', count]),
+  );
+}
+
+test('a call is timed until it has answered, under its own name, and answers what the node answers', async () => {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const node = await measured({ info: () => promise, payment: async (index: string) => index });
+  const info = node.info();
+  expect(info).toBe(promise as ReturnType<WalletNode['info']>);
+  expect(await node.payment('one' as never)).toBe('one' as never);
+  nowMs = 1_500;
+  expect(await calls()).toEqual({ payment: [1, 0] });
+  resolve({});
+  await info;
+  expect(await calls()).toEqual({ payment: [1, 0], info: [1, 1.5] });
+});
+
+test('groups are measured under their name, and the groups a node lacks stay missing', async () => {
+  const node = await measured({ history: { tip: async () => null }, proofs: undefined });
+  await node.history?.tip();
+  expect(await calls()).toEqual({ 'history.tip': [1, 0] });
+  expect(node.offers).toBeUndefined();
+  expect(node.proofs).toBeUndefined();
+});
+
+test('a node that is an object of a class keeps its own state', async () => {
+  class Node {
+    readonly descriptor = { kind: 'made', network: 'regtest' };
+    #asked = 0;
+    get clock() {
+      return { now: () => 7 };
+    }
+    async info() {
+      return ++this.#asked;
+    }
+  }
+  const node = await measured(new Node() as never);
+  expect(await node.info()).toBe(1 as never);
+  expect(await node.info()).toBe(2 as never);
+  expect([node.descriptor.kind, node.clock.now()]).toEqual(['made', 7]);
+});
+
+test('an error is counted by its code and thrown on as it is, whether at once or later', async () => {
+  const error = (kind: ErrorName) => new ApiError(kind, 'It did not work: try again.');
+  const [late, sync] = [error('unreachable'), error('refused')];
+  const node = await measured({
+    info: async () => Promise.reject(late),
+    payment: () => {
+      throw sync;
+    },
+    latestPayment: async () => Promise.reject(new TypeError('a bug')),
+  });
+  const caught = await Promise.allSettled([node.info(), node.latestPayment('x' as never)]);
+  expect(caught[0]).toMatchObject({ status: 'rejected', reason: late });
+  expect(caught[1]).toMatchObject({ status: 'rejected', reason: { message: 'a bug' } });
+  expect(() => node.payment('x' as never)).toThrow(sync);
+  expect(await errors()).toEqual({ '3': 1, '6': 1, '106': 1 });
+  expect(Object.keys(await calls()).toSorted()).toEqual(['info', 'latestPayment', 'payment']);
+});
+
+test('a stream of updates passes as it is; that it broke is counted, that it was left is not', async () => {
+  let closed = 0;
+  const node = await measured({
+    async *updates({ after }: UpdatesOptions) {
+      try {
+        yield { payments: [], cursor: after, caughtUp: true };
+        throw new ApiError('unreachable', 'The node went away: try again.');
+      } finally {
+        closed++;
+      }
+    },
+  });
+  const options = { after: 'c1', open: async () => [], signal: new AbortController().signal };
+  for await (const batch of node.updates(options)) {
+    expect(batch).toEqual({ payments: [], cursor: 'c1', caughtUp: true });
+    break;
+  }
+  expect([closed, await errors()]).toEqual([1, {}]);
+  const broken = Array.fromAsync(node.updates(options));
+  await expect(broken).rejects.toThrow('The node went away');
+  expect([closed, await errors()]).toEqual([2, { '3': 1 }]);
+});

@@ -1,0 +1,102 @@
+import { afterEach, expect, test } from 'bun:test';
+import { openLog } from '../../src/lib/log.ts';
+import type { NodeSession, UpdateBatch } from '../../src/nodes/node.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { Feed } from '../../src/wallet/feed.ts';
+import { observationRules } from '../../src/wallet/observe.ts';
+
+const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** A feed of a node whose stream the test drives; `nowMs` is its clock. */
+function open({ credentials = true } = {}) {
+  const store = openSqliteStore(':memory:');
+  const world = { nowMs: 100, streams: 0, taken: 0, next: Promise.withResolvers<UpdateBatch>() };
+  const node = {
+    clock: { now: () => world.nowMs },
+    history: { tip: async () => null },
+    async *updates({ signal }: { signal: AbortSignal }) {
+      world.streams++;
+      const ended = Promise.withResolvers<null>();
+      signal.addEventListener('abort', () => ended.resolve(null));
+      while (!signal.aborted) {
+        const batch = await Promise.race([world.next.promise, ended.promise]);
+        if (!batch) return;
+        world.next = Promise.withResolvers();
+        yield batch;
+        // Asked for more: what was given is stored.
+        world.taken++;
+      }
+    },
+  };
+  const session = { userPk: 'ab', node, ended: new AbortController().signal };
+  const feed = new Feed({
+    walletId: 'ab'.repeat(32),
+    store,
+    log,
+    rules: observationRules({ log, strict: true, deliver: () => null }),
+    clock: { now: () => world.nowMs },
+    random: () => 0,
+    session: async () => (credentials ? (session as unknown as NodeSession) : null),
+    onDelivery: () => undefined,
+  });
+  cleanups.push(async () => {
+    feed.stop();
+    await Bun.sleep(0);
+    await store.close();
+  });
+  return { feed, world };
+}
+const batch = (caughtUp: boolean): UpdateBatch => ({ payments: [], cursor: null, caughtUp });
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let round = 0; round < 1000 && !holds(); round++) await Bun.sleep(1);
+  expect(holds()).toBe(true);
+}
+
+test('a feed that nobody needs is closed and stands nowhere', () => {
+  const { feed } = open();
+  expect(feed.standing).toBeNull();
+  const release = feed.hold();
+  expect(feed.standing).toEqual({ state: 'behind', sinceMs: 100 });
+  release();
+  expect(feed.standing).toBeNull();
+});
+
+test('an open feed is behind since it was opened, until it has caught up', async () => {
+  const { feed, world } = open();
+  feed.hold();
+  world.nowMs = 200;
+  await until(() => world.streams === 1);
+  world.next.resolve(batch(false));
+  await until(() => world.taken === 1);
+  expect(feed.standing).toEqual({ state: 'behind', sinceMs: 100 });
+  world.nowMs = 300;
+  world.next.resolve(batch(true));
+  await feed.caughtUp();
+  await until(() => feed.standing?.state === 'caught_up');
+  expect(feed.standing?.sinceMs).toBe(300);
+});
+
+test('a feed that breaks is behind since then, also over several attempts', async () => {
+  const { feed, world } = open();
+  feed.hold();
+  await until(() => world.streams === 1);
+  world.next.resolve(batch(true));
+  await until(() => feed.standing?.state === 'caught_up');
+  world.nowMs = 400;
+  world.next.reject(new Error('the node went away'));
+  await until(() => feed.standing?.state === 'behind');
+  world.nowMs = 500;
+  await until(() => world.streams === 2);
+  expect(feed.standing).toEqual({ state: 'behind', sinceMs: 400 });
+});
+
+test('a feed without credentials to ask with says so, and is not behind its node', async () => {
+  const { feed } = open({ credentials: false });
+  feed.hold();
+  await until(() => feed.standing?.state === 'no_credentials');
+});

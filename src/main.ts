@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { buildProgram, runProgram } from './cli/index.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { ConfigError, type Flags } from './config/sources.ts';
+import { connectLnd } from './connect-lnd.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { createApp } from './http/app.ts';
 import type { LnurlServices } from './http/lnurl-services.ts';
@@ -55,7 +56,7 @@ const io = {
   stderr: (line: string) => console.error(line),
 };
 const exitCode = await runProgram(
-  buildProgram({ ...io, version: VERSION, serve }),
+  buildProgram({ ...io, version: VERSION, serve, connectLnd }),
   process.argv,
   io,
 );

@@ -4,6 +4,7 @@ import { addAnalyze } from './analyze.ts';
 import { CallRefused } from './call-refused.ts';
 import { addClients } from './clients.ts';
 import { addCompletions } from './completions.ts';
+import { addConnect, type ConnectLnd } from './connect.ts';
 import { withExamples } from './examples.ts';
 import { failure } from './failure.ts';
 import { addInfo } from './info.ts';
@@ -24,6 +25,7 @@ import { addWebhooks } from './webhooks.ts';
 export interface ProgramOptions extends CliIo {
   readonly version: string;
   readonly serve: Serve;
+  readonly connectLnd: ConnectLnd;
 }
 
 /** Every command besides the servers, under the headings of the help; completions and tests read the same tree. */
@@ -52,6 +54,7 @@ export function buildProgram(options: ProgramOptions): Command {
     program.commandsGroup(heading);
     for (const add of commands) add(program, options);
   }
+  addConnect(program, options, options.connectLnd);
   return program;
 }
 

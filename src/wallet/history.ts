@@ -1,3 +1,4 @@
+import { ApiError } from '../model/errors.ts';
 import type { Payment } from '../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
 import type { NodeHistory, NodeSession } from '../nodes/node.ts';
@@ -36,6 +37,10 @@ function nativeHistory({ node }: NodeSession, history: NodeHistory): History {
   };
 }
 
+function isUnreachable(error: unknown): boolean {
+  return error instanceof ApiError && (error.kind === 'unreachable' || error.kind === 'timeout');
+}
+
 function journaledHistory(
   session: NodeSession,
   walletId: string,
@@ -55,7 +60,11 @@ function journaledHistory(
     async payment(index) {
       const known = await journal.get(walletId, index);
       if (known && known.status !== 'pending') return known;
-      const seen = await session.node.payment(index);
+      const seen = await session.node.payment(index).catch((error) => {
+        // What is known is the best answer while the node cannot be asked.
+        if (known && isUnreachable(error)) return null;
+        throw error;
+      });
       if (seen) await feed.apply({ payments: [seen], cursor: null }, session);
       return journal.get(walletId, index);
     },

@@ -28,8 +28,6 @@ export function observationRules(options: ObserveOptions): ObservationRules {
         if (options.strict) throw new TerminalStateLeft(message);
         options.log.error('A finalized payment was observed in another state; ignored.', {
           index: previous.index,
-          // What ended a payment does not change afterwards, whatever the node calls it later.
-          statusMsg: isFinal(previous) ? previous.statusMsg : seen.statusMsg,
           status: previous.status,
           observed: seen.status,
         });
@@ -46,6 +44,8 @@ function merge(previous: Payment, seen: Payment): Payment {
   return {
     ...seen,
     index: previous.index,
+    // What ended a payment does not change afterwards, whatever the node calls it later.
+    statusMsg: isFinal(previous) ? previous.statusMsg : seen.statusMsg,
     createdAtMs: previous.createdAtMs,
     personalNote: previous.personalNote ?? seen.personalNote,
     hash: seen.hash ?? previous.hash,

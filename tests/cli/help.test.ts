@@ -13,6 +13,9 @@ const program = buildProgram({
   stdout: () => undefined,
   stderr: () => undefined,
   serve: async () => undefined,
+  connectLnd: async () => {
+    throw new Error('help asks no node');
+  },
 });
 const commands = commandsBelow(program, []);
 const leaves = commands.filter(({ command }) => command.commands.length === 0);

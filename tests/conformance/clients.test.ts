@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { PERMISSIONS, type Permission, SCOPES, type Scope } from '../../src/model/permissions.ts';
-import { type Body, type ConformanceWorld, expectError, openConformanceWorld } from './world.ts';
+import { type Body, expectError } from './request.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { asPayment, type ConformanceWorld, expectError, openConformanceWorld } from './world.ts';
+import { expectError } from './request.ts';
+import { asPayment, type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
 beforeAll(async () => {

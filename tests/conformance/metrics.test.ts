@@ -6,7 +6,8 @@ import packageJson from '../../package.json';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { freePort } from '../faults/sidecar.ts';
 import { type Family, parseExposition } from '../lib/exposition.ts';
-import { type ConformanceWorld, expectError, openConformanceWorld } from './world.ts';
+import { expectError } from './request.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 const SECRET = Buffer.alloc(32, 5).toString('base64');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Body, type ConformanceWorld, expectError, openConformanceWorld } from './world.ts';
+import { type Body, expectError } from './request.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { encodeBip321 } from '../../src/codecs/bip321.ts';
-import { type Body, type ConformanceWorld, expectError, openConformanceWorld } from './world.ts';
+import { type Body, expectError } from './request.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
 beforeAll(async () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { request } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
-import { type Body, type ConformanceWorld, expectError, openConformanceWorld } from './world.ts';
+import { type Body, expectError } from './request.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
 const received: { headers: Headers; body: string }[] = [];

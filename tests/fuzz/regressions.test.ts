@@ -7,7 +7,8 @@ import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import { waitForFinal } from '../../src/wallet/wait.ts';
-import { type ConformanceWorld, expectError, openConformanceWorld } from '../conformance/world.ts';
+import { expectError } from '../conformance/request.ts';
+import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
 
 let world: ConformanceWorld;
 beforeAll(async () => {

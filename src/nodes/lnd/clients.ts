@@ -16,7 +16,7 @@ import { bakingBeyondFull, operationsFor, operationsToFollow } from './grants.ts
 import { type Operation, restrictMacaroon, timeBefore } from './macaroon.ts';
 import type { LndRest } from './rest.ts';
 import type { LndWallet } from './wallet.ts';
-import { anyShape, bakedMacaroonShape } from './wire.ts';
+import { anyShape, bakedMacaroonShape, infoShape } from './wire.ts';
 
 /** Rows that outlive the process; a structural part of the store's connector state. */
 export interface LndState {
@@ -87,12 +87,24 @@ export class ClientRegistry {
     };
   }
 
-  /** The macaroon by which the sidecar follows the wallet's payments itself, or null before a first client. */
-  async follower(userPk: string): Promise<string | null> {
-    return z
+  /**
+   * The macaroon by which the sidecar itself follows the wallet's payments, whatever the macaroon of the session may
+   * read. Made with the first session that may make one; null until then.
+   */
+  async follower(rest: LndRest, userPk: string): Promise<string | null> {
+    const kept = z
       .string()
       .nullable()
       .parse(await this.#state.get(userPk, FOLLOWER, 'macaroon'));
+    if (kept !== null && (await isGood(rest.with(kept)))) return kept;
+    try {
+      const { macaroon } = await this.#bake(rest, operationsToFollow());
+      await this.#state.put(userPk, FOLLOWER, 'macaroon', macaroon);
+      return macaroon;
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === 'forbidden') return null;
+      throw error;
+    }
   }
 
   /** The port's client operations; `rest` is asked for at each call, since a client's macaroon may change. */
@@ -119,7 +131,7 @@ export class ClientRegistry {
           .toSorted((a, b) => a.createdAtMs - b.createdAtMs);
       },
       createClient: async (command) => {
-        await this.#ensureFollower(rest(), userPk);
+        await this.follower(rest(), userPk);
         const clientPk = bytesToHex(ed25519.getPublicKey(this.#random(32)));
         const { macaroon, rootKeyId } = await this.#bakeFor(rest(), command);
         const row: ClientRow = {
@@ -164,12 +176,6 @@ export class ClientRegistry {
         return client;
       },
     };
-  }
-
-  async #ensureFollower(rest: LndRest, userPk: string): Promise<void> {
-    if ((await this.follower(userPk)) !== null) return;
-    const { macaroon } = await this.#bake(rest, operationsToFollow());
-    await this.#state.put(userPk, FOLLOWER, 'macaroon', macaroon);
   }
 
   async #bakeFor(
@@ -219,6 +225,17 @@ function merged(before: ClientRow, change: ClientChange): ClientRow {
 /** Grant and expiry stand in the macaroon itself. */
 function changesMacaroon(change: ClientChange): boolean {
   return change.grant !== undefined || change.expiresAtMs !== undefined;
+}
+
+/** Whether LND still knows the macaroon; somebody may have deleted its root key there. */
+async function isGood(rest: LndRest): Promise<boolean> {
+  try {
+    await rest.get('/v1/getinfo', infoShape);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'unauthenticated') return false;
+    throw error;
+  }
 }
 
 async function deleteRootKey(rest: LndRest, rootKeyId: string): Promise<void> {

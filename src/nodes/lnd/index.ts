@@ -80,8 +80,9 @@ export function openLnd(options: LndOptions): NodeConnector {
         sessions.changed(client);
       }),
       follower: async () => {
-        const macaroonHex = await registry.follower(wallet.userPk);
-        return macaroonHex === null ? rest() : rest().with(macaroonHex);
+        const own = rest();
+        const macaroonHex = await registry.follower(own, wallet.userPk);
+        return macaroonHex === null ? own : own.with(macaroonHex);
       },
     });
   }

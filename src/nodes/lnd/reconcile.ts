@@ -1,6 +1,8 @@
+import { ApiError } from '../../model/errors.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import type { FollowCursor } from './cursor.ts';
 import { lookUpInvoice } from './invoices.ts';
+import type { LabelGrace } from './label-grace.ts';
 import { transactionsSince } from './onchain.ts';
 import { trackedPayment } from './payments.ts';
 import type { LndRest } from './rest.ts';
@@ -18,26 +20,42 @@ const FEW = 8;
  * A payment that LND does not know so long after it was begun was never sent: LND records it before it sends
  * anything, and the request that would have told it so is long over.
  */
-const NEVER_SENT_AFTER_MS = 60_000;
+const NEVER_SENT_AFTER_MS = 20_000;
 
-/** Reads what changed since the cursor and every unfinished payment, and moves the cursor along. */
-export async function* reconcile(
-  rest: LndRest,
-  wallet: LndWallet,
-  cursor: FollowCursor,
-  open: () => Promise<readonly Payment[]>,
-): AsyncGenerator<Payment[]> {
-  yield* newInvoices(rest, wallet, cursor);
-  yield* newPayments(rest, wallet, cursor);
-  const unfinished = await open();
-  const ofRail = (rail: Payment['rail'], direction: Payment['direction']) =>
-    unfinished.filter((payment) => payment.rail === rail && payment.direction === direction);
-  yield await openInvoices(rest, wallet, ofRail('invoice', 'inbound'));
-  yield await openSends(rest, wallet, [
-    ...ofRail('invoice', 'outbound'),
-    ...ofRail('spontaneous', 'outbound'),
-  ]);
-  yield await transactions(rest, wallet, cursor, ofRail('onchain', 'outbound'));
+/** What one look needs. */
+export interface Look {
+  readonly rest: LndRest;
+  readonly wallet: LndWallet;
+  readonly cursor: FollowCursor;
+  readonly labels: LabelGrace;
+  /** The unfinished payments that the store knows. */
+  readonly open: () => Promise<readonly Payment[]>;
+}
+
+/**
+ * Reads what changed since the cursor and every unfinished payment, and moves the cursor along. What the macaroon may
+ * not read is left out.
+ */
+export async function* reconcile(look: Look): AsyncGenerator<Payment[]> {
+  const { rest, wallet, cursor, labels } = look;
+  yield* asAllowed(newInvoices(rest, wallet, cursor));
+  yield* asAllowed(newPayments(rest, wallet, cursor));
+  const unfinished = await look.open();
+  const of = (onchain: boolean, direction: Payment['direction']) =>
+    unfinished.filter(
+      (payment) => (payment.rail === 'onchain') === onchain && payment.direction === direction,
+    );
+  yield* asAllowed(openInvoices(rest, wallet, of(false, 'inbound')));
+  yield* asAllowed(openSends(rest, wallet, of(false, 'outbound')));
+  yield* asAllowed(transactions(rest, wallet, cursor, labels, of(true, 'outbound')));
+}
+
+async function* asAllowed(read: AsyncGenerator<Payment[]>): AsyncGenerator<Payment[]> {
+  try {
+    yield* read;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
+  }
 }
 
 async function* newInvoices(
@@ -74,11 +92,11 @@ async function* newPayments(
   }
 }
 
-async function openInvoices(
+async function* openInvoices(
   rest: LndRest,
   wallet: LndWallet,
   unfinished: readonly Payment[],
-): Promise<Payment[]> {
+): AsyncGenerator<Payment[]> {
   const stillOpen = unfinished.length > FEW ? await openHashes(rest) : new Set<string>();
   const changed: Payment[] = [];
   for (const payment of unfinished) {
@@ -87,7 +105,7 @@ async function openInvoices(
     const seen = invoice && invoicePayment(invoice, wallet.clock.now());
     if (seen && isFinal(seen)) changed.push(seen);
   }
-  return changed;
+  yield changed;
 }
 
 async function openHashes(rest: LndRest): Promise<Set<string>> {
@@ -102,11 +120,11 @@ async function openHashes(rest: LndRest): Promise<Set<string>> {
   }
 }
 
-async function openSends(
+async function* openSends(
   rest: LndRest,
   wallet: LndWallet,
   unfinished: readonly Payment[],
-): Promise<Payment[]> {
+): AsyncGenerator<Payment[]> {
   const seen: Payment[] = [];
   for (const payment of unfinished) {
     if (payment.hash === null || wallet.sending.has(payment.hash)) continue;
@@ -115,17 +133,18 @@ async function openSends(
     if (known) seen.push(outboundPayment(known, nowMs));
     else if (wasNeverSent(payment, nowMs)) seen.push(neverSent(payment, nowMs));
   }
-  return seen;
+  yield seen;
 }
 
-async function transactions(
+async function* transactions(
   rest: LndRest,
   wallet: LndWallet,
   cursor: FollowCursor,
+  labels: LabelGrace,
   sends: readonly Payment[],
-): Promise<Payment[]> {
+): AsyncGenerator<Payment[]> {
   const { block_height } = await rest.get('/v1/getinfo', infoShape);
-  const recent = await transactionsSince(rest, cursor.height);
+  const recent = labels.ripe(await transactionsSince(rest, cursor.height));
   const nowMs = wallet.clock.now();
   const seen = recent.flatMap((transaction) => transactionPayments(transaction, nowMs));
   const sent = new Set(seen.map(({ index }) => index.slice(20)));
@@ -134,7 +153,7 @@ async function transactions(
       payment.txid === null && !sent.has(payment.index.slice(20)) && wasNeverSent(payment, nowMs),
   );
   cursor.height = Math.max(0, block_height - UNSETTLED_BLOCKS);
-  return [...seen, ...unsent.map((payment) => neverSent(payment, nowMs))];
+  yield [...seen, ...unsent.map((payment) => neverSent(payment, nowMs))];
 }
 
 function wasNeverSent(payment: Payment, nowMs: number): boolean {

@@ -3,17 +3,18 @@ import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { UpdateBatch, UpdatesOptions } from '../node.ts';
 import { type FollowCursor, readCursor, writeCursor } from './cursor.ts';
+import { LABELED_WITHIN_MS, LabelGrace } from './label-grace.ts';
 import { reconcile } from './reconcile.ts';
 import { isUnknownToLnd, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
-import { invoicePayment, outboundPayment, transactionPayments } from './translate.ts';
+import { invoicePayment, outboundPayment } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { blockShape, invoiceShape, paymentShape, transactionShape } from './wire.ts';
 
 /** LND may begin to listen a little after a subscription was sent; what fell in between is looked for then. */
 const SETTLED_IN_MS = 1000;
 /** How often unfinished payments are looked at again, should a stream have kept something from us. */
-const LOOK_AGAIN_MS = 60_000;
+const LOOK_AGAIN_MS = 30_000;
 
 /**
  * The updates of a wallet (see the port): LND's streams, which have no common cursor, and beside them its lists and
@@ -31,13 +32,18 @@ export async function* followWallet(
   const inbox = new Inbox();
   const unsubscribe = wallet.local.subscribe({ changed: inbox.add, look: inbox.requestLook });
   for (const follow of [followInvoices, followPayments, followTransactions, followBlocks]) {
-    follow(rest, wallet, cursor, inbox, signal).then(
+    follow({ rest, wallet, cursor, inbox, signal }).then(
       () => inbox.fail(disconnected()),
-      (error) => inbox.fail(error),
+      (error) => {
+        // What this LND was built without, or the macaroon may not follow, is told by the looks, as far as they may.
+        if (!isMissing(error) && !isForbidden(error)) inbox.fail(error);
+      },
     );
   }
+  const labels = new LabelGrace(wallet.clock);
   const look = async function* (caughtUp: boolean): AsyncGenerator<UpdateBatch> {
-    for await (const payments of reconcile(rest, wallet, cursor, options.open)) {
+    const scope = { rest, wallet, cursor, labels, open: options.open };
+    for await (const payments of reconcile(scope)) {
       yield { payments, cursor: writeCursor(cursor), caughtUp: false };
     }
     if (caughtUp) yield { payments: [], cursor: writeCursor(cursor), caughtUp };
@@ -48,10 +54,14 @@ export async function* followWallet(
     while (!signal.aborted) {
       await inbox.wait(lookAtMs - wallet.clock.now(), signal);
       const payments = inbox.take();
+      lookAtMs = Math.min(lookAtMs, ...payments.map(lookedAfter));
       if (payments.length > 0) yield { payments, cursor: null, caughtUp: false };
       if (inbox.takeLook() || wallet.clock.now() >= lookAtMs) {
         yield* look(false);
-        lookAtMs = wallet.clock.now() + (await untilNextLook(wallet, options));
+        const nowMs = wallet.clock.now();
+        const soonest = Math.min(nowMs + LOOK_AGAIN_MS, ...(await options.open()).map(lookedAfter));
+        lookAtMs = Math.max(soonest, nowMs + SETTLED_IN_MS);
+        if (labels.waiting) lookAtMs = nowMs + LABELED_WITHIN_MS;
       }
     }
   } finally {
@@ -60,24 +70,21 @@ export async function* followWallet(
   }
 }
 
-/** Until the next look: sooner when an invoice expires before, since LND tells nobody. */
-async function untilNextLook(wallet: LndWallet, { open }: UpdatesOptions): Promise<number> {
-  const nowMs = wallet.clock.now();
-  const expiries = (await open()).flatMap(({ expiresAtMs, direction }) =>
-    expiresAtMs !== null && direction === 'inbound' ? [expiresAtMs - nowMs] : [],
-  );
-  const soonest = expiries.reduce((least, ms) => Math.min(least, ms), LOOK_AGAIN_MS);
-  // LND cancels some time after the expiry.
-  return Math.max(soonest, 0) + SETTLED_IN_MS;
+/** When an unfinished payment is worth a look: LND cancels what has expired some time after, and tells nobody. */
+function lookedAfter({ status, direction, expiresAtMs }: Payment): number {
+  if (status !== 'pending' || direction !== 'inbound' || expiresAtMs === null) return Infinity;
+  return expiresAtMs + SETTLED_IN_MS;
 }
 
-async function followInvoices(
-  rest: LndRest,
-  wallet: LndWallet,
-  cursor: FollowCursor,
-  inbox: Inbox,
-  signal: AbortSignal,
-): Promise<void> {
+interface Following {
+  readonly rest: LndRest;
+  readonly wallet: LndWallet;
+  readonly cursor: FollowCursor;
+  readonly inbox: Inbox;
+  readonly signal: AbortSignal;
+}
+
+async function followInvoices({ rest, wallet, cursor, inbox, signal }: Following): Promise<void> {
   // One item of backlog at least: it shows that LND listens.
   const query = `add_index=${Math.max(cursor.addIndex - 1, 0)}&settle_index=${cursor.settleIndex}`;
   const path = `/v1/invoices/subscribe?${query}`;
@@ -88,52 +95,33 @@ async function followInvoices(
   }
 }
 
-async function followPayments(
-  rest: LndRest,
-  wallet: LndWallet,
-  _cursor: FollowCursor,
-  inbox: Inbox,
-  signal: AbortSignal,
-): Promise<void> {
+async function followPayments({ rest, wallet, inbox, signal }: Following): Promise<void> {
   const path = '/v2/router/payments';
   for await (const payment of rest.stream('GET', path, undefined, paymentShape, signal)) {
     inbox.add([outboundPayment(payment, wallet.clock.now())]);
   }
 }
 
-async function followTransactions(
-  rest: LndRest,
-  wallet: LndWallet,
-  _cursor: FollowCursor,
-  inbox: Inbox,
-  signal: AbortSignal,
-): Promise<void> {
+/** A transaction may be told of before LND has put its label on it, so it is read from the list. */
+async function followTransactions({ rest, inbox, signal }: Following): Promise<void> {
   const path = '/v1/transactions/subscribe';
-  for await (const item of rest.stream('GET', path, undefined, transactionShape, signal)) {
-    inbox.add(transactionPayments(item, wallet.clock.now()));
+  for await (const _ of rest.stream('GET', path, undefined, transactionShape, signal)) {
+    inbox.requestLook();
   }
 }
 
 /** Each block confirms transactions once more, of which the transaction stream says nothing after the first. */
-async function followBlocks(
-  rest: LndRest,
-  _wallet: LndWallet,
-  _cursor: FollowCursor,
-  inbox: Inbox,
-  signal: AbortSignal,
-): Promise<void> {
+async function followBlocks({ rest, inbox, signal }: Following): Promise<void> {
   const path = '/v2/chainnotifier/register/blocks';
-  try {
-    for await (const _ of rest.stream('POST', path, {}, blockShape, signal)) inbox.requestLook();
-  } catch (error) {
-    // An LND that was built without this tells the confirmations at the next look.
-    if (!isMissing(error)) throw error;
-    await sleep(2 ** 31 - 1, signal);
-  }
+  for await (const _ of rest.stream('POST', path, {}, blockShape, signal)) inbox.requestLook();
 }
 
 function isMissing(error: unknown): boolean {
   return !isUnknownToLnd(error) && refusalText(error) === 'Not Found';
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === 'forbidden';
 }
 
 function disconnected(): ApiError {

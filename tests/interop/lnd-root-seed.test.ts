@@ -1,0 +1,94 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expectError } from '../conformance/request.ts';
+import { describeNetwork, type LndProcess, waitUntil } from './harness/index.ts';
+import { startLndSidecar } from './lnd-sidecar.ts';
+
+describeNetwork('a fresh LND under a root seed', (network) => {
+  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-seed-'));
+  const seedFile = (seed: string): string => {
+    const path = join(folder, seed.slice(0, 8));
+    writeFileSync(path, seed, { mode: 0o600 });
+    return path;
+  };
+  const flagsFor = (node: LndProcess, seed: string) => [
+    '--root-seed-path',
+    seedFile(seed),
+    '--node-url',
+    node.restUrl,
+    '--node-cert-path',
+    node.tlsCertPath,
+  ];
+  const synced = (
+    sidecar: { get: (path: string) => Promise<{ onchain_balance: string }> },
+    sats: string,
+  ) =>
+    waitUntil(`a balance of ${sats}`, async () => {
+      return (await sidecar.get('/v2/node/node_info')).onchain_balance === sats;
+    });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('signup creates its wallet, provision unlocks it after a restart, and an empty LND is regained from the seed alone', async () => {
+    const seed = 'a7'.repeat(32);
+    const carol = await network().addFreshNode('carol');
+    const sidecar = await startLndSidecar(flagsFor(carol, seed));
+    try {
+      expectError(await sidecar.call('GET', '/v2/node/node_info'), 'refused', /signup/);
+      await sidecar.put('/v2/node/signup');
+      await sidecar.put('/v2/node/signup');
+      const first = await sidecar.get('/v2/node/node_info');
+      const { address } = await sidecar.post('/v2/node/get_next_unused_address');
+      await network().btcd.send([{ address, amountSat: 123_456n }]);
+      await network().btcd.generate(1);
+      await synced(sidecar, '123456');
+
+      await carol.stop();
+      await carol.start();
+      expectError(await sidecar.call('GET', '/v2/node/node_info'), 'unreachable', /provision/);
+      await sidecar.put('/v2/node/provision');
+      await synced(sidecar, '123456');
+
+      const made = await sidecar.post('/v2/node/create_client', { scopes: ['read_info'] });
+      const seen = await sidecar.get('/v2/node/node_info', {}, made.client_credentials);
+      expect(seen.node_pk).toBe(first.node_pk);
+      await carol.stop();
+
+      const dave = await network().addFreshNode('dave');
+      const other = await startLndSidecar(flagsFor(dave, seed));
+      try {
+        await other.put('/v2/node/signup');
+        const regained = await other.get('/v2/node/node_info');
+        expect(regained.node_pk).toBe(first.node_pk);
+        expect(regained.user_pk).toBe(first.user_pk);
+        await synced(other, '123456');
+        await other.post('/v2/node/create_client', { scopes: ['full'] });
+      } finally {
+        await other.close();
+      }
+    } finally {
+      await sidecar.close();
+    }
+  });
+
+  test('an LND with the wallet of another seed is refused with words that say so', async () => {
+    const erin = await network().addFreshNode('erin');
+    const first = await startLndSidecar(flagsFor(erin, 'b1'.repeat(32)));
+    await first.put('/v2/node/signup');
+    await first.close();
+    const second = await startLndSidecar(flagsFor(erin, 'b2'.repeat(32)));
+    try {
+      await second.put('/v2/node/signup');
+      expectError(
+        await second.call('GET', '/v2/node/node_info'),
+        'unauthenticated',
+        /another root seed/,
+      );
+      expect(second.log()).not.toContain('b2'.repeat(32));
+    } finally {
+      await second.close();
+    }
+  });
+});

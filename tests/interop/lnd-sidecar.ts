@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Answer, type Body, type CallOptions, request } from '../conformance/request.ts';
+import { freePort } from '../faults/sidecar.ts';
+import type { LndNode } from './harness/index.ts';
+
+const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
+
+/** The compiled binary in front of a real LND. */
+export interface LndSidecar {
+  readonly baseUrl: string;
+  readonly dataDir: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Calls that must succeed. */
+  post(path: string, body?: unknown, credentials?: string): Promise<Body>;
+  get(path: string, query?: Readonly<Record<string, string>>, credentials?: string): Promise<Body>;
+  put(path: string, body?: unknown, credentials?: string): Promise<Body>;
+  /** What it logged so far, since its first start. */
+  log(): string;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** SIGTERM. */
+  stop(): Promise<number>;
+  /** Starts it again on the same data directory and port. */
+  start(): Promise<void>;
+  /** Stops it and removes its data directory. */
+  close(): Promise<void>;
+}
+
+/** What `connect lnd` prints for a node of the harness. */
+export function connectLnd(node: LndNode, macaroonPath = node.macaroonPath): string {
+  const { stdout, stderr, exitCode } = Bun.spawnSync([
+    BINARY,
+    'connect',
+    'lnd',
+    '--url',
+    node.restUrl,
+    '--cert-path',
+    node.tlsCertPath,
+    '--macaroon-path',
+    macaroonPath,
+  ]);
+  if (exitCode !== 0) throw new Error(stderr.toString());
+  return stdout.toString().trim();
+}
+
+/** Starts the sidecar with these flags and waits until it answers. */
+export async function startLndSidecar(flags: readonly string[]): Promise<LndSidecar> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'wallet-sidecar-lnd-'));
+  const port = freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  let log = '';
+  let child: Bun.Subprocess<'ignore', 'pipe', 'pipe'> | null = null;
+  const collect = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const chunk of stream) log += new TextDecoder().decode(chunk);
+  };
+  const call: LndSidecar['call'] = (method, path, options = {}) =>
+    request(baseUrl, method, path, options);
+  const done = async (method: string, path: string, options: CallOptions): Promise<Body> => {
+    const answer = await call(method, path, options);
+    if (answer.status === 200) return answer.body;
+    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  };
+  const start = async (): Promise<void> => {
+    child = Bun.spawn(
+      [
+        BINARY,
+        'serve',
+        '--data-dir',
+        dataDir,
+        '--listen-addr',
+        `127.0.0.1:${port}`,
+        '--log-level',
+        'debug',
+        ...flags,
+      ],
+      { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+    );
+    void collect(child.stdout);
+    void collect(child.stderr);
+    for (let round = 0; round < 400 && child.exitCode === null; round++) {
+      const answer = await fetch(`${baseUrl}/v2/health`).catch(() => null);
+      if (answer?.ok) return;
+      await Bun.sleep(25);
+    }
+    throw new Error(`the sidecar did not start: ${log}`);
+  };
+  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number> => {
+    child?.kill(signal);
+    return (await child?.exited) ?? 0;
+  };
+  await start();
+  return {
+    baseUrl,
+    dataDir,
+    call,
+    post: (path, body = {}, credentials) => done('POST', path, { body, credentials }),
+    get: (path, query = {}, credentials) => done('GET', path, { query, credentials }),
+    put: (path, body = {}, credentials) => done('PUT', path, { body, credentials }),
+    log: () => log,
+    async kill() {
+      await end('SIGKILL');
+    },
+    stop: () => end('SIGTERM'),
+    start,
+    async close() {
+      await end('SIGTERM');
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

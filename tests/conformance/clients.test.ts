@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { PERMISSIONS, type Permission, SCOPES, type Scope } from '../../src/model/permissions.ts';
+import { test } from './node-test.ts';
 import { type Body, expectError } from './request.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 

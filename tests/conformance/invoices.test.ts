@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { test } from './node-test.ts';
 import { expectError } from './request.ts';
 import { asPayment, type ConformanceWorld, openConformanceWorld } from './world.ts';
 

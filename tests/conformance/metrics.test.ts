@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import packageJson from '../../package.json';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { freePort } from '../faults/sidecar.ts';
 import { type Family, parseExposition } from '../lib/exposition.ts';
+import { test } from './node-test.ts';
 import { expectError } from './request.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { test } from './node-test.ts';
 import { type Body, expectError } from './request.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
@@ -151,7 +152,9 @@ describe('personal notes', () => {
         {},
       );
       expect((await world.get('/v2/node/payment', { index })).personal_note).toBe(personal_note);
-      const cached = (await list({ filter: 'all', limit: '1' })).payments[0];
+      const cached = (await list({ filter: 'all' })).payments.find(
+        (payment: Body) => payment.index === index,
+      );
       expect(cached.personal_note).toBe(personal_note);
     }
     await world.post('/v2/node/update_personal_note', { index, note: 'older name' });

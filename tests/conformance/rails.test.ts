@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { encodeBip321 } from '../../src/codecs/bip321.ts';
+import { test } from './node-test.ts';
 import { type Body, expectError } from './request.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 

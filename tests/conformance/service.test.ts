@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { request } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { test } from './node-test.ts';
 import { type Body, expectError } from './request.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 

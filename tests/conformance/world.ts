@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { openLndWorld } from '../interop/lnd-world.ts';
+import { CONFORMANCE_NODE } from './node-test.ts';
 import { type Answer, type Body, type CallOptions, request } from './request.ts';
 
 /** The compiled binary on a sandbox of its own, with a funded default wallet and a second one. */
@@ -25,7 +27,11 @@ export interface ConformanceWorld {
 }
 
 /** Opens a world; the binary must have been built (`npm test` does). */
-export async function openConformanceWorld(webhookUrl?: string): Promise<ConformanceWorld> {
+export function openConformanceWorld(webhookUrl?: string): Promise<ConformanceWorld> {
+  return CONFORMANCE_NODE === 'lnd' ? openLndWorld(webhookUrl) : openSandboxWorld(webhookUrl);
+}
+
+async function openSandboxWorld(webhookUrl?: string): Promise<ConformanceWorld> {
   const dataDir = mkdtempSync(join(tmpdir(), 'wallet-sidecar-conformance-'));
   const port = freePort();
   const options = { dataDir: join(dataDir, 'data'), port, ...(webhookUrl ? { webhookUrl } : {}) };

@@ -120,7 +120,7 @@ describeNetwork('Lightning payments on LND', (network) => {
     const { invoice, hash } = await bob().invoice({ value: '21' });
     await bob().cancel(hash);
     const failed = await sidecar.post('/v2/node/pay_invoice', { invoice });
-    expect(failed).toMatchObject({ status: 'failed', status_msg: 'refused by the receiver' });
+    expect(failed).toMatchObject({ status: 'failed', status_msg: 'rejected by the receiver' });
     const again = await sidecar.post('/v2/node/pay_invoice', { invoice });
     expect(again).toMatchObject({ status: 'failed' });
     expect(again.index).not.toBe(failed.index);
@@ -142,7 +142,7 @@ describeNetwork('Lightning payments on LND', (network) => {
     const second = sidecar.post('/v2/node/pay_invoice', { invoice: canceled.invoice });
     await canceled.accepted();
     await canceled.cancel();
-    expect(await second).toMatchObject({ status: 'failed', status_msg: 'refused by the receiver' });
+    expect(await second).toMatchObject({ status: 'failed', status_msg: 'rejected by the receiver' });
   });
 
   test('a canceled invoice is failed at once and cannot be paid; one that was paid first stays paid', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Answer, type Body, type CallOptions, request } from '../conformance/request.ts';
-import { freePort } from '../faults/sidecar.ts';
+import { type FaultSidecar, freePort } from '../faults/sidecar.ts';
 import type { LndNode } from './harness/index.ts';
 
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
@@ -24,6 +24,8 @@ export interface LndSidecar {
   stop(): Promise<number>;
   /** Starts it again on the same data directory and port. */
   start(): Promise<void>;
+  /** The process as the conformance tests treat it. */
+  process(): FaultSidecar;
   /** Stops it and removes its data directory. */
   close(): Promise<void>;
 }
@@ -104,6 +106,15 @@ export async function startLndSidecar(flags: readonly string[]): Promise<LndSide
     },
     stop: () => end('SIGTERM'),
     start,
+    process: () => ({
+      baseUrl,
+      pid: child?.pid ?? 0,
+      call: async (method, path, options = {}) =>
+        (await call(method, path, options as CallOptions)).body,
+      kill: async () => void (await end('SIGKILL')),
+      stop: () => end('SIGTERM'),
+      log: () => log,
+    }),
     async close() {
       await end('SIGTERM');
       rmSync(dataDir, { recursive: true, force: true });

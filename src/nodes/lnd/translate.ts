@@ -23,9 +23,9 @@ const NS_PER_MS = 1_000_000n;
 /** Why a payment failed, for people. */
 const FAILURES: Readonly<Record<string, string>> = {
   FAILURE_REASON_TIMEOUT: 'timed out',
-  FAILURE_REASON_NO_ROUTE: 'no route found',
+  FAILURE_REASON_NO_ROUTE: 'no route',
   FAILURE_REASON_ERROR: 'failed',
-  FAILURE_REASON_INCORRECT_PAYMENT_DETAILS: 'refused by the receiver',
+  FAILURE_REASON_INCORRECT_PAYMENT_DETAILS: 'rejected by the receiver',
   FAILURE_REASON_INSUFFICIENT_BALANCE: 'not enough sendable balance',
   FAILURE_REASON_CANCELED: 'canceled',
 };

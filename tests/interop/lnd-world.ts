@@ -1,0 +1,131 @@
+import { expect } from 'bun:test';
+import type { Answer, Body, CallOptions } from '../conformance/request.ts';
+import { ApiError } from '../../src/model/errors.ts';
+import type { ConformanceWorld } from '../conformance/world.ts';
+import { findBinaries, type Network, startNetwork, waitUntil } from './harness/index.ts';
+import { connectLnd, startLndSidecar } from './lnd-sidecar.ts';
+import { type HoldInvoice, outsider } from './outsider.ts';
+
+/**
+ * The world of the conformance tests on real nodes: the default wallet is alice's LND, the second one bob's, and what
+ * the sandbox's controls do there is done by bob's LND and btcd here.
+ */
+export async function openLndWorld(webhookUrl?: string): Promise<ConformanceWorld> {
+  const binaries = findBinaries();
+  if (binaries === null) throw new Error('the conformance tests on LND need lnd and btcd');
+  const network = await startNetwork(binaries);
+  const sidecar = await startLndSidecar([
+    '--client-credentials',
+    connectLnd(network.alice),
+    '--channel-peer',
+    `${network.bob.pubkey}@${network.bob.peerAddress}`,
+    '--allow-private-network',
+    ...(webhookUrl === undefined ? [] : ['--webhook-url', webhookUrl]),
+  ]);
+  const controls = outsideWorld(network);
+  const call: ConformanceWorld['call'] = async (method, path, options = {}) => {
+    const control = path.startsWith('/sandbox/') ? controls[path] : undefined;
+    if (control) return answered(() => control(options.body as Body));
+    return sidecar.call(method, path, options);
+  };
+  const done = async (method: string, path: string, given: CallOptions): Promise<Body> => {
+    const answer = await call(method, path, given);
+    if (answer.status !== 200) {
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
+    return answer.body;
+  };
+  return {
+    baseUrl: sidecar.baseUrl,
+    port: Number(new URL(sidecar.baseUrl).port),
+    dataDir: sidecar.dataDir,
+    bob: connectLnd(network.bob),
+    call,
+    post: (path, body = {}, credentials) => done('POST', path, { body, credentials }),
+    get: (path, query = {}, credentials) => done('GET', path, { query, credentials }),
+    put: (path, body = {}, credentials) => done('PUT', path, { body, credentials }),
+    async restart() {
+      expect(await sidecar.stop()).toBe(0);
+      await sidecar.start();
+    },
+    sidecar: () => sidecar.process(),
+    async close() {
+      await sidecar.close();
+      await network.stop();
+    },
+  };
+}
+
+type Control = (body: Body) => Promise<unknown>;
+
+function outsideWorld({ alice, bob, btcd }: Network): Readonly<Record<string, Control>> {
+  const outside = outsider(bob);
+  const holds = new Map<string, HoldInvoice>();
+  const mine = async (count: number) => {
+    await btcd.generate(count);
+    const tip = await btcd.height();
+    for (const node of [alice, bob]) {
+      await waitUntil('the tip is known', async () => {
+        const info = await node.rest<{ block_height: number }>('GET', '/v1/getinfo');
+        return info.block_height >= tip;
+      });
+    }
+    return { height: tip };
+  };
+  const invoice = async (body: Body) => {
+    const amountMsat = `${Math.round(Number(body.amount ?? 0) * 1000)}`;
+    if (body.behavior === 'hold') {
+      const hold = await outside.holds(amountMsat);
+      holds.set(hold.hash, hold);
+      return { invoice: hold.invoice, payment_hash: hold.hash };
+    }
+    const made = await outside.invoice({
+      value_msat: amountMsat,
+      memo: body.description ?? '',
+      expiry: `${body.expiration_secs ?? 3600}`,
+    });
+    if (body.behavior === 'fail') await outside.cancel(made.hash);
+    return { invoice: made.invoice, payment_hash: made.hash };
+  };
+  return {
+    // There are two wallets only; who asks for another one gets bob's.
+    '/sandbox/wallets': async () => ({
+      client_credentials: connectLnd(bob),
+      node_pk: bob.pubkey,
+    }),
+    '/sandbox/invoice': invoice,
+    '/sandbox/blocks': ({ count }) => mine(count),
+    async '/sandbox/holds'({ payment_hash, settle }) {
+      const hold = holds.get(payment_hash);
+      if (hold === undefined) throw new ApiError('notFound', 'No such held payment');
+      holds.delete(payment_hash);
+      await hold.accepted();
+      await (settle ? hold.settle() : hold.cancel());
+      return {};
+    },
+    async '/sandbox/pay'({ payable, amount, message }) {
+      const amountMsat = amount === undefined ? undefined : `${Math.round(Number(amount) * 1000)}`;
+      if (payable === alice.pubkey) {
+        const { status } = await outside.keysends(alice, amountMsat ?? '1000', message ?? '');
+        return { status: status === 'SUCCEEDED' ? 'completed' : 'failed' };
+      }
+      if (payable.startsWith('bcrt1')) {
+        await btcd.send([{ address: payable, amountSat: BigInt(amount) }]);
+        return { status: 'pending' };
+      }
+      const link = payable.slice(payable.indexOf('lnbcrt'));
+      const status = await outside.pays(link, amountMsat);
+      return { status: status === 'SUCCEEDED' ? 'completed' : 'failed' };
+    },
+  };
+}
+
+async function answered(act: () => Promise<unknown>): Promise<Answer> {
+  const headers = new Headers();
+  try {
+    return { status: 200, headers, body: (await act()) as Body };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { status: error.httpStatus, headers, body: error.body() };
+  }
+}

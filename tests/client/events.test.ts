@@ -110,6 +110,25 @@ describe('with the sidecar', () => {
   });
   afterAll(() => world.close());
 
+  test('a stream says at once where it starts, so that it can be resumed before its first event', async () => {
+    const client = new WalletSidecar({ url: world.baseUrl, credentials: world.bob });
+    const headers = { authorization: `Bearer ${world.bob}` };
+    const { body } = await fetch(`${world.baseUrl}/v2/node/events`, { headers });
+    const reader = body?.getReader();
+    const opening = new TextDecoder().decode((await reader?.read())?.value);
+    await reader?.cancel();
+    const tip = (await client.updatedPayments()).updated_index;
+    expect(opening).toBe(`: open\nid: ${tip}\n\n`);
+  });
+
+  test('a stream resumed before all payments gives the first', async () => {
+    const client = new WalletSidecar({ url: world.baseUrl, credentials: world.bob });
+    const events = client.events({ startIndex: `u${'0'.repeat(19)}-ln_${'0'.repeat(64)}` });
+    const { payments } = await client.updatedPayments({ limit: 1 });
+    expect((await events.next()).value.payment).toEqual(payments[0] as never);
+    await events.return(undefined as never);
+  });
+
   test('no update is missed over a restart, and a signal ends the stream', async () => {
     const client = new WalletSidecar({ url: world.baseUrl, credentials: world.bob });
     const stop = new AbortController();

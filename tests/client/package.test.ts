@@ -17,6 +17,27 @@ beforeAll(async () => {
   const [archive = ''] = readdirSync(project).filter((name) => name.endsWith('.tgz'));
   run(project, ['tar', '-xzf', archive, '-C', installed, '--strip-components=1']);
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  writeFileSync(
+    join(project, 'pay.js'),
+    `import { ERROR_CODES, WalletSidecar, WalletSidecarError } from 'wallet-sidecar';
+     const [url, credentials] = [process.env.SIDECAR_URL, process.env.SIDECAR_CREDENTIALS];
+     const shop = new WalletSidecar({ url });
+     const customer = new WalletSidecar({ url, credentials });
+     const { updated_index } = await shop.updatedPayments();
+     const { invoice, index } = await shop.createInvoice({ amount: '1000' });
+     const events = shop.events({ startIndex: updated_index });
+     const paid = customer.pay({ payable: invoice }, { idempotencyKey: invoice.slice(-60) });
+     const { value } = await events.next();
+     await events.return();
+     const again = await customer.pay({ payable: invoice }, { idempotencyKey: invoice.slice(-60) });
+     const unknown = await shop.payment({ index: index.replace(/.$/, 'z') }).catch((error) => error);
+     console.log(JSON.stringify({
+       sameIndex: value.payment.index === index,
+       status: (await paid).status,
+       sameAgain: again.index === (await paid).index,
+       refused: unknown instanceof WalletSidecarError && unknown.code === ERROR_CODES.rejected,
+     }));`,
+  );
 });
 afterAll(async () => {
   await world.close();
@@ -37,39 +58,23 @@ test('the package has no dependencies', async () => {
   );
 });
 
-test('plain Node takes a payment with the package', () => {
-  writeFileSync(
-    join(project, 'pay.js'),
-    `import { ERROR_CODES, WalletSidecar, WalletSidecarError } from 'wallet-sidecar';
-     const [url, credentials] = [process.env.SIDECAR_URL, process.env.SIDECAR_CREDENTIALS];
-     const shop = new WalletSidecar({ url });
-     const customer = new WalletSidecar({ url, credentials });
-     const { updated_index } = await shop.updatedPayments();
-     const { invoice, index } = await shop.createInvoice({ amount: '1000' });
-     const events = shop.events({ startIndex: updated_index });
-     const paid = customer.pay({ payable: invoice }, { idempotencyKey: 'once' });
-     const { value } = await events.next();
-     await events.return();
-     const again = await customer.pay({ payable: invoice }, { idempotencyKey: 'once' });
-     const unknown = await shop.payment({ index: index.replace(/.$/, 'z') }).catch((error) => error);
-     console.log(JSON.stringify({
-       sameIndex: value.payment.index === index,
-       status: (await paid).status,
-       sameAgain: again.index === (await paid).index,
-       refused: unknown instanceof WalletSidecarError && unknown.code === ERROR_CODES.rejected,
-     }));`,
-  );
-  const answer = run(project, ['node', 'pay.js'], {
-    SIDECAR_URL: world.baseUrl,
-    SIDECAR_CREDENTIALS: world.bob,
+for (const [runtime, program] of [
+  ['plain Node', 'node'],
+  ['Bun', process.execPath],
+] as const) {
+  test(`${runtime} takes a payment with the package`, () => {
+    const answer = run(project, [program, 'pay.js'], {
+      SIDECAR_URL: world.baseUrl,
+      SIDECAR_CREDENTIALS: world.bob,
+    });
+    expect(JSON.parse(answer)).toEqual({
+      sameIndex: true,
+      status: 'completed',
+      sameAgain: true,
+      refused: true,
+    });
   });
-  expect(JSON.parse(answer)).toEqual({
-    sameIndex: true,
-    status: 'completed',
-    sameAgain: true,
-    refused: true,
-  });
-});
+}
 
 test('its types hold callers to the contract, with no types of a runtime', () => {
   writeFileSync(

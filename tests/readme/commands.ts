@@ -15,7 +15,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
 
 /** The programs that commands may begin with: what begins with another one is not run unseen. */
 const RUNNABLE =
-  /^(?:\.\/dist\/)?wallet-sidecar |^(?:curl|export|bash|python3|npx bun|npm install|npm start --) /;
+  /^(?:\.\/dist\/)?wallet-sidecar |^(?:curl|export|npx bun|npm start --) |^npm install \/path\/to\/|^(?:bash|python3) examples\//;
 const STARTS_SERVER = /^\.\/dist\/wallet-sidecar (?:serve|dev)\b/;
 
 /** The shell commands of a Markdown text by its second-level headings; sections without any are left out. */
@@ -78,7 +78,8 @@ function started(line: string): string[] {
   const ready = line.includes('wallet-sidecar dev') ? 'Paste these lines' : 'is ready';
   return [
     'stop',
-    `${line} >log 2>&1 & echo $! >pid`,
+    ': >log',
+    `${line} >>log 2>&1 & echo $! >pid`,
     `for i in $(seq 400); do if grep -q ${quote(ready)} log; then break; fi; sleep 0.025; done`,
     `grep ${quote(ready)} log || { cat log; exit 1; }`,
   ];

@@ -25,6 +25,17 @@ test('every shell command of the documentation is run here, or is declared with 
   expect(commands.filter(isRunnable).length).toBeGreaterThan(5);
 });
 
+test('a command of another program, in whatever block, is neither', () => {
+  const text =
+    '# X\n\n```sh\ncurl a \\\n  b\n# why\n```\n\n## Y\n\n```bash\nsudo rm -rf /\n```\n\n```js\nnew X()\n```\n';
+  const found = sectionsOf('x.md', text);
+  expect(found.map(({ title, commands: [command] }) => [title, command])).toEqual([
+    ['the beginning', 'curl a    b'],
+    ['Y', 'sudo rm -rf /'],
+  ]);
+  expect(found.map(({ commands }) => commands.map(isRunnable))).toEqual([[true], [false]]);
+});
+
 test('what is declared as not run still stands in the documentation', () => {
   expect(Object.keys(NOT_RUN).filter((command) => !commands.includes(command))).toEqual([]);
 });
@@ -40,9 +51,9 @@ test('every script of npm that the documentation names exists', () => {
 describe('the commands work as they are written', () => {
   for (const section of sections.filter((one) => one.commands.some(isRunnable))) {
     test(`${section.file}: ${section.title}`, async () => {
-      const { exitCode, answers } = await run(section);
+      const { exitCode, answers, errors } = await run(section);
       const refused = answers.filter(({ output }) => /^\{"code":\d+,"msg":/m.test(output));
-      const failed = exitCode === 0 ? [] : answers.slice(-1);
+      const failed = exitCode === 0 ? [] : [answers.at(-1), errors];
       expect({ refused, failed, exitCode }).toEqual({ refused: [], failed: [], exitCode: 0 });
     }, 60_000);
   }
@@ -69,9 +80,12 @@ async function run(section: Section) {
       SERVICE_DATA_DIR: join(checkout, 'data'),
     },
     stdout: 'pipe',
-    stderr: 'inherit',
+    stderr: 'pipe',
   });
-  const output = await new Response(child.stdout).text();
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   const answers = output
     .split(/^@@@ /m)
     .slice(1)
@@ -79,5 +93,5 @@ async function run(section: Section) {
       const [command = '', ...lines] = text.split('\n');
       return { command, output: lines.join('\n').trim() };
     });
-  return { exitCode: await child.exited, answers };
+  return { exitCode: await child.exited, answers, errors };
 }

@@ -241,7 +241,7 @@ describe('waiting', () => {
     const made = await invoice();
     const answer = await world.get('/v2/node/wait_for_next_payment', { timeout_secs: '10' });
     expect(answer.payment.index).toBe(made.index);
-    expect(indexes(await list({ filter: 'all', limit: '1' }))).toEqual([made.index]);
+    expect(indexes(await list({ filter: 'all' }))).toContain(made.index);
     expect(await world.put('/v2/node/sync_payments')).toEqual({ num_new: 0, num_updated: 0 });
   });
 

@@ -1,2 +1,93 @@
-/** Conformance tests that LND cannot pass, each with the reason; the list that the README names. */
-export const LND_CANNOT: ReadonlyMap<string, string> = new Map([]);
+const OFFERS = 'LND has no BOLT 12 offers';
+const NAMES = 'LND has no names';
+const PARTNER = 'LND takes no fees for partners';
+const CLOCK = 'the clock of a real node cannot be moved; the interop tests wait instead';
+const LNURL = 'the LNURL services are of the sandbox; the interop tests bring their own';
+const BAKING = 'LND cannot bound who bakes macaroons, so only full clients manage others here';
+const ROOT_SEED = 'these wallets have no root seed; the interop tests have one that has';
+const FREE_ROUTE = 'both nodes share a channel, which costs nothing';
+const ESTIMATES = 'the fee estimates of a chain that nobody uses';
+const BALANCE = 'balances of LND follow some milliseconds after the payment';
+const SANDBOX = 'is about the sandbox itself';
+
+/** Conformance tests that LND cannot pass, each with the reason. */
+export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
+  ['an offer takes many payments; message and offer_id arrive with the receiver', OFFERS],
+  ['a minimum is a minimum', OFFERS],
+  ['an expired offer is refused, and expiration_secs shows in analyze', OFFERS],
+  ['offers of the outside world settle, fail and hold', OFFERS],
+  ['an own offer, another network and garbage are refused', OFFERS],
+  ['the outside world pays an offer with payer name and message', OFFERS],
+  ['a completed outbound offer payment is proven, with the defaults of the contract', OFFERS],
+  ['other payments cannot be proven', OFFERS],
+  [
+    'a unified URI recommends offer, invoice, address in this order, and its callbacks work',
+    OFFERS,
+  ],
+  ['what cannot be paid is left out, and error 106 says why when nothing is left', OFFERS],
+  [
+    'holds while the first is still running, and for a payment to an offer that could be paid again',
+    OFFERS,
+  ],
+  [
+    'payments on offers, addresses and names issued here are announced too, failures as well',
+    OFFERS,
+  ],
+  [
+    'of finalized payments go up once a payment, on both sides, and not when a note changes',
+    OFFERS,
+  ],
+  ['unclaimed is 107; a claim gives both addresses, and both can be paid', NAMES],
+  ['it can be changed for 24 hours, is then frozen for 90 days, and is updatable again', NAMES],
+  ['takes a partner with the least fee', PARTNER],
+  ['takes a partner with the largest fee', PARTNER],
+  ['takes a base fee with an amount', PARTNER],
+  [
+    'inbound with partner fees: amount is net, fees what was taken, their sum what was paid',
+    PARTNER,
+  ],
+  ['past its expiry it becomes failed / expired and is refused', CLOCK],
+  ['an expired client is refused and not listed', CLOCK],
+  ['renews with its period by the clock of the node', CLOCK],
+  ['a payment that was replaced fails and names the transaction that won', SANDBOX],
+  [
+    'first money opens a channel just in time, and an info payment records the waived cost',
+    SANDBOX,
+  ],
+  ['what lightning_sendable_balance says can be sent to the outside world', SANDBOX],
+  ['node_info tells true sums: what max_sendable says can be sent, and not more', SANDBOX],
+  ['the sandbox funds a wallet on request', SANDBOX],
+  ['the documentation is served, and lists every endpoint', SANDBOX],
+  ['the build, its node and the process are shown', SANDBOX],
+  ['open wallets, sessions and feeds are shown while they are open', SANDBOX],
+  ['and what is secret or names a wallet, client or payment never appears', SANDBOX],
+  ['LNURL-pay: terms in analyze, limits, comment cut to length, payment', LNURL],
+  ['LNURL-withdraw: claimable in analyze, the most by default, limits', LNURL],
+  [
+    'a channel is opened once for its id, usable after a block, and closed into coins',
+    'the opener of an LND channel pays for its commitment, so the sums are others',
+  ],
+  [
+    'routing to the outside world costs a fee, and the cap of max_fee fails the payment',
+    FREE_ROUTE,
+  ],
+  [
+    'a payment that the receiver fails is 200 with status failed, gives the money back, and may be tried again',
+    BALANCE,
+  ],
+  ['every method can be paid by pay from a second wallet', LNURL],
+  ['manage_clients reaches exactly what its permissions allow', BAKING],
+  ['a client can neither grant more than it has nor outlive itself', BAKING],
+  [
+    'a wallet has at most 100 active clients; revoking makes room',
+    'a macaroon made elsewhere is no client that could be counted',
+  ],
+  ['with the root seed is kind root_seed, scope full, and null where it does not apply', ROOT_SEED],
+  ['the credentials string does not hold the root seed', ROOT_SEED],
+  ['signup and provision are idempotent and refuse an Authorization header', ROOT_SEED],
+  ['outgoing amounts with fees count, and what is beyond is error 109', FREE_ROUTE],
+  ['concurrent payments never exceed it together', FREE_ROUTE],
+  ['on-chain sends count with their fee', ESTIMATES],
+  ['higher priority pays a higher fee', ESTIMATES],
+  ['refuses more than the wallet can send before anything is sent', BALANCE],
+]);

@@ -77,7 +77,7 @@ export async function startLndSidecar(flags: readonly string[]): Promise<LndSide
         'debug',
         ...flags,
       ],
-      { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+      { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: process.env },
     );
     void collect(child.stdout);
     void collect(child.stderr);

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
-import type { Answer, Body, CallOptions } from '../conformance/request.ts';
 import { ApiError } from '../../src/model/errors.ts';
+import type { Answer, Body, CallOptions } from '../conformance/request.ts';
 import type { ConformanceWorld } from '../conformance/world.ts';
 import { findBinaries, type Network, startNetwork, waitUntil } from './harness/index.ts';
 import { connectLnd, startLndSidecar } from './lnd-sidecar.ts';
@@ -19,7 +19,6 @@ export async function openLndWorld(webhookUrl?: string): Promise<ConformanceWorl
     connectLnd(network.alice),
     '--channel-peer',
     `${network.bob.pubkey}@${network.bob.peerAddress}`,
-    '--allow-private-network',
     ...(webhookUrl === undefined ? [] : ['--webhook-url', webhookUrl]),
   ]);
   const controls = outsideWorld(network);
@@ -101,6 +100,13 @@ function outsideWorld({ alice, bob, btcd }: Network): Readonly<Record<string, Co
       holds.delete(payment_hash);
       await hold.accepted();
       await (settle ? hold.settle() : hold.cancel());
+      await waitUntil('the payer knows', async () => {
+        const { payments } = await alice.rest<{
+          payments: { payment_hash: string; status: string }[];
+        }>('GET', '/v1/payments?include_incomplete=true&reversed=true&max_payments=20');
+        const paid = payments.find((payment) => payment.payment_hash === payment_hash);
+        return paid?.status !== 'IN_FLIGHT';
+      });
       return {};
     },
     async '/sandbox/pay'({ payable, amount, message }) {
@@ -110,7 +116,7 @@ function outsideWorld({ alice, bob, btcd }: Network): Readonly<Record<string, Co
         return { status: status === 'SUCCEEDED' ? 'completed' : 'failed' };
       }
       if (payable.startsWith('bcrt1')) {
-        await btcd.send([{ address: payable, amountSat: BigInt(amount) }]);
+        await btcd.send([{ address: payable, amountSat: BigInt(amount ?? 0) }]);
         return { status: 'pending' };
       }
       const link = payable.slice(payable.indexOf('lnbcrt'));

@@ -45,6 +45,12 @@ export async function listChannels(rest: LndRest): Promise<Channel[]> {
   return [...open.map(openChannelOf), ...pending.map(pendingChannelOf)];
 }
 
+/** What all channels together can send now. */
+export async function maxSendableMsat(rest: LndRest): Promise<bigint> {
+  const { channels } = await rest.get('/v1/channels', channelsShape);
+  return channels.reduce((sum, channel) => sum + sendableSat(channel), 0n) * MSAT_PER_SAT;
+}
+
 /**
  * What our side can send now, satoshis. The opener pays the commitment's fee, and LND keeps twice that of a
  * commitment with two more HTLCs in reserve.

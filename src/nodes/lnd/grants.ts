@@ -4,7 +4,6 @@ import type { Operation } from './macaroon.ts';
 /** The LND methods that this connector calls, with the operations that LND asks of a macaroon without a `uri`. */
 const METHODS = {
   '/lnrpc.Lightning/GetInfo': ['info:read'],
-  '/lnrpc.Lightning/ChannelBalance': ['offchain:read'],
   '/lnrpc.Lightning/WalletBalance': ['onchain:read'],
   '/lnrpc.Lightning/ListChannels': ['offchain:read'],
   '/lnrpc.Lightning/PendingChannels': ['offchain:read'],
@@ -60,7 +59,7 @@ const CHANNELS: readonly Method[] = [
 
 /** What each permission needs of LND; null where LND has nothing of the kind (error 110). */
 const METHODS_OF: Readonly<Record<Permission, readonly Method[] | null>> = {
-  node_info: ['/lnrpc.Lightning/WalletBalance', '/lnrpc.Lightning/ChannelBalance', ...CHANNELS],
+  node_info: ['/lnrpc.Lightning/WalletBalance', '/lnrpc.Lightning/GetTransactions', ...CHANNELS],
   list_channels: CHANNELS,
   get_human_bitcoin_address: null,
   get_payments_by_indexes: READ_ONE,
@@ -77,6 +76,7 @@ const METHODS_OF: Readonly<Record<Permission, readonly Method[] | null>> = {
     '/routerrpc.Router/SendPaymentV2',
     '/routerrpc.Router/TrackPaymentV2',
     '/lnrpc.Lightning/LookupInvoice',
+    '/lnrpc.Lightning/ListChannels',
   ],
   pay_offer: null,
   pay_onchain: [

@@ -5,6 +5,7 @@ import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import { readChannels, sendableSat } from './channels.ts';
+import { untrustedSat } from './onchain.ts';
 import type { LndRest } from './rest.ts';
 import type { LndWallet } from './wallet.ts';
 import { infoShape, type LndInfo, walletBalanceShape } from './wire.ts';
@@ -40,6 +41,7 @@ export async function nodeInfo(rest: LndRest, wallet: LndWallet): Promise<NodeIn
   ]);
   const lightningSat = [...open, ...pending].reduce((sum, one) => sum + one.local_balance, 0n);
   const maxSendableMsat = open.reduce((sum, one) => sum + sendableSat(one), 0n) * MSAT_PER_SAT;
+  const untrusted = balance.unconfirmed_balance === 0n ? 0n : await untrustedSat(rest);
   const version = versionOf(info);
   return {
     version,
@@ -50,8 +52,7 @@ export async function nodeInfo(rest: LndRest, wallet: LndWallet): Promise<NodeIn
     lightningSendableMsat: (maxSendableMsat * MILLION) / (MILLION + ROUTING_PPM),
     lightningMaxSendableMsat: maxSendableMsat,
     onchainBalanceMsat: balance.total_balance * MSAT_PER_SAT,
-    // LND does not tell its own change from what others sent; only what a block holds is certain.
-    onchainTrustedMsat: balance.confirmed_balance * MSAT_PER_SAT,
+    onchainTrustedMsat: (balance.total_balance - untrusted) * MSAT_PER_SAT,
     numChannels: open.length + pending.length,
     numUsableChannels: open.filter(({ active }) => active).length,
   };

@@ -40,9 +40,12 @@ export async function payOnchain(
 ): Promise<Payment> {
   const clientPaymentId = idOfIndex(command.index).slice('os_'.length);
   const label = sendLabel(clientPaymentId);
-  const before = await labeled(rest, label);
+  const known = await recent(rest);
+  const before = known.find((transaction) => transaction.label === label);
   if (before) return sentPayment(before, wallet, command);
-  const { feeSat, satPerVbyte } = await estimate(rest, command);
+  // LND cannot tell coins of its own making from what others sent: either all unconfirmed ones are spent, or none.
+  const spend_unconfirmed = foreignUnconfirmedSat(known) === 0n;
+  const { feeSat, satPerVbyte } = await estimate(rest, command, spend_unconfirmed);
   if (command.maxFeeMsat !== null && feeSat * MSAT_PER_SAT > command.maxFeeMsat) {
     throw refused(`The transaction would cost ${feeSat} sats, more than is allowed.`);
   }
@@ -54,11 +57,12 @@ export async function payOnchain(
       // The rate that was estimated, so that the fee is the one that was checked.
       sat_per_vbyte: `${satPerVbyte}`,
       label,
+      spend_unconfirmed,
     },
     sentCoinsShape,
     { timeoutMs: SEND_TIMEOUT_MS },
   );
-  const sent = await labeled(rest, label);
+  const sent = (await recent(rest)).find((transaction) => transaction.label === label);
   if (sent) return sentPayment(sent, wallet, command);
   throw new ApiError('unreadable', 'LND sent the transaction and does not show it: look again.', {
     outcomeUnknown: true,
@@ -70,7 +74,8 @@ export async function estimateFeeMsat(
   rest: LndRest,
   command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
 ): Promise<bigint> {
-  return (await estimate(rest, command)).feeSat * MSAT_PER_SAT;
+  const trusted = foreignUnconfirmedSat(await unconfirmed(rest)) === 0n;
+  return (await estimate(rest, command, trusted)).feeSat * MSAT_PER_SAT;
 }
 
 /** The on-chain payment of that id among the recent ones, or null. */
@@ -98,8 +103,25 @@ async function recent(rest: LndRest): Promise<readonly LndTransaction[]> {
   return transactionsSince(rest, Math.max(0, block_height - RECENT_BLOCKS));
 }
 
-async function labeled(rest: LndRest, label: string): Promise<LndTransaction | undefined> {
-  return (await recent(rest)).find((transaction) => transaction.label === label);
+/** What others have sent and no block has confirmed, satoshis: it may still be taken back. */
+export async function untrustedSat(rest: LndRest): Promise<bigint> {
+  return foreignUnconfirmedSat(await unconfirmed(rest));
+}
+
+async function unconfirmed(rest: LndRest): Promise<readonly LndTransaction[]> {
+  // LND lists unconfirmed transactions alone when asked for what is confirmed at height -1 and above.
+  return (await rest.get('/v1/transactions?start_height=-1&end_height=-1', transactionsShape))
+    .transactions;
+}
+
+function foreignUnconfirmedSat(transactions: readonly LndTransaction[]): bigint {
+  return transactions
+    .filter(
+      ({ num_confirmations, previous_outpoints }) =>
+        num_confirmations === 0 && previous_outpoints.every(({ is_our_output }) => !is_our_output),
+    )
+    .flatMap(({ output_details }) => output_details)
+    .reduce((sum, { is_our_address, amount }) => (is_our_address ? sum + amount : sum), 0n);
 }
 
 function sentPayment(
@@ -115,10 +137,12 @@ function sentPayment(
 async function estimate(
   rest: LndRest,
   command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
+  spendUnconfirmed: boolean,
 ): Promise<{ feeSat: bigint; satPerVbyte: bigint }> {
   const query = new URLSearchParams({
     [`AddrToAmount[${command.address}]`]: `${wholeSats(command.amountMsat)}`,
     target_conf: `${TARGET_BLOCKS[command.priority]}`,
+    spend_unconfirmed: `${spendUnconfirmed}`,
   });
   const answer = await rest.get(`/v1/transactions/fee?${query}`, feeEstimateShape);
   return { feeSat: answer.fee_sat, satPerVbyte: answer.sat_per_vbyte };

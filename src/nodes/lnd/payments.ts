@@ -1,8 +1,10 @@
 import { base64url, hex } from '@scure/base';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import type { PayInvoiceCommand } from '../node.ts';
+import { maxSendableMsat } from './channels.ts';
 import { isUnknownToLnd, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { outboundPayment } from './translate.ts';
@@ -26,6 +28,7 @@ export async function payInvoice(
   command: PayInvoiceCommand,
 ): Promise<Payment> {
   const { paymentHash, amountMsat } = decodeBolt11(command.invoice);
+  await requireSendable(rest, command.amountMsat);
   const identified = (payment: LndPayment): Payment => ({
     ...outboundPayment(payment, wallet.clock.now()),
     index: command.index,
@@ -56,6 +59,15 @@ export async function payInvoice(
     if (known === null) throw refused('LND refused to pay this invoice again.', error);
     return identified(known);
   }
+}
+
+/** LND would record a failed payment; what cannot be sent at all is refused before that (decisions section 2). */
+async function requireSendable(rest: LndRest, amountMsat: bigint): Promise<void> {
+  const sendableMsat = await maxSendableMsat(rest);
+  if (amountMsat <= sendableMsat) return;
+  throw refused(
+    `The wallet can send ${formatAmountMsat(sendableMsat)} sats over Lightning now: pay less, or open a channel.`,
+  );
 }
 
 async function followSend(

@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { findBinaries } from './harness/index.ts';
+import { LND_CANNOT } from './lnd-cannot.ts';
+
+const ROOT = join(import.meta.dir, '..', '..');
+/** Each file starts a network of its own. */
+const TIMEOUT_MS = 120_000;
+
+test.skipIf(findBinaries() === null)(
+  'the conformance tests pass on LND, but for the declared list of what LND cannot do',
+  async () => {
+    const child = Bun.spawn(
+      [process.execPath, 'test', 'tests/conformance', '--timeout', `${TIMEOUT_MS}`],
+      {
+        cwd: ROOT,
+        env: { ...process.env, CONFORMANCE_NODE: 'lnd' },
+        stdout: 'ignore',
+        stderr: 'pipe',
+      },
+    );
+    const report = await new Response(child.stderr).text();
+    const failed = report.split('\n').filter((line) => line.startsWith('(fail)'));
+    expect([...new Set(failed)]).toEqual([]);
+    expect(await child.exited).toBe(0);
+    const count = (what: string) => Number(new RegExp(`^ *(\\d+) ${what}$`, 'm').exec(report)?.[1]);
+    console.log(`Conformance on LND: ${count('pass')} passed, ${count('skip')} declared.`);
+    expect(count('skip')).toBe(LND_CANNOT.size);
+    expect(count('pass')).toBeGreaterThan(150);
+  },
+  600_000,
+);

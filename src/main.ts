@@ -231,7 +231,13 @@ function openWallets(
 function openServices(config: Config, sandbox: Sandbox | null): Parts['services'] {
   const { allowPrivateNetwork, dohUrl } = config;
   return {
-    lnurl: createLnurlClient(createGuardedFetch({ allowPrivateNetwork, allowLoopback: true })),
+    // A web service on this machine is somebody's business only where the money is not real, or where told so.
+    lnurl: createLnurlClient(
+      createGuardedFetch({
+        allowPrivateNetwork,
+        allowLoopback: sandbox !== null,
+      }),
+    ),
     resolveName: createNameResolver({
       resolveTxt: createTxtResolver({ url: dohUrl }),
       localZone: sandbox?.zone ?? (() => null),

@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
-import { blankPayment, type Payment } from '../../model/payment.ts';
+import { blankPayment, type Payment, type TransactionJson } from '../../model/payment.ts';
 import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
@@ -211,8 +211,17 @@ function onchainFacts(transaction: LndTransaction, nowMs: number) {
     },
     details: {
       txid: transaction.tx_hash,
-      tx: transactionJsonOf(hexToBytes(transaction.raw_tx_hex)),
+      tx: readTransaction(transaction.raw_tx_hex),
       finalizedAtMs: final ? nowMs : null,
     },
   } as const;
+}
+
+/** Null for bytes that cannot be read: a payment is not lost over how it is shown. */
+function readTransaction(rawHex: string): TransactionJson | null {
+  try {
+    return transactionJsonOf(hexToBytes(rawHex));
+  } catch {
+    return null;
+  }
 }

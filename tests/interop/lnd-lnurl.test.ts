@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { bech32 } from '@scure/base';
+import { expectError } from '../conformance/request.ts';
+import { describeNetwork } from './harness/index.ts';
+import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { outsider } from './outsider.ts';
+
+const METADATA = JSON.stringify([['text/plain', 'Tips for bob']]);
+
+describeNetwork('LNURL and the purchase link on LND', (network) => {
+  let sidecar: LndSidecar;
+  /** bob's own LNURL services, as a shop would run them. */
+  const services = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const url = new URL(request.url);
+      const base = `http://${url.host}`;
+      const bob = outsider(network().bob);
+      switch (url.pathname) {
+        case '/.well-known/lnurlp/bob':
+        case '/pay':
+          return Response.json({
+            tag: 'payRequest',
+            callback: `${base}/pay/callback`,
+            minSendable: 1000,
+            maxSendable: 50_000_000,
+            metadata: METADATA,
+            commentAllowed: 10,
+          });
+        case '/pay/callback': {
+          comments.push(url.searchParams.get('comment') ?? '');
+          const { invoice } = await bob.invoice({
+            value_msat: url.searchParams.get('amount') ?? '',
+            description_hash: createHash('sha256').update(METADATA).digest('base64'),
+          });
+          return Response.json({ pr: invoice, routes: [] });
+        }
+        case '/withdraw':
+          return Response.json({
+            tag: 'withdrawRequest',
+            callback: `${base}/withdraw/callback`,
+            k1: 'k1',
+            defaultDescription: 'Refund',
+            minWithdrawable: 1000,
+            maxWithdrawable: 40_000,
+          });
+        default: {
+          void bob.pays(url.searchParams.get('pr') ?? '');
+          return Response.json({ status: 'OK' });
+        }
+      }
+    },
+  });
+  const comments: string[] = [];
+  const lnurl = (path: string) =>
+    bech32.encode('lnurl', bech32.toWords(Buffer.from(`${services.url.origin}${path}`)), false);
+  beforeAll(async () => {
+    sidecar = await startLndSidecar([
+      '--client-credentials',
+      connectLnd(network().alice),
+      '--allow-private-network',
+    ]);
+  });
+  afterAll(async () => {
+    await sidecar?.close();
+    await services.stop(true);
+  });
+
+  test('LNURL-pay pays, and the comment is cut to the length that the service takes', async () => {
+    const paid = await sidecar.post('/v2/node/pay_lnurl', {
+      lnurl: lnurl('/pay'),
+      amount: '321',
+      message: 'more than ten characters',
+    });
+    expect(paid).toMatchObject({ status: 'completed', amount: '321', direction: 'outbound' });
+    expect(comments).toEqual(['more than ']);
+    expect(paid.message).toBe('more than ');
+  });
+
+  test('a Lightning Address is paid through pay', async () => {
+    const paid = await sidecar.post('/v2/node/pay', {
+      payable: `bob@${services.url.host}`,
+      amount: '12',
+    });
+    expect(paid).toMatchObject({ status: 'completed', amount: '12' });
+  });
+
+  test('LNURL-withdraw takes the most by default and answers the completed payment', async () => {
+    const withdrawn = await sidecar.post('/v2/node/withdraw_lnurl', { lnurl: lnurl('/withdraw') });
+    expect(withdrawn).toMatchObject({ status: 'completed', amount: '40', direction: 'inbound' });
+  });
+
+  test('the purchase link carries an invoice of this wallet, and paying it completes the payment', async () => {
+    const { redirect_url, index } = await sidecar.post('/v2/node/buy_with_payment_app', {
+      amount: '5000',
+    });
+    const invoice = redirect_url.slice(redirect_url.indexOf('lnbcrt'));
+    expect(await outsider(network().bob).pays(invoice)).toBe('SUCCEEDED');
+    expect(
+      await sidecar.get('/v2/node/wait_for_payment', { index, timeout_secs: '30' }),
+    ).toMatchObject({ status: 'completed', amount: '5000' });
+  });
+
+  test('a service on this machine is refused unless private networks are allowed', async () => {
+    const strict = await startLndSidecar(['--client-credentials', connectLnd(network().alice)]);
+    try {
+      expectError(
+        await strict.call('POST', '/v2/node/pay_lnurl', {
+          body: { lnurl: lnurl('/pay'), amount: '5' },
+        }),
+        'refused',
+      );
+    } finally {
+      await strict.close();
+    }
+  });
+});

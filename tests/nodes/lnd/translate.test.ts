@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'bun:test';
+import { RawTx } from '@scure/btc-signer';
+import {
+  invoicePayment,
+  outboundPayment,
+  sendLabel,
+  transactionPayments,
+} from '../../../src/nodes/lnd/translate.ts';
+import { invoiceShape, paymentShape, transactionShape } from '../../../src/nodes/lnd/wire.ts';
+
+const NOW_MS = 1_800_000_000_000;
+const HASH = 'd1'.repeat(32);
+const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
+
+/** As LND writes it, with what a test changes. */
+const invoice = (changes: object = {}) =>
+  invoiceShape.parse({
+    memo: 'coffee',
+    r_preimage: base64('aa'.repeat(32)),
+    r_hash: base64(HASH),
+    value: '1234',
+    value_msat: '1234567',
+    creation_date: '1795235185',
+    settle_date: '0',
+    payment_request: 'lnbcrt1',
+    expiry: '3600',
+    add_index: '101',
+    settle_index: '0',
+    amt_paid_msat: '0',
+    state: 'OPEN',
+    htlcs: [],
+    is_keysend: false,
+    is_amp: false,
+    ...changes,
+  });
+const payment = (changes: object = {}) =>
+  paymentShape.parse({
+    payment_hash: HASH,
+    value_msat: '1234567',
+    fee_msat: '21',
+    creation_time_ns: '1795235185221188581',
+    payment_preimage: 'bb'.repeat(32),
+    payment_request: 'lnbcrt1',
+    status: 'SUCCEEDED',
+    failure_reason: 'FAILURE_REASON_NONE',
+    payment_index: '1',
+    htlcs: [{ resolve_time_ns: '1795235186000000000' }],
+    ...changes,
+  });
+const RAW = Buffer.from(
+  RawTx.encode({
+    version: 2,
+    segwitFlag: true,
+    inputs: [{ txid: new Uint8Array(32), index: 1, finalScriptSig: new Uint8Array(), sequence: 0 }],
+    outputs: [{ amount: 30_000n, script: Uint8Array.of(0x51) }],
+    witnesses: [[Uint8Array.of(1, 2)]],
+    lockTime: 0,
+  }),
+).toString('hex');
+const transaction = (changes: object = {}) =>
+  transactionShape.parse({
+    tx_hash: 'c3'.repeat(32),
+    amount: '-40975',
+    num_confirmations: 0,
+    block_height: 0,
+    time_stamp: '1795235344',
+    total_fees: '10975',
+    raw_tx_hex: RAW,
+    label: '',
+    output_details: [
+      { address: 'bcrt1qtheirs', output_index: '0', amount: '30000', is_our_address: false },
+      { address: 'bcrt1qours', output_index: '1', amount: '5000', is_our_address: true },
+    ],
+    previous_outpoints: [{ outpoint: `${'e5'.repeat(32)}:1`, is_our_output: true }],
+    ...changes,
+  });
+
+describe('invoices', () => {
+  test('an open one is pending, without the preimage that LND already tells', () => {
+    expect(invoicePayment(invoice(), NOW_MS)).toMatchObject({
+      index: `0001795235185000-ln_${HASH}`.padStart(19 + 68, '0'),
+      status: 'pending',
+      statusMsg: 'invoice generated',
+      preimage: null,
+      amountMsat: 1_234_567n,
+      expiresAtMs: 1_795_238_785_000,
+      finalizedAtMs: null,
+    });
+  });
+
+  test('one whose HTLC is held is pending still', () => {
+    expect(invoicePayment(invoice({ state: 'ACCEPTED' }), NOW_MS)?.status).toBe('pending');
+  });
+
+  test('a settled one is completed with what was paid', () => {
+    const settled = invoice({
+      state: 'SETTLED',
+      value_msat: '0',
+      amt_paid_msat: '77001',
+      settle_date: '1795235190',
+    });
+    expect(invoicePayment(settled, NOW_MS)).toMatchObject({
+      status: 'completed',
+      amountMsat: 77_001n,
+      preimage: 'aa'.repeat(32),
+      finalizedAtMs: 1_795_235_190_000,
+    });
+  });
+
+  test('a canceled one is expired when its time is over, and canceled before', () => {
+    const canceled = invoice({ state: 'CANCELED' });
+    expect(invoicePayment(canceled, 1_795_235_186_000)?.statusMsg).toBe('canceled');
+    expect(invoicePayment(canceled, NOW_MS)).toMatchObject({
+      statusMsg: 'expired',
+      finalizedAtMs: 1_795_238_785_000,
+    });
+  });
+
+  test('a keysend needs its record, is nothing until it settles, and bears its message', () => {
+    const keysend = {
+      payment_request: '',
+      is_keysend: true,
+      value_msat: '5000',
+      amt_paid_msat: '5000',
+      settle_date: '1795235190',
+    };
+    const records = (custom_records: object) => [{ custom_records }];
+    expect(invoicePayment(invoice({ ...keysend, state: 'OPEN' }), NOW_MS)).toBeNull();
+    expect(invoicePayment(invoice({ ...keysend, state: 'SETTLED' }), NOW_MS)).toBeNull();
+    const htlcs = records({ '5482373484': 'AA==', '34349334': base64('68c3a9') });
+    expect(invoicePayment(invoice({ ...keysend, state: 'SETTLED', htlcs }), NOW_MS)).toMatchObject({
+      rail: 'spontaneous',
+      message: 'hé',
+      invoice: null,
+      expiresAtMs: null,
+    });
+    const noText = records({ '5482373484': 'AA==', '34349334': base64('ff') });
+    expect(
+      invoicePayment(invoice({ ...keysend, state: 'SETTLED', htlcs: noText }), NOW_MS)?.message,
+    ).toBeNull();
+  });
+});
+
+describe('outgoing payments', () => {
+  test('only the status decides: a reason may stand beside any of them', () => {
+    const reason = { failure_reason: 'FAILURE_REASON_TIMEOUT' };
+    expect(outboundPayment(payment(reason), NOW_MS)).toMatchObject({
+      status: 'completed',
+      preimage: 'bb'.repeat(32),
+      feesMsat: 21n,
+      finalizedAtMs: 1_795_235_186_000,
+    });
+    expect(outboundPayment(payment({ ...reason, status: 'IN_FLIGHT' }), NOW_MS)).toMatchObject({
+      status: 'pending',
+      preimage: null,
+      finalizedAtMs: null,
+    });
+    expect(outboundPayment(payment({ ...reason, status: 'FAILED' }), NOW_MS)).toMatchObject({
+      status: 'failed',
+      statusMsg: 'timed out',
+      preimage: null,
+      feesMsat: 0n,
+    });
+  });
+
+  test('a state that is not known is pending, and never an end', () => {
+    for (const status of ['UNKNOWN', 'INITIATED']) {
+      expect(outboundPayment(payment({ status }), NOW_MS).status).toBe('pending');
+    }
+  });
+});
+
+describe('transactions', () => {
+  test('what the wallet sent is one payment, its change and fee left out', () => {
+    expect(transactionPayments(transaction(), NOW_MS)).toMatchObject([
+      {
+        direction: 'outbound',
+        status: 'pending',
+        statusMsg: 'broadcasted',
+        amountMsat: 30_000_000n,
+        feesMsat: 10_975_000n,
+        address: 'bcrt1qtheirs',
+      },
+    ]);
+  });
+
+  test('a send of the sidecar bears its client_payment_id in the label', () => {
+    const id = '4f'.repeat(32);
+    const [sent] = transactionPayments(transaction({ label: sendLabel(id) }), NOW_MS);
+    expect(sent?.index.slice(20)).toBe(`os_${id}`);
+  });
+
+  test('what others sent is one payment for each output of ours', () => {
+    const received = transactionPayments(
+      transaction({
+        amount: '5000',
+        total_fees: '0',
+        previous_outpoints: [{ outpoint: `${'e5'.repeat(32)}:1`, is_our_output: false }],
+      }),
+      NOW_MS,
+    );
+    expect(received).toMatchObject([
+      { direction: 'inbound', amountMsat: 5_000_000n, address: 'bcrt1qours', feesMsat: 0n },
+    ]);
+    expect(received[0]?.index.slice(20, 23)).toBe('or_');
+  });
+
+  test('six confirmations finish it, five do not', () => {
+    const at = (num_confirmations: number) =>
+      transactionPayments(transaction({ num_confirmations }), NOW_MS)[0]?.status;
+    expect([at(5), at(6), at(700)]).toEqual(['pending', 'completed', 'completed']);
+  });
+
+  test('a transaction that cannot be read in full is a payment all the same', () => {
+    expect(transactionPayments(transaction({ raw_tx_hex: '00' }), NOW_MS)[0]?.tx).toBeNull();
+    expect(transactionPayments(transaction(), NOW_MS)[0]?.tx?.output).toEqual([
+      { value: 30_000, script_pubkey: '51' },
+    ]);
+  });
+
+  test("LND's own work on channels, and coins moved to oneself, are no payments", () => {
+    for (const label of ['0:openchannel', '0:closechannel:shortchanid-1', '0:sweep']) {
+      expect(transactionPayments(transaction({ label }), NOW_MS)).toEqual([]);
+    }
+    expect(transactionPayments(transaction({ amount: '-10975' }), NOW_MS)).toEqual([]);
+  });
+});

@@ -13,10 +13,11 @@ import type { ChannelPeer } from './channels.ts';
 import { ClientRegistry, type LndState, type RegisteredClient } from './clients.ts';
 import { permissionsOf } from './grants.ts';
 import { readInfo, versionOf } from './info.ts';
+import type { LndLocation } from './location.ts';
 import { readMacaroon } from './macaroon.ts';
 import { lndNode } from './node.ts';
 import { refusalText } from './refusal.ts';
-import { type LndLocation, LndRest } from './rest.ts';
+import { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, notSignedUp, unlockWallet } from './root-wallet.ts';
 import { type LndWallet, LocalChanges } from './wallet.ts';
 

@@ -1,14 +1,8 @@
 import { z } from 'zod';
 import { ApiError } from '../../model/errors.ts';
+import type { LndLocation } from './location.ts';
 import { LndRefusal, refusalError } from './refusal.ts';
-
-/** Where an LND is found. */
-export interface LndLocation {
-  /** Base URL of its REST interface. */
-  readonly url: string;
-  /** PEM of its self-signed certificate, which is then the only one accepted; null trusts the system's authorities. */
-  readonly cert: string | null;
-}
+import { lines, openStream, textOf } from './stream.ts';
 
 /** How one call departs from the usual. */
 interface CallOptions {
@@ -79,15 +73,19 @@ export class LndRest {
     const changes = method === 'POST';
     const result = z.object({ result: shape });
     try {
-      const response = await this.#send(method, path, body, signal, changes);
-      if (!response.ok || response.body === null)
-        throw this.#refused(response, await response.text());
-      for await (const line of lines(response.body)) {
+      const response = await openStream(this.#location, this.#macaroonHex, {
+        method,
+        path,
+        body,
+        signal,
+      });
+      this.#events.contact(true);
+      const status = response.statusCode ?? 0;
+      if (status !== 200) throw this.#refused(status, await textOf(response));
+      for await (const line of lines(response)) {
         const item: unknown = parseJson(line, changes);
         const refusal = streamRefusal.safeParse(item);
-        if (refusal.success) {
-          throw this.#refusal(response.status, refusal.data.error);
-        }
+        if (refusal.success) throw this.#refusal(status, refusal.data.error);
         yield readAs(result, item, changes).result;
       }
     } catch (error) {
@@ -110,7 +108,7 @@ export class LndRest {
     } catch (error) {
       throw this.#broken(error, changes);
     }
-    if (!response.ok) throw this.#refused(response, text);
+    if (!response.ok) throw this.#refused(response.status, text);
     return readAs(shape, parseJson(text, changes), changes);
   }
 
@@ -127,8 +125,6 @@ export class LndRest {
         method,
         signal,
         redirect: 'error',
-        // Streams may rest for longer than the runtime's own limit; other calls bring their own.
-        timeout: false,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(this.#macaroonHex === null
           ? {}
@@ -142,10 +138,10 @@ export class LndRest {
     }
   }
 
-  #refused(response: Response, text: string): ApiError {
+  #refused(httpStatus: number, text: string): ApiError {
     try {
       const body: { error?: unknown } = JSON.parse(text);
-      return this.#refusal(response.status, refusalShape.parse(body.error ?? body));
+      return this.#refusal(httpStatus, refusalShape.parse(body.error ?? body));
     } catch (cause) {
       return unreadable(cause, false);
     }
@@ -208,15 +204,4 @@ function unreadable(cause: unknown, outcomeUnknown: boolean): ApiError {
     cause,
     outcomeUnknown,
   });
-}
-
-async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true });
-    const complete = rest.split('\n');
-    rest = complete.pop() ?? '';
-    yield* complete.filter((line) => line !== '');
-  }
 }

@@ -13,8 +13,11 @@ export async function issueInvoice(
 ): Promise<CreatedInvoice> {
   const createdAtMs = session.node.clock.now();
   const created = await session.node.createInvoice({ ...request, createdAtMs });
-  await watch(session, { kind: 'payment', index: created.payment.index });
-  await session.feed.record(created.payment, session);
+  // Side by side, so that both become durable in one commit.
+  await Promise.all([
+    watch(session, { kind: 'payment', index: created.payment.index }),
+    session.feed.record(created.payment, session),
+  ]);
   return created;
 }
 

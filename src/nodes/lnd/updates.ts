@@ -54,7 +54,9 @@ export async function* followWallet(
     while (!signal.aborted) {
       await inbox.wait(lookAtMs - wallet.clock.now(), signal);
       const payments = inbox.take();
-      lookAtMs = Math.min(lookAtMs, ...payments.map(lookedAfter));
+      if (inbox.takeLookSoon()) {
+        lookAtMs = Math.min(lookAtMs, wallet.clock.now() + SETTLED_IN_MS);
+      }
       if (payments.length > 0) yield { payments, cursor: null, caughtUp: false };
       if (inbox.takeLook() || wallet.clock.now() >= lookAtMs) {
         yield* look(false);
@@ -91,7 +93,9 @@ async function followInvoices({ rest, wallet, cursor, inbox, signal }: Following
   for await (const invoice of rest.stream('GET', path, undefined, invoiceShape, signal)) {
     cursor.settleIndex = Math.max(cursor.settleIndex, invoice.settle_index);
     const payment = invoicePayment(invoice, wallet.clock.now());
-    if (payment) inbox.add([payment]);
+    // A new invoice is most often the sidecar's own, which is stored already; others are told by the next look.
+    if (payment?.status === 'pending') inbox.requestLookSoon();
+    else if (payment) inbox.add([payment]);
   }
 }
 
@@ -132,6 +136,7 @@ function disconnected(): ApiError {
 class Inbox {
   #payments: Payment[] = [];
   #look = false;
+  #lookSoon = false;
   #failure: { readonly error: unknown } | null = null;
   #arrived = Promise.withResolvers<void>();
 
@@ -142,6 +147,11 @@ class Inbox {
 
   readonly requestLook = (): void => {
     this.#look = true;
+    this.#arrived.resolve();
+  };
+
+  readonly requestLookSoon = (): void => {
+    this.#lookSoon = true;
     this.#arrived.resolve();
   };
 
@@ -166,6 +176,12 @@ class Inbox {
     this.#payments = [];
     if (!this.#failure) this.#arrived = Promise.withResolvers();
     return taken;
+  }
+
+  takeLookSoon(): boolean {
+    const wanted = this.#lookSoon;
+    this.#lookSoon = false;
+    return wanted;
   }
 
   takeLook(): boolean {

@@ -6,12 +6,16 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { blankPayment, encodePayment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import { freePort } from '../faults/sidecar.ts';
+import { measureEndurance, type Note } from './endurance.ts';
 import { buildFloors, residentMb, running } from './floors.ts';
 import { type LoadRequest, type LoadResult, load } from './load.ts';
 
 /** Measures the compiled binary over real HTTP, with floors from the same run. `BENCH_ROWS` sets the large cache. */
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 const MS = Number(process.env.BENCH_MS ?? 2_000);
+/** Length of the mixed load, and of the reads that must leave the memory as it is. */
+const MIXED_REQUESTS = Number(process.env.BENCH_MIXED ?? 200_000);
+const READS = Number(process.env.BENCH_READS ?? 1_000_000);
 const CONNECTIONS = 16;
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 
@@ -22,7 +26,7 @@ interface Figure {
   readonly met?: boolean;
 }
 const figures: Figure[] = [];
-const note = (name: string, value: string, wanted?: string, met?: boolean) => {
+const note: Note = (name, value, wanted, met) => {
   figures.push({
     name,
     value,
@@ -299,6 +303,23 @@ const large = await listRate();
 ratio('list_payments(100)', large, queryRate, 0.6);
 ratio(`list_payments(100), ${ROWS} rows against few`, large, small, 0.9);
 
+await sidecar.stop();
+
+// A mixed load, and a million requests, on a sidecar of its own.
+sidecar = await running(
+  command.map((part) => (part === data ? join(folder, 'endurance') : part)),
+  port,
+  '/v2/health',
+);
+const payer = (await call('POST', '/sandbox/wallets', {})).client_credentials ?? '';
+const first = await call('POST', '/v2/node/create_invoice', { amount: '1' });
+await call('POST', '/v2/node/pay_invoice', { invoice: first.invoice }, payer);
+const terms = await call('POST', '/v2/node/create_offer', {});
+await measureEndurance(
+  { port, pid: sidecar.pid, payer, offer: terms.offer ?? '', index: first.index ?? '' },
+  note,
+  { requests: MIXED_REQUESTS, reads: READS },
+);
 await sidecar.stop();
 await receiver.stop(true);
 rmSync(folder, { recursive: true, force: true });

@@ -35,36 +35,84 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
 }
 
 function connection(options: LoadOptions, endAt: number, latencies: number[]): Promise<void> {
+  let sentAt = 0;
+  return converse(options.port, {
+    next() {
+      sentAt = performance.now();
+      return sentAt < endAt ? options.next() : null;
+    },
+    answered(answer) {
+      if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text.slice(0, 600)}`);
+      latencies.push(performance.now() - sentAt);
+    },
+  });
+}
+
+/** What came back for one request. */
+export interface LoadAnswer {
+  readonly status: number;
+  /** The body; read from the connection's buffer when asked for, so only while the answer is handled. */
+  readonly text: string;
+}
+
+/** One caller on one connection. */
+export interface Talk {
+  /** The next request, which may be waited for; null ends the connection. */
+  readonly next: () => LoadRequest | null | Promise<LoadRequest | null>;
+  /** Called once for each answer; what it throws ends the connection and rejects. */
+  readonly answered: (answer: LoadAnswer) => void;
+}
+
+/** Holds a keep-alive connection on which one request follows the answer to another, until there is no next one. */
+export function converse(port: number, talk: Talk): Promise<void> {
   const done = Promise.withResolvers<void>();
   let received: Buffer = Buffer.alloc(0);
-  let sentAt = 0;
-  const send = (socket: Bun.Socket) => {
-    if (performance.now() >= endAt) {
+  const send = (socket: Bun.Socket, request: LoadRequest | null) => {
+    if (request === null) {
+      // Before the end, which calls back that the connection is closed.
+      done.resolve();
       socket.end();
-      return done.resolve();
-    }
-    sentAt = performance.now();
-    socket.write(encode(options.next(), options.port));
+    } else socket.write(encode(request, port));
+  };
+  const sendNext = (socket: Bun.Socket) => {
+    const request = talk.next();
+    // Without a promise where there is none: its turn would be measured with the answer.
+    if (request instanceof Promise) request.then((late) => send(socket, late)).catch(done.reject);
+    else send(socket, request);
   };
   void Bun.connect({
     hostname: '127.0.0.1',
-    port: options.port,
+    port,
     socket: {
-      open: send,
+      open: sendNext,
       data(socket, chunk) {
         received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
         const size = answerSize(received);
         if (size === null || received.length < size) return;
-        if (received[9] !== 0x32) done.reject(new Error(received.toString('latin1').slice(0, 600)));
+        const answer = readAnswer(received.subarray(0, size));
         received = Buffer.alloc(0);
-        latencies.push(performance.now() - sentAt);
-        send(socket);
+        try {
+          talk.answered(answer);
+          sendNext(socket);
+        } catch (error) {
+          done.reject(error);
+          socket.end();
+        }
       },
       error: (_socket, error) => done.reject(error),
-      close: () => done.resolve(),
+      close: () => done.reject(new Error('the connection was closed before its last answer')),
     },
   });
   return done.promise;
+}
+
+function readAnswer(received: Buffer): LoadAnswer {
+  return {
+    status: Number(received.toString('latin1', 9, 12)),
+    get text() {
+      return received.toString('utf8', received.indexOf('\r\n\r\n') + 4);
+    },
+  };
 }
 
 function encode({ method = 'GET', path, headers = {}, body }: LoadRequest, port: number): string {

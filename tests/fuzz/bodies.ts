@@ -15,9 +15,11 @@ export function bodyBytes(sources: ValueSources, schema: Schema): Uint8Array {
   const kind = dice.below(100);
   if (kind < 55) return encode(objectText(members));
   if (kind < 85) return encode(objectText(breakMembers(sources, schema, members)));
-  if (kind < 92) return encode(nastyJson(sources));
+  if (kind < 92) return encode(nastyJson(sources, ''));
   return breakText(dice, objectText(members));
 }
+
+const ODD_NAMES = ['__proto__', 'constructor', 'toString', 'x', '', '\ud800', 'a'.repeat(1000)];
 
 type Member = readonly [name: string, json: string];
 
@@ -30,30 +32,18 @@ const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 /** One to three members made wrong, missing, doubled or unknown. */
 function breakMembers(sources: ValueSources, schema: Schema, members: readonly Member[]): Member[] {
   const { dice } = sources;
-  const names = Object.keys((schema.properties ?? {}) as object);
+  const names = [...Object.keys((schema.properties ?? {}) as object), ...ODD_NAMES];
   const broken = [...members];
+  const nasty = (name: string): Member => [name, nastyJson(sources, name.toLowerCase())];
   for (let changes = 1 + dice.below(3); changes > 0; changes--) {
     const at = dice.below(broken.length);
     const [name = 'x'] = broken[at] ?? [];
     const kind = dice.below(6);
     if (kind === 0 && broken.length > 0) broken.splice(at, 1);
-    else if (kind === 1)
-      broken.push([
-        dice.pick([
-          name,
-          '__proto__',
-          'constructor',
-          'toString',
-          'x',
-          '',
-          '\ud800',
-          'a'.repeat(1000),
-        ]),
-        nastyJson(sources),
-      ]);
-    else if (kind === 2) broken[at] = [name.toUpperCase(), nastyJson(sources)];
-    else if (names.length > 0 && kind === 3) broken.push([dice.pick(names), nastyJson(sources)]);
-    else broken[at] = [name, nastyJson(sources)];
+    else if (kind === 1) broken.push(nasty(name));
+    else if (kind === 2) broken[at] = nasty(name.toUpperCase());
+    else if (kind === 3) broken.push(nasty(dice.pick(names)));
+    else broken[at] = nasty(name);
   }
   return broken;
 }

@@ -28,8 +28,9 @@ export interface EndpointReport {
   /** Operations that were never answered with 2xx. */
   readonly neverGood: readonly string[];
   readonly alive: boolean;
-  /** How the log ends. */
+  /** How the log ends, and its lines of level error. */
   readonly logTail: string;
+  readonly errors: readonly string[];
   /** Planted secrets that the log or a webhook showed. */
   readonly leaks: readonly string[];
   /** Resident memory in megabytes after each fifth of the requests; the first fifth is the warm-up. */
@@ -99,6 +100,7 @@ class Run {
       neverGood: this.#operations.map(nameOf).filter((name) => !this.#good.has(name)),
       alive: this.#world.alive(),
       logTail: this.#world.logTail(),
+      errors: this.#world.errors(),
       leaks: this.#world.leaks(),
       memoryMb: this.#memoryMb,
     };

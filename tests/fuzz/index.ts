@@ -42,6 +42,7 @@ if (report) {
   for (const { round, rule, request, answer } of report.findings) {
     console.log(`\nBROKEN request ${round}: ${rule}\n${request}\n-> ${answer}`);
   }
+  for (const line of report.errors) console.log(`\nlogged: ${line.slice(0, 3000)}`);
   for (const leak of report.leaks) console.log(`\nBROKEN the log or a webhook shows ${leak}`);
   if (!report.alive) console.log(`\nBROKEN the sidecar has ended:\n${report.logTail}`);
 }

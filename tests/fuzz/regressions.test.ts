@@ -38,6 +38,24 @@ test('the sandbox clock stays where invoices can hold the time', async () => {
   });
 });
 
+test('the outside world is refused a canceled invoice with a message too', async () => {
+  const { invoice, index } = await world.post('/v2/node/create_invoice', { amount: '10' });
+  await world.post('/v2/node/cancel_payment', { index });
+  const body = { payable: invoice, message: 'thanks' };
+  expectError(
+    await world.call('POST', '/sandbox/pay', { body }),
+    'refused',
+    /expired or was canceled/,
+  );
+});
+
+test('the message of the outside world arrives with its payment', async () => {
+  const { invoice, index } = await world.post('/v2/node/create_invoice', { amount: '10' });
+  await world.post('/sandbox/pay', { payable: invoice, message: 'thanks' });
+  const payment = await world.get('/v2/node/payment', { index });
+  expect(payment).toMatchObject({ status: 'completed', message: 'thanks' });
+});
+
 test('a wait that ends while the payment is read answers what was read, and leaves no rejection behind', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);

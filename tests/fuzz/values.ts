@@ -153,8 +153,11 @@ function stringBySchema(dice: Dice, { pattern, minLength, examples }: Schema): s
   return randomText(dice, Number(minLength ?? 1) + dice.below(20)).toWellFormed();
 }
 
-/** JSON text of a value that nobody expects there. */
-export function nastyJson({ dice, secrets }: ValueSources): string {
+/** Members that are kept and answered again as they were given: a secret in them would be shown by contract. */
+const SHOWN_AGAIN = /note|description|message|label|name|pad/;
+
+/** JSON text of a value that nobody expects in that member. A secret may stand where it is only looked at. */
+export function nastyJson({ dice, secrets }: ValueSources, name: string): string {
   switch (dice.below(12)) {
     case 0:
       return dice.pick([
@@ -212,7 +215,7 @@ export function nastyJson({ dice, secrets }: ValueSources): string {
         Array.from({ length: dice.pick([101, 1000, 5000]) }, () => dice.below(10)),
       );
     case 6:
-      return JSON.stringify(dice.pick(secrets));
+      return JSON.stringify(SHOWN_AGAIN.test(name) ? nastyText(dice) : dice.pick(secrets));
     default:
       return JSON.stringify(nastyText(dice));
   }

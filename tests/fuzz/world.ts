@@ -26,7 +26,10 @@ export interface FuzzWorld {
   /** Names of planted secrets that the log or a webhook showed. */
   leaks(): readonly string[];
   alive(): boolean;
+  /** How the log ends. */
   logTail(): string;
+  /** Lines of the log of level error. */
+  errors(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -71,7 +74,12 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
       SERVICE_SANDBOX_BLOCK_SECS: '0',
     },
   });
-  const log = followLog([child.stdout, child.stderr], watched);
+  const errors: string[] = [];
+  const log = followLog([child.stdout, child.stderr], (text) => {
+    watched(text);
+    if (errors.length < 50)
+      errors.push(...text.split('\n').filter((line) => line.includes(' ERROR ')));
+  });
   const call = caller(port);
   await untilHealthy(call, () => child.exitCode === null, log);
   const { credentials, pool } = await settle(call, join(folder, 'data'), markers);
@@ -86,6 +94,7 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
     leaks: () => [...leaks],
     alive: () => child.exitCode === null && child.signalCode === null,
     logTail: log,
+    errors: () => errors,
     async close() {
       child.kill('SIGTERM');
       await child.exited;

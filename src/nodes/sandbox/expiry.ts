@@ -40,7 +40,7 @@ export function startExpirySweeper(world: World): ExpirySweeper {
 function expireDue(world: World): void {
   const due = world.db
     .query<{ user_pk: string; idx: string }, [number]>(
-      `SELECT user_pk, idx FROM payments
+      `SELECT user_pk, idx FROM payments INDEXED BY payments_expiring
        WHERE expires_ms IS NOT NULL AND status = 'pending' AND expires_ms <= ?`,
     )
     .all(world.clock.now());
@@ -59,7 +59,7 @@ function nextExpiryMs(world: World): number | null {
   return (
     world.db
       .query<{ next: number | null }, []>(
-        `SELECT min(expires_ms) AS next FROM payments
+        `SELECT min(expires_ms) AS next FROM payments INDEXED BY payments_expiring
          WHERE expires_ms IS NOT NULL AND status = 'pending'`,
       )
       .get()?.next ?? null

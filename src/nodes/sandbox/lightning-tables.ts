@@ -63,7 +63,6 @@ CREATE TABLE payments (
 CREATE UNIQUE INDEX payments_by_update ON payments (user_pk, updated_ms);
 CREATE INDEX payments_by_id ON payments (user_pk, id, idx);
 CREATE INDEX payments_expiring ON payments (expires_ms) WHERE expires_ms IS NOT NULL AND status = 'pending';
-CREATE INDEX payments_pending ON payments (status) WHERE status = 'pending';
 
 -- Everything that can be paid over Lightning in this world, by what unlocks it.
 CREATE TABLE invoices (

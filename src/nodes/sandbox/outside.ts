@@ -13,7 +13,6 @@ import {
   signInvoice,
 } from './invoices.ts';
 import { transfer } from './ledger.ts';
-import { updatePayment } from './payments.ts';
 import {
   OUTSIDE_LIGHTNING,
   receiveInvoicePayment,
@@ -77,10 +76,8 @@ export function payInvoiceFromOutside(
     if (row?.userPk == null) {
       throw refused('No wallet of this sandbox waits for that invoice; it may be paid already.');
     }
-    if (order.message !== null && row.index !== null) {
-      updatePayment(world, row.userPk, row.index, { message: order.message });
-    }
-    return arrive(world, { ...row, userPk: row.userPk }, amountMsat);
+    const { userPk } = row;
+    return arrive(world, { ...row, userPk, message: order.message ?? row.message }, amountMsat);
   });
 }
 

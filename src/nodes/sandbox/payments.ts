@@ -102,7 +102,8 @@ export function latestPayment(world: World, userPk: string, id: PaymentId): Paym
   return decodeRow(
     world.db
       .query<Row, [string, string]>(
-        'SELECT json FROM payments WHERE user_pk = ? AND id = ? ORDER BY idx DESC LIMIT 1',
+        `SELECT json FROM payments INDEXED BY payments_by_id
+         WHERE user_pk = ? AND id = ? ORDER BY idx DESC LIMIT 1`,
       )
       .get(userPk, id),
   );

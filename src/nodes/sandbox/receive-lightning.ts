@@ -44,7 +44,10 @@ export function receiveInvoicePayment(
     status: 'completed',
     statusMsg: 'completed',
   } as const;
-  if (index !== null) return updatePayment(world, userPk, index, outcome);
+  if (index !== null) {
+    const message = invoice.message === null ? {} : { message: invoice.message };
+    return updatePayment(world, userPk, index, { ...outcome, ...message });
+  }
   const nowMs = world.clock.now();
   return insertPayment(world, userPk, {
     ...blankPayment({

@@ -1,0 +1,78 @@
+import { residentMb } from './floors.ts';
+import { converse } from './load.ts';
+import { type MixedWorld, mixedLoad } from './mixed.ts';
+
+/** One line of the table of figures. */
+export type Note = (name: string, value: string, wanted?: string, met?: boolean) => void;
+
+/** The running sidecar under load. */
+export interface EnduranceWorld extends MixedWorld {
+  readonly pid: number;
+}
+
+/** Requests a second that an application of some size makes; 50 of them end a payment. */
+const PACE = 1000;
+const CONNECTIONS = 16;
+
+/**
+ * Puts the sidecar under a mixed load of 200 connections, as fast as it answers and at an application's pace, and
+ * then asks it a million times for what changes nothing: it must be as large afterwards as it was before.
+ * `requests` is the length of the mixed load, `reads` that of the last part.
+ */
+export async function measureEndurance(
+  world: EnduranceWorld,
+  note: Note,
+  { requests, reads }: { readonly requests: number; readonly reads: number },
+): Promise<void> {
+  const startMb = residentMb(world.pid);
+  for (const [name, share, perSecond] of [
+    ['mixed load as fast as it goes', 0.3, null],
+    [`mixed load of ${PACE} requests a second`, 0.7, PACE],
+  ] as const) {
+    const result = await mixedLoad(world, { requests: Math.round(requests * share), perSecond });
+    const latency = `${Math.round(result.perSecond)}/s, p50 ${result.p50Ms.toFixed(2)} ms, p99 ${result.p99Ms.toFixed(2)} ms of ${result.requests}`;
+    note(name, latency, 'p99 50 ms', result.p99Ms < 50);
+    note(
+      `${name}: undocumented errors`,
+      `${result.undocumented}, of errors ${result.errors}`,
+      '0',
+      result.undocumented === 0,
+    );
+    for (const example of result.examples) console.log(`  ${example}`);
+    const whole = result.streamed === result.paid;
+    note(
+      `${name}: paid invoices told by event streams`,
+      `${result.streamed} of ${result.paid}`,
+      'all',
+      whole,
+    );
+  }
+  note(
+    'memory before and after the mixed load',
+    `${startMb.toFixed(0)} to ${residentMb(world.pid).toFixed(0)} MB`,
+  );
+
+  await readRepeatedly(world, reads / 10);
+  const tenthMb = residentMb(world.pid);
+  await readRepeatedly(world, (reads / 10) * 9);
+  const endMb = residentMb(world.pid);
+  note(
+    `memory after ${reads} health and payment requests, against ${reads / 10}`,
+    `${endMb.toFixed(0)} MB, ${tenthMb.toFixed(0)} MB`,
+    'within 10 %',
+    endMb <= tenthMb * 1.1,
+  );
+}
+
+async function readRepeatedly({ port, index }: EnduranceWorld, requests: number): Promise<void> {
+  const paths = ['/v2/health', `/v2/node/payment?index=${index}`];
+  let sent = 0;
+  const caller = () =>
+    converse(port, {
+      next: () => (sent < requests ? { path: paths[sent++ % 2] ?? '' } : null),
+      answered({ status }) {
+        if (status !== 200) throw new Error(`answered ${status}`);
+      },
+    });
+  await Promise.all(Array.from({ length: CONNECTIONS }, caller));
+}

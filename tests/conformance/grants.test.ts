@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { test } from './node-test.ts';
+import { type Body, expectError } from './request.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+const create = (body: object, credentials?: string) =>
+  world.post('/v2/node/create_client', body, credentials);
+
+describe('create_client and update_client', () => {
+  const bad: readonly (readonly [string, object])[] = [
+    ['an empty grant', { scopes: [] }],
+    ['missing scopes', {}],
+    ['an unknown scope', { scopes: ['everything'] }],
+    ['an unknown permission', { scopes: [], permissions: ['fly'] }],
+    ['a label of 65 bytes', { scopes: ['read_info'], label: 'x'.repeat(65) }],
+    ['a label of 64 characters but more bytes', { scopes: ['read_info'], label: 'é'.repeat(33) }],
+    ['an expiry in the past', { scopes: ['read_info'], expires_at: 1000 }],
+    ['a budget of zero', { scopes: ['send'], budget: { amount: '0', period: 'day' } }],
+    [
+      'a budget of an unknown period',
+      { scopes: ['send'], budget: { amount: '1', period: 'year' } },
+    ],
+  ];
+  for (const [what, body] of bad) {
+    test(`refuses ${what}`, async () => {
+      expectError(await world.call('POST', '/v2/node/create_client', { body }), 'rejected');
+    });
+  }
+
+  test('takes a label of 64 bytes, and permissions without scopes', async () => {
+    expect(
+      (await create({ scopes: [], permissions: ['node_info'], label: 'x'.repeat(64) })).client_pk,
+    ).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('omitted fields stay, given scopes and permissions replace the whole grant', async () => {
+    const { client_pk } = await create({
+      scopes: ['read_info'],
+      permissions: ['create_invoice'],
+      label: 'a',
+    });
+    const renamed = await world.put('/v2/node/update_client', { client_pk, label: 'b' });
+    expect(renamed.client).toMatchObject({
+      label: 'b',
+      scopes: ['read_info'],
+      permissions: ['create_invoice'],
+    });
+    const narrowed = await world.put('/v2/node/update_client', {
+      client_pk,
+      permissions: ['node_info'],
+    });
+    expect(narrowed.client).toMatchObject({ label: 'b', scopes: [], permissions: ['node_info'] });
+    const cleared = await world.put('/v2/node/update_client', { client_pk, clear_label: true });
+    expect(cleared.client.label).toBeNull();
+    const soon = Date.now() + 1_000_000;
+    expect(
+      (await world.put('/v2/node/update_client', { client_pk, expires_at: soon })).client
+        .expires_at,
+    ).toBe(soon);
+    const never = await world.put('/v2/node/update_client', { client_pk, clear_expiration: true });
+    expect(never.client.expires_at).toBeNull();
+  });
+
+  test('a changed grant is in force for the very next request', async () => {
+    const { client_pk, client_credentials } = await create({ scopes: ['read_info'] });
+    await world.get('/v2/node/node_info', {}, client_credentials);
+    await world.put('/v2/node/update_client', { client_pk, scopes: ['annotate'] });
+    expectError(
+      await world.call('GET', '/v2/node/node_info', { credentials: client_credentials }),
+      'forbidden',
+    );
+  });
+
+  const conflicts: readonly (readonly [string, object])[] = [
+    ['label and clear_label', { label: 'x', clear_label: true }],
+    ['expires_at and clear_expiration', { expires_at: 9_999_999_999_999, clear_expiration: true }],
+    ['budget and clear_budget', { budget: { amount: '1', period: 'day' }, clear_budget: true }],
+    ['a resulting empty grant', { scopes: [], permissions: [] }],
+  ];
+  for (const [what, change] of conflicts) {
+    test(`refuses ${what}`, async () => {
+      const { client_pk } = await create({ scopes: ['read_info'] });
+      expectError(
+        await world.call('PUT', '/v2/node/update_client', { body: { client_pk, ...change } }),
+        'rejected',
+      );
+    });
+  }
+
+  test('an unknown client is error 107', async () => {
+    const body = { client_pk: '00'.repeat(32) };
+    expectError(await world.call('PUT', '/v2/node/update_client', { body }), 'notFound');
+    expectError(await world.call('POST', '/v2/node/revoke_client', { body }), 'notFound');
+  });
+
+  test('a client can neither grant more than it has nor outlive itself', async () => {
+    const expires_at = Date.now() + 3_600_000;
+    const manager = (await create({ scopes: ['read_info', 'manage_clients'], expires_at }))
+      .client_credentials;
+    const beyond = await world.call('POST', '/v2/node/create_client', {
+      body: { scopes: ['send'], expires_at },
+      credentials: manager,
+    });
+    expectError(beyond, 'forbidden');
+    expect(beyond.body.data.permission).toBe('pay_invoice');
+    for (const longer of [{}, { expires_at: expires_at + 1 }]) {
+      const body = { scopes: ['read_info'], ...longer };
+      expectError(
+        await world.call('POST', '/v2/node/create_client', { body, credentials: manager }),
+        'forbidden',
+        /outlive/,
+      );
+    }
+    const child = await create({ scopes: ['read_info'], expires_at }, manager);
+    const body = { client_pk: child.client_pk, scopes: ['full'] };
+    expectError(
+      await world.call('PUT', '/v2/node/update_client', { body, credentials: manager }),
+      'forbidden',
+    );
+  });
+
+  test('a client with a budget can grant nothing that spends', async () => {
+    const rich = await create({ scopes: ['full'], budget: { amount: '10', period: 'total' } });
+    const body = { scopes: ['send'], budget: { amount: '10', period: 'total' } };
+    expectError(
+      await world.call('POST', '/v2/node/create_client', {
+        body,
+        credentials: rich.client_credentials,
+      }),
+      'forbidden',
+    );
+    const own = { client_pk: rich.client_pk, clear_budget: true };
+    expectError(
+      await world.call('PUT', '/v2/node/update_client', {
+        body: own,
+        credentials: rich.client_credentials,
+      }),
+      'forbidden',
+    );
+  });
+
+  test('a wallet has at most 100 active clients; revoking makes room', async () => {
+    const other = (await world.post('/sandbox/wallets')).client_credentials;
+    for (let count = 1; count < 100; count++) await create({ scopes: ['read_info'] }, other);
+    const full = await world.call('POST', '/v2/node/create_client', {
+      body: { scopes: ['read_info'] },
+      credentials: other,
+    });
+    expectError(full, 'refused', /100/);
+    const { clients } = await world.get('/v2/node/list_clients', {}, other);
+    expect(Object.keys(clients)).toHaveLength(100);
+    const victim = Object.values<Body>(clients).find(({ label }) => label !== 'sandbox');
+    await world.post('/v2/node/revoke_client', { client_pk: victim?.client_pk }, other);
+    await create({ scopes: ['read_info'] }, other);
+  });
+});

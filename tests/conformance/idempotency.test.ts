@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { test } from './node-test.ts';
+import { expectError } from './request.ts';
+import { until } from './until.ts';
+import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
+import type { ConformanceWorld } from './world.ts';
+
+let hooks: WebhookWorld;
+let world: ConformanceWorld;
+beforeAll(async () => {
+  hooks = await openWebhookWorld();
+  world = hooks.world;
+});
+afterAll(() => hooks.close());
+
+describe('idempotency keys', () => {
+  const once = (key: string, body: object, path = '/v2/node/create_invoice') =>
+    world.call('POST', path, { body, headers: { 'idempotency-key': key } });
+
+  test('the same key and request give the first outcome again; another request is error 111', async () => {
+    const first = await once('key-1', { amount: '5' });
+    expect((await once('key-1', { amount: '5' })).body).toEqual(first.body);
+    expectError(await once('key-1', { amount: '6' }), 'idempotencyConflict');
+    expectError(await once('key-1', {}, '/v2/node/create_offer'), 'idempotencyConflict');
+    const other = await world.call('POST', '/v2/node/create_invoice', {
+      body: { amount: '5' },
+      headers: { 'idempotency-key': 'key-1' },
+      credentials: world.bob,
+    });
+    expect(other.body.index).not.toBe(first.body.index);
+  });
+
+  test('holds while the first is still running, and for a payment to an offer that could be paid again', async () => {
+    const { offer } = await world.post('/sandbox/offer', {});
+    const before = Number((await world.get('/v2/node/node_info')).balance);
+    const all = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        once('key-2', { offer, amount: '100' }, '/v2/node/pay_offer'),
+      ),
+    );
+    expect(new Set(all.map(({ body }) => body.index)).size).toBe(1);
+    expect(Number((await world.get('/v2/node/node_info')).balance)).toBe(
+      before - 100 - Number(all[0]?.body.fees),
+    );
+  });
+
+  test('an error before anything was sent may be tried again with the same key', async () => {
+    const body = { address: 'bcrt1qq', amount: '5' };
+    expectError(await once('key-3', body, '/v2/node/pay_onchain'), 'rejected');
+    expectError(await once('key-3', body, '/v2/node/pay_onchain'), 'rejected');
+    expect((await once('key-3', { amount: '7' })).status).toBe(200);
+  });
+
+  test('keys are 1 to 255 printable characters', async () => {
+    expectError(await once('x'.repeat(256), { amount: '5' }), 'rejected', /Idempotency-Key/);
+    expect((await once('x'.repeat(255), { amount: '5' })).status).toBe(200);
+  });
+
+  test('outcomes and everything else are found after a restart, and a held payment is still waited for', async () => {
+    const first = await once('key-4', { amount: '9' });
+    const { invoice, payment_hash } = await world.post('/sandbox/invoice', {
+      amount: '90',
+      behavior: 'hold',
+    });
+    const begun = world
+      .call('POST', '/v2/node/pay_invoice', {
+        body: { invoice },
+        headers: { 'idempotency-key': 'key-5' },
+      })
+      .catch(() => null);
+    await Bun.sleep(150);
+    const info = await world.get('/v2/node/node_info');
+    await world.restart();
+    expectError(
+      (await begun) ?? {
+        status: 503,
+        headers: new Headers(),
+        body: { code: 8, msg: 'x', data: null, sensitive: false },
+      },
+      'overCapacity',
+    );
+    expect(await world.get('/v2/node/node_info')).toEqual(info);
+    expect((await once('key-4', { amount: '9' })).body).toEqual(first.body);
+    const resumed = once('key-5', { invoice }, '/v2/node/pay_invoice');
+    await Bun.sleep(100);
+    await world.post('/sandbox/holds', { payment_hash, settle: true });
+    expect((await resumed).body).toMatchObject({ status: 'completed', hash: payment_hash });
+    await until(() => hooks.received.some(({ body }) => body.includes(payment_hash)));
+  });
+});

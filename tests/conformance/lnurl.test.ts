@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { test } from './node-test.ts';
+import { expectError } from './request.ts';
+import { walletSteps } from './wallet-steps.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+const { analyze } = walletSteps(() => world);
+
+describe('LNURL over real HTTP', () => {
+  const service = (body: object) =>
+    world.post('/sandbox/lnurl', { min_amount: '10', max_amount: '500', ...body });
+
+  test('LNURL-pay: terms in analyze, limits, comment cut to length, payment', async () => {
+    const { lnurl } = await service({ tag: 'payRequest', comment_length: 5, description: 'Shop' });
+    const { payables } = await analyze(lnurl);
+    expect(payables).toEqual([
+      expect.objectContaining({
+        kind: 'lnurl-pay',
+        lnurl,
+        description: 'Shop',
+        amount: null,
+        min_amount: '10',
+        max_amount: '500',
+      }),
+    ]);
+    const sent = await world.post('/v2/node/pay_lnurl', {
+      lnurl,
+      amount: '100',
+      message: 'too long',
+    });
+    expect(sent).toMatchObject({ status: 'completed', amount: '100', message: 'too l' });
+    for (const amount of ['9', '501']) {
+      expectError(
+        await world.call('POST', '/v2/node/pay_lnurl', { body: { lnurl, amount } }),
+        'rejected',
+        /from 10 to 500/,
+      );
+    }
+  });
+
+  test('LNURL-withdraw: claimable in analyze, the most by default, limits', async () => {
+    const { lnurl } = await service({ tag: 'withdrawRequest' });
+    const { claimables, payables } = await analyze(lnurl);
+    expect(payables).toEqual([]);
+    expect(claimables).toEqual([
+      expect.objectContaining({
+        kind: 'lnurl-withdraw',
+        lnurl,
+        min_amount: '10',
+        max_amount: '500',
+      }),
+    ]);
+    const callback = new URL(claimables[0].callback);
+    const got = await world.call('POST', callback.pathname, {
+      query: Object.fromEntries(callback.searchParams),
+      body: {},
+    });
+    expect(got.body).toMatchObject({ direction: 'inbound', status: 'completed', amount: '500' });
+    expect(
+      await world.post('/v2/node/withdraw_lnurl', { lnurl, amount: '20', personal_note: 'mine' }),
+    ).toMatchObject({ amount: '20', personal_note: 'mine' });
+    expectError(
+      await world.call('POST', '/v2/node/withdraw_lnurl', { body: { lnurl, amount: '9' } }),
+      'rejected',
+    );
+    expectError(
+      await world.call('POST', '/v2/node/pay', { body: { payable: lnurl, amount: '20' } }),
+      'rejected',
+      /withdraw/,
+    );
+    const { lnurl: other } = await service({ tag: 'payRequest' });
+    expectError(
+      await world.call('POST', '/v2/node/withdraw_lnurl', { body: { lnurl: other } }),
+      'refused',
+    );
+    expectError(
+      await world.call('POST', '/v2/node/withdraw_lnurl', {
+        body: { lnurl },
+        query: { lnurl: other },
+      }),
+      'rejected',
+      /different values/,
+    );
+  });
+
+  test('a service on this machine in a private range or over plain http elsewhere is refused', async () => {
+    for (const lnurl of [
+      'lnurlp://10.0.0.1/x',
+      'lnurlp://192.168.1.1:8080/x',
+      'lnurlp://169.254.169.254/x',
+    ]) {
+      expectError(
+        await world.call('POST', '/v2/node/pay_lnurl', { body: { lnurl, amount: '10' } }),
+        'refused',
+        /public internet/,
+      );
+    }
+  });
+});

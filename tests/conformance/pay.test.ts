@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { encodeBip321 } from '../../src/codecs/bip321.ts';
+import { test } from './node-test.ts';
+import { type Body, expectError } from './request.ts';
+import { walletSteps } from './wallet-steps.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+const { address, analyze, arrived, pay } = walletSteps(() => world);
+
+describe('pay and analyze', () => {
+  test('a unified URI recommends offer, invoice, address in this order, and its callbacks work', async () => {
+    const { offer } = await world.post('/v2/node/create_offer');
+    const { invoice } = await world.post('/v2/node/create_invoice', { amount: '3000' });
+    const uri = encodeBip321({
+      address: await address(),
+      invoice,
+      offer,
+      amountMsat: 3_000_000n,
+      message: 'Lunch',
+    });
+    const { payables } = await analyze(uri);
+    expect(payables.map(({ kind, amount }: Body) => [kind, amount])).toEqual([
+      ['offer', '3000'],
+      ['invoice', '3000'],
+      ['onchain', '3000'],
+    ]);
+    for (const { callback } of payables) {
+      const url = new URL(callback);
+      expect(url.origin).toBe(world.baseUrl);
+      const paid = await world.call('POST', url.pathname, {
+        query: Object.fromEntries(url.searchParams),
+        body: {},
+        credentials: world.bob,
+      });
+      expect(paid.body.amount).toBe('3000');
+    }
+    expect(
+      await pay({
+        payable: uri
+          .toUpperCase()
+          .replace('BITCOIN', 'bitcoin')
+          .replaceAll('AMOUNT=0.00003', 'amount=0.00003'),
+      }),
+    ).toMatchObject({ rail: 'offer' });
+  });
+
+  test('every method can be paid by pay from a second wallet', async () => {
+    const { invoice } = await world.post('/v2/node/create_invoice', { amount: '12' });
+    expect(await pay({ payable: `lightning:${invoice.toUpperCase()}` })).toMatchObject({
+      rail: 'invoice',
+      status: 'completed',
+    });
+    expect(await pay({ payable: await address(), amount: '2000' })).toMatchObject({
+      rail: 'onchain',
+      status: 'pending',
+    });
+    const { lnurl } = await world.post('/sandbox/lnurl', {
+      tag: 'payRequest',
+      min_amount: '1',
+      max_amount: '99',
+    });
+    expect(await pay({ payable: lnurl, amount: '50' })).toMatchObject({
+      rail: 'invoice',
+      status: 'completed',
+    });
+  });
+
+  test('body and query must agree', async () => {
+    const { invoice } = await world.post('/v2/node/create_invoice', { amount: '12' });
+    const conflict = await world.call('POST', '/v2/node/pay', {
+      body: { payable: invoice, amount: '12' },
+      query: { amount: '13' },
+      credentials: world.bob,
+    });
+    expectError(conflict, 'rejected', /different values/);
+    const same = await world.call('POST', '/v2/node/pay', {
+      body: { payable: invoice, amount: '12' },
+      query: { payable: invoice, amount: '12.0' },
+      credentials: world.bob,
+    });
+    expect(same.body.status).toBe('completed');
+    expectError(await world.call('POST', '/v2/node/pay', { body: {} }), 'rejected', /payable/);
+  });
+
+  test('an amount is needed where the payable has none, and must equal the one it has', async () => {
+    const free = await world.post('/v2/node/create_invoice', {});
+    expectError(
+      await world.call('POST', '/v2/node/pay', {
+        body: { payable: free.invoice },
+        credentials: world.bob,
+      }),
+      'rejected',
+      /how many/,
+    );
+    const fixed = await world.post('/v2/node/create_invoice', { amount: '5' });
+    expectError(
+      await world.call('POST', '/v2/node/pay', {
+        body: { payable: fixed.invoice, amount: '6' },
+        credentials: world.bob,
+      }),
+      'rejected',
+      /5 sats/,
+    );
+  });
+
+  test('what cannot be paid is left out, and error 106 says why when nothing is left', async () => {
+    const mainnet = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
+    expectError(
+      await world.call('GET', '/v2/node/analyze', { query: { payment_string: mainnet } }),
+      'refused',
+      /bitcoin/,
+    );
+    const { offer } = await world.post('/v2/node/create_offer');
+    expect(
+      (await analyze(`bitcoin:${mainnet}?lno=${offer}`)).payables.map(({ kind }: Body) => kind),
+    ).toEqual(['offer']);
+    expectError(
+      await world.call('GET', '/v2/node/analyze', {
+        query: { payment_string: `bitcoin:?req-new=1&lno=${offer}` },
+      }),
+      'rejected',
+      /req-new/,
+    );
+    expectError(
+      await world.call('GET', '/v2/node/analyze', { query: { payment_string: 'hello world' } }),
+      'rejected',
+    );
+    expectError(await world.call('GET', '/v2/node/analyze'), 'rejected', /payment_string/);
+  });
+
+  test('buy_with_payment_app gives a link that the outside world pays in the sandbox', async () => {
+    expectError(
+      await world.call('POST', '/v2/node/buy_with_payment_app', { body: { amount: '4999' } }),
+      'rejected',
+      /5000/,
+    );
+    const { redirect_url, index } = await world.post('/v2/node/buy_with_payment_app', {
+      amount: '5000',
+    });
+    expect(redirect_url).toStartWith('https://cash.app/launch/lightning/lnbcrt');
+    await world.post('/sandbox/pay', { payable: redirect_url });
+    expect(await world.get('/v2/node/payment', { index })).toMatchObject({
+      status: 'completed',
+      amount: '5000',
+      direction: 'inbound',
+    });
+  });
+
+  test('a spontaneous payment comes in', async () => {
+    const { node_pk } = await world.get('/v2/node/node_info');
+    await world.post('/sandbox/pay', { payable: node_pk, amount: '66' });
+    expect(await arrived((payment) => payment.rail === 'spontaneous')).toMatchObject({
+      kind: 'spontaneous',
+      direction: 'inbound',
+      amount: '66',
+    });
+  });
+
+  test('the sandbox funds a wallet on request', async () => {
+    expect(await world.post('/sandbox/fund', { amount: '77', rail: 'lightning' })).toMatchObject({
+      amount: '77',
+    });
+  });
+});

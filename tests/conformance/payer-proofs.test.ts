@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { test } from './node-test.ts';
+import { expectError } from './request.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+describe('payer proofs', () => {
+  test('a completed outbound offer payment is proven, with the defaults of the contract', async () => {
+    const { offer } = await world.post('/v2/node/create_offer', { description: 'Proof' });
+    const { index } = await world.post(
+      '/v2/node/pay_offer',
+      { offer, amount: '5', message: 'from me' },
+      world.bob,
+    );
+    const { proof } = await world.post(
+      '/v2/node/create_payer_proof',
+      { index, proof_note: 'challenge' },
+      world.bob,
+    );
+    expect(proof).toStartWith('lnp1');
+    expect(await world.post('/v2/node/verify_payer_proof', { proof })).toMatchObject({
+      valid: true,
+      proof_note: 'challenge',
+      invoice_amount: '5',
+      offer_description: 'Proof',
+      offer_issuer: null,
+      invreq_payer_note: 'from me',
+    });
+    const disclosures = {
+      offer_description: false,
+      invreq_payer_note: false,
+      invoice_amount: false,
+      invoice_created_at: false,
+    };
+    const bare = await world.post('/v2/node/create_payer_proof', { index, disclosures }, world.bob);
+    expect(await world.post('/v2/node/verify_payer_proof', { proof: bare.proof })).toMatchObject({
+      valid: true,
+      invoice_amount: null,
+      invoice_created_at: null,
+      offer_description: null,
+      invreq_payer_note: null,
+      proof_note: null,
+    });
+    for (const type of [0, 240, 7, 100_000]) {
+      const body = { index, disclosures: { additional_disclosures: [type] } };
+      expectError(
+        await world.call('POST', '/v2/node/create_payer_proof', { body, credentials: world.bob }),
+        'rejected',
+        /cannot be disclosed/,
+      );
+    }
+    const changed = `${proof.slice(0, -8)}${proof.slice(-8) === 'qqqqqqqq' ? 'pppppppp' : 'qqqqqqqq'}`;
+    expect(await world.post('/v2/node/verify_payer_proof', { proof: changed })).toMatchObject({
+      valid: false,
+    });
+  });
+
+  test('other payments cannot be proven', async () => {
+    const { index } = await world.post('/v2/node/create_invoice', { amount: '1' });
+    expectError(
+      await world.call('POST', '/v2/node/create_payer_proof', { body: { index } }),
+      'refused',
+    );
+  });
+});

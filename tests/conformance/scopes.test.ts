@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import type { Route } from '../../src/http/route.ts';
+import { ROUTES } from '../../src/http/routes/index.ts';
+import { PERMISSIONS, type Permission, SCOPES, type Scope } from '../../src/model/permissions.ts';
+import { test } from './node-test.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+const create = (body: object) => world.post('/v2/node/create_client', body);
+const grant = async (...scopes: Scope[]) => (await create({ scopes })).client_credentials as string;
+
+describe('every endpoint against every scope', () => {
+  for (const scope of Object.keys(SCOPES) as Scope[]) {
+    test(`${scope} reaches exactly what its permissions allow`, async () => {
+      const credentials = await grant(scope);
+      const held = new Set<Permission>(SCOPES[scope]);
+      for (const route of ROUTES) {
+        const needed = neededPermissions(route);
+        if (needed === null || route.group === 'events') continue;
+        const answer = await world.call(route.method.toUpperCase(), route.path, {
+          credentials,
+          ...(route.body ? { body: { scopes: 1 } } : {}),
+        });
+        if (needed.some((permission) => held.has(permission))) {
+          expect(`${route.path} ${answer.status}`).not.toBe(`${route.path} 403`);
+        } else {
+          expect(`${route.path} ${answer.body.code}`).toBe(`${route.path} 108`);
+          expect(needed).toContain(answer.body.data.permission);
+        }
+      }
+    });
+  }
+
+  test('read_info, read_payments and receive give the permissions of the contract and cancel_payment', async () => {
+    const made = await create({ scopes: ['read_info', 'read_payments', 'receive'] });
+    expect([...made.effective_permissions].toSorted()).toEqual(
+      [
+        'node_info',
+        'list_channels',
+        'get_human_bitcoin_address',
+        'get_payments_by_indexes',
+        'get_new_payments',
+        'get_updated_payments',
+        'get_payment_by_id',
+        'list_broadcasted_txs',
+        'get_next_unused_address',
+        'create_invoice',
+        'create_offer',
+        'resync',
+        'cancel_payment',
+      ].toSorted(),
+    );
+  });
+});
+
+describe('client_info', () => {
+  test('with the root seed is kind root_seed, scope full, and null where it does not apply', async () => {
+    expect(await world.get('/v2/node/client_info')).toEqual({
+      kind: 'root_seed',
+      client_pk: null,
+      created_at: null,
+      expires_at: null,
+      label: null,
+      scopes: ['full'],
+      permissions: [],
+      effective_permissions: [...PERMISSIONS],
+      budget: null,
+    });
+  });
+
+  test('with client credentials is the client', async () => {
+    const made = await create({
+      scopes: ['read_info'],
+      permissions: ['create_invoice'],
+      label: 'Shop',
+    });
+    expect(await world.get('/v2/node/client_info', {}, made.client_credentials)).toMatchObject({
+      kind: 'client_credentials',
+      client_pk: made.client_pk,
+      created_at: made.created_at,
+      label: 'Shop',
+      expires_at: null,
+      scopes: ['read_info'],
+      permissions: ['create_invoice'],
+      effective_permissions: [
+        'node_info',
+        'list_channels',
+        'get_human_bitcoin_address',
+        'create_invoice',
+      ],
+    });
+  });
+});
+
+function neededPermissions(route: Route): readonly Permission[] | null {
+  const { access } = route;
+  if (access === 'public' || access === 'authenticated' || access === 'root_seed') return null;
+  return typeof access === 'string' ? [access] : access;
+}

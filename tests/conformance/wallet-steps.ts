@@ -1,0 +1,48 @@
+import type { Body } from './request.ts';
+import type { ConformanceWorld } from './world.ts';
+
+/** What several files ask of the two wallets of a world. */
+export interface WalletSteps {
+  /** Pays from the second wallet, which must succeed. */
+  pay(body: object): Promise<Body>;
+  analyze(payment_string: string): Promise<Body>;
+  /** The default wallet's newest payment. */
+  newest(): Promise<Body>;
+  /** A payment of the default wallet that may take a moment to arrive. */
+  arrived(isIt: (payment: Body) => boolean): Promise<Body>;
+  /** The default wallet's unused address. */
+  address(): Promise<string>;
+}
+
+/** Steps in a world that is opened before the first of them is called. */
+export function walletSteps(opened: () => ConformanceWorld): WalletSteps {
+  return {
+    pay(body) {
+      const world = opened();
+      return world.post('/v2/node/pay', body, world.bob);
+    },
+    analyze(payment_string) {
+      const world = opened();
+      return world.get('/v2/node/analyze', { payment_string }, world.bob);
+    },
+    async newest() {
+      const world = opened();
+      await world.put('/v2/node/sync_payments');
+      const { payments } = await world.get('/v2/node/list_payments', { filter: 'all', limit: '1' });
+      return payments[0];
+    },
+    async arrived(isIt) {
+      const world = opened();
+      for (let round = 0; round < 400; round++) {
+        await world.put('/v2/node/sync_payments');
+        const { payments } = await world.get('/v2/node/list_payments', { filter: 'all' });
+        const found = payments.find(isIt);
+        if (found) return found;
+        await Bun.sleep(25);
+      }
+      throw new Error('the payment did not arrive');
+    },
+    address: async () =>
+      (await opened().post('/v2/node/get_next_unused_address')).address as string,
+  };
+}

@@ -10,6 +10,11 @@ export interface Section {
 export const NOT_RUN: Readonly<Record<string, string>> = {
   'npm install && npm start':
     'CI installs; `npm start` is the build and `dev`, which the tests start',
+  'wallet-sidecar connect lnd --url https://127.0.0.1:8080 --cert-path ~/.lnd/tls.cert --macaroon-path ~/.lnd/data/chain/bitcoin/mainnet/admin.macaroon > lnd.credentials':
+    'needs an LND of the reader; the interop tests run it against one of their own',
+  'chmod 600 lnd.credentials': 'the file comes from the command before',
+  'wallet-sidecar serve --client-credentials-path lnd.credentials':
+    'needs the same LND; the interop tests start it so',
   'npm test': 'CI runs it, and this test is part of it',
 };
 

@@ -7,7 +7,30 @@ import { diceOf } from './dice.ts';
  * Time that the inputs of one reader may take together: so much for each and for each character. A reader checks at
  * most two signatures, some milliseconds; what grows faster than its input needs a thousand times that.
  */
-const BUDGET = { perRunMs: 10_000, perInputMs: 20, perCharacterMs: 0.05 };
+const BUDGET = { perRunMs: 10_000, perInputMs: 3, perCharacterMs: 0.01 };
+
+/**
+ * Lengths that time is compared at, the longer being a whole request body. Four times the length may take eight times
+ * as long, noise included; what grows with the square takes sixteen times.
+ */
+const LENGTHS = { short: 64 * 1024, long: 256 * 1024, mostFold: 8, leastMs: 400 };
+/** What long inputs are made of: what readers peel off, look for or go back from. */
+const PIECES = [
+  'lightning:',
+  'lightning://',
+  ' ',
+  '+',
+  '1',
+  'q',
+  '=',
+  '&a=b',
+  '%41',
+  'a.',
+  '@',
+  '0',
+  '\ud800',
+  'A',
+];
 
 /** An input that broke a rule. */
 export interface CodecFinding {
@@ -45,7 +68,35 @@ export function fuzzCodecs(options: {
     const inputs = Math.ceil((options.inputs * target.weight) / weights);
     return fuzzTarget(target, { seed: options.seed + position, inputs }, findings);
   });
+  for (const target of CODEC_TARGETS) findGrowth(target, options.seed, findings);
   return { findings, perTarget };
+}
+
+/** Finds inputs whose reading takes time that grows faster than they do. */
+function findGrowth(target: CodecTarget, seed: number, findings: CodecFinding[]): void {
+  const start = target.make(diceOf(seed, 0));
+  if (typeof start !== 'string') return;
+  for (const piece of PIECES) {
+    for (const prefix of ['', start.slice(0, 6)]) {
+      const input = (length: number) => prefix + piece.repeat(length / piece.length);
+      const long = leastMs(target, input(LENGTHS.long));
+      if (long < LENGTHS.leastMs) continue;
+      const short = leastMs(target, input(LENGTHS.short));
+      if (long < short * LENGTHS.mostFold) continue;
+      const rule = `takes ${Math.round(short)} ms for ${LENGTHS.short} characters and ${Math.round(long)} ms for ${LENGTHS.long}`;
+      findings.push({ target: target.name, round: -1, rule, input: shown(input(100)) });
+    }
+  }
+}
+
+/** The quickest of three readings: what else the machine does only adds. */
+function leastMs(target: CodecTarget, input: string): number {
+  const times = [0, 1, 2].map(() => {
+    const startedAt = performance.now();
+    judge(target, input);
+    return performance.now() - startedAt;
+  });
+  return Math.min(...times);
 }
 
 function fuzzTarget(

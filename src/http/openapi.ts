@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorName } from '../model/errors.ts';
-import type { Route, RouteAccess } from './route.ts';
+import type { Route, RouteAccess, RouteGroup } from './route.ts';
 
 type Json = Record<string, unknown>;
 
@@ -16,6 +16,22 @@ const errorJson = z
     sensitive: z.boolean(),
   })
   .meta({ id: 'Error', description: 'The body of every error answer.' });
+
+/** What each group of endpoints is for, in a sentence or two; the page of documentation shows the same. */
+export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
+  health: 'Whether the sidecar runs, its figures, and this documentation.',
+  node: 'The wallet node: sign up once with the root seed, then read balances and identity.',
+  receive: 'Invoices, offers, addresses and withdrawals, by which money arrives.',
+  send: 'Understand a payment string, and pay it. Paying waits until the payment is final, unless told otherwise with `Prefer`.',
+  payments: 'Read payments from the local cache, wait for them, annotate and cancel them.',
+  events: 'Changes of payments as they happen, as server-sent events.',
+  addresses: 'Human Bitcoin Addresses (BIP 353) of the wallet.',
+  channels: 'Lightning channels of the node.',
+  proofs: 'Proofs that an invoice of an offer was paid (BOLT 12).',
+  clients: 'Credentials for applications, with scopes and budgets; revocable.',
+  webhooks: 'Notices of finished payments: which were delivered, and sending them again.',
+  sandbox: 'Controls of the simulated network; they exist only while the sandbox node is in use.',
+};
 
 interface DocumentOptions {
   readonly version: string;
@@ -41,10 +57,14 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
       version: options.version,
       description:
         'A local HTTP API to a self-custodial Bitcoin and Lightning wallet. Amounts are satoshis as strings, times are milliseconds since the UNIX epoch.',
+      contact: { name: 'The maintainers of wallet-sidecar' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: options.serverUrl }],
-    tags: [...new Set(routes.map((route) => route.group))].map((name) => ({ name })),
+    tags: [...new Set(routes.map((route) => route.group))].map((name) => ({
+      name,
+      description: GROUP_DESCRIPTIONS[name],
+    })),
     paths,
     components: {
       schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),

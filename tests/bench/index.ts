@@ -8,6 +8,7 @@ import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import { freePort } from '../faults/sidecar.ts';
 import { measureEndurance, type Note } from './endurance.ts';
 import { buildFloors, residentMb, running } from './floors.ts';
+import { measureAddedLatency } from './lnd.ts';
 import { type LoadRequest, type LoadResult, load } from './load.ts';
 
 /** Measures the compiled binary over real HTTP, with floors from the same run. `BENCH_ROWS` sets the large cache. */
@@ -322,6 +323,14 @@ await measureEndurance(
 );
 await sidecar.stop();
 await receiver.stop(true);
+
+// A real LND, where there is one.
+const lnd = await measureAddedLatency();
+for (const { call: name, directMs, throughSidecarMs } of lnd?.added ?? []) {
+  const addedMs = throughSidecarMs - directMs;
+  const value = `${addedMs.toFixed(2)} ms more than ${directMs.toFixed(2)} ms of LND ${lnd?.version}`;
+  note(`added to LND by ${name}, median`, value, '1 ms', addedMs <= 1);
+}
 rmSync(folder, { recursive: true, force: true });
 writeFileSync(
   join(import.meta.dir, '..', '..', 'dist', 'bench.json'),

@@ -117,6 +117,11 @@ export function permissionsOf(operations: readonly Operation[]): Permission[] {
   return PERMISSIONS.filter((permission) => (METHODS_OF[permission] ?? []).every(allowed));
 }
 
+/** Of permissions, those that LND can serve; the others are answered with error 110 whatever the macaroon. */
+export function servedByLnd(permissions: readonly Permission[]): Permission[] {
+  return permissions.filter((permission) => METHODS_OF[permission] !== null);
+}
+
 /** A permission of the grant that only a holder of all of them may have on LND, or null. */
 export function bakingBeyondFull(permissions: readonly Permission[]): Permission | null {
   if (permissions.length === PERMISSIONS.length) return null;

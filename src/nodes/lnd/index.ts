@@ -11,7 +11,7 @@ import { endedCredentials, openClientSessions } from '../client-sessions.ts';
 import type { NodeConnector, NodeSession } from '../node.ts';
 import type { ChannelPeer } from './channels.ts';
 import { ClientRegistry, type LndState, type RegisteredClient } from './clients.ts';
-import { permissionsOf } from './grants.ts';
+import { permissionsOf, servedByLnd } from './grants.ts';
 import { readInfo, versionOf } from './info.ts';
 import type { LndLocation } from './location.ts';
 import { readMacaroon } from './macaroon.ts';
@@ -192,7 +192,7 @@ export async function inspectMacaroon(
     version: versionOf(info),
     nodePk: info.identity_pubkey,
     network,
-    permissions: permissionsOf(macaroon.operations),
+    permissions: servedByLnd(permissionsOf(macaroon.operations)),
   };
 }
 

@@ -132,6 +132,18 @@ describeNetwork('on-chain payments and channels on LND', (network) => {
     });
   });
 
+  test('coins sent to an address of the wallet itself are a payment that completes, too', async () => {
+    const { address } = await sidecar.post('/v2/node/get_next_unused_address');
+    const sent = await sidecar.post('/v2/node/pay_onchain', { address, amount: '15000' });
+    expect(sent).toMatchObject({ status: 'pending', amount: '15000', direction: 'outbound' });
+    const waiting = sidecar.get('/v2/node/wait_for_payment', {
+      index: sent.index,
+      timeout_secs: '60',
+    });
+    await mine(6);
+    expect(await waiting).toMatchObject({ status: 'completed', amount: '15000', address });
+  });
+
   test('dust, too much and another network are refused and nothing is sent', async () => {
     const address = await newAddress(network().bob);
     for (const body of [

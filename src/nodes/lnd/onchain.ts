@@ -127,11 +127,18 @@ function foreignUnconfirmedSat(transactions: readonly LndTransaction[]): bigint 
 function sentPayment(
   transaction: LndTransaction,
   wallet: LndWallet,
-  { index, createdAtMs, priority, address }: PayOnchainCommand,
+  { index, createdAtMs, priority, address, amountMsat }: PayOnchainCommand,
 ): Payment {
   const [payment] = transactionPayments(transaction, wallet.clock.now());
-  if (payment) return { ...payment, index, createdAtMs, priority, address };
-  throw refused('The address is of this wallet itself: coins moved to oneself are no payment.');
+  if (payment === undefined) throw new Error('a labeled transaction is a payment');
+  return {
+    ...payment,
+    amountMsat: payment.amountMsat ?? amountMsat,
+    index,
+    createdAtMs,
+    priority,
+    address,
+  };
 }
 
 async function estimate(

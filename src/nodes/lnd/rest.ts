@@ -164,6 +164,13 @@ export class LndRest {
       });
     }
     if (name !== 'AbortError') this.#events.contact(false);
+    if (CERTIFICATE_REFUSED.has(code ?? '')) {
+      return new ApiError(
+        'unreachable',
+        'The certificate that LND shows is not the one that was given, or is for another host name: check both.',
+        { cause: error },
+      );
+    }
     return new ApiError('unreachable', 'LND cannot be reached: see that it runs and try again.', {
       cause: error,
       outcomeUnknown,
@@ -171,18 +178,22 @@ export class LndRest {
   }
 }
 
-/** Failures before a request could leave: no connection, no such host, a certificate that is not the pinned one. */
-const NOTHING_SENT: ReadonlySet<string> = new Set([
-  'ConnectionRefused',
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'FailedToOpenSocket',
+/** The other side is not the one whose certificate was given. */
+const CERTIFICATE_REFUSED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'CERT_HAS_EXPIRED',
+]);
+/** Failures before a request could leave. */
+const NOTHING_SENT: ReadonlySet<string> = new Set([
+  ...CERTIFICATE_REFUSED,
+  'ConnectionRefused',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'FailedToOpenSocket',
 ]);
 
 function parseJson(text: string, changes: boolean): unknown {

@@ -155,9 +155,9 @@ export function transactionPayments(transaction: LndTransaction, nowMs: number):
 function onchainSend(transaction: LndTransaction, nowMs: number): Payment[] {
   const { amount, total_fees, tx_hash, label } = transaction;
   const sentSat = -amount - total_fees;
-  // Coins moved from the wallet to itself pay nobody.
-  if (sentSat <= 0n) return [];
   const clientPaymentId = new RegExp(`^${SEND_LABEL}([0-9a-f]{64})$`).exec(label)?.[1];
+  // Coins moved from the wallet to itself pay nobody, unless somebody asked for just that.
+  if (sentSat <= 0n && clientPaymentId === undefined) return [];
   const foreign = transaction.output_details.find(({ is_our_address }) => !is_our_address);
   const common = onchainFacts(transaction, nowMs);
   return [
@@ -171,7 +171,7 @@ function onchainSend(transaction: LndTransaction, nowMs: number): Payment[] {
         direction: 'outbound',
       }),
       ...common.details,
-      amountMsat: sentSat * MSAT_PER_SAT,
+      amountMsat: sentSat > 0n ? sentSat * MSAT_PER_SAT : null,
       feesMsat: total_fees * MSAT_PER_SAT,
       address: foreign?.address || null,
     },

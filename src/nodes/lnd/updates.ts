@@ -13,6 +13,8 @@ import { blockShape, invoiceShape, paymentShape, transactionShape } from './wire
 
 /** LND may begin to listen a little after a subscription was sent; what fell in between is looked for then. */
 const SETTLED_IN_MS = 1000;
+/** Within this time after its expiry LND has canceled an invoice that nobody has paid. */
+const CANCELED_WITHIN_MS = 10_000;
 /** How often unfinished payments are looked at again, should a stream have kept something from us. */
 const LOOK_AGAIN_MS = 30_000;
 
@@ -41,12 +43,16 @@ export async function* followWallet(
     );
   }
   const labels = new LabelGrace(wallet.clock);
+  let told = options.after;
   const look = async function* (caughtUp: boolean): AsyncGenerator<UpdateBatch> {
     const scope = { rest, wallet, cursor, labels, open: options.open };
     for await (const payments of reconcile(scope)) {
-      yield { payments, cursor: writeCursor(cursor), caughtUp: false };
+      if (payments.length > 0) yield { payments, cursor: writeCursor(cursor), caughtUp: false };
     }
-    if (caughtUp) yield { payments: [], cursor: writeCursor(cursor), caughtUp };
+    // A cursor that has not moved need not be written again.
+    const now = writeCursor(cursor);
+    if (caughtUp || now !== told) yield { payments: [], cursor: now, caughtUp };
+    told = now;
   };
   try {
     yield* look(true);
@@ -61,8 +67,8 @@ export async function* followWallet(
       if (inbox.takeLook() || wallet.clock.now() >= lookAtMs) {
         yield* look(false);
         const nowMs = wallet.clock.now();
-        const soonest = Math.min(nowMs + LOOK_AGAIN_MS, ...(await options.open()).map(lookedAfter));
-        lookAtMs = Math.max(soonest, nowMs + SETTLED_IN_MS);
+        const soonest = (await options.open()).map((payment) => lookedAfter(payment, nowMs));
+        lookAtMs = Math.min(nowMs + LOOK_AGAIN_MS, ...soonest);
         if (labels.waiting) lookAtMs = nowMs + LABELED_WITHIN_MS;
       }
     }
@@ -72,10 +78,14 @@ export async function* followWallet(
   }
 }
 
-/** When an unfinished payment is worth a look: LND cancels what has expired some time after, and tells nobody. */
-function lookedAfter({ status, direction, expiresAtMs }: Payment): number {
-  if (status !== 'pending' || direction !== 'inbound' || expiresAtMs === null) return Infinity;
-  return expiresAtMs + SETTLED_IN_MS;
+/**
+ * When an unfinished payment is worth a look: LND cancels what has expired some time after, and tells nobody. One whose
+ * HTLC is held outlives its expiry by as long as its holder likes.
+ */
+function lookedAfter({ direction, expiresAtMs }: Payment, nowMs: number): number {
+  if (direction !== 'inbound' || expiresAtMs === null) return Infinity;
+  if (nowMs > expiresAtMs + CANCELED_WITHIN_MS) return Infinity;
+  return Math.max(expiresAtMs, nowMs) + SETTLED_IN_MS;
 }
 
 interface Following {

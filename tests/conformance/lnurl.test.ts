@@ -102,4 +102,25 @@ describe('LNURL over real HTTP', () => {
       );
     }
   });
+
+  test('the services of the sandbox answer any wallet that calls them, as LUD-06 and LUD-16 say', async () => {
+    const terms = { min_amount: '10', max_amount: '500' };
+    const { url } = await world.post('/sandbox/lnurl', { tag: 'payRequest', ...terms });
+    await world.put('/v2/node/human_bitcoin_address', { username: 'answering' });
+    for (const [path, range] of [
+      [new URL(url).pathname, { minSendable: 10_000, maxSendable: 500_000 }],
+      ['/.well-known/lnurlp/answering', {}],
+    ] as const) {
+      const first = await world.get(path);
+      expect(first).toMatchObject({ tag: 'payRequest', ...range });
+      const callback = new URL(first.callback);
+      const { pr } = await world.get(callback.pathname, {
+        ...Object.fromEntries(callback.searchParams),
+        amount: '20000',
+      });
+      expect((await analyze(pr)).payables).toEqual([
+        expect.objectContaining({ kind: 'invoice', invoice: pr, amount: '20' }),
+      ]);
+    }
+  });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
-import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { ERRORS, type ErrorName } from '../../src/model/errors.ts';
+import { routeAnswered, routeOf } from './called-routes.ts';
 
 /** An answer of the sidecar. */
 export interface Answer {
@@ -20,9 +20,6 @@ export interface CallOptions {
   readonly rawBody?: string;
   readonly signal?: AbortSignal;
 }
-
-/** Routes that some conformance test has called; the last file looks whether any is missing. */
-export const calledRoutes = new Set<string>();
 
 /** Expects the documented error: HTTP status, code, a sentence, and no secret. */
 export function expectError(
@@ -65,14 +62,8 @@ export async function request(
 
 /** Every good answer is held against the schema that the documentation is made from. */
 function checkShape(method: string, path: string, status: number, body: unknown): void {
-  const route = [...ROUTES, ...SANDBOX_ROUTES].find(
-    (one) => one.method.toUpperCase() === method && pattern(one.path).test(path),
-  );
-  if (!route) return;
-  if (status < 500) calledRoutes.add(`${route.method} ${route.path}`);
-  if (status === 200 || status === 202) route.response.parse(body);
-}
-
-function pattern(path: string): RegExp {
-  return new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`);
+  const route = routeOf(method, path);
+  if (!route || (status !== 200 && status !== 202)) return;
+  route.response.parse(body);
+  routeAnswered(method, path);
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { routeAnswered } from './called-routes.ts';
 import { test } from './node-test.ts';
 import { type Body, expectError } from './request.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
@@ -177,6 +178,7 @@ async function openEvents(headers: Record<string, string> = {}) {
   const gone = new AbortController();
   const response = await fetch(`${world.baseUrl}/v2/node/events`, { headers, signal: gone.signal });
   expect(response.headers.get('content-type')).toBe('text/event-stream');
+  routeAnswered('GET', '/v2/node/events');
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   return {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
 import { openLndWorld } from '../interop/lnd-world.ts';
+import { worldClosed } from './called-routes.ts';
 import { CONFORMANCE_NODE } from './node-test.ts';
 import { type Answer, type Body, type CallOptions, request } from './request.ts';
 
@@ -63,6 +64,7 @@ async function openSandboxWorld(webhookUrl?: string): Promise<ConformanceWorld> 
     async close() {
       await sidecar.stop();
       rmSync(dataDir, { recursive: true, force: true });
+      worldClosed();
     },
   };
   const { client_credentials } = await world.post('/sandbox/wallets');

@@ -62,6 +62,10 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ['open wallets, sessions and feeds are shown while they are open', SANDBOX],
   ['and what is secret or names a wallet, client or payment never appears', SANDBOX],
   ['LNURL-pay: terms in analyze, limits, comment cut to length, payment', LNURL],
+  [
+    'the services of the sandbox answer any wallet that calls them, as LUD-06 and LUD-16 say',
+    LNURL,
+  ],
   ['LNURL-withdraw: claimable in analyze, the most by default, limits', LNURL],
   [
     'a channel is opened once for its id, usable after a block, and closed into coins',

@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Route } from '../../src/http/route.ts';
+import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+
+const answered = new Set<Route>();
+const closedIn = new Set<string>();
+
+/** The route that answers such a request, or undefined. */
+export function routeOf(method: string, path: string): Route | undefined {
+  return [...ROUTES, ...SANDBOX_ROUTES].find(
+    (route) => route.method.toUpperCase() === method && pattern(route.path).test(path),
+  );
+}
+
+/** Notes that the route of a request did what it was asked; a refusal shows nothing of what it does. */
+export function routeAnswered(method: string, path: string): void {
+  const route = routeOf(method, path);
+  if (route) answered.add(route);
+}
+
+/**
+ * Called when a file's world was closed: after the last file, whichever it is, throws with the routes that no
+ * conformance test had a good answer from. A run of some files only never gets there.
+ */
+export function worldClosed(): void {
+  closedIn.add(Bun.main);
+  if (filesWithWorlds().some((file) => !closedIn.has(file))) return;
+  const never = [...ROUTES, ...SANDBOX_ROUTES].filter((route) => !answered.has(route));
+  if (never.length === 0) return;
+  const names = never.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  throw new Error(
+    `No conformance test has a good answer of ${names.join(', ')}: add one for each.`,
+  );
+}
+
+function filesWithWorlds(): string[] {
+  return readdirSync(import.meta.dir)
+    .map((name) => join(import.meta.dir, name))
+    .filter((file) => file.endsWith('.test.ts'))
+    .filter((file) => /\bawait open\w+World\(/.test(readFileSync(file, 'utf8')));
+}
+
+function pattern(path: string): RegExp {
+  return new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`);
+}

@@ -1,4 +1,3 @@
-import { base64urlnopad } from '@scure/base';
 import { decodeAddress, encodeAddress } from '../../src/codecs/address.ts';
 import { encodeBigSize, readBigSize } from '../../src/codecs/bigsize.ts';
 import { decodeBip321, encodeBip321 } from '../../src/codecs/bip321.ts';
@@ -21,16 +20,6 @@ import { decodeBech32, decodeLnurl, encodeLnurl } from '../../src/codecs/lnurl.t
 import { verifyPayerProof } from '../../src/codecs/payer-proof/index.ts';
 import { decodeTlvStream, encodeTlvStream } from '../../src/codecs/tlv.ts';
 import { isHost, isLoopback, schemeFor } from '../../src/codecs/web-host.ts';
-import { amountInput, formatAmountMsat, parseAmountMsat } from '../../src/model/amount.ts';
-import { decodeCredentials, encodeCredentials } from '../../src/model/credentials.ts';
-import {
-  idOfIndex,
-  paymentIndex,
-  paymentIndexInput,
-  updatedAtOfIndex,
-  updatedIndexInput,
-} from '../../src/model/payment-index.ts';
-import { parseRootSeed, rootSeedPhrase } from '../../src/model/root-seed.ts';
 import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import {
   makeInvoice,
@@ -40,44 +29,15 @@ import {
   PAYER_KEY,
 } from '../codecs/bolt12-fixtures.ts';
 import ldkProofs from '../vectors/bolt12-payer-proof-ldk.json';
-import {
-  addressText,
-  bolt12Text,
-  hostText,
-  resealBase58,
-  resealBech32,
-  textInput,
-  uriText,
-  urlText,
-} from './codec-grammar.ts';
+import { bolt12Text, resealBase58, resealBech32 } from './codec-grammar.ts';
+import { type CodecTarget, target, texts } from './codec-target.ts';
 import type { Dice } from './dice.ts';
-import { mutateBytes, mutateText, nastyText } from './text.ts';
+import { MODEL_TARGETS } from './model-targets.ts';
+import { mutateBytes, mutateText } from './text.ts';
+import { addressText, hostText, uriText, urlText } from './uri-grammar.ts';
 import { VECTORS } from './vectors.ts';
 
-/** One reader under test. */
-export interface CodecTarget {
-  readonly name: string;
-  /** Share of the inputs compared with the other targets'; readers that check signatures are slow. */
-  readonly weight: number;
-  readonly make: (dice: Dice) => string | Uint8Array;
-  /** Reads the input. Answers what is stable about it as [first, again], or null when the reader turned it down. */
-  readonly read: (input: never) => readonly [unknown, unknown] | null;
-}
-
 const refuse = refusal('tlv', 'stream', 'send another one');
-const texts =
-  (seeds: readonly string[], grammar: (dice: Dice, seed: string) => string) => (dice: Dice) =>
-    textInput(dice, seeds, grammar);
-
-function target<Input extends string | Uint8Array>(
-  name: string,
-  weight: number,
-  make: (dice: Dice) => Input,
-  read: (input: Input) => readonly [unknown, unknown] | null,
-): CodecTarget {
-  return { name, weight, make, read };
-}
-
 const ADDRESSES = [
   ...VECTORS.address,
   ...VECTORS.uri.map((uri) => uri.replace(/^bitcoin:|\?.*$/gi, '')),
@@ -91,29 +51,6 @@ const PROOFS = [
 const REQUEST_SIGNATURE = { message: 'invoice_request', field: 'signature' } as const;
 const REQUESTS = [makeRequest(makeOffer({ amount: 1000n })).text];
 const INVOICES = [...VECTORS.invoice, makeInvoice(makeRequest(makeOffer({ amount: 1000n }))).text];
-const CREDENTIALS = [
-  encodeCredentials({
-    v: 1,
-    node: { kind: 'sandbox' },
-    client: 'ab'.repeat(32),
-    secret: 'cd'.repeat(32),
-  }),
-  encodeCredentials({
-    v: 1,
-    node: { kind: 'lnd', url: 'https://127.0.0.1:8080', cert: null },
-    client: 'ab'.repeat(32),
-    secret: 'cd'.repeat(100),
-  }),
-];
-const ID = `ln_${'0a'.repeat(32)}`;
-const TIMES = [
-  '0001764000000000000',
-  '0000000000000000000',
-  '0009007199254740991',
-  '0009999999999999999',
-  '-000000000000000001',
-];
-
 /** Every reader of outside strings and bytes, by name. */
 export const CODEC_TARGETS: readonly CodecTarget[] = [
   target(
@@ -263,57 +200,7 @@ export const CODEC_TARGETS: readonly CodecTarget[] = [
       return [0, 0];
     },
   ),
-  target(
-    'payment index',
-    4,
-    (dice) =>
-      dice.chance(0.5)
-        ? mutateText(dice, `${dice.pick(TIMES)}-${ID}`)
-        : `${dice.pick(TIMES)}-${ID}`,
-    (text) => {
-      const index = paymentIndexInput.safeParse(text);
-      return index.success
-        ? [text, paymentIndex(Number(text.slice(0, 19)), idOfIndex(index.data))]
-        : null;
-    },
-  ),
-  target(
-    'updated index',
-    4,
-    (dice) =>
-      dice.chance(0.5)
-        ? mutateText(dice, `u${dice.pick(TIMES)}-${ID}`)
-        : `u${dice.pick(TIMES)}-${ID}`,
-    (text) => {
-      const index = updatedIndexInput.safeParse(text);
-      return index.success ? [Number(text.slice(1, 20)), updatedAtOfIndex(index.data)] : null;
-    },
-  ),
-  target(
-    'amount',
-    4,
-    (dice) => amountText(dice),
-    (text) => {
-      for (const value of [Number(text), [text], { text }, null]) amountInput.safeParse(value);
-      const amountMsat = parseAmountMsat(text);
-      return amountMsat === null
-        ? null
-        : [amountMsat, parseAmountMsat(formatAmountMsat(amountMsat))];
-    },
-  ),
-  target('credentials', 4, texts(CREDENTIALS, credentialsText), (text) => {
-    const credentials = decodeCredentials(text);
-    return credentials && [credentials, decodeCredentials(encodeCredentials(credentials))];
-  }),
-  target(
-    'root seed',
-    2,
-    texts(['5a'.repeat(32), rootSeedPhrase(new Uint8Array(32).fill(7))], mutateText),
-    (text) => {
-      const seed = parseRootSeed(text);
-      return seed && [seed, parseRootSeed(rootSeedPhrase(seed))];
-    },
-  ),
+  ...MODEL_TARGETS,
 ];
 
 function tlvBytes(dice: Dice): Uint8Array {
@@ -351,21 +238,4 @@ function writeAgain(invoice: Bolt11Invoice): string | null {
     if (error instanceof CodecError) return null;
     throw error;
   }
-}
-
-function amountText(dice: Dice): string {
-  const digits = () => String(dice.below(10 ** (1 + dice.below(9))));
-  const text = `${digits()}${dice.pick(['', '', digits(), '0'.repeat(dice.below(20))])}${dice.pick(['', '.', ','])}${dice.pick(['', '0', '1', '25', '125', '1250'])}`;
-  return dice.chance(0.6) ? text : dice.chance(0.5) ? mutateText(dice, text) : nastyText(dice);
-}
-
-function credentialsText(dice: Dice, seed: string): string {
-  const json = new TextDecoder().decode(base64urlnopad.decode(seed));
-  const changed = dice.chance(0.3)
-    ? json.replace(
-        /"(v|node|kind|client|secret|url|cert)":/,
-        () => `"${dice.pick(['v', 'node', '__proto__', 'kind'])}":`,
-      )
-    : mutateText(dice, json);
-  return base64urlnopad.encode(new TextEncoder().encode(changed));
 }

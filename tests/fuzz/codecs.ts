@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodecError } from '../../src/codecs/codec-error.ts';
-import { CODEC_TARGETS, type CodecTarget } from './codec-targets.ts';
+import type { CodecTarget } from './codec-target.ts';
+import { CODEC_TARGETS } from './codec-targets.ts';
 import { diceOf } from './dice.ts';
 
 /**

@@ -1,0 +1,109 @@
+import { base64urlnopad } from '@scure/base';
+import { amountInput, formatAmountMsat, parseAmountMsat } from '../../src/model/amount.ts';
+import { decodeCredentials, encodeCredentials } from '../../src/model/credentials.ts';
+import {
+  idOfIndex,
+  paymentIndex,
+  paymentIndexInput,
+  updatedAtOfIndex,
+  updatedIndexInput,
+} from '../../src/model/payment-index.ts';
+import { parseRootSeed, rootSeedPhrase } from '../../src/model/root-seed.ts';
+import { type CodecTarget, target, texts } from './codec-target.ts';
+import type { Dice } from './dice.ts';
+import { mutateText, nastyText } from './text.ts';
+
+const CREDENTIALS = [
+  encodeCredentials({
+    v: 1,
+    node: { kind: 'sandbox' },
+    client: 'ab'.repeat(32),
+    secret: 'cd'.repeat(32),
+  }),
+  encodeCredentials({
+    v: 1,
+    node: { kind: 'lnd', url: 'https://127.0.0.1:8080', cert: null },
+    client: 'ab'.repeat(32),
+    secret: 'cd'.repeat(100),
+  }),
+];
+const ID = `ln_${'0a'.repeat(32)}`;
+const TIMES = [
+  '0001764000000000000',
+  '0000000000000000000',
+  '0009007199254740991',
+  '0009999999999999999',
+  '-000000000000000001',
+];
+
+/** Readers of our own formats. */
+export const MODEL_TARGETS: readonly CodecTarget[] = [
+  target(
+    'payment index',
+    4,
+    (dice) =>
+      dice.chance(0.5)
+        ? mutateText(dice, `${dice.pick(TIMES)}-${ID}`)
+        : `${dice.pick(TIMES)}-${ID}`,
+    (text) => {
+      const index = paymentIndexInput.safeParse(text);
+      return index.success
+        ? [text, paymentIndex(Number(text.slice(0, 19)), idOfIndex(index.data))]
+        : null;
+    },
+  ),
+  target(
+    'updated index',
+    4,
+    (dice) =>
+      dice.chance(0.5)
+        ? mutateText(dice, `u${dice.pick(TIMES)}-${ID}`)
+        : `u${dice.pick(TIMES)}-${ID}`,
+    (text) => {
+      const index = updatedIndexInput.safeParse(text);
+      return index.success ? [Number(text.slice(1, 20)), updatedAtOfIndex(index.data)] : null;
+    },
+  ),
+  target(
+    'amount',
+    4,
+    (dice) => amountText(dice),
+    (text) => {
+      for (const value of [Number(text), [text], { text }, null]) amountInput.safeParse(value);
+      const amountMsat = parseAmountMsat(text);
+      return amountMsat === null
+        ? null
+        : [amountMsat, parseAmountMsat(formatAmountMsat(amountMsat))];
+    },
+  ),
+  target('credentials', 4, texts(CREDENTIALS, credentialsText), (text) => {
+    const credentials = decodeCredentials(text);
+    return credentials && [credentials, decodeCredentials(encodeCredentials(credentials))];
+  }),
+  target(
+    'root seed',
+    2,
+    texts(['5a'.repeat(32), rootSeedPhrase(new Uint8Array(32).fill(7))], mutateText),
+    (text) => {
+      const seed = parseRootSeed(text);
+      return seed && [seed, parseRootSeed(rootSeedPhrase(seed))];
+    },
+  ),
+];
+
+function amountText(dice: Dice): string {
+  const digits = () => String(dice.below(10 ** (1 + dice.below(9))));
+  const text = `${digits()}${dice.pick(['', '', digits(), '0'.repeat(dice.below(20))])}${dice.pick(['', '.', ','])}${dice.pick(['', '0', '1', '25', '125', '1250'])}`;
+  return dice.chance(0.6) ? text : dice.chance(0.5) ? mutateText(dice, text) : nastyText(dice);
+}
+
+function credentialsText(dice: Dice, seed: string): string {
+  const json = new TextDecoder().decode(base64urlnopad.decode(seed));
+  const changed = dice.chance(0.3)
+    ? json.replace(
+        /"(v|node|kind|client|secret|url|cert)":/,
+        () => `"${dice.pick(['v', 'node', '__proto__', 'kind'])}":`,
+      )
+    : mutateText(dice, json);
+  return base64urlnopad.encode(new TextEncoder().encode(changed));
+}

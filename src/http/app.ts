@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { elapsedMs } from '../lib/clock.ts';
 import { ApiError } from '../model/errors.ts';
+import type { Session } from '../wallet/session.ts';
 import type { AppEnv } from './env.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { errorResponse } from './middleware/errors.ts';
@@ -56,39 +57,40 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       open: (credentials) => parts.wallets.open(credentials),
       requireAuth: options.requireAuth && route.path.startsWith('/v2/node/'),
     });
-    const admit = ({ req }: Context<AppEnv>) => {
-      guard(req.raw);
-      return authorize(req.raw.headers.get('authorization'));
+    const meter = meters.of(route);
+    const admitted = async (
+      context: Context<AppEnv>,
+      answer: (session: Session | undefined) => Promise<Response>,
+    ): Promise<Response> => {
+      const startedMs = elapsedMs();
+      let response: Response;
+      try {
+        guard(context.req.raw);
+        response = await answer(await authorize(context.req.raw.headers.get('authorization')));
+      } catch (error) {
+        context.set('path', route.path);
+        response = refuse(error, context);
+      }
+      meter.answered(response.status, startedMs);
+      return response;
     };
     const run = runRoute(route, runner);
-    const meter = meters.of(route);
     if (route.body === null) {
-      app.on(method, route.path, async (context) => {
-        const startedMs = elapsedMs();
-        let response: Response;
-        try {
-          response = await run(context, await admit(context), undefined);
-        } catch (error) {
-          response = refuse(error, context);
-        }
-        meter.answered(response.status, startedMs);
-        return response;
-      });
+      app.on(method, route.path, (context) =>
+        admitted(context, (session) => run(context, session, undefined)),
+      );
       continue;
     }
     app.on(
       method,
       route.path,
-      async (context, next) => {
-        const startedMs = elapsedMs();
-        try {
-          context.set('session', await admit(context));
+      (context, next) =>
+        admitted(context, async (session) => {
+          context.set('path', route.path);
+          context.set('session', session);
           await next();
-        } catch (error) {
-          context.res = refuse(error, context);
-        }
-        meter.answered(context.res.status, startedMs);
-      },
+          return context.res;
+        }),
       limitBody,
       validateBody(route.body),
       (context) => run(context, context.get('session'), context.get('body')),

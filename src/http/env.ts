@@ -7,6 +7,8 @@ export interface AppEnv {
     readonly timeout?: (request: Request, seconds: number) => void;
   };
   Variables: {
+    /** The route's path, for the log. */
+    path: string | undefined;
     session: Session | undefined;
     body: unknown;
   };

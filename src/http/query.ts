@@ -13,3 +13,6 @@ export function integerQuery(least: number, most: number) {
 export const timeoutSecsQuery = integerQuery(0, 2_000_000)
   .optional()
   .meta({ description: 'Seconds to wait at most; without it the wait has no end.' });
+
+/** A payment string in a request. The longest that wallets make have some 2,000 characters; reading takes time. */
+export const paymentStringInput = z.string().min(1).max(20_000);

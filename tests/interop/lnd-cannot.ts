@@ -7,7 +7,6 @@ const BAKING = 'LND cannot bound who bakes macaroons, so only full clients manag
 const ROOT_SEED = 'these wallets have no root seed; the interop tests have one that has';
 const FREE_ROUTE = 'both nodes share a channel, which costs nothing';
 const ESTIMATES = 'the fee estimates of a chain that nobody uses';
-const BALANCE = 'balances of LND follow some milliseconds after the payment';
 const SANDBOX = 'is about the sandbox itself';
 
 /** Conformance tests that LND cannot pass, each with the reason. */
@@ -75,10 +74,6 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
     'routing to the outside world costs a fee, and the cap of max_fee fails the payment',
     FREE_ROUTE,
   ],
-  [
-    'a payment that the receiver fails is 200 with status failed, gives the money back, and may be tried again',
-    BALANCE,
-  ],
   ['every method can be paid by pay from a second wallet', LNURL],
   ['manage_clients reaches exactly what its permissions allow', BAKING],
   ['a client can neither grant more than it has nor outlive itself', BAKING],
@@ -93,5 +88,4 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ['concurrent payments never exceed it together', FREE_ROUTE],
   ['on-chain sends count with their fee', ESTIMATES],
   ['higher priority pays a higher fee', ESTIMATES],
-  ['refuses more than the wallet can send before anything is sent', BALANCE],
 ]);

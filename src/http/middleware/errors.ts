@@ -25,7 +25,9 @@ export function errorResponse(
     }
     const known = asApiError(error);
     const request_id = `${startId}-${++refused}`;
-    const fields = { request_id, method: context.req.method, path: context.req.path };
+    // Where no route was meant the path may hold anything, even a secret that was put there by mistake.
+    const path = context.get('path') ?? null;
+    const fields = { request_id, method: context.req.method, path };
     if (known.kind === 'internal') log.error('Internal error.', { ...fields, error });
     else log.info('Request refused.', { ...fields, code: known.body().code, cause: known.cause });
     context.header('x-request-id', request_id);

@@ -7,6 +7,7 @@ import {
   payableJson,
 } from '../../model/analysis.ts';
 import { analyze, type ClaimMethod, type PayMethod } from '../../wallet/analyze.ts';
+import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 
 /** Explains payment strings. */
@@ -20,14 +21,10 @@ export const analyzeRoutes = [
     description:
       'Payables are ordered from most to least recommended. Where the amount is null, add &amount= to the callback.',
     query: z.object({
-      payment_string: z
-        .string()
-        .min(1)
-        .max(20_000)
-        .meta({
-          description: 'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name.',
-          examples: ['lnbcrt10u1p5example'],
-        }),
+      payment_string: paymentStringInput.meta({
+        description: 'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name.',
+        examples: ['lnbcrt10u1p5example'],
+      }),
     }),
     response: z.object({ payables: z.array(payableJson), claimables: z.array(claimableJson) }),
     errors: ['refused', 'notFound', 'timeout', 'unreachable', 'unreadable'],

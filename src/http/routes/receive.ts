@@ -6,6 +6,7 @@ import { createdInvoiceJson } from '../../model/receive.ts';
 import { hexInput, noteInput } from '../../model/text.ts';
 import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
 import { withdrawLnurl } from '../../wallet/withdraw.ts';
+import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 import { agree } from '../run-route.ts';
 import { examplePayment } from './examples.ts';
@@ -160,14 +161,17 @@ export const receiveRoutes = [
     description:
       'Blocks until the money has arrived. lnurl and amount may be given in the body or the query.',
     body: z.object({
-      lnurl: z.string().optional().meta({ description: 'lnurl1... or lnurlw://...' }),
+      lnurl: paymentStringInput.optional().meta({ description: 'lnurl1... or lnurlw://...' }),
       amount: positiveAmountInput
         .nullish()
         .meta({ description: 'Sats; when omitted the most allowed is withdrawn.' }),
       description: noteInput.nullish().meta({ description: 'Visible to the service.' }),
       personal_note: noteInput.nullish(),
     }),
-    query: z.object({ lnurl: z.string().optional(), amount: positiveAmountInput.optional() }),
+    query: z.object({
+      lnurl: paymentStringInput.optional(),
+      amount: positiveAmountInput.optional(),
+    }),
     response: paymentJson,
     errors: ['refused', 'timeout', 'unreachable', 'unreadable', 'overCapacity'],
     example: {

@@ -9,6 +9,7 @@ import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
 import { planOfferPayment } from '../../wallet/pay/offer.ts';
 import { payOnchain } from '../../wallet/pay/onchain.ts';
 import { sendAndWait } from '../../wallet/pay/send.ts';
+import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 import { agree } from '../run-route.ts';
 import { answerPayment } from './answer-payment.ts';
@@ -44,7 +45,9 @@ export const sendRoutes = [
     description:
       'Picks the most recommended method. Blocks until the payment is completed or failed; on-chain sends are answered pending. payable and amount may be given in the body or the query.',
     body: z.object({
-      payable: z.string().optional().meta({ description: 'Payment string; here or in the query.' }),
+      payable: paymentStringInput
+        .optional()
+        .meta({ description: 'Payment string; here or in the query.' }),
       amount: positiveAmountInput
         .nullish()
         .meta({ description: 'Sats; required where the payable has no amount.' }),
@@ -52,7 +55,10 @@ export const sendRoutes = [
       personal_note: noteInput.nullish(),
       max_fee: maxFeeInput,
     }),
-    query: z.object({ payable: z.string().optional(), amount: positiveAmountInput.optional() }),
+    query: z.object({
+      payable: paymentStringInput.optional(),
+      amount: positiveAmountInput.optional(),
+    }),
     response: paymentJson,
     errors: [...PAY_ERRORS, 'unsupported'],
     example: { body: { payable: 'lnbcrt10u1p5example' }, response: examplePayment },
@@ -80,7 +86,7 @@ export const sendRoutes = [
     description:
       'Blocks until the payment is completed or failed. Paying an invoice again answers its first payment while that is pending or completed.',
     body: z.object({
-      invoice: z.string(),
+      invoice: paymentStringInput,
       fallback_amount: positiveAmountInput
         .nullish()
         .meta({ description: 'Sats; required for amountless invoices.' }),
@@ -117,7 +123,7 @@ export const sendRoutes = [
     summary: 'Pay a BOLT 12 offer',
     description: 'Blocks until the payment is completed or failed.',
     body: z.object({
-      offer: z.string(),
+      offer: paymentStringInput,
       amount: positiveAmountInput,
       message: messageInput,
       personal_note: noteInput.nullish(),
@@ -148,7 +154,7 @@ export const sendRoutes = [
     description:
       'Answers once the transaction is broadcast, pending; six confirmations complete it. The same client_payment_id never sends twice.',
     body: z.object({
-      address: z.string(),
+      address: paymentStringInput,
       amount: positiveAmountInput,
       priority: z.enum(PRIORITIES).nullish().meta({ description: 'Default normal.' }),
       client_payment_id: hexInput(32)
@@ -181,7 +187,9 @@ export const sendRoutes = [
     summary: 'Pay an LNURL-pay service or Lightning Address',
     description: 'Blocks until the payment is completed or failed.',
     body: z.object({
-      lnurl: z.string().meta({ description: 'lnurl1..., lnurlp://... or a Lightning Address.' }),
+      lnurl: paymentStringInput.meta({
+        description: 'lnurl1..., lnurlp://... or a Lightning Address.',
+      }),
       amount: positiveAmountInput,
       message: messageInput,
       personal_note: noteInput.nullish(),

@@ -13,6 +13,7 @@ import type { ChannelPeer } from './channels.ts';
 import { ClientRegistry, type LndState, type RegisteredClient } from './clients.ts';
 import { permissionsOf, servedByLnd } from './grants.ts';
 import { readInfo, versionOf } from './info.ts';
+import { LabelGrace } from './label-grace.ts';
 import type { LndLocation } from './location.ts';
 import { readMacaroon } from './macaroon.ts';
 import { lndNode } from './node.ts';
@@ -58,6 +59,7 @@ export function openLnd(options: LndOptions): NodeConnector {
       clock,
       locks: keyedLock(),
       local: new LocalChanges(),
+      labels: new LabelGrace(clock),
       sending: new Set(),
       closed: closed.signal,
     };

@@ -2,7 +2,6 @@ import { ApiError } from '../../model/errors.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import type { FollowCursor } from './cursor.ts';
 import { lookUpInvoice } from './invoices.ts';
-import type { LabelGrace } from './label-grace.ts';
 import { transactionsSince } from './onchain.ts';
 import { trackedPayment } from './payments.ts';
 import type { LndRest } from './rest.ts';
@@ -27,7 +26,6 @@ export interface Look {
   readonly rest: LndRest;
   readonly wallet: LndWallet;
   readonly cursor: FollowCursor;
-  readonly labels: LabelGrace;
   /** The unfinished payments that the store knows. */
   readonly open: () => Promise<readonly Payment[]>;
 }
@@ -37,7 +35,7 @@ export interface Look {
  * not read is left out.
  */
 export async function* reconcile(look: Look): AsyncGenerator<Payment[]> {
-  const { rest, wallet, cursor, labels } = look;
+  const { rest, wallet, cursor } = look;
   yield* asAllowed(newInvoices(rest, wallet, cursor));
   yield* asAllowed(newPayments(rest, wallet, cursor));
   const unfinished = await look.open();
@@ -47,7 +45,7 @@ export async function* reconcile(look: Look): AsyncGenerator<Payment[]> {
     );
   yield* asAllowed(openInvoices(rest, wallet, of(false, 'inbound')));
   yield* asAllowed(openSends(rest, wallet, of(false, 'outbound')));
-  yield* asAllowed(transactions(rest, wallet, cursor, labels, of(true, 'outbound')));
+  yield* asAllowed(transactions(rest, wallet, cursor, of(true, 'outbound')));
 }
 
 async function* asAllowed(read: AsyncGenerator<Payment[]>): AsyncGenerator<Payment[]> {
@@ -140,11 +138,10 @@ async function* transactions(
   rest: LndRest,
   wallet: LndWallet,
   cursor: FollowCursor,
-  labels: LabelGrace,
   sends: readonly Payment[],
 ): AsyncGenerator<Payment[]> {
   const { block_height } = await rest.get('/v1/getinfo', infoShape);
-  const recent = labels.ripe(await transactionsSince(rest, cursor.height));
+  const recent = wallet.labels.ripe(await transactionsSince(rest, cursor.height));
   const nowMs = wallet.clock.now();
   const seen = recent.flatMap((transaction) => transactionPayments(transaction, nowMs));
   const sent = new Set(seen.map(({ index }) => index.slice(20)));

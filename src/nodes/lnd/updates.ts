@@ -3,7 +3,7 @@ import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { UpdateBatch, UpdatesOptions } from '../node.ts';
 import { type FollowCursor, readCursor, writeCursor } from './cursor.ts';
-import { LABELED_WITHIN_MS, LabelGrace } from './label-grace.ts';
+import { LABELED_WITHIN_MS } from './label-grace.ts';
 import { reconcile } from './reconcile.ts';
 import { isUnknownToLnd, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
@@ -42,10 +42,9 @@ export async function* followWallet(
       },
     );
   }
-  const labels = new LabelGrace(wallet.clock);
   let told = options.after;
   const look = async function* (caughtUp: boolean): AsyncGenerator<UpdateBatch> {
-    const scope = { rest, wallet, cursor, labels, open: options.open };
+    const scope = { rest, wallet, cursor, open: options.open };
     for await (const payments of reconcile(scope)) {
       if (payments.length > 0) yield { payments, cursor: writeCursor(cursor), caughtUp: false };
     }
@@ -69,7 +68,7 @@ export async function* followWallet(
         const nowMs = wallet.clock.now();
         const soonest = (await options.open()).map((payment) => lookedAfter(payment, nowMs));
         lookAtMs = Math.min(nowMs + LOOK_AGAIN_MS, ...soonest);
-        if (labels.waiting) lookAtMs = nowMs + LABELED_WITHIN_MS;
+        if (wallet.labels.waiting) lookAtMs = nowMs + LABELED_WITHIN_MS;
       }
     }
   } finally {

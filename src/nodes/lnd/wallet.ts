@@ -2,6 +2,7 @@ import type { Network } from '../../codecs/network.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyedLock } from '../../lib/keyed-lock.ts';
 import type { Payment } from '../../model/payment.ts';
+import type { LabelGrace } from './label-grace.ts';
 
 /** One LND wallet, shared by all sessions to it. */
 export interface LndWallet {
@@ -12,6 +13,7 @@ export interface LndWallet {
   readonly clock: Clock;
   readonly locks: KeyedLock;
   readonly local: LocalChanges;
+  readonly labels: LabelGrace;
   /** Payment hashes whose outcome this process is reading from the send call itself. */
   readonly sending: Set<string>;
   /** Aborts when the connector closes. */

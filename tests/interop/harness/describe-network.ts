@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe } from 'bun:test';
+import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test';
 import { findBinaries } from './binaries.ts';
 import { type Network, startNetwork } from './network.ts';
 
 /** Ample: a network is up within 10 s on two idle cores. */
 const START_WITHIN_MS = 90_000;
+const TEST_WITHIN_MS = 180_000;
 
 /**
  * A `describe` whose tests share one network of their own: started before them, gone after them,
@@ -12,6 +13,8 @@ const START_WITHIN_MS = 90_000;
  */
 export function describeNetwork(name: string, tests: (network: () => Network) => void): void {
   const binaries = findBinaries();
+  // Real nodes take their time: a restart some seconds, a payment that was never sent longer.
+  setDefaultTimeout(TEST_WITHIN_MS);
   describe.skipIf(binaries === null)(name, () => {
     let started: Network | null = null;
     beforeAll(async () => {

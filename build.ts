@@ -1,16 +1,8 @@
-import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { $ } from 'bun';
+import { $, Glob } from 'bun';
 import packageJson from './package.json';
-
-/** The platforms a release is built for, by the name of the file. */
-const TARGETS = {
-  'linux-x64': 'bun-linux-x64',
-  'linux-arm64': 'bun-linux-arm64',
-  'darwin-x64': 'bun-darwin-x64',
-  'darwin-arm64': 'bun-darwin-arm64',
-  'windows-x64': 'bun-windows-x64',
-} as const;
+import { BINARIES, completeRelease } from './packaging/release.ts';
 
 const OUT = 'dist';
 const BINARY = join(OUT, 'wallet-sidecar');
@@ -22,8 +14,8 @@ const all = Bun.argv.includes('--all');
 const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
 if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
+if (force || !(await isFresh(BINARY, INPUTS))) await compile(BINARY);
 if (all) await buildRelease();
-else if (force || !(await isFresh(BINARY, INPUTS))) await compile(BINARY);
 
 /** Compiles one binary; without a target, for this machine. */
 async function compile(outfile: string, target?: string): Promise<void> {
@@ -74,36 +66,11 @@ async function buildClient(): Promise<void> {
   console.log(`built ${CLIENT}`);
 }
 
-/** Everything that a release holds: five binaries, unit, formula, install script, checksums. */
+/** Everything that is published, in one folder; packages of the client of earlier versions are not. */
 async function buildRelease(): Promise<void> {
-  const sums: Record<string, string> = {};
-  for (const [name, target] of Object.entries(TARGETS)) {
-    const file = `wallet-sidecar-${name}${name.startsWith('windows') ? '.exe' : ''}`;
-    await compile(join(OUT, file), target);
-    sums[file] = await sha256(join(OUT, file));
-  }
-  await cp('packaging/wallet-sidecar.service', join(OUT, 'wallet-sidecar.service'));
-  await cp('packaging/install.sh', join(OUT, 'install.sh'));
-  await chmod(join(OUT, 'install.sh'), 0o755);
-  await writeFile(
-    join(OUT, 'wallet-sidecar.rb'),
-    formula(await readFile('packaging/wallet-sidecar.rb', 'utf8'), sums),
-  );
-  for (const file of ['wallet-sidecar.service', 'wallet-sidecar.rb', 'install.sh']) {
-    sums[file] = await sha256(join(OUT, file));
-  }
-  const lines = Object.entries(sums).map(([file, sum]) => `${sum}  ${file}\n`);
-  await writeFile(join(OUT, 'SHA256SUMS'), lines.join(''));
-}
-
-function formula(template: string, sums: Readonly<Record<string, string>>): string {
-  return template.replace(/\{\{(\S+?)\}\}/g, (_, key: string) =>
-    key === 'version' ? packageJson.version : (sums[key] ?? ''),
-  );
-}
-
-async function sha256(path: string): Promise<string> {
-  const hasher = new Bun.CryptoHasher('sha256');
-  for await (const chunk of Bun.file(path).stream()) hasher.update(chunk);
-  return hasher.digest('hex');
+  for (const [file, target] of Object.entries(BINARIES)) await compile(join(OUT, file), target);
+  for (const old of new Glob('*.tgz').scanSync(OUT)) await rm(join(OUT, old));
+  const { version } = packageJson;
+  await completeRelease({ folder: OUT, version, runnable: `./${BINARY}`, client: `./${CLIENT}` });
+  console.log(`built ${join(OUT, 'SHA256SUMS')} and what it names`);
 }

@@ -29,6 +29,7 @@ class WalletSidecar < Formula
 
   def install
     bin.install Dir["wallet-sidecar-*"].first => "wallet-sidecar"
+    generate_completions_from_executable(bin/"wallet-sidecar", "completions", shells: [:bash, :zsh, :fish])
   end
 
   service do

@@ -45,6 +45,8 @@ const VERSION =
 const DAY_MS = 24 * 3600 * 1000;
 /** Idempotency keys are kept at least 7 days (decisions section 6). */
 const KEYS_KEPT_MS = 8 * DAY_MS;
+/** So many of the newest are kept however old the clock says they are. */
+const KEYS_KEPT_COUNT = 10_000;
 
 /** How long requests in progress may take to end when the server stops. */
 const DRAIN_MS = 10_000;
@@ -140,7 +142,7 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   await wallets.resumeWatching();
   const forgetOldKeys = () =>
     store.idempotency
-      .prune(systemClock.now() - KEYS_KEPT_MS)
+      .prune({ beforeMs: systemClock.now() - KEYS_KEPT_MS, keep: KEYS_KEPT_COUNT })
       .catch((error) => log.warn('Old idempotency keys could not be dropped.', { error }));
   await forgetOldKeys();
   const housekeeping = setInterval(() => void forgetOldKeys(), DAY_MS);

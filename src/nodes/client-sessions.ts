@@ -25,8 +25,8 @@ export interface ClientSessions {
   close(): void;
 }
 
-/** Timers of more than 2^31 - 1 milliseconds fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The clients are looked at no later than this while any can expire, so that a jump of the clock is noticed. */
+const LONGEST_TIMER_MS = 60_000;
 
 /** Opens the book of connected clients. `clock` is the node's. */
 export function openClientSessions(clock: Clock): ClientSessions {
@@ -57,16 +57,19 @@ export function openClientSessions(clock: Clock): ClientSessions {
     const entry = live.get(client.clientPk);
     if (!entry) return;
     entry.client = client;
-    if (isActive(client, clock.now())) {
-      arm();
-      return;
-    }
-    live.delete(client.clientPk);
-    entry.end.abort(endedCredentials());
+    endUnlessActive(entry);
+    arm();
   }
 
   function expire(): void {
-    for (const { client } of live.values()) changed(client);
+    for (const entry of live.values()) endUnlessActive(entry);
+    arm();
+  }
+
+  function endUnlessActive({ client, end }: { client: Client; end: AbortController }): void {
+    if (isActive(client, clock.now())) return;
+    live.delete(client.clientPk);
+    end.abort(endedCredentials());
   }
 
   function arm(): void {

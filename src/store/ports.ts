@@ -176,7 +176,10 @@ export interface DueDelivery {
 
 /** Webhook deliveries: attempts are rows, claims are leases, retries are data. */
 export interface Outbox {
-  /** Leases up to `limit` deliveries that are due and not leased, oldest first. */
+  /**
+   * Leases up to `limit` deliveries that are due and not leased, oldest first. Attempts must be due within two leases:
+   * what is due later than that was written before the clock was set back, and is answered too.
+   */
   claim(options: { nowMs: number; leaseMs: number; limit: number }): Promise<DueDelivery[]>;
   delivered(id: string, nowMs: number): Promise<void>;
   /** Records a failed attempt; `nextAttemptAtMs` null leaves the delivery `failed`. */
@@ -229,7 +232,11 @@ export interface IdempotencyStore {
   ): Promise<void>;
   /** Releases a key whose request ended before anything was sent. Keeps it when a payment was begun. */
   release(walletId: string, key: string): Promise<void>;
-  prune(beforeMs: number): Promise<void>;
+  /**
+   * Drops keys from before `beforeMs`, but for the newest `keep`: a clock that jumps ahead must not make recent
+   * requests repeatable.
+   */
+  prune(options: { beforeMs: number; keep: number }): Promise<void>;
 }
 
 /** Budgets of clients (decisions section 7). */

@@ -47,7 +47,7 @@ export interface Dispatcher {
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { outbox, clock, log } = options;
   const ended = attemptCounters(options.metrics);
-  const inProgress = new Set<Promise<void>>();
+  const inProgress = new Map<string, Promise<void>>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let looking = false;
   let lookAgain = false;
@@ -87,13 +87,19 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     while (!stopped) {
       const limit = MAX_CONCURRENT - inProgress.size;
       if (limit === 0) {
-        await Promise.race(inProgress);
+        await Promise.race(inProgress.values());
         continue;
       }
+      // A clock that was set ends leases of attempts that still run here: those stay the only attempts.
+      const running = new Set(inProgress.keys());
       const due = await outbox.claim({ nowMs: clock.now(), leaseMs: LEASE_MS, limit });
       for (const delivery of due) {
-        const attempt = deliver(delivery).finally(() => inProgress.delete(attempt));
-        inProgress.add(attempt);
+        const { id } = delivery;
+        if (running.has(id)) continue;
+        inProgress.set(
+          id,
+          deliver(delivery).finally(() => inProgress.delete(id)),
+        );
       }
       if (due.length < limit) return;
     }
@@ -120,7 +126,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function prune(): Promise<void> {
-    if (clock.now() - prunedAtMs < PRUNE_EVERY_MS) return;
+    if (Math.abs(clock.now() - prunedAtMs) < PRUNE_EVERY_MS) return;
     prunedAtMs = clock.now();
     await outbox.prune({ beforeMs: prunedAtMs - KEPT_MS, keep: KEPT_COUNT });
   }
@@ -131,7 +137,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await Promise.allSettled(inProgress);
+      await Promise.allSettled(inProgress.values());
     },
   };
 }

@@ -242,7 +242,7 @@ describe('idempotency', () => {
     expect(await begin()).toEqual({ state: 'running', index: one.index });
     await store.idempotency.finish(WALLET, 'k', { httpStatus: 202, body: '{}' });
     expect(await begin()).toEqual({ state: 'done', httpStatus: 202, body: '{}' });
-    await store.idempotency.prune(2);
+    await store.idempotency.prune({ beforeMs: 2, keep: 0 });
     expect(await begin()).toEqual({ state: 'new' });
   });
 });

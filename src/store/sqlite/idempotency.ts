@@ -24,7 +24,10 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
   const release = db.prepare(
     'DELETE FROM idempotency WHERE wallet = ? AND key = ? AND idx IS NULL AND body IS NULL',
   );
-  const prune = db.prepare('DELETE FROM idempotency WHERE created_at < ?');
+  const prune = db.prepare(
+    `DELETE FROM idempotency WHERE created_at < ?1 AND (wallet, key) NOT IN (
+       SELECT wallet, key FROM idempotency ORDER BY created_at DESC LIMIT ?2)`,
+  );
   return {
     begin: (walletId, key, fingerprint, nowMs) =>
       queue.write(() => {
@@ -42,6 +45,6 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
     finish: (walletId, key, { httpStatus, body }) =>
       queue.write(() => void finish.run(httpStatus, body, walletId, key)),
     release: (walletId, key) => queue.write(() => void release.run(walletId, key)),
-    prune: (beforeMs) => queue.write(() => void prune.run(beforeMs)),
+    prune: ({ beforeMs, keep }) => queue.write(() => void prune.run(beforeMs, keep)),
   };
 }

@@ -34,6 +34,17 @@ export function journalRows(db: Database): JournalRows {
   const last = db.prepare<{ updated_idx: string }, [string]>(
     'SELECT updated_idx FROM journal WHERE wallet = ? ORDER BY updated_idx DESC LIMIT 1',
   );
+  const removedTip = db.prepare<{ updated_at: number }, [string]>(
+    'SELECT updated_at FROM journal_tip WHERE wallet = ?',
+  );
+  const keepTip = db.prepare(
+    'INSERT OR REPLACE INTO journal_tip (wallet, updated_at) VALUES (?, ?)',
+  );
+  const lastMs = (walletId: string): number => {
+    const row = last.get(walletId);
+    const rowMs = row ? updatedAtOfIndex(row.updated_idx as UpdatedIndex) : 0;
+    return Math.max(rowMs, removedTip.get(walletId)?.updated_at ?? 0);
+  };
   const upsert = db.prepare(
     'INSERT OR REPLACE INTO journal (wallet, idx, id, updated_idx, status, json) VALUES (?, ?, ?, ?, ?, ?)',
   );
@@ -42,9 +53,7 @@ export function journalRows(db: Database): JournalRows {
     get: (walletId, index) => decodeRow(byIndex.get(walletId, index)),
     latest: (walletId, id) => decodeRow(byId.get(walletId, id)),
     put(walletId, payment, nowMs) {
-      const before = last.get(walletId);
-      const lastMs = before ? updatedAtOfIndex(before.updated_idx as UpdatedIndex) : 0;
-      const updated = { ...payment, updatedAtMs: Math.max(nowMs, lastMs + 1) };
+      const updated = { ...payment, updatedAtMs: Math.max(nowMs, lastMs(walletId) + 1) };
       const json = JSON.stringify(encodePayment(updated));
       upsert.run(
         walletId,
@@ -56,7 +65,11 @@ export function journalRows(db: Database): JournalRows {
       );
       return updated;
     },
-    remove: (walletId, index) => void remove.run(walletId, index),
+    remove(walletId, index) {
+      // What follows must stand after what was removed, even when the clock is set back meanwhile.
+      const beforeMs = lastMs(walletId);
+      if (remove.run(walletId, index).changes > 0) keepTip.run(walletId, beforeMs);
+    },
   };
 }
 

@@ -7,11 +7,21 @@ import type { WriteQueue } from './write-queue.ts';
 const COLUMNS =
   'id, idx AS "index", state, attempts, last_error, due_at AS next_attempt_at, delivered_at, created_at';
 
+/**
+ * No lease or retry is due further ahead than so many leases; one that seems to be was written before the clock was set
+ * back, and is due now.
+ */
+const LEASES_AHEAD = 2;
+
 /** {@link Outbox} over SQLite. A lease is a due time in the future: it ends by itself. */
 export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
   const due = db.prepare<{ id: string; body: string; attempts: number }, [number, number]>(
     `SELECT id, body, attempts FROM delivery
      WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?`,
+  );
+  const stranded = db.prepare<{ id: string; body: string; attempts: number }, [number, number]>(
+    `SELECT id, body, attempts FROM delivery
+     WHERE state = 'pending' AND due_at > ? ORDER BY due_at LIMIT ?`,
   );
   const lease = db.prepare("UPDATE delivery SET due_at = ? WHERE id = ? AND state = 'pending'");
   const delivered = db.prepare(
@@ -51,6 +61,7 @@ export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
     claim: ({ nowMs, leaseMs, limit }) =>
       queue.write(() => {
         const rows = due.all(nowMs, limit);
+        rows.push(...stranded.all(nowMs + LEASES_AHEAD * leaseMs, limit - rows.length));
         for (const { id } of rows) lease.run(nowMs + leaseMs, id);
         return rows;
       }),

@@ -50,7 +50,7 @@ export async function send(
     }
     const mayBegin = !previous || (previous.status === 'failed' && plan.again === 'after-failure');
     return mayBegin
-      ? { payment: await begin(context, plan), begun: true }
+      ? { payment: await begin(context, plan, previous), begun: true }
       : { payment: previous, begun: false };
   });
   context.onSent(sent.payment);
@@ -74,10 +74,17 @@ export async function sendAndWait(context: SendContext, plan: SendPlan): Promise
   }
 }
 
-async function begin(context: SendContext, plan: SendPlan): Promise<Payment> {
+async function begin(
+  context: SendContext,
+  plan: SendPlan,
+  previous: Payment | null,
+): Promise<Payment> {
   const { session, idempotencyKey } = context;
   const { store, userPk: walletId, node } = session;
-  const createdAtMs = node.clock.now();
+  const nowMs = node.clock.now();
+  // The newest payment of an id is the one created last, also when the clock was set back in between: an earlier
+  // one that failed must not hide it, or the next request would pay again.
+  const createdAtMs = Math.max(nowMs, (previous?.createdAtMs ?? 0) + 1);
   const index = paymentIndex(createdAtMs, plan.id);
   const pending = {
     ...blankPayment({
@@ -101,7 +108,7 @@ async function begin(context: SendContext, plan: SendPlan): Promise<Payment> {
     reservation:
       clientPk === undefined
         ? null
-        : { clientPk, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs: createdAtMs },
+        : { clientPk, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
   });
   session.feed.watchAdded();
   let started: Payment;

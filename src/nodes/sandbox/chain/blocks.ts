@@ -47,17 +47,20 @@ export function mineBlocks(world: World, count: number): number {
 
 /**
  * Mines the blocks that became due since the newest one, `blockMs` apart, and gives each the transactions that were
- * first seen before it was due. So nothing has to run while nobody waits: looking later gives the same heights.
+ * first seen before it was due. So nothing has to run while nobody waits: looking later gives the same heights. When
+ * the clock was set back, the next block is due `blockMs` from now, and takes what was seen meanwhile.
  */
 export function mineDueBlocks(world: World, blockMs: number): void {
   world.transact(() => {
     const { height, timeMs } = tip(world);
-    const count = Math.floor((world.clock.now() - timeMs) / blockMs);
+    const nowMs = world.clock.now();
+    if (nowMs < timeMs) setTip(world, { height, timeMs: nowMs });
+    const count = Math.floor((nowMs - timeMs) / blockMs);
     if (count <= 0) return;
     const blocks = new Map<number, string[]>();
     for (const { txid, seenMs } of mempool(world)) {
-      const place = Math.max(Math.floor((seenMs - timeMs) / blockMs) + 1, 1);
-      if (place > count) break;
+      const place = seenMs > nowMs ? 1 : Math.max(Math.floor((seenMs - timeMs) / blockMs) + 1, 1);
+      if (place > count) continue;
       blocks.set(place, [...(blocks.get(place) ?? []), txid]);
     }
     for (const [place, txids] of blocks) {
@@ -67,9 +70,10 @@ export function mineDueBlocks(world: World, blockMs: number): void {
   });
 }
 
-/** Milliseconds until the next block is due, `blockMs` after the newest one. */
+/** Milliseconds until the next block is due, `blockMs` after the newest one; never more than that. */
 export function msUntilBlock(world: World, blockMs: number): number {
-  return Math.max(tip(world).timeMs + blockMs - world.clock.now(), 0);
+  const inMs = tip(world).timeMs + blockMs - world.clock.now();
+  return Math.min(Math.max(inMs, 0), blockMs);
 }
 
 /** Unconfirmed transactions, those first seen first. */

@@ -1,0 +1,268 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import type { Clock } from '../../src/lib/clock.ts';
+import { openLog } from '../../src/lib/log.ts';
+import { openMetrics } from '../../src/lib/metrics.ts';
+import { blankPayment, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
+import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
+import type { Store } from '../../src/store/ports.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { observationRules } from '../../src/wallet/observe.ts';
+import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
+import { deliveryDraft } from '../../src/webhooks/draft.ts';
+import { ROUNDS, SEED } from './seed.ts';
+import { randomFrom } from './sidecar.ts';
+
+const WALLET = 'ab'.repeat(32);
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+describe('deliveries', () => {
+  test('a clock that jumps ahead during an attempt does not make the attempt again', async () => {
+    const world = outboxWorld();
+    const [slow, quick] = [await world.owe(1), await world.owe(2)];
+    const answer = Promise.withResolvers<number>();
+    const sent = world.dispatch((id) => (id === slow ? answer.promise : 200));
+    await until(() => sent.includes(quick));
+    world.clock.nowMs += 5 * DAY_MS;
+    const later = await world.owe(3);
+    await until(() => sent.includes(later));
+    answer.resolve(200);
+    await world.delivered(3);
+    expect(sent).toEqual([slow, quick, later]);
+  });
+
+  test('a clock that is set back during an attempt does not make the attempt again', async () => {
+    const world = outboxWorld();
+    const slow = await world.owe(1);
+    const answer = Promise.withResolvers<number>();
+    const sent = world.dispatch((id) => (id === slow ? answer.promise : 200));
+    await until(() => sent.length === 1);
+    world.clock.nowMs -= 5 * DAY_MS;
+    const later = await world.owe(2);
+    await until(() => sent.includes(later));
+    answer.resolve(200);
+    await world.delivered(2);
+    expect(sent).toEqual([slow, later]);
+  });
+
+  test('a retry that was planned before the clock was set back is made, not put off until the clock is there again', async () => {
+    const world = outboxWorld();
+    const id = await world.owe(1);
+    let status = 500;
+    const sent = world.dispatch(() => status);
+    await until(async () => (await world.rows())[0]?.attempts === 1);
+    status = 200;
+    world.clock.nowMs -= 3 * DAY_MS;
+    await world.delivered(1);
+    expect(sent).toEqual([id, id]);
+  });
+
+  test('the lease of a process that was killed ends although the clock was set back', async () => {
+    const world = outboxWorld();
+    const id = await world.owe(1);
+    const { outbox } = world.store;
+    const leaseMs = 30_000;
+    expect(await outbox.claim({ nowMs: world.clock.now(), leaseMs, limit: 10 })).toHaveLength(1);
+    expect(await outbox.claim({ nowMs: world.clock.now(), leaseMs, limit: 10 })).toHaveLength(0);
+    world.clock.nowMs -= 2 * HOUR_MS;
+    const sent = world.dispatch(() => 200);
+    await world.delivered(1);
+    expect(sent).toEqual([id]);
+  });
+
+  test(`whatever the clock does, each notice is accepted exactly once (seed ${SEED})`, async () => {
+    const random = randomFrom(SEED);
+    const world = outboxWorld();
+    const accepted: string[] = [];
+    world.dispatch(async (id) => {
+      await Bun.sleep(random() * 8);
+      if (random() < 0.2) return 503;
+      accepted.push(id);
+      return 200;
+    });
+    const owed: string[] = [];
+    for (let round = 0; round < ROUNDS * 5; round++) {
+      owed.push(await world.owe(round + 1));
+      world.wake();
+      if (random() < 0.5) world.clock.nowMs += Math.floor((random() - 0.5) * 20 * DAY_MS);
+      await Bun.sleep(2);
+    }
+    for (let round = 0; round < 1000; round++) {
+      const rows = await world.rows();
+      if (rows.every(({ state }) => state === 'delivered')) break;
+      for (const { id } of rows.filter(({ state }) => state === 'failed')) {
+        await world.store.outbox.redeliver({ walletId: WALLET, nowMs: world.clock.now(), id });
+      }
+      world.clock.nowMs += 3000;
+      world.wake();
+      await Bun.sleep(5);
+    }
+    expect(accepted.toSorted()).toEqual(owed.toSorted());
+  });
+});
+
+test(`a reader of the journal misses nothing and goes only forward, whatever the clock does (seed ${SEED})`, async () => {
+  const random = randomFrom(SEED + 1);
+  const store = openSqliteStore(':memory:');
+  cleanups.push(() => store.close());
+  const rules = observationRules({ log, strict: true, deliver: () => null });
+  let nowMs = 1_700_000_000_000;
+  let cursor = null;
+  const read: Payment[] = [];
+  const stored: Payment[] = [];
+  for (let round = 1; round <= ROUNDS * 20; round++) {
+    if (random() < 0.4) nowMs += Math.floor((random() - 0.5) * 10 * DAY_MS);
+    const one = payment(round, { createdAtMs: nowMs, updatedAtMs: nowMs });
+    if (random() < 0.3) {
+      // Refused by the node after somebody had read that it was on its way.
+      const begun = { payment: one, journaled: true, reservation: null, idempotencyKey: null };
+      await store.intents.begin(WALLET, begun);
+      stored.push(one);
+      [cursor] = await readOn(cursor);
+      await store.intents.abandon(WALLET, one.index, null);
+    } else {
+      const batch = { payments: [one], cursor: null, journaled: true, nowMs };
+      stored.push(...(await store.observations.apply(WALLET, batch, rules)).changed);
+    }
+    if (random() < 0.5) [cursor] = await readOn(cursor);
+  }
+  await readOn(cursor);
+  const times = read.map(({ updatedAtMs }) => updatedAtMs);
+  expect(times.every((time, at) => at === 0 || time > (times[at - 1] ?? 0))).toBe(true);
+  expect(read.map(({ index }) => index)).toEqual(stored.map(({ index }) => index));
+
+  async function readOn(after: ReturnType<typeof updatedIndexOf> | null) {
+    const page = await store.journal.updatedAfter(WALLET, after, 1000);
+    read.push(...page);
+    const last = page.at(-1);
+    return [last ? updatedIndexOf(last) : after] as const;
+  }
+});
+
+test('an idempotency key is still known after the clock jumped by weeks, and old ones are dropped beyond a count', async () => {
+  const { idempotency, close } = openSqliteStore(':memory:');
+  cleanups.push(close);
+  const begin = (key: string, nowMs: number) => idempotency.begin(WALLET, key, 'print', nowMs);
+  await begin('before', 1000);
+  await idempotency.finish(WALLET, 'before', { httpStatus: 200, body: '{"paid":true}' });
+  const nowMs = 1000 + 60 * DAY_MS;
+  await idempotency.prune({ beforeMs: nowMs - 8 * DAY_MS, keep: 2 });
+  expect(await begin('before', nowMs)).toMatchObject({ state: 'done', body: '{"paid":true}' });
+  for (const key of ['second', 'third']) await begin(key, nowMs);
+  await idempotency.prune({ beforeMs: nowMs - 8 * DAY_MS, keep: 2 });
+  expect(await begin('before', nowMs)).toEqual({ state: 'new' });
+  expect(await begin('third', nowMs)).toEqual({ state: 'running', index: null });
+});
+
+test('what was spent while the clock was ahead still counts when it was set right', async () => {
+  const { budgets, intents, close } = openSqliteStore(':memory:');
+  cleanups.push(close);
+  const clientPk = 'ef'.repeat(32);
+  const nowMs = 1_700_000_000_000;
+  await budgets.set(WALLET, clientPk, { amountMsat: 100n, period: 'day', maxPaymentMsat: null });
+  const spend = (at: number, amountMsat: bigint, atMs: number) =>
+    intents.begin(WALLET, {
+      payment: payment(at, { createdAtMs: atMs }),
+      journaled: false,
+      idempotencyKey: null,
+      reservation: { clientPk, amountMsat, nowMs: atMs },
+    });
+  await spend(1, 80n, nowMs + 2 * DAY_MS);
+  await expect(spend(2, 30n, nowMs)).rejects.toMatchObject({ kind: 'overBudget' });
+  await spend(3, 20n, nowMs);
+  expect((await budgets.get(WALLET, clientPk, nowMs))?.spentMsat).toBe(100n);
+});
+
+/** A store that owes deliveries, and a clock that can be set. */
+function outboxWorld() {
+  const store: Store = openSqliteStore(':memory:');
+  const clock: Clock & { nowMs: number } = {
+    nowMs: 1_700_000_000_000,
+    now() {
+      return this.nowMs;
+    },
+  };
+  let wake = () => undefined as void;
+  cleanups.push(() => store.close());
+  const rows = () =>
+    store.outbox.list({ walletId: WALLET, state: null, limit: 10_000, before: null });
+  return {
+    store,
+    clock,
+    rows,
+    wake: () => wake(),
+    /** Finalizes a watched payment; answers the id of its delivery. */
+    async owe(number: number): Promise<string> {
+      const one = payment(number, { status: 'completed', finalizedAtMs: clock.now() });
+      const draft = deliveryDraft(one, WALLET, clock.now());
+      await store.watches.add(WALLET, { kind: 'payment', index: one.index });
+      await store.observations.apply(
+        WALLET,
+        { payments: [one], cursor: null, journaled: false, nowMs: clock.now() },
+        { transition: (_, seen) => seen, deliver: () => draft },
+      );
+      wake();
+      return draft.id;
+    },
+    /** Starts delivering; answers the ids of the attempts, which grow as they are made. */
+    dispatch(answer: (id: string) => number | Promise<number>): readonly string[] {
+      const sent: string[] = [];
+      const dispatcher = startDispatcher({
+        outbox: store.outbox,
+        url: 'http://127.0.0.1:9',
+        sign: (id) => ({ 'webhook-id': id }),
+        clock,
+        random: () => 0.5,
+        log,
+        metrics: openMetrics(),
+        async fetch(_, { headers }) {
+          const id = new Headers(headers).get('webhook-id') ?? '';
+          sent.push(id);
+          return new Response(null, { status: await answer(id) });
+        },
+      });
+      wake = dispatcher.wake;
+      cleanups.unshift(() => dispatcher.stop());
+      return sent;
+    },
+    /** Resolves once so many deliveries are delivered. */
+    async delivered(count: number): Promise<void> {
+      await until(async () => {
+        wake();
+        return (await rows()).filter(({ state }) => state === 'delivered').length === count;
+      });
+    },
+  };
+}
+
+function payment(number: number, change: Partial<Payment>): Payment {
+  const hash = String(number).padStart(64, '0');
+  const createdAtMs = change.createdAtMs ?? number;
+  return {
+    ...blankPayment({
+      index: paymentIndex(createdAtMs, paymentId('ln', hash)),
+      rail: 'invoice',
+      direction: 'outbound',
+      status: 'pending',
+      statusMsg: 'pending',
+      createdAtMs,
+      updatedAtMs: createdAtMs,
+    }),
+    hash,
+    amountMsat: 1000n,
+    ...change,
+  };
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let round = 0; round < 1000; round++) {
+    if (await holds()) return;
+    await Bun.sleep(5);
+  }
+  throw new Error('it did not happen within 5 seconds');
+}

@@ -77,6 +77,8 @@ async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
     write: (line) => console.log(line),
   });
   for (const warning of config.warnings) log.warn(warning);
+  // A defect in one request must not end the payments and notices of all others.
+  process.on('unhandledRejection', (error) => log.error('A rejection was not handled.', { error }));
   const release = config.dataDir === ':memory:' ? () => undefined : ownDataDir(config.dataDir);
   const stopping = new AbortController();
   const metrics = openMetrics();

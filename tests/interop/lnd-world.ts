@@ -11,9 +11,20 @@ import { type HoldInvoice, outsider } from './outsider.ts';
  * the sandbox's controls do there is done by bob's LND and btcd here.
  */
 export async function openLndWorld(webhookUrl?: string): Promise<ConformanceWorld> {
+  network ??= start();
+  return openWorldOn(await network, webhookUrl);
+}
+
+/** One for all files of a test run, since real nodes take seconds to start; it ends with the process. */
+let network: Promise<Network> | null = null;
+
+async function start(): Promise<Network> {
   const binaries = findBinaries();
   if (binaries === null) throw new Error('the conformance tests on LND need lnd and btcd');
-  const network = await startNetwork(binaries);
+  return startNetwork(binaries);
+}
+
+async function openWorldOn(network: Network, webhookUrl?: string): Promise<ConformanceWorld> {
   const sidecar = await startLndSidecar([
     '--client-credentials',
     connectLnd(network.alice),
@@ -49,10 +60,7 @@ export async function openLndWorld(webhookUrl?: string): Promise<ConformanceWorl
       await sidecar.start();
     },
     sidecar: () => sidecar.process(),
-    async close() {
-      await sidecar.close();
-      await network.stop();
-    },
+    close: () => sidecar.close(),
   };
 }
 

@@ -21,7 +21,10 @@ export interface GroupCommit {
    * Throws `overCapacity`, with nothing of it kept, when the disk does not take it.
    */
   answer<T>(work: () => T): Promise<T>;
-  /** Makes everything done so far durable before it returns. Throws `overCapacity` as {@link answer} does. */
+  /**
+   * Makes everything done so far durable before it returns; not to be called within {@link transact}. Throws
+   * `overCapacity` as {@link answer} does.
+   */
   commit(): void;
   /** Calls back once what is being done is durable; never when it is undone. */
   afterCommit(callback: () => void): void;

@@ -10,6 +10,7 @@ import { measureEndurance, type Note } from './endurance.ts';
 import { buildFloors, residentMb, running } from './floors.ts';
 import { measureAddedLatency } from './lnd.ts';
 import { type LoadRequest, type LoadResult, load } from './load.ts';
+import { writeFloor } from './write-floor.ts';
 
 /** Measures the compiled binary over real HTTP, with floors from the same run. `BENCH_ROWS` sets the large cache. */
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
@@ -159,7 +160,10 @@ for (let count = 0; count < 500; count++) secp256k1.sign(digest, digest, { preha
 note('one signature', `${(((performance.now() - signStart) / 500) * 1000).toFixed(0)} µs`);
 const invoiceBody = JSON.stringify({ amount: '1' });
 const post = (path: string, body: string): LoadRequest => ({ method: 'POST', path, body });
-note('create_invoice', rate(await run(() => post('/v2/node/create_invoice', invoiceBody))));
+const signedCommit = writeFloor(folder, MS);
+note('one signature and one durable commit, in a loop', rate(signedCommit));
+const invoices = await run(() => post('/v2/node/create_invoice', invoiceBody));
+ratio('create_invoice', invoices, signedCommit, 0.5);
 const pairStart = performance.now();
 let pairs = 0;
 await Promise.all(

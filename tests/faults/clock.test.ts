@@ -187,7 +187,7 @@ function outboxWorld() {
       return this.nowMs;
     },
   };
-  let wake = () => undefined as void;
+  let wake: () => void = () => undefined;
   cleanups.push(() => store.close());
   const rows = () =>
     store.outbox.list({ walletId: WALLET, state: null, limit: 10_000, before: null });

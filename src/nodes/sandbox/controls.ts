@@ -53,37 +53,21 @@ export function sandboxControls(options: ControlOptions) {
   const { world, miner } = options;
   return {
     async createWallet() {
-      const rootSeed = world.random(32);
-      const { userPk, credentials } = world.transact(() => {
-        const userPk = signUp(world, rootSeed, { partnerPk: null });
-        fundOnchain(world, userPk, FIRST_FUNDS_MSAT);
-        paySpontaneously(world, userPk, { amountMsat: FIRST_FUNDS_MSAT, message: null });
-        const grant = { scopes: ['full' as const], permissions: [] };
-        const { credentials } = createClient(world, userPk, {
-          ...grant,
-          expiresAtMs: null,
-          label: 'sandbox',
-        });
-        return { userPk, credentials };
-      });
-      return {
-        rootSeed: hex.encode(rootSeed),
-        userPk,
-        nodePk: walletKeys(world, userPk).nodePk,
-        clientCredentials: encodeCredentials(credentials),
-      };
+      return world.answer(() => fundedWallet(world));
     },
     async fund(userPk: string, funds: { amountMsat: bigint; rail: 'lightning' | 'onchain' }) {
       const { amountMsat, rail } = funds;
-      return rail === 'onchain'
-        ? fundOnchain(world, userPk, amountMsat)
-        : paySpontaneously(world, userPk, { amountMsat, message: null });
+      return world.answer(() =>
+        rail === 'onchain'
+          ? fundOnchain(world, userPk, amountMsat)
+          : paySpontaneously(world, userPk, { amountMsat, message: null }),
+      );
     },
     async mine(count: number) {
-      return { height: miner.mine(count) };
+      return world.answer(() => ({ height: miner.mine(count) }));
     },
     async pay(order: OutsideOrder) {
-      return { status: payFromOutside(options, order).status };
+      return world.answer(() => ({ status: payFromOutside(options, order).status }));
     },
     async createInvoice(terms: {
       amountMsat: bigint | null;
@@ -91,22 +75,20 @@ export function sandboxControls(options: ControlOptions) {
       expirationSecs: number;
       behavior: Behavior;
     }) {
-      return createOutsideInvoice(world, { ...terms, descriptionHash: null });
+      return world.answer(() => createOutsideInvoice(world, { ...terms, descriptionHash: null }));
     },
     async createOffer(terms: {
       minAmountMsat: bigint | null;
       description: string | null;
       behavior: Behavior;
     }) {
-      const { offer } = createOffer(
-        world,
-        { kind: 'outside', behavior: terms.behavior },
-        { ...terms, expiresAtMs: null },
-      );
+      const issuer = { kind: 'outside' as const, behavior: terms.behavior };
+      const command = { ...terms, expiresAtMs: null };
+      const { offer } = await world.answer(() => createOffer(world, issuer, command));
       return { offer };
     },
     async decideHold({ paymentHash, settle }: { paymentHash: string; settle: boolean }) {
-      decideHeld(world, paymentHash, settle);
+      await world.answer(() => decideHeld(world, paymentHash, settle));
     },
     async createLnurl(service: {
       tag: LnurlTag;
@@ -115,7 +97,7 @@ export function sandboxControls(options: ControlOptions) {
       commentLength: number;
       description: string | null;
     }) {
-      const { name } = createLnurlService(world, service);
+      const { name } = await world.answer(() => createLnurlService(world, service));
       const url = options.lnurlUrl(name);
       return { lnurl: encodeLnurl(url), url };
     },
@@ -123,27 +105,58 @@ export function sandboxControls(options: ControlOptions) {
       if (world.clock.now() + secs * 1000 > LAST_TIME_MS) {
         throw rejected('advance_secs', 'would pass the year 3000: move the clock by less');
       }
-      world.clock.advance(secs * 1000);
-      miner.catchUp();
-      options.expiry.sweep();
-      options.sessions.expire();
-      return { now: world.clock.now() };
+      return world.answer(() => {
+        world.clock.advance(secs * 1000);
+        miner.catchUp();
+        options.expiry.sweep();
+        options.sessions.expire();
+        return { now: world.clock.now() };
+      });
     },
     /** The outside world takes back an unconfirmed on-chain payment. Answers the txid that replaced it. */
     async replaceOnchain(txid: string) {
-      return { txid: replaceOutsidePayment(world, txid) };
+      return world.answer(() => ({ txid: replaceOutsidePayment(world, txid) }));
     },
     /** First answer of an LNURL service (LUD-03, LUD-06). */
-    lnurlFirst: (name: string) => lnurlAnswer(world, name, options.lnurlHost),
+    lnurlFirst(name: string) {
+      world.commit();
+      return lnurlAnswer(world, name, options.lnurlHost);
+    },
     /** First answer of a Lightning Address (LUD-16). */
-    lightningAddress: (name: string) => lightningAddressAnswer(world, name, options.lnurlHost),
+    lightningAddress(name: string) {
+      world.commit();
+      return lightningAddressAnswer(world, name, options.lnurlHost);
+    },
     /** Second answer of either, and the wallet's payment where it is an invoice of a wallet. */
     lnurlSecond(name: string, query: LnurlQuery) {
       const answer = lnurlCallbackAnswer(world, name, query, options.lnurlHost);
       options.expiry.sweep();
+      world.commit();
       return { answer, issued: issuedPayment(world, answer) };
     },
   };
+}
+
+/** Creates a wallet with money on each rail, and full credentials for it. */
+function fundedWallet(world: World) {
+  return world.transact(() => {
+    const rootSeed = world.random(32);
+    const userPk = signUp(world, rootSeed, { partnerPk: null });
+    fundOnchain(world, userPk, FIRST_FUNDS_MSAT);
+    paySpontaneously(world, userPk, { amountMsat: FIRST_FUNDS_MSAT, message: null });
+    const { credentials } = createClient(world, userPk, {
+      scopes: ['full'],
+      permissions: [],
+      expiresAtMs: null,
+      label: 'sandbox',
+    });
+    return {
+      rootSeed: hex.encode(rootSeed),
+      userPk,
+      nodePk: walletKeys(world, userPk).nodePk,
+      clientCredentials: encodeCredentials(credentials),
+    };
+  });
 }
 
 function issuedPayment(

@@ -54,6 +54,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const expiry = startExpirySweeper(world);
   const sessions = openClientSessions(world.clock);
   for (const { userPk, index } of pendingSends(world)) advance(world, userPk, index);
+  world.commit();
   const { addressDomain, publicUrl, measurement } = options;
   const version = `${options.version}-sandbox`;
   const parts: NodeParts = { world, sessions, expiry, version, measurement, addressDomain };
@@ -61,6 +62,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const connector: NodeConnector = {
     async connect(credentials: Credentials): Promise<NodeSession> {
       if (credentials.node.kind !== 'sandbox') throw unknownCredentials();
+      // A session outlives this call, so it is opened with nothing that a failed commit could take back.
+      world.commit();
       const found = findClient(world, credentials);
       if (!found) throw endedCredentials();
       const { userPk, client, ended, guard } = sessions.open(found.userPk, found.client);
@@ -68,19 +71,19 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     },
     async connectRoot(rootSeed) {
       const { userPk } = keysOfSeed(rootSeed);
-      walletKeys(world, userPk);
+      await world.answer(() => walletKeys(world, userPk));
       const never = new AbortController().signal;
       const node = sandboxNode(parts, userPk, () => undefined);
       return { userPk, client: () => null, ended: never, node };
     },
     async signup(rootSeed, { partnerPk }) {
-      signUp(world, rootSeed, { partnerPk });
+      await world.answer(() => signUp(world, rootSeed, { partnerPk }));
     },
     async provision(rootSeed) {
       const { userPk } = keysOfSeed(rootSeed);
-      walletKeys(world, userPk);
+      await world.answer(() => walletKeys(world, userPk));
       const releases = publishReleases([{ version, measurement: await measurement() }]);
-      provision(world, userPk, releases);
+      await world.answer(() => provision(world, userPk, releases));
     },
     reachable: () => true,
     async close() {
@@ -100,7 +103,11 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       domain: addressDomain,
     },
   });
-  return { connector, controls, zone: (dnsName) => zoneText(world, addressDomain, dnsName) };
+  const zone = (dnsName: string) => {
+    world.commit();
+    return zoneText(world, addressDomain, dnsName);
+  };
+  return { connector, controls, zone };
 }
 
 function unknownCredentials(): ApiError {

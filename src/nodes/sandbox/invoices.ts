@@ -1,12 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Bolt11Fields, encodeBolt11 } from '../../codecs/bolt11/index.ts';
-import { refused } from '../../model/errors.ts';
-import { blankPayment } from '../../model/payment.ts';
+import { ApiError, refused } from '../../model/errors.ts';
+import { blankPayment, isFinal } from '../../model/payment.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../model/payment-index.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../node.ts';
 import { partnerFeeMsat } from './partner-fee.ts';
-import { insertPayment } from './payments.ts';
+import { findPayment, insertPayment, updatePayment } from './payments.ts';
 import { walletKeys } from './wallets.ts';
 import type { World } from './world.ts';
 
@@ -80,6 +80,22 @@ export function createInvoice(
   });
   const { invoice, paymentHash, paymentSecret } = signed;
   return { payment, invoice, paymentHash, paymentSecret };
+}
+
+/**
+ * Makes a pending inbound invoice payment unpayable; does nothing when it has failed already. Throws `notFound`, and
+ * `refused` for any other payment.
+ */
+export function cancelInvoice(world: World, userPk: string, index: PaymentIndex): void {
+  world.transact(() => {
+    const payment = findPayment(world, userPk, index);
+    if (payment === null) throw new ApiError('notFound', 'Payment not found');
+    if (payment.status === 'failed') return;
+    if (isFinal(payment) || payment.direction !== 'inbound' || payment.rail !== 'invoice') {
+      throw refused('Only a pending inbound invoice can be canceled.');
+    }
+    updatePayment(world, userPk, index, { status: 'failed', statusMsg: 'canceled' });
+  });
 }
 
 /** A signed invoice and what only its receiver knows. */

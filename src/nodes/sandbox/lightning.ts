@@ -1,4 +1,5 @@
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { sleep } from '../../lib/sleep.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment, type Payment } from '../../model/payment.ts';
@@ -131,6 +132,9 @@ export function pendingSends(world: World): { userPk: string; index: PaymentInde
     .map((row) => ({ userPk: row.user_pk, index: row.idx as PaymentIndex }));
 }
 
+/** Time between attempts to decide a payment while the disk is full. */
+const FULL_DISK_PAUSE_MS = 1_000;
+
 const FEE_TOO_HIGH = 'the routing fee exceeds max_fee';
 
 function sending(command: PayInvoiceCommand | PayOfferCommand): Outgoing {
@@ -182,8 +186,19 @@ function start(
     feesMsat: affordable ? feesMsat : 0n,
   });
   // The receiver decides in a transaction of its own, as it would elsewhere: a crash in between is recovered from.
-  world.afterCommit(() => queueMicrotask(() => advance(world, userPk, payment.index)));
+  world.afterCommit(() => queueMicrotask(() => void decide(world, userPk, payment.index)));
   return recorded;
+}
+
+/** {@link advance}, repeated while the disk is full: nobody else would take the payment up before the next start. */
+async function decide(world: World, userPk: string, index: PaymentIndex): Promise<void> {
+  try {
+    await world.answer(() => advance(world, userPk, index));
+  } catch (error) {
+    if (!(error instanceof ApiError && error.kind === 'overCapacity')) throw error;
+    await sleep(FULL_DISK_PAUSE_MS);
+    await decide(world, userPk, index);
+  }
 }
 
 /** Takes the amount out of the channels that can send. */

@@ -1,12 +1,10 @@
-import { ApiError, refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
-import { isFinal } from '../../model/payment.ts';
 import type { ClientSessions, Guard } from '../client-sessions.ts';
 import type { NodeDescriptor, WalletNode } from '../node.ts';
 import { closeChannel, listChannels, liveChannels, openChannel, outboundMsat } from './channels.ts';
 import { createClient, listClients, revokeClient, updateClient } from './clients.ts';
 import type { ExpirySweeper } from './expiry.ts';
-import { createInvoice } from './invoices.ts';
+import { cancelInvoice, createInvoice } from './invoices.ts';
 import { routingFeeMsat, startInvoicePayment, startOfferPayment } from './lightning.ts';
 import { claimUsername, humanBitcoinAddress } from './names.ts';
 import { createOffer, proofMaterial } from './offers.ts';
@@ -52,41 +50,38 @@ export function sandboxNode(parts: NodeParts, userPk: string, guard: Guard): Wal
     clock: world.clock,
     async info() {
       guard('node_info');
-      const changes = totalChanges(world);
-      if (known?.changes === changes) return known.info;
-      const info = await nodeInfo(parts, userPk);
-      known = { changes, info };
-      return info;
+      if (known?.changes === totalChanges(world)) return known.info;
+      const measurement = await parts.measurement();
+      const read = await world.answer(() => ({
+        changes: totalChanges(world),
+        info: nodeInfo(parts, userPk, measurement),
+      }));
+      known = read;
+      return read.info;
     },
     async createInvoice(command) {
       guard('create_invoice');
-      const created = createInvoice(world, userPk, command);
-      parts.expiry.sweep();
-      return created;
+      return world.answer(() => {
+        const created = createInvoice(world, userPk, command);
+        parts.expiry.sweep();
+        return created;
+      });
     },
     async cancelInvoice(index) {
       guard('cancel_payment', 'create_invoice');
-      world.transact(() => {
-        const payment = findPayment(world, userPk, index);
-        if (payment === null) throw new ApiError('notFound', 'Payment not found');
-        if (payment.status === 'failed') return;
-        if (isFinal(payment) || payment.direction !== 'inbound' || payment.rail !== 'invoice') {
-          throw refused('Only a pending inbound invoice can be canceled.');
-        }
-        updatePayment(world, userPk, index, { status: 'failed', statusMsg: 'canceled' });
-      });
+      await world.answer(() => cancelInvoice(world, userPk, index));
     },
     async payInvoice(command) {
       guard('pay_invoice');
-      return startInvoicePayment(world, userPk, command);
+      return world.answer(() => startInvoicePayment(world, userPk, command));
     },
     async payment(index) {
       guard();
-      return findPayment(world, userPk, index);
+      return world.answer(() => findPayment(world, userPk, index));
     },
     async latestPayment(id) {
       guard();
-      return latestPayment(world, userPk, id);
+      return world.answer(() => latestPayment(world, userPk, id));
     },
     updates(options) {
       guard();
@@ -95,87 +90,90 @@ export function sandboxNode(parts: NodeParts, userPk: string, guard: Guard): Wal
     history: {
       async tip() {
         guard();
-        return newestUpdate(world, userPk);
+        return world.answer(() => newestUpdate(world, userPk));
       },
       async updatedAfter(after, limit) {
         guard();
-        return updatedAfter(world, userPk, after, limit);
+        return world.answer(() => updatedAfter(world, userPk, after, limit));
       },
     },
     notes: {
       async setPersonalNote(index, personalNote) {
         guard('update_personal_note');
-        return updatePayment(world, userPk, index, { personalNote });
+        return world.answer(() => updatePayment(world, userPk, index, { personalNote }));
       },
     },
     offers: {
       async createOffer(command) {
         guard('create_offer');
-        return createOffer(world, { kind: 'wallet', userPk }, command);
+        return world.answer(() => createOffer(world, { kind: 'wallet', userPk }, command));
       },
       async payOffer(command) {
         guard('pay_offer');
-        return startOfferPayment(world, userPk, command);
+        return world.answer(() => startOfferPayment(world, userPk, command));
       },
     },
     onchain: {
       async nextUnusedAddress() {
         guard('get_next_unused_address');
-        return nextUnusedAddress(world, userPk);
+        return world.answer(() => nextUnusedAddress(world, userPk));
       },
       async payOnchain(command) {
         guard('pay_onchain');
-        return payOnchain(world, userPk, command);
+        return world.answer(() => payOnchain(world, userPk, command));
       },
       async estimateFeeMsat(command) {
         guard('pay_onchain');
-        return estimateOnchainFeeMsat(world, userPk, command);
+        return world.answer(() => estimateOnchainFeeMsat(world, userPk, command));
       },
     },
     channels: {
       async listChannels() {
         guard('list_channels');
-        return listChannels(world, userPk);
+        return world.answer(() => listChannels(world, userPk));
       },
       async openChannel(command) {
         guard('open_channel');
-        return openChannel(world, userPk, command);
+        return world.answer(() => openChannel(world, userPk, command));
       },
       async closeChannel(channelId) {
         guard('close_channel');
-        closeChannel(world, userPk, channelId);
+        await world.answer(() => closeChannel(world, userPk, channelId));
       },
     },
     names: {
       async humanBitcoinAddress() {
         guard('get_human_bitcoin_address');
-        return humanBitcoinAddress(world, userPk, parts.addressDomain);
+        return world.answer(() => humanBitcoinAddress(world, userPk, parts.addressDomain));
       },
       async claimUsername(username) {
         guard('update_human_bitcoin_address');
-        const { onchainBalanceMsat } = onchainBalances(world, userPk);
-        const balanceMsat = lightning(world, userPk).balanceMsat + onchainBalanceMsat;
-        return claimUsername(world, userPk, { username, domain: parts.addressDomain, balanceMsat });
+        return world.answer(() => {
+          const { onchainBalanceMsat } = onchainBalances(world, userPk);
+          const balanceMsat = lightning(world, userPk).balanceMsat + onchainBalanceMsat;
+          const claim = { username, domain: parts.addressDomain, balanceMsat };
+          return claimUsername(world, userPk, claim);
+        });
       },
     },
     clients: {
       async listClients() {
         guard('list_clients', 'create_client', 'update_client');
-        return listClients(world, userPk);
+        return world.answer(() => listClients(world, userPk));
       },
       async createClient(command) {
         guard('create_client');
-        return createClient(world, userPk, command);
+        return world.answer(() => createClient(world, userPk, command));
       },
       async updateClient(clientPk, change) {
         guard('update_client');
-        const client = updateClient(world, userPk, clientPk, change);
+        const client = await world.answer(() => updateClient(world, userPk, clientPk, change));
         parts.sessions.changed(client);
         return client;
       },
       async revokeClient(clientPk) {
         guard('revoke_client');
-        const client = revokeClient(world, userPk, clientPk);
+        const client = await world.answer(() => revokeClient(world, userPk, clientPk));
         parts.sessions.changed(client);
         return client;
       },
@@ -183,7 +181,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, guard: Guard): Wal
     proofs: {
       async proofMaterial(index) {
         guard('create_payer_proof');
-        return proofMaterial(world, userPk, index);
+        return world.answer(() => proofMaterial(world, userPk, index));
       },
     },
   };
@@ -194,12 +192,12 @@ function totalChanges({ db }: World): number {
   return db.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0;
 }
 
-async function nodeInfo(parts: NodeParts, userPk: string): Promise<NodeInfo> {
+function nodeInfo(parts: NodeParts, userPk: string, measurement: string): NodeInfo {
   const { world } = parts;
   const { balanceMsat, maxSendableMsat, numChannels, numUsableChannels } = lightning(world, userPk);
   return {
     version: parts.version,
-    measurement: await parts.measurement(),
+    measurement,
     userPk,
     nodePk: walletKeys(world, userPk).nodePk,
     lightningBalanceMsat: balanceMsat,

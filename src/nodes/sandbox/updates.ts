@@ -7,8 +7,8 @@ import type { World } from './world.ts';
 const PAGE = 500;
 
 /**
- * The wallet's updates: everything after the cursor in pages, then whatever a commit adds, as soon as it has
- * committed. The listener is set before the first page is read, so nothing falls in between.
+ * The wallet's updates: everything after the cursor in pages, then whatever a commit adds, as soon as it is
+ * durable. The listener is set before the first page is read, so nothing falls in between.
  */
 export async function* walletUpdates(
   world: World,
@@ -21,11 +21,12 @@ export async function* walletUpdates(
   const wake = () => changed.resolve();
   const stop = onPaymentChange(world, userPk, wake);
   signal.addEventListener('abort', wake, { once: true });
-  const target = newestUpdate(world, userPk);
   try {
+    const target = await world.answer(() => newestUpdate(world, userPk));
     while (!signal.aborted) {
       changed = Promise.withResolvers();
-      const payments = updatedAfter(world, userPk, cursor, PAGE);
+      const payments = await world.answer(() => updatedAfter(world, userPk, cursor, PAGE));
+      if (signal.aborted) return;
       const last = payments.at(-1);
       if (last) cursor = updatedIndexOf(last);
       const caughtUp = target === null || (cursor !== null && cursor >= target);

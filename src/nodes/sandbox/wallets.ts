@@ -48,7 +48,7 @@ export function walletKeys(world: World, userPk: string): NodeKeys {
     nodeSecretKey: row.node_secret_key,
     onchainAccountKey: row.onchain_account_key,
   };
-  cache.set(userPk, keys);
+  world.afterCommit(() => cache.set(userPk, keys));
   return keys;
 }
 
@@ -67,7 +67,7 @@ export function outsideKeys(world: World): NodeKeys {
   const row =
     world.db.query<{ seed: Uint8Array }, []>('SELECT seed FROM outside').get() ?? drawSeed(world);
   const keys = keysOfSeed(row.seed);
-  outsideCache.set(world, keys);
+  world.afterCommit(() => outsideCache.set(world, keys));
   return keys;
 }
 

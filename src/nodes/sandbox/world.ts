@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
-import { asStorageError } from '../../model/storage-failure.ts';
 import { CHAIN_TABLES } from './chain/tables.ts';
+import { type GroupCommit, groupCommit } from './group-commit.ts';
 import { LIGHTNING_TABLES } from './lightning-tables.ts';
 import { SERVICE_TABLES } from './service-tables.ts';
 
@@ -11,21 +11,18 @@ const SCHEMA_VERSION = 1;
 
 /** The world's clock: the machine's, moved forward by request (decisions section 9). */
 export interface MovableClock extends Clock {
-  /** Moves the clock forward for good, over restarts too. */
+  /** Moves the clock forward for good, over restarts too; durable when it returns. */
   advance(ms: number): void;
 }
 
 /** The simulated Bitcoin and Lightning world, in one SQLite file. */
-export interface World {
+export interface World extends GroupCommit {
   readonly db: Database;
   readonly clock: MovableClock;
-  /** Runs `work` in one durable transaction; a call inside another joins it. */
-  transact<T>(work: () => T): T;
-  /** Calls back once the outermost transaction has committed; never after a rollback. */
-  afterCommit(callback: () => void): void;
   random(bytes: number): Uint8Array;
   /** False once the world was closed; work that was put off must look. */
   isOpen(): boolean;
+  /** Commits what was done, and closes the file. Throws `overCapacity` when the disk does not take it. */
   close(): void;
 }
 
@@ -48,17 +45,21 @@ export function openWorld(options: WorldOptions): World {
     throw unusable(error, path);
   }
   if (path !== ':memory:') chmodSync(path, 0o600);
-  const transactions = nestedTransactions(db);
+  const commits = groupCommit(db);
   let open = true;
   return {
     db,
-    clock: movableClock(db, options.clock),
+    clock: movableClock(db, options.clock, commits),
     random: options.random,
-    ...transactions,
+    ...commits,
     isOpen: () => open,
     close() {
       open = false;
-      db.close();
+      try {
+        commits.commit();
+      } finally {
+        db.close();
+      }
     },
   };
 }
@@ -102,40 +103,15 @@ function unusable(error: unknown, path: string): unknown {
   );
 }
 
-function movableClock(db: Database, base: Clock): MovableClock {
+function movableClock(db: Database, base: Clock, { commit }: GroupCommit): MovableClock {
   const row = db.query<{ offset_ms: number }, []>('SELECT offset_ms FROM clock').get();
   let offsetMs = row?.offset_ms ?? 0;
   return {
     now: () => base.now() + offsetMs,
     advance(ms) {
       db.query('UPDATE clock SET offset_ms = offset_ms + ?').run(ms);
+      commit();
       offsetMs += ms;
     },
   };
-}
-
-function nestedTransactions(db: Database): Pick<World, 'transact' | 'afterCommit'> {
-  let callbacks: (() => void)[] = [];
-  const afterCommit = (callback: () => void) => {
-    if (db.inTransaction) callbacks.push(callback);
-    else callback();
-  };
-  const transact = <T>(work: () => T): T => {
-    if (db.inTransaction) return work();
-    db.run('BEGIN IMMEDIATE');
-    let result: T;
-    try {
-      result = work();
-      db.run('COMMIT');
-    } catch (error) {
-      callbacks = [];
-      if (db.inTransaction) db.run('ROLLBACK');
-      throw asStorageError(error);
-    }
-    const committed = callbacks;
-    callbacks = [];
-    for (const callback of committed) callback();
-    return result;
-  };
-  return { transact, afterCommit };
 }

@@ -29,7 +29,8 @@ export function journalRows(db: Database): JournalRows {
     'SELECT json FROM journal WHERE wallet = ? AND idx = ?',
   );
   const byId = db.prepare<Row, [string, string]>(
-    'SELECT json FROM journal WHERE wallet = ? AND id = ? ORDER BY idx DESC LIMIT 1',
+    `SELECT json FROM journal INDEXED BY journal_by_id
+     WHERE wallet = ? AND id = ? ORDER BY idx DESC LIMIT 1`,
   );
   const last = db.prepare<{ updated_idx: string }, [string]>(
     'SELECT updated_idx FROM journal WHERE wallet = ? ORDER BY updated_idx DESC LIMIT 1',

@@ -22,8 +22,7 @@ export function sqliteObservations(
   );
   const isWatched = db.prepare<{ kind: string }, [string, string, string, string]>(
     `SELECT kind FROM watch WHERE wallet = ?1 AND
-       ((kind = 'payment' AND key = ?2) OR (kind = 'offer' AND key = ?3) OR (kind = 'address' AND key = ?4))
-     LIMIT 1`,
+       (kind, key) IN (VALUES ('payment', ?2), ('offer', ?3), ('address', ?4)) LIMIT 1`,
   );
   const endWatch = db.prepare(
     "DELETE FROM watch WHERE wallet = ? AND kind = 'payment' AND key = ?",

@@ -57,6 +57,8 @@ function setUp() {
   };
   const pay = async (userPk: string, order: PayOfferCommand): Promise<Payment> => {
     const started = startOfferPayment(world, userPk, order);
+    // Its commit sets the receiver to decide.
+    world.commit();
     await Promise.resolve();
     return reload(userPk, started);
   };

@@ -36,6 +36,8 @@ export function startMiner(world: World, { blockSecs }: { readonly blockSecs: nu
     timer = setTimeout(() => {
       timer = null;
       catchUp();
+      // Nobody waits for this commit who would hear that it failed.
+      world.commit();
     }, delayMs);
   };
 

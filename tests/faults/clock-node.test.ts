@@ -1,0 +1,242 @@
+import { afterEach, describe, expect, jest, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { openLog } from '../../src/lib/log.ts';
+import type { Client } from '../../src/model/client.ts';
+import type { Payment } from '../../src/model/payment.ts';
+import type { PaymentIndex } from '../../src/model/payment-index.ts';
+import { openClientSessions } from '../../src/nodes/client-sessions.ts';
+import { openSandbox } from '../../src/nodes/sandbox/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { observationRules } from '../../src/wallet/observe.ts';
+import { planInvoicePayment } from '../../src/wallet/pay/invoice.ts';
+import { sendAndWait } from '../../src/wallet/pay/send.ts';
+import { createInvoice } from '../../src/wallet/receive.ts';
+import { tail, waitForFinal } from '../../src/wallet/wait.ts';
+import { Wallets } from '../../src/wallet/wallets.ts';
+import { confirmations, onchainWorld } from '../nodes/sandbox/onchain-world.ts';
+import { ROUNDS, SEED } from './seed.ts';
+import { randomFrom } from './sidecar.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+describe('payments', () => {
+  test('an invoice whose first payment failed is paid once, although the clock was set back before the second', async () => {
+    const { clock, pay, sandbox } = await walletWorld();
+    const { invoice } = await sandbox.controls.createInvoice({
+      amountMsat: 1_000_000n,
+      behavior: 'settle',
+      description: null,
+      expirationSecs: 86_400,
+    });
+    const failed = await pay(invoice, 0n);
+    expect(failed.status).toBe('failed');
+    clock.nowMs -= 2 * DAY_MS;
+    const paid = await pay(invoice, 10_000n);
+    expect(paid.status).toBe('completed');
+    expect(paid.index > failed.index).toBe(true);
+    clock.nowMs -= HOUR_MS;
+    expect((await pay(invoice, 10_000n)).index).toBe(paid.index);
+  });
+
+  test(`updates only go forward, and a stream and waits miss none, whatever the clock does (seed ${SEED})`, async () => {
+    const random = randomFrom(SEED + 2);
+    const { clock, session, pay, sandbox } = await walletWorld();
+    const streamed: Payment[] = [];
+    const stop = new AbortController();
+    const tip = await session.history.tip();
+    const reading = (async () => {
+      for await (const page of tail(session, tip, stop.signal)) streamed.push(...page);
+    })().catch((error) => expect(error).toBe(stop.signal.reason));
+    const made = new Set<PaymentIndex>();
+    for (let round = 0; round < ROUNDS * 3; round++) {
+      clock.nowMs += Math.floor((random() - 0.5) * 6 * DAY_MS);
+      const { invoice } = await sandbox.controls.createInvoice({
+        amountMsat: 1000n,
+        behavior: random() < 0.2 ? 'fail' : 'settle',
+        description: null,
+        expirationSecs: 86_400,
+      });
+      made.add((await pay(invoice, 1000n)).index);
+      const issued = await createInvoice(session, invoiceOf(3600));
+      const waiting = waitForFinal(session, issued.index as PaymentIndex, stop.signal);
+      clock.nowMs += Math.floor(random() * 2 * DAY_MS);
+      await session.node.cancelInvoice(issued.index as PaymentIndex).catch(() => undefined);
+      made.add((await waiting).index);
+    }
+    const finished = () => new Set(streamed.filter(isOver).map(({ index }) => index));
+    await until(() => finished().size >= made.size);
+    stop.abort(new Error('the test is over'));
+    await reading;
+    expect([...finished()].toSorted()).toEqual([...made].toSorted());
+    const times = streamed.map(({ updatedAtMs }) => updatedAtMs);
+    expect(times.every((time, at) => at === 0 || time > (times[at - 1] ?? 0))).toBe(true);
+  });
+
+  test('an invoice expires within a minute of a jump ahead, and stays expired when the clock is set back', async () => {
+    jest.useFakeTimers();
+    cleanups.push(() => jest.useRealTimers());
+    const { clock, session } = await walletWorld();
+    const { index } = await createInvoice(session, invoiceOf(7 * 24 * 3600));
+    const status = async () => {
+      const payment = await session.history.payment(index as PaymentIndex);
+      return payment?.statusMsg;
+    };
+    clock.nowMs += 6 * DAY_MS;
+    jest.advanceTimersByTime(60_000);
+    expect(await status()).toBe('invoice generated');
+    clock.nowMs += DAY_MS;
+    jest.advanceTimersByTime(60_000);
+    expect(await status()).toBe('expired');
+    clock.nowMs -= 30 * DAY_MS;
+    jest.advanceTimersByTime(60_000);
+    expect(await status()).toBe('expired');
+  });
+});
+
+describe('clients', () => {
+  function connected() {
+    jest.useFakeTimers();
+    cleanups.push(() => jest.useRealTimers());
+    const clock = settableClock();
+    const sessions = openClientSessions(clock);
+    cleanups.push(() => sessions.close());
+    const client: Client = {
+      clientPk: 'cd'.repeat(32),
+      createdAtMs: clock.nowMs,
+      expiresAtMs: clock.nowMs + 10 * DAY_MS,
+      label: null,
+      revokedAtMs: null,
+      scopes: ['full'],
+      permissions: [],
+    };
+    return { clock, live: sessions.open('ab'.repeat(32), client) };
+  }
+
+  test('expire within a minute of a jump ahead, which ends their waits and streams', () => {
+    const { clock, live } = connected();
+    clock.nowMs += 9 * DAY_MS;
+    jest.advanceTimersByTime(60_000);
+    expect(live.ended.aborted).toBe(false);
+    clock.nowMs += DAY_MS;
+    expect(() => live.guard('node_info')).toThrow(/expired/);
+    jest.advanceTimersByTime(60_000);
+    expect(live.ended.aborted).toBe(true);
+  });
+
+  test('live longer when the clock was set back, and end when it says so', () => {
+    const { clock, live } = connected();
+    clock.nowMs -= 5 * DAY_MS;
+    jest.advanceTimersByTime(11 * DAY_MS);
+    expect(live.ended.aborted).toBe(false);
+    clock.nowMs += 15 * DAY_MS;
+    jest.advanceTimersByTime(60_000);
+    expect(live.ended.aborted).toBe(true);
+  });
+});
+
+test('blocks go on coming after the clock was set back, and take what was seen before and since', () => {
+  const blockMs = 10_000;
+  const { world, miner, wallet, fund } = onchainWorld({ blockSecs: blockMs / 1000 });
+  const before = fund(wallet(), 50_000, { confirmed: false });
+  world.clock.advance(-3 * DAY_MS);
+  miner.catchUp();
+  const since = fund(wallet(), 50_000, { confirmed: false });
+  const depths = () => [before, since].map(({ txid }) => confirmations(world, txid ?? ''));
+  expect(depths()).toEqual([0, 0]);
+  world.clock.advance(blockMs);
+  miner.catchUp();
+  expect(depths()).toEqual([1, 1]);
+  world.clock.advance(5 * blockMs);
+  miner.catchUp();
+  expect(depths()).toEqual([6, 6]);
+  miner.close();
+});
+
+/** A funded wallet on a sandbox node, both on a clock that can be set. */
+async function walletWorld() {
+  const clock = settableClock();
+  const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
+  const sandbox = openSandbox({
+    path: ':memory:',
+    clock,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    version: '0.0.0',
+    measurement: async () => 'ab'.repeat(32),
+    blockSecs: 0,
+    addressDomain: 'sandbox.example',
+    publicUrl: 'http://127.0.0.1:1',
+    buyLinkTemplate: 'https://buy.example/<invoice>',
+  });
+  const store = openSqliteStore(':memory:');
+  const wallets = new Wallets({
+    store,
+    log,
+    clock,
+    random: Math.random,
+    rules: observationRules({ log, strict: true, deliver: () => null }),
+    onDelivery: () => undefined,
+    connector: () => sandbox.connector,
+    rootConnector: sandbox.connector,
+    rootSeed: new Uint8Array(randomBytes(32)),
+    defaultCredentials: null,
+  });
+  cleanups.push(async () => {
+    wallets.stop();
+    await Bun.sleep(0);
+    await sandbox.connector.close();
+    await store.close();
+  });
+  await wallets.signup(null);
+  const session = await wallets.open(null);
+  await sandbox.controls.fund(session.userPk, { amountMsat: 100_000_000n, rail: 'lightning' });
+  const signal = new AbortController().signal;
+  return {
+    clock,
+    sandbox,
+    session,
+    pay: (invoice: string, maxFeeMsat: bigint) =>
+      sendAndWait(
+        { session, signal, idempotencyKey: null, onSent: () => undefined },
+        planInvoicePayment(
+          { invoice, amountMsat: null, maxFeeMsat, personalNote: null, message: null },
+          session.node,
+          { ppm: 0, leastMsat: 0n },
+        ),
+      ),
+  };
+}
+
+function invoiceOf(expirationSecs: number): Parameters<typeof createInvoice>[1] {
+  return {
+    expirationSecs,
+    amountMsat: 1000n,
+    description: null,
+    descriptionHash: null,
+    personalNote: null,
+    partnerPk: null,
+    partnerPropFeePpm: null,
+    partnerBaseFeeMsat: null,
+  };
+}
+
+function settableClock() {
+  const clock = { nowMs: 1_700_000_000_000, now: () => clock.nowMs };
+  return clock;
+}
+
+function isOver({ status }: Payment): boolean {
+  return status !== 'pending';
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let round = 0; round < 1000; round++) {
+    if (holds()) return;
+    await Bun.sleep(5);
+  }
+  throw new Error('it did not happen within 5 seconds');
+}

@@ -1,0 +1,197 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { refused } from '../../../src/model/errors.ts';
+import { groupCommit } from '../../../src/nodes/sandbox/group-commit.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-group-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+
+/** A file with a table of notes, written through shared commits, and what another reader of the file sees. */
+function notes({ pages }: { pages?: number } = {}) {
+  const path = join(folder, `${files++}.sqlite`);
+  const db = new Database(path);
+  db.run('PRAGMA journal_mode = WAL');
+  db.run('CREATE TABLE notes (text TEXT NOT NULL)');
+  const reader = new Database(path, { readonly: true });
+  const texts = (from: Database) =>
+    from
+      .query<{ text: string }, []>('SELECT text FROM notes ORDER BY rowid')
+      .all()
+      .map(({ text }) => text);
+  const commits = groupCommit(db);
+  if (pages !== undefined) db.run(`PRAGMA max_page_count = ${pages}`);
+  return {
+    ...commits,
+    write: (text: string) => db.query('INSERT INTO notes (text) VALUES (?)').run(text),
+    seen: () => texts(db),
+    durable: () => texts(reader),
+    makeRoom: () => db.run('PRAGMA max_page_count = 1000000'),
+    /** Lets the next commit fail: a deferred foreign key is checked when it comes. */
+    breakCommit() {
+      db.run('PRAGMA foreign_keys = ON');
+      db.run(
+        `CREATE TABLE parents (id INTEGER PRIMARY KEY) STRICT;
+         CREATE TABLE children (parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED) STRICT`,
+      );
+      return () => db.query('INSERT INTO children VALUES (1)').run();
+    },
+  };
+}
+
+const tooMuch = 'x'.repeat(200_000);
+
+describe('what is answered is durable', () => {
+  test('work of one turn is seen at once, kept by one commit, and answered after it', async () => {
+    const { transact, answer, write, seen, durable } = notes();
+    const answers = ['a', 'b'].map((text) =>
+      answer(() => transact(() => write(text))).then(() => durable()),
+    );
+    expect(seen()).toEqual(['a', 'b']);
+    expect(durable()).toEqual([]);
+    expect(await Promise.all(answers)).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+  });
+
+  test('a read that saw work before its commit is answered after it', async () => {
+    const { transact, answer, write, seen, durable } = notes();
+    transact(() => write('a'));
+    const read = await answer(seen);
+    expect(read).toEqual(['a']);
+    expect(durable()).toEqual(read);
+  });
+
+  test('a refusal that rests on work before its commit is answered after it', async () => {
+    const { transact, answer, write, durable } = notes();
+    transact(() => write('paid'));
+    const answered = answer(() => {
+      throw refused('paid already');
+    }).catch((error: Error) => [error.message, ...durable()]);
+    expect(durable()).toEqual([]);
+    expect(await answered).toEqual(['paid already', 'paid']);
+  });
+
+  test('a commit on request needs no turn to pass', () => {
+    const { transact, commit, write, durable } = notes();
+    transact(() => write('a'));
+    commit();
+    expect(durable()).toEqual(['a']);
+    commit();
+    transact(() => write('b'));
+    commit();
+    expect(durable()).toEqual(['a', 'b']);
+  });
+});
+
+describe('work is kept whole or not at all', () => {
+  test('work that throws takes nothing else of its commit with it', async () => {
+    const { transact, answer, write, durable } = notes();
+    const kept = answer(() => transact(() => write('kept')));
+    const failed = answer(() =>
+      transact(() => {
+        write('half');
+        transact(() => write('and its part'));
+        throw refused('no');
+      }),
+    );
+    const alsoKept = answer(() => transact(() => write('also kept')));
+    await expect(failed).rejects.toThrow('no');
+    await Promise.all([kept, alsoKept]);
+    expect(durable()).toEqual(['kept', 'also kept']);
+  });
+
+  test('when the disk is full in the middle of it, nothing of it is kept and error 8 is answered; later work is kept', async () => {
+    const { transact, answer, write, durable, makeRoom } = notes({ pages: 10 });
+    const full = answer(() => transact(() => write(tooMuch)));
+    await expect(full).rejects.toMatchObject({ kind: 'overCapacity' });
+    expect(durable()).toEqual([]);
+    makeRoom();
+    await answer(() => transact(() => write('a')));
+    expect(durable()).toEqual(['a']);
+  });
+
+  test('when the commit fails, every answer that rests on it fails, nothing of it is kept, and later work is', async () => {
+    const { transact, answer, write, seen, durable, breakCommit } = notes();
+    const breaking = breakCommit();
+    const answers = [
+      answer(() => transact(() => write('a'))),
+      answer(() => transact(breaking)),
+      answer(seen),
+    ];
+    const outcomes = answers.map((answered) => answered.then(() => 'kept', String));
+    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatch(/FOREIGN KEY/);
+    expect(seen()).toEqual([]);
+    await answer(() => transact(() => write('b')));
+    expect(durable()).toEqual(['b']);
+  });
+
+  test('a commit on request that fails throws why, and keeps nothing', () => {
+    const { transact, commit, write, seen, breakCommit } = notes();
+    const breaking = breakCommit();
+    transact(() => write('a'));
+    transact(breaking);
+    expect(commit).toThrow('FOREIGN KEY');
+    expect(seen()).toEqual([]);
+  });
+});
+
+describe('afterCommit', () => {
+  test('calls back once the work is durable, and at once where nothing waits for a commit', async () => {
+    const { transact, answer, afterCommit, write, durable } = notes();
+    const called: string[][] = [];
+    transact(() => {
+      write('a');
+      afterCommit(() => called.push(durable()));
+    });
+    expect(called).toEqual([]);
+    await answer(() => undefined);
+    expect(called).toEqual([['a']]);
+    afterCommit(() => called.push([]));
+    expect(called).toHaveLength(2);
+  });
+
+  test('never calls back for work that threw, nor for a commit that failed', async () => {
+    const { transact, answer, afterCommit, write, breakCommit } = notes();
+    const breaking = breakCommit();
+    const called: string[] = [];
+    const noting = (name: string, work: () => void) => () => {
+      write(name);
+      afterCommit(() => called.push(name));
+      work();
+    };
+    const kept = answer(() => transact(noting('kept', () => undefined)));
+    const thrown = () =>
+      transact(
+        noting('thrown', () => {
+          throw refused('no');
+        }),
+      );
+    expect(thrown).toThrow('no');
+    await kept;
+    expect(called).toEqual(['kept']);
+    await expect(answer(() => transact(noting('lost', breaking)))).rejects.toThrow('FOREIGN KEY');
+    expect(called).toEqual(['kept']);
+  });
+
+  test('what it starts is committed by itself', async () => {
+    const { transact, answer, afterCommit, write, durable } = notes();
+    const next = Promise.withResolvers<void>();
+    transact(() => {
+      write('a');
+      afterCommit(() => {
+        transact(() => write('b'));
+        next.resolve(answer(() => undefined));
+      });
+    });
+    await answer(() => undefined);
+    expect(durable()).toEqual(['a']);
+    await next.promise;
+    expect(durable()).toEqual(['a', 'b']);
+  });
+});

@@ -1,0 +1,146 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Command } from 'commander';
+import packageJson from '../../package.json';
+import { envExample } from '../../packaging/env-example.ts';
+import { buildProgram } from '../../src/cli/index.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { OPTIONS, type OptionSpec } from '../../src/config/options.ts';
+import { docsPage } from '../../src/http/docs-page.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
+import { docsRoutes } from '../../src/http/routes/docs.ts';
+import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { metricsRoutes } from '../../src/http/routes/metrics.ts';
+import { ROOT } from './folder.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-documents-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
+const options: readonly OptionSpec[] = Object.values(OPTIONS);
+const served = [...ROUTES, ...SANDBOX_ROUTES, ...metricsRoutes];
+const routes = [...served, ...docsRoutes(served)];
+
+/** The cells of the tables in a section of the README, without heads. */
+function rowsOf(section: string): string[][] {
+  const text = readme.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
+  const rows = text.split('\n').filter((line) => line.startsWith('| '));
+  // Pipes inside of code are escaped.
+  return rows.slice(1).map((row) => row.slice(2, -2).split(/ (?<!\\)\| /));
+}
+
+const codeIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+
+describe('.env.example', () => {
+  test('is what `npm run generate` writes', () => {
+    expect(example).toBe(envExample());
+  });
+
+  test('changes nothing when it is copied as it is', () => {
+    const defaults = loadConfig({ flags: {}, env: {}, cwd: folder });
+    copyFileSync(join(ROOT, '.env.example'), join(folder, '.env'));
+    expect(loadConfig({ flags: {}, env: {}, cwd: folder })).toEqual(defaults);
+  });
+
+  test('names every setting once, and takes effect where the # is taken away', () => {
+    const all = parseEnv(example.replace(/^# (SERVICE_\w+=)/gm, '$1'));
+    expect(Object.keys(all)).toEqual(options.map(({ env }) => env));
+    const one = example.replace(/^# (SERVICE_LOG_LEVEL=).*$/m, '$1debug');
+    writeFileSync(join(folder, '.env'), one);
+    expect(loadConfig({ flags: {}, env: {}, cwd: folder }).logLevel).toBe('debug');
+  });
+});
+
+describe('the README', () => {
+  test('names the flag and the variable of every option side by side, and no others', () => {
+    const pairs = rowsOf('Configuration').flatMap(([flags, variables]) => {
+      const names = codeIn(variables);
+      return codeIn(flags).map((flag, i) => `${flag} ${names[i] ?? ''}`);
+    });
+    expect(pairs).toEqual(options.map(({ flag, env }) => `--${flag} ${env}`));
+  });
+
+  test('gives the default of every option that has a value for one', () => {
+    const rows = rowsOf('Configuration');
+    for (const { flag, fallback } of options.filter((option) => !option.fallback.includes(' '))) {
+      const [, , shown = ''] = rows.find(([flags]) => codeIn(flags).includes(`--${flag}`)) ?? [];
+      expect([flag, shown.replaceAll('`', '')]).toEqual([flag, expect.stringContaining(fallback)]);
+    }
+  });
+
+  test('names every endpoint with its method under its group, and no others', () => {
+    const named = rowsOf('Endpoints').flatMap(([group, cell]) =>
+      codeIn(cell).map((code) => {
+        const [method = '', name = ''] = code.split(' ');
+        const path = name.startsWith('/') ? name : `/v2/node/${name}`;
+        return `${group} ${method} ${path}`;
+      }),
+    );
+    const expected = routes.map(
+      ({ group, method, path }) => `${group} ${method.toUpperCase()} ${path}`,
+    );
+    expect(named.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test('names every command with its subcommands, and no others', () => {
+    const program = buildProgram({
+      version: '0',
+      env: {},
+      cwd: '/',
+      stdout: () => undefined,
+      stderr: () => undefined,
+      serve: async () => undefined,
+      connectLnd: async () => {
+        throw new Error('a list of commands asks no node');
+      },
+    });
+    const named = rowsOf('Command line').flatMap(([cell]) => codeIn(cell));
+    expect(named.toSorted()).toEqual(program.commands.flatMap(wordsOf).toSorted());
+  });
+
+  test('and the change log are about this version', () => {
+    const changes = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
+    expect(changes).toContain(`## ${packageJson.version}\n`);
+  });
+});
+
+function wordsOf(command: Command): string[] {
+  const children = command.commands.map((child) => `${command.name()} ${child.name()}`);
+  return children.length > 0 ? children : [command.name()];
+}
+
+describe('the reference', () => {
+  const baseUrl = 'http://127.0.0.1:5393';
+
+  test('says of every group of endpoints what it is for', () => {
+    const { tags } = openApiDocument(routes, { version: '0', serverUrl: baseUrl });
+    const groups = [...new Set(routes.map(({ group }) => group))];
+    expect(tags).toEqual(
+      groups.map((name) => ({ name, description: expect.stringMatching(/^[A-Z].*\.$/) })),
+    );
+  });
+
+  test('loads nothing, runs nothing, and leads only to what is on it and to this server', async () => {
+    const html = await docsPage(routes, { baseUrl, version: '0' }).text();
+    expect(html).not.toMatch(/<(?:script|img|link|iframe|object|embed|form|base)\b|@import|url\(/i);
+    expect(html).not.toMatch(/\s(?:src|srcset|on\w+|style)=/i);
+    const targets = [...html.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target);
+    const anchors = new Set([...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => `#${id}`));
+    const away = targets.filter((target) => !anchors.has(target));
+    expect([...new Set(away)]).toEqual(['/v2/openapi.json']);
+    expect(targets.length).toBeGreaterThan(routes.length);
+  });
+
+  test('has each place once, and shows the groups in the order of its contents', async () => {
+    const html = await docsPage(routes, { baseUrl, version: '0' }).text();
+    const ids = [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => `#${id}`);
+    expect(new Set(ids).size).toBe(ids.length);
+    const [contents = ''] = html.split('</nav>');
+    const linked = [...contents.matchAll(/href="(#[^"]*)"/g)].map(([, target]) => target);
+    expect(linked).toEqual(ids);
+  });
+});

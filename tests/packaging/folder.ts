@@ -1,0 +1,52 @@
+import { chmodSync, cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import packageJson from '../../package.json';
+import { BINARIES, completeRelease } from '../../packaging/release.ts';
+
+/** The checkout. */
+export const ROOT = join(import.meta.dir, '..', '..');
+
+/** The binary of this machine in a release. */
+export const OWN_BINARY = `wallet-sidecar-${process.platform}-${process.arch}`;
+
+/** A folder like `dist` after a whole build; the binaries of other machines are stand-ins. The caller removes it. */
+export async function releaseFolder(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-release-'));
+  for (const file of Object.keys(BINARIES)) {
+    if (file === OWN_BINARY) cpSync(join(ROOT, 'dist', 'wallet-sidecar'), join(folder, file));
+    else writeFileSync(join(folder, file), `stands for ${file}`);
+  }
+  await completeRelease({
+    folder,
+    version: packageJson.version,
+    runnable: join(folder, OWN_BINARY),
+    client: join(ROOT, 'dist', 'client'),
+  });
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
+/** What a program said and how it ended. */
+export interface Outcome {
+  readonly exitCode: number;
+  /** Both streams. */
+  readonly output: string;
+}
+
+/** Runs a program to its end, without blocking servers of the test. */
+export async function run(command: readonly string[], cwd = ROOT): Promise<Outcome> {
+  const child = Bun.spawn([...command], { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { exitCode: await child.exited, output: `${stdout}${stderr}` };
+}
+
+/** Whether a test cannot run here for want of a program; says so where nobody overlooks it. */
+export function isMissing(program: string): boolean {
+  if (Bun.which(program) !== null) return false;
+  console.warn(`SKIPPED: ${program} is not installed, so what it would check is NOT checked here.`);
+  return true;
+}

@@ -1,0 +1,57 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isMissing, ROOT, run } from './folder.ts';
+
+/** What systemd's own review may find at most, of 10: the network is most of it. Versions of systemd differ a little. */
+const MOST_EXPOSURE = 1.3;
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-unit-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The unit as installed, but with a program that exists here. */
+const file = join(folder, 'wallet-sidecar.service');
+const unit = readFileSync(join(ROOT, 'packaging', 'wallet-sidecar.service'), 'utf8');
+writeFileSync(
+  file,
+  unit.replace('/usr/local/bin/wallet-sidecar', join(ROOT, 'dist', 'wallet-sidecar')),
+);
+const withoutSystemd = isMissing('systemd-analyze');
+
+test.skipIf(withoutSystemd)('systemd finds nothing wrong with the unit', async () => {
+  expect(await run(['systemd-analyze', 'verify', '--man=no', file])).toEqual({
+    exitCode: 0,
+    output: '',
+  });
+});
+
+test.skipIf(withoutSystemd)('the exposure that systemd finds stays low', async () => {
+  const { output } = await run([
+    'systemd-analyze',
+    'security',
+    '--offline=true',
+    '--no-pager',
+    file,
+  ]);
+  const found = /Overall exposure level for \S+: (\d+\.\d+)/.exec(output)?.[1];
+  console.log(`systemd-analyze security: exposure ${found}, at most ${MOST_EXPOSURE}`);
+  expect(found).toMatch(/^\d/);
+  expect(Number(found)).toBeLessThanOrEqual(MOST_EXPOSURE);
+});
+
+test('no secret stands on the command line, in the unit or in a dump of the memory', () => {
+  const command = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '';
+  expect(command).toContain('{CREDENTIALS_DIRECTORY}/client-credentials');
+  expect(command).not.toMatch(/--(?:root-seed|client-credentials|webhook-secret)[ =]/);
+  expect(unit).toContain('LoadCredential=client-credentials:');
+  expect(unit).toContain('LimitCORE=0');
+  expect(unit).not.toMatch(/^Environment=|^SetCredential=/m);
+});
+
+test('the engine may compile, and nothing but the state directory can be written', () => {
+  expect(unit).not.toMatch(/^MemoryDenyWriteExecute=/m);
+  expect(unit).toMatch(/^ProtectSystem=strict$/m);
+  expect(unit).toMatch(/^StateDirectory=wallet-sidecar$/m);
+  expect(unit).not.toMatch(/^(?:ReadWritePaths|BindPaths|CacheDirectory|LogsDirectory)=/m);
+});

@@ -37,6 +37,12 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
           });
           return Response.json({ pr: invoice, routes: [] });
         }
+        case '/dns-query':
+          return Response.json({
+            Status: 0,
+            AD: true,
+            Answer: [{ type: 16, data: `"${records.get(url.searchParams.get('name') ?? '')}"` }],
+          });
         case '/withdraw':
           return Response.json({
             tag: 'withdrawRequest',
@@ -54,6 +60,8 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
     },
   });
   const comments: string[] = [];
+  /** What the DNS-over-HTTPS resolver answers. */
+  const records = new Map<string, string>();
   const lnurl = (path: string) =>
     bech32.encode('lnurl', bech32.toWords(Buffer.from(`${services.url.origin}${path}`)), false);
   beforeAll(async () => {
@@ -61,6 +69,8 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
       '--client-credentials',
       connectLnd(network().alice),
       '--allow-private-network',
+      '--doh-url',
+      `${services.url.origin}/dns-query`,
     ]);
   });
   afterAll(async () => {
@@ -85,6 +95,32 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
       amount: '12',
     });
     expect(paid).toMatchObject({ status: 'completed', amount: '12' });
+  });
+
+  test('a name of BIP 353 is paid by its invoice, on chain where it has only an address, and not by an offer', async () => {
+    const { invoice } = await outsider(network().bob).invoice({ value: '17' });
+    const { address } = await network().bob.rest<{ address: string }>(
+      'GET',
+      '/v1/newaddress?type=0',
+    );
+    records.set('shop.user._bitcoin-payment.example.com', `bitcoin:?lightning=${invoice}`);
+    records.set('coins.user._bitcoin-payment.example.com', `bitcoin:${address}`);
+    expect(await sidecar.post('/v2/node/pay', { payable: '₿shop@example.com' })).toMatchObject({
+      status: 'completed',
+      amount: '17',
+      rail: 'invoice',
+    });
+    expect(
+      await sidecar.post('/v2/node/pay', { payable: '₿coins@example.com', amount: '21000' }),
+    ).toMatchObject({ status: 'pending', amount: '21000', rail: 'onchain', address });
+    records.set(
+      'tips.user._bitcoin-payment.example.com',
+      'bitcoin:?lno=lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2uckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg',
+    );
+    const answer = await sidecar.call('POST', '/v2/node/pay', {
+      body: { payable: '₿tips@example.com', amount: '5' },
+    });
+    expectError(answer, 'refused', /lnd/);
   });
 
   test('LNURL-withdraw takes the most by default and answers the completed payment', async () => {

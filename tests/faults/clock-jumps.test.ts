@@ -1,0 +1,155 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PaymentJson } from '../../src/model/payment.ts';
+import { expectNothingLost, totalSats } from './checks.ts';
+import { jumpingClock } from './jumping-clock.ts';
+import { unreliableReceiver } from './receiver.ts';
+import { ROUNDS, SEED } from './seed.ts';
+import {
+  CallFailed,
+  type FaultSidecar,
+  freePort,
+  randomFrom,
+  startFaultSidecar,
+} from './sidecar.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-clock-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const clock = jumpingClock(folder);
+
+test.skipIf(clock === null)(
+  `the machine's clock jumps ${ROUNDS * 10} times under load (seed ${SEED}): nothing is lost, nothing comes twice, nothing hangs`,
+  async () => {
+    if (clock === null) return;
+    const random = randomFrom(SEED + 3);
+    const receiver = unreliableReceiver(random);
+    const sidecar = await startFaultSidecar({
+      dataDir: join(folder, 'data'),
+      port: freePort(),
+      webhookUrl: receiver.url,
+      env: { ...clock.env, ...receiver.env },
+    });
+    const { client_credentials: second } = (await sidecar.call('POST', '/sandbox/wallets', {
+      body: {},
+    })) as { client_credentials: string };
+    const total = await totalSats(sidecar, second);
+    const budgeted = await createBudgetedClient(sidecar, second);
+    const events = await openEvents(sidecar);
+
+    let jumping = true;
+    const working = [second, second, second, budgeted].map(async (credentials, at) => {
+      const seen: string[] = [];
+      for (let turn = 0; jumping; turn++) {
+        const index = await payOnce(sidecar, credentials, `${at}-${turn}`);
+        if (index !== null) seen.push(index);
+        else await Bun.sleep(5);
+      }
+      return seen;
+    });
+    for (let round = 0; round < ROUNDS * 10; round++) {
+      clock.set((random() - 0.5) * 20 * DAY_MS);
+      await Bun.sleep(10 + random() * 60);
+    }
+    clock.set(-5 * DAY_MS);
+    jumping = false;
+    const received = (await Promise.all(working)).flat();
+
+    const created = (await sidecar.call('POST', '/v2/node/create_invoice', {
+      body: { amount: '1' },
+    })) as { created_at: number };
+    expect(Date.now() - created.created_at).toBeGreaterThan(4 * DAY_MS);
+    expect(received.length).toBeGreaterThan(ROUNDS);
+    receiver.behave();
+    expect(await totalSats(sidecar, second)).toBe(total);
+    await expectNothingLost(sidecar, second, receiver);
+    expect([...receiver.accepted()].filter(([, times]) => times !== 1)).toEqual([]);
+    const { budget } = (await sidecar.call('GET', '/v2/node/client_info', {
+      credentials: budgeted,
+    })) as { budget: { spent: string } };
+    expect(Number(budget.spent)).toBe(49);
+    await events.expectAll(received);
+    expect(await sidecar.stop()).toBe(0);
+    await receiver.stop();
+  },
+  20 * 60_000,
+);
+
+/** A client of the second wallet that may pay 50 sats in all, which is 7 payments of 7. */
+async function createBudgetedClient(sidecar: FaultSidecar, credentials: string): Promise<string> {
+  const { client_credentials } = (await sidecar.call('POST', '/v2/node/create_client', {
+    body: { scopes: ['full'], budget: { amount: '50', period: 'total' } },
+    credentials,
+  })) as { client_credentials: string };
+  return client_credentials;
+}
+
+/**
+ * One payment to the default wallet, asked for twice with one key, and waited for by its receiver. Answers the
+ * receiver's index; null when the invoice expired on the way or the budget is spent.
+ */
+async function payOnce(
+  sidecar: FaultSidecar,
+  credentials: string,
+  key: string,
+): Promise<string | null> {
+  const created = (await sidecar.call('POST', '/v2/node/create_invoice', {
+    body: { amount: '7', expiration_secs: 604_800 },
+  })) as { index: string; invoice: string };
+  const wait = sidecar.call('GET', '/v2/node/wait_for_payment', {
+    query: { index: created.index, timeout_secs: '120' },
+  }) as Promise<PaymentJson>;
+  const pay = () =>
+    sidecar.call('POST', '/v2/node/pay_invoice', {
+      body: { invoice: created.invoice, max_fee: '0' },
+      headers: { 'idempotency-key': key },
+      credentials,
+    }) as Promise<PaymentJson>;
+  let paid: PaymentJson;
+  try {
+    paid = await pay();
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error;
+    expect(error.message).toMatch(/expired|budget/);
+    await sidecar
+      .call('POST', '/v2/node/cancel_payment', { body: { index: created.index } })
+      .catch((refusal) => expect(refusal).toBeInstanceOf(CallFailed));
+    expect((await wait).status).toBe('failed');
+    return null;
+  }
+  const end = await wait;
+  expect(end.status).toBe(paid.status);
+  expect(await pay()).toEqual(paid);
+  return end.status === 'completed' ? created.index : null;
+}
+
+/** The default wallet's stream of updates from now on. */
+async function openEvents(sidecar: FaultSidecar) {
+  const gone = new AbortController();
+  const response = await fetch(`${sidecar.baseUrl}/v2/node/events`, { signal: gone.signal });
+  let text = '';
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
+  })().catch((error) => expect(gone.signal.aborted ? gone.signal.reason : null).toBe(error));
+  return {
+    /** The ids only go up, and the end of each of these payments has come, once. */
+    async expectAll(indexes: readonly string[]): Promise<void> {
+      const ended = () =>
+        [...text.matchAll(/^data: (.*)$/gm)]
+          .map(([, data]) => JSON.parse(data ?? '') as PaymentJson)
+          .filter(({ status }) => status === 'completed')
+          .map(({ index }) => index);
+      for (let round = 0; round < 400 && ended().length < indexes.length; round++) {
+        await Bun.sleep(25);
+      }
+      expect(ended().toSorted()).toEqual(indexes.toSorted());
+      const ids = [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id ?? '');
+      expect(ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? ''))).toBe(true);
+      gone.abort();
+      await reading;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jumpingClock } from './jumping-clock.ts';
+import { type FaultSidecar, freePort, startFaultSidecar } from './sidecar.ts';
+
+const OTHERS = 20;
+/** A lease that a killed process left ends by itself after so long. */
+const LEASE_MS = 30_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-slow-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const clock = jumpingClock(folder);
+
+test('a receiver that hangs for one payment gets the others meanwhile, and that one after a kill', async () => {
+  const stuck = { hash: '', hanging: 0 };
+  const accepted = new Map<string, string[]>();
+  let good = false;
+  const never = Promise.withResolvers<Response>();
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { hash, direction } = (await request.json()) as { hash: string; direction: string };
+      if (hash === stuck.hash && !good) {
+        stuck.hanging++;
+        return never.promise;
+      }
+      const ids = accepted.get(`${hash} ${direction}`) ?? [];
+      ids.push(request.headers.get('webhook-id') ?? '');
+      accepted.set(`${hash} ${direction}`, ids);
+      return new Response(null, { status: 200 });
+    },
+  });
+  const start = () =>
+    startFaultSidecar({
+      dataDir: join(folder, 'data'),
+      port,
+      webhookUrl: receiver.url.href,
+      env: {
+        ...clock?.env,
+        SERVICE_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 3).toString('base64')}`,
+      },
+    });
+  const port = freePort();
+  let sidecar = await start();
+  const { client_credentials: payer } = (await sidecar.call('POST', '/sandbox/wallets', {
+    body: {},
+  })) as { client_credentials: string };
+
+  const first = await createInvoice(sidecar);
+  stuck.hash = first.payment_hash;
+  await pay(sidecar, first, payer);
+  await until(() => stuck.hanging === 2);
+  const hashes = [stuck.hash];
+  for (let count = 0; count < OTHERS; count++) {
+    const other = await createInvoice(sidecar);
+    await pay(sidecar, other, payer);
+    hashes.push(other.payment_hash);
+  }
+  await until(() => accepted.size === 2 * OTHERS);
+  expect(accepted.has(`${stuck.hash} inbound`)).toBe(false);
+
+  await sidecar.kill();
+  good = true;
+  sidecar = await start();
+  clock?.set(2 * LEASE_MS);
+  await until(() => accepted.size === 2 * (OTHERS + 1));
+  expect([...accepted.keys()].toSorted()).toEqual(
+    hashes.flatMap((hash) => [`${hash} inbound`, `${hash} outbound`]).toSorted(),
+  );
+  const ids = [...accepted.values()];
+  expect(ids.filter((all) => all.length !== 1 || !all[0]?.startsWith('msg_'))).toEqual([]);
+  expect(new Set(ids.flat()).size).toBe(ids.length);
+  expect(await sidecar.stop()).toBe(0);
+  never.resolve(new Response());
+  await receiver.stop(true);
+}, 120_000);
+
+interface Invoice {
+  readonly invoice: string;
+  readonly payment_hash: string;
+}
+
+async function createInvoice(sidecar: FaultSidecar): Promise<Invoice> {
+  const created = sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '3' } });
+  return (await created) as Invoice;
+}
+
+async function pay(sidecar: FaultSidecar, { invoice }: Invoice, credentials: string) {
+  await sidecar.call('POST', '/v2/node/pay_invoice', { body: { invoice }, credentials });
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let round = 0; round < 1200; round++) {
+    if (holds()) return;
+    await Bun.sleep(50);
+  }
+  throw new Error('it did not happen within a minute');
+}

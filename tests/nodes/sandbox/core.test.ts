@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -104,6 +105,61 @@ test('the feed gives what was before and what comes, with no gap, while payments
   stop.abort();
   await reading;
   expect(made.filter((one) => !seen.has(one))).toEqual([]);
+  await sandbox.connector.close();
+});
+
+test('whatever the node answers, refuses or tells its feed is in the file by then', async () => {
+  const path = join(folder, 'durable.sqlite');
+  const sandbox = open(path);
+  const file = new Database(path, { readonly: true });
+  const inFile = (index: string) =>
+    file.query<{ status: string }, [string]>('SELECT status FROM payments WHERE idx = ?').get(index)
+      ?.status;
+  const stop = new AbortController();
+  const wallet = await sandbox.controls.createWallet();
+  const { node } = await sandbox.connector.connectRoot(Buffer.from(wallet.rootSeed, 'hex'));
+  const create = () =>
+    node.createInvoice({
+      createdAtMs: Date.now(),
+      expirationSecs: 600,
+      amountMsat: 1_000n,
+      description: null,
+      descriptionHash: null,
+      personalNote: null,
+      partnerPk: null,
+      partnerPropFeePpm: null,
+      partnerBaseFeeMsat: null,
+    });
+  const told: (string | undefined)[][] = [];
+  const reading = (async () => {
+    for await (const { payments } of node.updates({
+      after: null,
+      open: async () => [],
+      signal: stop.signal,
+    })) {
+      for (const { index, status } of payments) told.push([status, inFile(index)]);
+    }
+  })();
+  for (let round = 0; round < 10; round++) {
+    const [{ payment, invoice }] = await Promise.all([create(), create()]);
+    expect(inFile(payment.index)).toBe('pending');
+    const pay = () =>
+      sandbox.controls
+        .pay({ payable: invoice, amountMsat: null, message: null, payerName: null })
+        .catch(() => null)
+        .then(() => inFile(payment.index));
+    const look = () =>
+      node.payment(payment.index).then((seen) => [seen?.status, inFile(payment.index)]);
+    const [paid, refusedAgain, [seen, kept]] = await Promise.all([pay(), pay(), look()]);
+    expect([paid, refusedAgain, seen, kept]).toEqual(Array(4).fill('completed'));
+  }
+  await Bun.sleep(20);
+  stop.abort();
+  await reading;
+  expect(told.length).toBeGreaterThan(20);
+  // The file may be further than what was told, and never behind it.
+  expect(told.filter(([status, kept]) => kept !== status && kept !== 'completed')).toEqual([]);
+  file.close();
   await sandbox.connector.close();
 });
 

@@ -10,6 +10,7 @@ import {
   verifyInvoice,
 } from '../../../src/codecs/bolt12/index.ts';
 import { NETWORKS } from '../../../src/codecs/network.ts';
+import { ApiError } from '../../../src/model/errors.ts';
 import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import type { PayOfferCommand } from '../../../src/nodes/node.ts';
@@ -20,6 +21,7 @@ import { paySpontaneously } from '../../../src/nodes/sandbox/outside.ts';
 import { payOfferFromOutside } from '../../../src/nodes/sandbox/outside-offers.ts';
 import { latestPayment } from '../../../src/nodes/sandbox/payments.ts';
 import { walletKeys } from '../../../src/nodes/sandbox/wallets.ts';
+import type { World } from '../../../src/nodes/sandbox/world.ts';
 import { onchainWorld } from './onchain-world.ts';
 
 function setUp() {
@@ -175,6 +177,29 @@ describe('paying an offer', () => {
     const sent = await pay(rich(), command(outsideOffer(behavior).offer));
     expect(sent).toMatchObject({ status, rail: 'offer' });
     expect(sent.preimage === null).toBe(status !== 'completed');
+  });
+
+  test('on a disk that is full when the receiver decides ends once there is room', async () => {
+    const { world, rich, outsideOffer, command, reload } = setUp();
+    const alice = rich();
+    let refusals = 0;
+    const settled = Promise.withResolvers<void>();
+    const full: World = {
+      ...world,
+      async answer(work) {
+        if (refusals++ === 0) throw new ApiError('overCapacity', 'The disk is full: free space.');
+        const answered = await world.answer(work);
+        settled.resolve();
+        return answered;
+      },
+    };
+    const sent = startOfferPayment(full, alice, command(outsideOffer('settle').offer));
+    world.commit();
+    await Promise.resolve();
+    expect(refusals).toBe(1);
+    expect(reload(alice, sent).status).toBe('pending');
+    await settled.promise;
+    expect(reload(alice, sent).status).toBe('completed');
   });
 
   test.each([

@@ -194,8 +194,11 @@ export interface Outbox {
       | { readonly sinceMs: number }
     ),
   ): Promise<number>;
-  /** Drops settled deliveries older than `beforeMs`, and the oldest settled ones beyond `keep`. */
-  prune(options: { beforeMs: number; keep: number }): Promise<number>;
+  /**
+   * Drops settled deliveries older than `beforeMs`, but for the newest `least`, since a clock that jumps ahead must not
+   * make failed ones undeliverable; and the oldest settled ones beyond `most`.
+   */
+  prune(options: { beforeMs: number; least: number; most: number }): Promise<number>;
   /** Deliveries in each state. */
   counts(): Promise<Record<DeliveryState, number>>;
 }

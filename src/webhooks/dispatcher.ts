@@ -15,9 +15,10 @@ const LEASE_MS = 3 * ATTEMPT_LIMIT_MS;
 const MAX_CONCURRENT = 256;
 /** The outbox is looked at no later than this, whatever the clock says. */
 const LONGEST_SLEEP_MS = 5_000;
-/** Settled deliveries can be sent again for so long, and so many of them. */
+/** Settled deliveries can be sent again for so long; so many of them at least, whatever the clock says, and at most. */
 const KEPT_MS = 30 * 24 * 3600 * 1000;
-const KEPT_COUNT = 100_000;
+const KEPT_LEAST = 10_000;
+const KEPT_MOST = 100_000;
 const PRUNE_EVERY_MS = 3600 * 1000;
 
 /** How an attempt ended: 200, another answer, none in time, or no connection. */
@@ -128,7 +129,11 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   async function prune(): Promise<void> {
     if (Math.abs(clock.now() - prunedAtMs) < PRUNE_EVERY_MS) return;
     prunedAtMs = clock.now();
-    await outbox.prune({ beforeMs: prunedAtMs - KEPT_MS, keep: KEPT_COUNT });
+    await outbox.prune({
+      beforeMs: prunedAtMs - KEPT_MS,
+      least: KEPT_LEAST,
+      most: KEPT_MOST,
+    });
   }
 
   wake();

@@ -75,6 +75,30 @@ describe('deliveries', () => {
     expect(sent).toEqual([id]);
   });
 
+  test('a delivery that failed can be sent again although the clock jumped ahead by months', async () => {
+    const world = outboxWorld();
+    const id = await world.owe(1);
+    let status = 500;
+    const sent = world.dispatch(() => status);
+    await until(async () => {
+      world.clock.nowMs += 3000;
+      world.wake();
+      return (await world.rows())[0]?.state === 'failed';
+    });
+    world.clock.nowMs += 90 * DAY_MS;
+    const later = await world.owe(2);
+    await until(() => sent.includes(later));
+    status = 200;
+    await until(async () => (await world.rows())[0]?.attempts === 1);
+    const nowMs = world.clock.now();
+    expect(await world.store.outbox.redeliver({ walletId: WALLET, nowMs, id })).toBe(1);
+    world.clock.nowMs += 3000;
+    await world.delivered(2);
+    expect(sent.filter((one) => one === id)).toHaveLength(4);
+    await world.store.outbox.prune({ beforeMs: nowMs + 1, least: 1, most: 100 });
+    expect((await world.rows()).map((row) => row.id)).toEqual([later]);
+  });
+
   test(`whatever the clock does, each notice is accepted exactly once (seed ${SEED})`, async () => {
     const random = randomFrom(SEED);
     const world = outboxWorld();

@@ -92,7 +92,7 @@ describe('observations', () => {
     await observe([done(one)]);
     const [delivery] = await due();
     await store.outbox.delivered(delivery?.id ?? '', 10);
-    expect(await store.outbox.prune({ beforeMs: 1e15, keep: 0 })).toBeGreaterThan(0);
+    expect(await store.outbox.prune({ beforeMs: 1e15, least: 0, most: 0 })).toBeGreaterThan(0);
     await store.watches.add(WALLET, { kind: 'payment', index: one.index });
     expect((await observe([done(one)])).deliveries).toBe(0);
   });

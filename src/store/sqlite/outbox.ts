@@ -7,6 +7,10 @@ import type { WriteQueue } from './write-queue.ts';
 const COLUMNS =
   'id, idx AS "index", state, attempts, last_error, due_at AS next_attempt_at, delivered_at, created_at';
 
+/** Where the settled deliveries stand, from the newest on. */
+const NEWEST_SETTLED = `SELECT seq FROM delivery WHERE body IS NOT NULL AND state != 'pending'
+       ORDER BY seq DESC LIMIT 1`;
+
 /**
  * No lease or retry is due further ahead than so many leases; one that seems to be was written before the clock was set
  * back, and is due now.
@@ -44,12 +48,12 @@ export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
      WHERE wallet = ?2 AND created_at >= ?3 AND body IS NOT NULL`,
   );
   const pruneOld = db.prepare(
-    `UPDATE delivery SET body = NULL WHERE body IS NOT NULL AND state != 'pending' AND created_at < ?`,
+    `UPDATE delivery SET body = NULL WHERE body IS NOT NULL AND state != 'pending' AND created_at < ?1
+       AND seq <= (${NEWEST_SETTLED} OFFSET ?2)`,
   );
   const pruneMany = db.prepare(
-    `UPDATE delivery SET body = NULL WHERE body IS NOT NULL AND state != 'pending' AND seq <= (
-       SELECT seq FROM delivery WHERE body IS NOT NULL AND state != 'pending'
-       ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+    `UPDATE delivery SET body = NULL WHERE body IS NOT NULL AND state != 'pending'
+       AND seq <= (${NEWEST_SETTLED} OFFSET ?)`,
   );
   // Each count is that of one partial index: the rows themselves are large and many.
   const count = db.prepare<{ pending: number; settled: number; failed: number }, []>(
@@ -89,8 +93,8 @@ export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
           ? redeliverOne.run(which.nowMs, which.walletId, which.id).changes
           : redeliverSince.run(which.nowMs, which.walletId, which.sinceMs).changes,
       ),
-    prune: ({ beforeMs, keep }) =>
-      queue.write(() => pruneOld.run(beforeMs).changes + pruneMany.run(keep).changes),
+    prune: ({ beforeMs, least, most }) =>
+      queue.write(() => pruneOld.run(beforeMs, least).changes + pruneMany.run(most).changes),
     async counts() {
       const { pending = 0, settled = 0, failed: lost = 0 } = count.get() ?? {};
       return { pending, delivered: settled - lost, failed: lost };

@@ -83,7 +83,7 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
     'SELECT json FROM journal WHERE wallet = ? AND updated_idx > ? ORDER BY updated_idx LIMIT ?',
   );
   const open = db.prepare<Row, [string]>(
-    "SELECT json FROM journal WHERE wallet = ? AND status = 'pending' ORDER BY idx",
+    "SELECT json FROM journal INDEXED BY journal_open WHERE wallet = ? AND status = 'pending' ORDER BY idx",
   );
   return {
     async tip(walletId) {

@@ -54,7 +54,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   for (const route of routes) {
     const method = route.method.toUpperCase();
     const authorize = authenticate(route.access, {
-      open: (credentials) => parts.wallets.open(credentials),
+      open: (credentials) => parts.wallets.opened(credentials) ?? parts.wallets.open(credentials),
       requireAuth: options.requireAuth && route.path.startsWith('/v2/node/'),
     });
     const meter = meters.of(route);
@@ -66,7 +66,8 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       let response: Response;
       try {
         guard(context.req.raw);
-        response = await answer(await authorize(context.req.raw.headers.get('authorization')));
+        const opened = authorize(context.req.raw.headers.get('authorization'));
+        response = await answer(opened instanceof Promise ? await opened : opened);
       } catch (error) {
         context.set('path', route.path);
         response = refuse(error, context);

@@ -22,7 +22,8 @@ export interface Runner {
   readonly idempotent: IdempotentRequests;
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json' };
+/** Made once: an object would be made into headers for each answer. */
+const JSON_HEADERS = new Headers({ 'content-type': 'application/json' });
 
 /** Answers a request whose session is open and whose body is parsed. */
 export type RunRoute = (

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { peek } from 'bun';
 import type { Clock } from '../lib/clock.ts';
 import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
@@ -39,7 +40,7 @@ interface OpenWallet {
 export class Wallets {
   readonly #options: WalletsOptions;
   readonly #wallets = new Map<string, OpenWallet>();
-  /** By SHA-256 of the credentials, so that no comparison of secrets takes a telling time. */
+  /** By {@link keyOf}. */
   readonly #sessions = new Map<string, Promise<Session>>();
   #root: Promise<Session> | null = null;
 
@@ -55,6 +56,14 @@ export class Wallets {
     const session = await this.#open(credentials ?? this.#options.defaultCredentials);
     if (!session.ended.aborted) return session;
     throw session.ended.reason;
+  }
+
+  /** {@link open} without waiting: the session of credentials that are open already and still good, or null. */
+  opened(credentials: string | null): Session | null {
+    const opening = this.#known(credentials ?? this.#options.defaultCredentials);
+    if (opening === null || peek.status(opening) !== 'fulfilled') return null;
+    const session = peek(opening) as Session;
+    return session.ended.aborted ? null : session;
   }
 
   /** Creates the wallet of the configured root seed (contract, signup). */
@@ -104,7 +113,21 @@ export class Wallets {
     );
   }
 
+  /** The session that is open or being opened, or null. */
+  #known(credentials: string | null): Promise<Session> | null {
+    if (credentials === null) return this.#root;
+    const key = keyOf(credentials);
+    const known = this.#sessions.get(key);
+    if (!known) return null;
+    // Used again: move it to the young end.
+    this.#sessions.delete(key);
+    this.#sessions.set(key, known);
+    return known;
+  }
+
   #open(credentials: string | null): Promise<Session> {
+    const known = this.#known(credentials);
+    if (known) return known;
     if (credentials === null) {
       if (this.#options.rootSeed === null) {
         throw new ApiError(
@@ -112,20 +135,13 @@ export class Wallets {
           'No credentials: send the header "Authorization: Bearer <CLIENT_CREDENTIALS>", or start the sidecar with credentials.',
         );
       }
-      this.#root ??= this.#openRoot().catch((error) => {
+      this.#root = this.#openRoot().catch((error) => {
         this.#root = null;
         throw error;
       });
       return this.#root;
     }
-    const key = createHash('sha256').update(credentials).digest('base64');
-    const known = this.#sessions.get(key);
-    if (known) {
-      // Used again: move it to the young end.
-      this.#sessions.delete(key);
-      this.#sessions.set(key, known);
-      return known;
-    }
+    const key = keyOf(credentials);
     const opening = this.#openClient(credentials).then((session) => {
       session.ended.addEventListener('abort', () => this.#sessions.delete(key), { once: true });
       return session;
@@ -247,4 +263,9 @@ export class Wallets {
       this.#wallets.delete(walletId);
     }
   }
+}
+
+/** Sessions are looked up by hash, so that no comparison of secrets takes a telling time. */
+function keyOf(credentials: string): string {
+  return createHash('sha256').update(credentials).digest('base64');
 }

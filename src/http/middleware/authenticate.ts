@@ -3,27 +3,31 @@ import { allows, requirePermission, type Session } from '../../wallet/session.ts
 import type { RouteAccess } from '../route.ts';
 
 interface AuthenticateOptions {
-  readonly open: (credentials: string | null) => Promise<Session>;
+  /** A promise only where the session is not open yet: most requests need not wait for it. */
+  readonly open: (credentials: string | null) => Session | Promise<Session>;
   /** Whether default credentials must not be used: every request brings its own (decisions section 8). */
   readonly requireAuth: boolean;
 }
 
 /** Opens the session that an Authorization header, or without one the default credentials, name for a route. */
-export type Authenticate = (authorization: string | null) => Promise<Session | undefined>;
+export type Authenticate = (authorization: string | null) => Session | undefined | Promise<Session>;
 
 /** What a route's access asks of a request's credentials; a route for everybody needs no session. */
 export function authenticate(access: RouteAccess, options: AuthenticateOptions): Authenticate {
   if (access === 'root_seed') {
-    return async (authorization) => {
+    return (authorization) => {
       requireEmptyAuthorization(authorization);
       return undefined;
     };
   }
-  if (access === 'public' && !options.requireAuth) return async () => undefined;
-  return async (authorization) => {
-    const session = await options.open(bearer(authorization, options.requireAuth));
+  if (access === 'public' && !options.requireAuth) return () => undefined;
+  const withAccess = (session: Session): Session => {
     requireAccess(session, access);
     return session;
+  };
+  return (authorization) => {
+    const opened = options.open(bearer(authorization, options.requireAuth));
+    return opened instanceof Promise ? opened.then(withAccess) : withAccess(opened);
   };
 }
 

@@ -11,16 +11,20 @@ interface GuardOptions {
  * CORS header is ever sent.
  */
 export function localGuard(options: GuardOptions): (request: Request) => void {
+  const { allowedHosts } = options;
+  // Nearly all hosts are written as they are allowed.
+  const isAllowed = (host: string) =>
+    allowedHosts.has(host) || allowedHosts.has(host.toLowerCase());
   return ({ headers }) => {
-    const host = headers.get('host')?.toLowerCase();
-    if (host === undefined || !options.allowedHosts.has(host)) {
+    const host = headers.get('host');
+    if (host === null || !isAllowed(host)) {
       throw new ApiError(
         'hostNotAllowed',
         'The Host header does not name this sidecar: use its listen address, or start it with --allow-host.',
       );
     }
     const origin = headers.get('origin');
-    if (origin !== null && !isOwnOrigin(origin, options.allowedHosts)) {
+    if (origin !== null && !isOwnOrigin(origin, allowedHosts)) {
       throw new ApiError(
         'hostNotAllowed',
         'Requests from other web pages are not allowed: call the sidecar from a program, not from a browser.',

@@ -9,7 +9,7 @@ import { freePort } from '../faults/sidecar.ts';
 import { measureEndurance, type Note } from './endurance.ts';
 import { buildFloors, residentMb, running } from './floors.ts';
 import { measureAddedLatency } from './lnd.ts';
-import { type LoadRequest, type LoadResult, load } from './load.ts';
+import { inTurn, type LoadRequest, type LoadResult, load } from './load.ts';
 import { writeFloor } from './write-floor.ts';
 
 /** Measures the compiled binary over real HTTP, with floors from the same run. `BENCH_ROWS` sets the large cache. */
@@ -125,32 +125,29 @@ note(
 // Requests against a bare server.
 const barePort = freePort();
 const bare = await running([floors.bare, String(barePort)], barePort);
-const bareRate = await run(() => ({ path: '/' }), barePort);
-note('bare server, constant answer', rate(bareRate));
 const bob = (await call('POST', '/sandbox/wallets', {})).client_credentials ?? '';
-ratio('health', await run(() => ({ path: '/v2/health' })), bareRate, 0.7);
-const info = await run(() => ({ path: '/v2/node/node_info' }));
-ratio('node_info', info, bareRate, 0.35);
-const authenticated = await run(() => ({
-  path: '/v2/node/node_info',
-  headers: { authorization: `Bearer ${bob}` },
-}));
-const authMicros = 1e6 / authenticated.perSecond - 1e6 / info.perSecond;
+const made = await call('POST', '/v2/node/create_invoice', { amount: '1' });
+await call('POST', '/v2/node/pay_invoice', { invoice: made.invoice }, bob);
+await call('PUT', '/v2/node/sync_payments');
+const info = { path: '/v2/node/node_info' };
+const [bareRate, healthRate, infoRate, authenticatedRate, paymentRate] = await inTurn([
+  () => run(() => ({ path: '/' }), barePort),
+  () => run(() => ({ path: '/v2/health' })),
+  () => run(() => info),
+  () => run(() => ({ ...info, headers: { authorization: `Bearer ${bob}` } })),
+  () => run(() => ({ path: `/v2/node/payment?index=${made.index}` })),
+]);
+note('bare server, constant answer', rate(bareRate));
+ratio('health', healthRate, bareRate, 0.7);
+ratio('node_info', infoRate, bareRate, 0.35);
+const authMicros = 1e6 / authenticatedRate.perSecond - 1e6 / infoRate.perSecond;
 note(
   'authenticating a known credential, on top of node_info',
   `${authMicros.toFixed(1)} µs`,
   '20 µs',
   authMicros < 20,
 );
-const made = await call('POST', '/v2/node/create_invoice', { amount: '1' });
-await call('POST', '/v2/node/pay_invoice', { invoice: made.invoice }, bob);
-await call('PUT', '/v2/node/sync_payments');
-ratio(
-  'payment',
-  await run(() => ({ path: `/v2/node/payment?index=${made.index}` })),
-  bareRate,
-  0.4,
-);
+ratio('payment', paymentRate, bareRate, 0.4);
 await bare.stop();
 
 // Writing.

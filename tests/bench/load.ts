@@ -130,3 +130,24 @@ function answerSize(received: Buffer): number | null {
   const match = /content-length: (\d+)/i.exec(received.toString('latin1', 0, end));
   return end + 4 + Number(match?.[1] ?? 0);
 }
+
+/** How often each of what is compared is measured. */
+const ROUNDS = 5;
+
+/**
+ * Measures several things in turn, round after round, and answers the median of each: on a machine that is now faster
+ * and now slower, what is compared must have met the same moments.
+ */
+export async function inTurn<const Measures extends readonly (() => Promise<LoadResult>)[]>(
+  measures: Measures,
+): Promise<{ [Index in keyof Measures]: LoadResult }> {
+  const results: LoadResult[][] = measures.map(() => []);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [index, measure] of measures.entries()) results[index]?.push(await measure());
+  }
+  const medians = results.map((own) => {
+    const sorted = own.toSorted((a, b) => a.perSecond - b.perSecond);
+    return sorted[Math.floor(ROUNDS / 2)];
+  });
+  return medians as { [Index in keyof Measures]: LoadResult };
+}

@@ -22,7 +22,14 @@ const ALONE = new Set(['client']);
 /** The clock, and the one who verifies webhooks in another process. */
 const CLOCKS = new Set(['lib/clock.ts', 'client/verify-webhook.ts']);
 /** The composition root and its parts, which may import everything and are imported by none but each other. */
-const ROOT_FILES = new Set(['main.ts', 'open-nodes.ts', 'connect-lnd.ts', 'dev-wallet.ts']);
+const ROOT_FILES = new Set([
+  'main.ts',
+  'serve.ts',
+  'version.ts',
+  'open-nodes.ts',
+  'connect-lnd.ts',
+  'dev-wallet.ts',
+]);
 
 interface Source {
   readonly path: string;

@@ -127,7 +127,7 @@ export class Wallets {
 
   #open(credentials: string | null): Promise<Session> {
     const known = this.#known(credentials);
-    if (known) return known;
+    if (known !== null) return known;
     if (credentials === null) {
       if (this.#options.rootSeed === null) {
         throw new ApiError(
@@ -215,7 +215,7 @@ export class Wallets {
 
   #wallet(walletId: string): OpenWallet {
     const known = this.#wallets.get(walletId);
-    if (known) return known;
+    if (known !== null) return known;
     const { store, rules, log, clock, random, onDelivery } = this.#options;
     const sessions = new Set<NodeSession>();
     const feed = new Feed({

@@ -215,7 +215,7 @@ export class Wallets {
 
   #wallet(walletId: string): OpenWallet {
     const known = this.#wallets.get(walletId);
-    if (known !== null) return known;
+    if (known) return known;
     const { store, rules, log, clock, random, onDelivery } = this.#options;
     const sessions = new Set<NodeSession>();
     const feed = new Feed({

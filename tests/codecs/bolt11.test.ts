@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { hex } from '@scure/base';
 import fc from 'fast-check';
-import { decodeBolt11, encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import { decodeBolt11, encodeBolt11, timestampOf } from '../../src/codecs/bolt11/index.ts';
 import { CodecError } from '../../src/codecs/codec-error.ts';
 import vectors from '../vectors/bolt11-examples.json';
 import { expectRefusal } from './expect-refusal.ts';
@@ -173,6 +173,16 @@ test('route hints, fallback addresses and metadata are read as written', () => {
     descriptionHash: '22'.repeat(32),
     description: null,
   });
+});
+
+test('the timestamp alone is read as the whole invoice tells it', () => {
+  for (const { invoice } of vectors.valid.filter((vector) => !('disputed' in vector))) {
+    expect(timestampOf(invoice)).toBe(decodeBolt11(invoice).timestampSecs);
+    expect(timestampOf(invoice.toUpperCase())).toBe(timestampOf(invoice));
+  }
+  for (const text of ['', 'lnbc', 'lnbc1qqq', 'lnbc1bbbbbbb']) {
+    expectRefusal(() => timestampOf(text), 'bolt11', /timestamp/);
+  }
 });
 
 test('no string makes the reader throw anything but its own error', () => {

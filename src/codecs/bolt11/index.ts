@@ -1,3 +1,3 @@
 export { decodeBolt11 } from './decode.ts';
 export { type Bolt11Fields, encodeBolt11 } from './encode.ts';
-export type { Bolt11Invoice, RouteHint } from './invoice.ts';
+export { type Bolt11Invoice, type RouteHint, timestampOf } from './invoice.ts';

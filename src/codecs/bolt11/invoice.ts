@@ -90,3 +90,20 @@ export function signedBytes(prefix: string, words: readonly number[]): Uint8Arra
   if (bits > 0) bytes[at] = (buffer << (8 - bits)) & 0xff;
   return bytes;
 }
+
+/**
+ * When an invoice was made, seconds, read without reading the rest of it: for invoices that are known to be good.
+ * Throws CodecError('bolt11') where no timestamp stands.
+ */
+export function timestampOf(invoice: string): number {
+  const at = invoice.lastIndexOf('1') + 1;
+  const letters = [...invoice.slice(at, at + TIMESTAMP_WORDS)];
+  if (at === 0 || letters.length < TIMESTAMP_WORDS) refuse('it has no timestamp');
+  return letters.reduce((secs, letter) => secs * 32 + wordOf(letter), 0);
+}
+
+/** BIP 173: the value of a letter. */
+function wordOf(letter: string): number {
+  const word = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'.indexOf(letter.toLowerCase());
+  return word >= 0 ? word : refuse('its timestamp is no bech32');
+}

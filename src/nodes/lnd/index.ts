@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Network } from '../../codecs/network.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, elapsedMs } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
 import type { Credentials } from '../../model/credentials.ts';
 import { ApiError } from '../../model/errors.ts';
@@ -59,7 +59,7 @@ export function openLnd(options: LndOptions): NodeConnector {
       clock,
       locks: keyedLock(),
       local: new LocalChanges(),
-      labels: new LabelGrace(clock),
+      labels: new LabelGrace(elapsedMs),
       sending: new Set(),
       closed: closed.signal,
     };

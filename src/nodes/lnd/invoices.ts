@@ -1,5 +1,5 @@
 import { base64, hex } from '@scure/base';
-import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { timestampOf } from '../../codecs/bolt11/index.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment, isFinal } from '../../model/payment.ts';
 import {
@@ -44,8 +44,7 @@ export async function createInvoice(
     },
     addedInvoiceShape,
   );
-  const createdAtMs =
-    decodeBolt11(added.payment_request, { verifySignature: false }).timestampSecs * 1000;
+  const createdAtMs = timestampOf(added.payment_request) * 1000;
   return {
     payment: {
       ...blankPayment({

@@ -1,4 +1,3 @@
-import type { Clock } from '../../lib/clock.ts';
 import type { LndTransaction } from './wire.ts';
 
 /** Within this time after a transaction was first seen LND has put its own label on it. */
@@ -9,12 +8,13 @@ export const LABELED_WITHIN_MS = 500;
  * channel would be taken for a payment otherwise, as it may be heard of from the network first.
  */
 export class LabelGrace {
-  readonly #clock: Clock;
+  readonly #elapsedMs: () => number;
   #firstSeenMs = new Map<string, number>();
   #waiting = false;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  /** `elapsedMs` measures durations, whatever is done to the machine's clock. */
+  constructor(elapsedMs: () => number) {
+    this.#elapsedMs = elapsedMs;
   }
 
   /** Whether a transaction was held back the last time. */
@@ -24,7 +24,7 @@ export class LabelGrace {
 
   /** The transactions whose labels are as they will stay. */
   ripe(transactions: readonly LndTransaction[]): LndTransaction[] {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#elapsedMs();
     const seen = new Map<string, number>();
     const ripe = transactions.filter(({ tx_hash, label, num_confirmations }) => {
       if (label !== '' || num_confirmations > 0) return true;

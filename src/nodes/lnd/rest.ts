@@ -61,7 +61,8 @@ export class LndRest {
 
   /**
    * The items of a stream until LND ends it, cleanly or not, or `signal` aborts; then it ends or throws. The request
-   * is answered with the first item only, so nothing tells when LND began to listen.
+   * is answered with the first item only, so nothing tells when LND began to listen. Lines that are not wanted are
+   * not even read, for streams of which most is of no interest.
    */
   async *stream<T>(
     method: StreamMethod,
@@ -69,6 +70,7 @@ export class LndRest {
     body: unknown,
     shape: z.ZodType<T>,
     signal: AbortSignal,
+    isWanted: (line: string) => boolean = () => true,
   ): AsyncGenerator<T, void, undefined> {
     const changes = method === 'POST';
     const result = z.object({ result: shape });
@@ -83,6 +85,7 @@ export class LndRest {
       const status = response.statusCode ?? 0;
       if (status !== 200) throw this.#refused(status, await textOf(response));
       for await (const line of lines(response)) {
+        if (!isWanted(line)) continue;
         const item: unknown = parseJson(line, changes);
         const refusal = streamRefusal.safeParse(item);
         if (refusal.success) throw this.#refusal(status, refusal.data.error);

@@ -1,3 +1,4 @@
+import { elapsedMs } from '../../lib/clock.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
@@ -55,20 +56,16 @@ export async function* followWallet(
   };
   try {
     yield* look(true);
-    let lookAtMs = wallet.clock.now() + SETTLED_IN_MS;
+    let lookAtMs = elapsedMs() + SETTLED_IN_MS;
     while (!signal.aborted) {
-      await inbox.wait(lookAtMs - wallet.clock.now(), signal);
+      await inbox.wait(lookAtMs - elapsedMs(), signal);
       const payments = inbox.take();
-      if (inbox.takeLookSoon()) {
-        lookAtMs = Math.min(lookAtMs, wallet.clock.now() + SETTLED_IN_MS);
-      }
       if (payments.length > 0) yield { payments, cursor: null, caughtUp: false };
-      if (inbox.takeLook() || wallet.clock.now() >= lookAtMs) {
+      if (inbox.wanted === 'soon') lookAtMs = Math.min(lookAtMs, elapsedMs() + SETTLED_IN_MS);
+      if (inbox.wanted === 'now' || elapsedMs() >= lookAtMs) {
+        inbox.wanted = null;
         yield* look(false);
-        const nowMs = wallet.clock.now();
-        const soonest = (await options.open()).map((payment) => lookedAfter(payment, nowMs));
-        lookAtMs = Math.min(nowMs + LOOK_AGAIN_MS, ...soonest);
-        if (wallet.labels.waiting) lookAtMs = nowMs + LABELED_WITHIN_MS;
+        lookAtMs = elapsedMs() + (await untilNextLook(wallet, options));
       }
     }
   } finally {
@@ -77,14 +74,24 @@ export async function* followWallet(
   }
 }
 
+/** How long nothing needs a look, milliseconds, if no stream says otherwise. */
+async function untilNextLook(wallet: LndWallet, { open }: UpdatesOptions): Promise<number> {
+  if (wallet.labels.waiting) return LABELED_WITHIN_MS;
+  const nowMs = wallet.clock.now();
+  return (await open()).reduce(
+    (least, payment) => Math.min(least, untilWorthALook(payment, nowMs)),
+    LOOK_AGAIN_MS,
+  );
+}
+
 /**
- * When an unfinished payment is worth a look: LND cancels what has expired some time after, and tells nobody. One whose
- * HTLC is held outlives its expiry by as long as its holder likes.
+ * When an unfinished payment should be looked at: LND cancels what has expired some time after, and tells nobody. One
+ * whose HTLC is held outlives its expiry by as long as its holder likes.
  */
-function lookedAfter({ direction, expiresAtMs }: Payment, nowMs: number): number {
-  if (direction !== 'inbound' || expiresAtMs === null) return Infinity;
-  if (nowMs > expiresAtMs + CANCELED_WITHIN_MS) return Infinity;
-  return Math.max(expiresAtMs, nowMs) + SETTLED_IN_MS;
+function untilWorthALook({ direction, expiresAtMs }: Payment, nowMs: number): number {
+  if (direction !== 'inbound' || expiresAtMs === null) return LOOK_AGAIN_MS;
+  if (nowMs > expiresAtMs + CANCELED_WITHIN_MS) return LOOK_AGAIN_MS;
+  return Math.max(expiresAtMs - nowMs, 0) + SETTLED_IN_MS;
 }
 
 interface Following {
@@ -99,12 +106,17 @@ async function followInvoices({ rest, wallet, cursor, inbox, signal }: Following
   // One item of backlog at least: it shows that LND listens.
   const query = `add_index=${Math.max(cursor.addIndex - 1, 0)}&settle_index=${cursor.settleIndex}`;
   const path = `/v1/invoices/subscribe?${query}`;
-  for await (const invoice of rest.stream('GET', path, undefined, invoiceShape, signal)) {
+  // A new invoice is most often the sidecar's own, which is stored already; others are told by the next look.
+  const isSettled = (line: string) => {
+    const isNew = line.includes('"state":"OPEN"');
+    if (isNew) inbox.requestLookSoon();
+    return !isNew;
+  };
+  const settled = rest.stream('GET', path, undefined, invoiceShape, signal, isSettled);
+  for await (const invoice of settled) {
     cursor.settleIndex = Math.max(cursor.settleIndex, invoice.settle_index);
     const payment = invoicePayment(invoice, wallet.clock.now());
-    // A new invoice is most often the sidecar's own, which is stored already; others are told by the next look.
-    if (payment?.status === 'pending') inbox.requestLookSoon();
-    else if (payment) inbox.add([payment]);
+    if (payment) inbox.add([payment]);
   }
 }
 
@@ -143,9 +155,9 @@ function disconnected(): ApiError {
 
 /** What the streams brought and nobody has taken yet. */
 class Inbox {
+  /** Whether somebody asked for a look; it is for the reader to put back. */
+  wanted: 'now' | 'soon' | null = null;
   #payments: Payment[] = [];
-  #look = false;
-  #lookSoon = false;
   #failure: { readonly error: unknown } | null = null;
   #arrived = Promise.withResolvers<void>();
 
@@ -155,12 +167,14 @@ class Inbox {
   };
 
   readonly requestLook = (): void => {
-    this.#look = true;
+    this.wanted = 'now';
     this.#arrived.resolve();
   };
 
   readonly requestLookSoon = (): void => {
-    this.#lookSoon = true;
+    // Once is enough: where many invoices are made, each would wake the reader.
+    if (this.wanted !== null) return;
+    this.wanted = 'soon';
     this.#arrived.resolve();
   };
 
@@ -185,17 +199,5 @@ class Inbox {
     this.#payments = [];
     if (!this.#failure) this.#arrived = Promise.withResolvers();
     return taken;
-  }
-
-  takeLookSoon(): boolean {
-    const wanted = this.#lookSoon;
-    this.#lookSoon = false;
-    return wanted;
-  }
-
-  takeLook(): boolean {
-    const wanted = this.#look;
-    this.#look = false;
-    return wanted;
   }
 }

@@ -40,7 +40,7 @@ export async function measureAddedLatency(): Promise<{
     };
     try {
       return {
-        version: alice.version,
+        version: alice.version.split(' ')[0] ?? alice.version,
         added: [
           await compare('node_info', direct.nodeInfo, () => call('GET', '/v2/node/node_info')),
           await compare('create_invoice', direct.createInvoice, () =>

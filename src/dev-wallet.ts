@@ -49,15 +49,15 @@ export function welcomeLines(baseUrl: string): string[] {
     'A sandbox wallet is ready. Its coins are worthless. Paste these lines one after another:',
     '',
     '# What the wallet holds',
-    `curl -s ${baseUrl}/v2/node/node_info`,
+    `curl -s ${baseUrl}/v2/node/node_info; echo`,
     '# An invoice for 1000 sats',
     `INVOICE=$(curl -s ${baseUrl}/v2/node/create_invoice ${json} -d '{"amount":"1000","description":"Coffee"}' | sed 's/.*"invoice":"\\([^"]*\\)".*/\\1/'); echo $INVOICE`,
     '# A second wallet',
     `OTHER=$(curl -s -X POST ${baseUrl}/sandbox/wallets | sed 's/.*"client_credentials":"\\([^"]*\\)".*/\\1/')`,
     '# It pays the invoice',
-    `curl -s ${baseUrl}/v2/node/pay -H "authorization: Bearer $OTHER" ${json} -d "{\\"payable\\":\\"$INVOICE\\"}"`,
+    `curl -s ${baseUrl}/v2/node/pay -H "authorization: Bearer $OTHER" ${json} -d "{\\"payable\\":\\"$INVOICE\\"}"; echo`,
     '# The finished payment, read back by the first wallet',
-    `curl -s -X PUT ${baseUrl}/v2/node/sync_payments; curl -s "${baseUrl}/v2/node/list_payments?filter=completed&limit=1"`,
+    `curl -s -X PUT ${baseUrl}/v2/node/sync_payments; echo; curl -s "${baseUrl}/v2/node/list_payments?filter=completed&limit=1"; echo`,
     '',
   ];
 }

@@ -143,6 +143,12 @@ describeNetwork('faults between the sidecar and LND', (network) => {
     expect((await sidecar.get('/v2/health')).status).toBe('ok');
   });
 
+  test('a connection that died with LND unnoticed costs no invoice', async () => {
+    await sidecar.post('/v2/node/create_invoice', { amount: '1' });
+    await restartAlice();
+    for (const amount of ['1', '2', '3']) await sidecar.post('/v2/node/create_invoice', { amount });
+  });
+
   test('a send that was cut off before LND had it is not paid twice when it is tried again', async () => {
     await network().alice.stop();
     const { invoice } = await bob().invoice({ value: '6' });

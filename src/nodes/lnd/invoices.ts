@@ -43,6 +43,7 @@ export async function createInvoice(
       private: true,
     },
     addedInvoiceShape,
+    { harmlessTwice: true },
   );
   const createdAtMs = timestampOf(added.payment_request) * 1000;
   return {
@@ -105,6 +106,7 @@ async function cancel(rest: LndRest, hash: string): Promise<void> {
       '/v2/invoices/cancel',
       { payment_hash: base64.encode(hex.decode(hash)) },
       anyShape,
+      { harmlessTwice: true },
     );
   } catch (error) {
     if (!refusalText(error).includes('already settled')) throw error;

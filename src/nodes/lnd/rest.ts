@@ -9,6 +9,8 @@ interface CallOptions {
   readonly timeoutMs?: number;
   /** Whether a lost answer leaves open what LND did. */
   readonly changes?: boolean;
+  /** Whether it does no harm when it is done twice: then a connection that died unnoticed is tried anew. */
+  readonly harmlessTwice?: boolean;
 }
 
 type StreamMethod = 'GET' | 'POST' | 'DELETE';
@@ -102,9 +104,15 @@ export class LndRest {
     path: string,
     body: unknown,
     shape: z.ZodType<T>,
-    { timeoutMs = DEFAULT_TIMEOUT_MS, changes = false }: CallOptions,
+    { timeoutMs = DEFAULT_TIMEOUT_MS, changes = false, harmlessTwice = false }: CallOptions,
   ): Promise<T> {
-    const response = await this.#send(method, path, body, AbortSignal.timeout(timeoutMs), changes);
+    const send = () =>
+      this.#send(method, path, body, AbortSignal.timeout(timeoutMs), changes && !harmlessTwice);
+    const response = await send().catch((error) => {
+      // LND was restarted since the connection was last used; the runtime repeats reads by itself.
+      if (harmlessTwice && isDeadConnection(error)) return send();
+      throw error;
+    });
     let text: string;
     try {
       text = await response.text();
@@ -190,6 +198,11 @@ const CERTIFICATE_REFUSED: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'CERT_HAS_EXPIRED',
 ]);
+function isDeadConnection(error: unknown): boolean {
+  const cause = error instanceof ApiError ? error.cause : error;
+  return (cause as { code?: string }).code === 'ECONNRESET';
+}
+
 /** Failures before a request could leave. */
 const NOTHING_SENT: ReadonlySet<string> = new Set([
   ...CERTIFICATE_REFUSED,

@@ -1,15 +1,14 @@
-import { Database } from 'bun:sqlite';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { blankPayment, encodePayment } from '../../src/model/payment.ts';
-import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import { freePort } from '../faults/sidecar.ts';
-import { measureEndurance, type Note } from './endurance.ts';
+import { measureEndurance } from './endurance.ts';
+import { figures, note, rate, ratio } from './figures.ts';
 import { buildFloors, residentMb, running } from './floors.ts';
 import { measureAddedLatency } from './lnd.ts';
 import { inTurn, type LoadRequest, type LoadResult, load } from './load.ts';
+import { seedPayments } from './seed-payments.ts';
 import { writeFloor } from './write-floor.ts';
 
 /** Measures the compiled binary over real HTTP, with floors from the same run. `BENCH_ROWS` sets the large cache. */
@@ -20,25 +19,6 @@ const MIXED_REQUESTS = Number(process.env.BENCH_MIXED ?? 200_000);
 const READS = Number(process.env.BENCH_READS ?? 1_000_000);
 const CONNECTIONS = 16;
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
-
-interface Figure {
-  readonly name: string;
-  readonly value: string;
-  readonly wanted?: string;
-  readonly met?: boolean;
-}
-const figures: Figure[] = [];
-const note: Note = (name, value, wanted, met) => {
-  figures.push({
-    name,
-    value,
-    ...(wanted === undefined ? {} : { wanted }),
-    ...(met === undefined ? {} : { met }),
-  });
-  console.log(
-    `${name.padEnd(52)} ${value}${wanted ? `  (wanted ${wanted}: ${met ? 'met' : 'MISSED'})` : ''}`,
-  );
-};
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-bench-'));
 const data = join(folder, 'data');
@@ -88,13 +68,6 @@ async function call(method: string, path: string, body?: unknown, credentials?: 
 }
 const run = (next: () => LoadRequest, on = port, connections = CONNECTIONS): Promise<LoadResult> =>
   load({ port: on, connections, ms: MS, next });
-const rate = (result: LoadResult) =>
-  `${Math.round(result.perSecond)}/s, p50 ${result.p50Ms.toFixed(2)} ms, p99 ${result.p99Ms.toFixed(2)} ms`;
-const ratio = (name: string, result: LoadResult, floor: LoadResult, least: number) => {
-  const value = result.perSecond / floor.perSecond;
-  note(name, `${rate(result)}; ratio ${value.toFixed(2)}`, `${least}`, value >= least);
-};
-
 console.log(
   `${cpus().length} x ${cpus()[0]?.model}, Bun ${Bun.version}, ${MS} ms a figure, ${CONNECTIONS} connections\n`,
 );
@@ -342,37 +315,3 @@ writeFileSync(
   ),
 );
 console.log('\nwritten to dist/bench.json');
-
-/** Writes finished payments straight into the sandbox's file, while nobody has it open. */
-function seedPayments(path: string, userPk: string, rows: number): void {
-  const db = new Database(path);
-  const insert = db.prepare(
-    'INSERT INTO payments (user_pk, idx, id, updated_ms, status, json) VALUES (?, ?, ?, ?, ?, ?)',
-  );
-  db.transaction(() => {
-    for (let at = 1; at <= rows; at++) {
-      const id = paymentId('ln', at.toString(16).padStart(64, '0'));
-      const index = paymentIndex(at, id);
-      const payment = blankPayment({
-        index,
-        rail: 'invoice',
-        direction: 'inbound',
-        status: 'completed',
-        statusMsg: 'completed',
-        createdAtMs: at,
-        updatedAtMs: at,
-      });
-      insert.run(
-        userPk,
-        index,
-        id,
-        at,
-        'completed',
-        JSON.stringify(
-          encodePayment({ ...payment, amountMsat: 1000n, finalizedAtMs: at, hash: id.slice(3) }),
-        ),
-      );
-    }
-  })();
-  db.close();
-}

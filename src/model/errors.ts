@@ -106,6 +106,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether something caught is an {@link ApiError} of one of these kinds. */
+export function isApiError(error: unknown, ...kinds: readonly ErrorName[]): error is ApiError {
+  return error instanceof ApiError && kinds.includes(error.kind);
+}
+
 /** Error 7 for one field: `data.issues` names it (decisions section 2). */
 export function rejected(path: string, message: string): ApiError {
   return new ApiError('rejected', path === '' ? message : `${path}: ${message}`, {

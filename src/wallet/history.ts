@@ -1,4 +1,4 @@
-import { ApiError } from '../model/errors.ts';
+import { isApiError } from '../model/errors.ts';
 import type { Payment } from '../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
 import type { NodeHistory, NodeSession } from '../nodes/node.ts';
@@ -37,10 +37,6 @@ function nativeHistory({ node }: NodeSession, history: NodeHistory): History {
   };
 }
 
-function isUnreachable(error: unknown): boolean {
-  return error instanceof ApiError && (error.kind === 'unreachable' || error.kind === 'timeout');
-}
-
 function journaledHistory(
   session: NodeSession,
   walletId: string,
@@ -62,7 +58,7 @@ function journaledHistory(
       if (known && known.status !== 'pending') return known;
       const seen = await session.node.payment(index).catch((error) => {
         // What is known is the best answer while the node cannot be asked.
-        if (known && isUnreachable(error)) return null;
+        if (known && isApiError(error, 'unreachable', 'timeout')) return null;
         throw error;
       });
       if (seen) await feed.apply({ payments: [seen], cursor: null }, session);

@@ -1,5 +1,5 @@
 import { formatAmountMsat } from '../model/amount.ts';
-import { ApiError, refused, rejected } from '../model/errors.ts';
+import { isApiError, refused, rejected } from '../model/errors.ts';
 import type { Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { LnurlWithdrawRequest } from '../net/lnurl.ts';
@@ -67,7 +67,7 @@ async function submit(
   try {
     await services.lnurl.submitWithdraw(found, invoice, { signal });
   } catch (error) {
-    if (error instanceof ApiError && error.kind === 'refused') {
+    if (isApiError(error, 'refused')) {
       await session.node.cancelInvoice(index);
     }
     throw error;

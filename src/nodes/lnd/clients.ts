@@ -4,7 +4,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { type Client, isActive } from '../../model/client.ts';
 import type { Credentials, NodeReference } from '../../model/credentials.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import {
   effectivePermissions,
   PERMISSIONS,
@@ -102,7 +102,7 @@ export class ClientRegistry {
       await this.#state.put(userPk, FOLLOWER, 'macaroon', macaroon);
       return macaroon;
     } catch (error) {
-      if (error instanceof ApiError && error.kind === 'forbidden') return null;
+      if (isApiError(error, 'forbidden')) return null;
       throw error;
     }
   }
@@ -234,7 +234,7 @@ async function isGood(rest: LndRest): Promise<boolean> {
     await rest.get('/v1/getinfo', infoShape);
     return true;
   } catch (error) {
-    if (error instanceof ApiError && error.kind === 'unauthenticated') return false;
+    if (isApiError(error, 'unauthenticated')) return false;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { Network } from '../../codecs/network.ts';
 import { type Clock, elapsedMs } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
 import type { Credentials } from '../../model/credentials.ts';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, isApiError } from '../../model/errors.ts';
 import type { Permission } from '../../model/permissions.ts';
 import { endedCredentials, openClientSessions } from '../client-sessions.ts';
 import type { NodeConnector, NodeSession } from '../node.ts';
@@ -97,7 +97,7 @@ export function openLnd(options: LndOptions): NodeConnector {
   ): Promise<RegisteredClient> {
     const macaroon = readMacaroon(secret);
     if (!macaroon) throw endedCredentials();
-    const rest = new LndRest(reference, secret, { contact, rejected: () => undefined });
+    const rest = new LndRest(reference, secret, { contact });
     const { info, network } = await readInfo(rest);
     const client = {
       clientPk,
@@ -119,7 +119,7 @@ export function openLnd(options: LndOptions): NodeConnector {
 
   function rootRest(rootSeed: Uint8Array): LndRest {
     const macaroonHex = adminMacaroon(rootSeed, random(16));
-    return new LndRest(rootLocation(), macaroonHex, { contact, rejected: () => undefined });
+    return new LndRest(rootLocation(), macaroonHex, { contact });
   }
 
   return {
@@ -185,10 +185,7 @@ export async function inspectMacaroon(
 ): Promise<{ version: string; nodePk: string; network: Network; permissions: Permission[] }> {
   const macaroon = readMacaroon(macaroonHex);
   if (!macaroon) throw new ApiError('rejected', 'This is no macaroon of LND: give another file.');
-  const rest = new LndRest(location, macaroonHex, {
-    contact: () => undefined,
-    rejected: () => undefined,
-  });
+  const rest = new LndRest(location, macaroonHex);
   const { info, network } = await readInfo(rest);
   return {
     version: versionOf(info),
@@ -218,7 +215,7 @@ function userPkOf(nodePk: string): string {
 function explained(error: unknown): unknown {
   const text = refusalText(error);
   if (text.includes('wallet not created')) return notSignedUp(error);
-  if (error instanceof ApiError && error.kind === 'unauthenticated') {
+  if (isApiError(error, 'unauthenticated')) {
     return new ApiError(
       'unauthenticated',
       'The LND at --node-url has a wallet of another root seed: give that seed, or another LND.',

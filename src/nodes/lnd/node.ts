@@ -1,4 +1,4 @@
-import { ApiError } from '../../model/errors.ts';
+import { isApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import { idOfIndex, type PaymentId } from '../../model/payment-index.ts';
 import type { Guard } from '../client-sessions.ts';
@@ -126,7 +126,7 @@ async function ifAllowed<T>(read: Promise<T | null>): Promise<T | null> {
   try {
     return await read;
   } catch (error) {
-    if (error instanceof ApiError && error.kind === 'forbidden') return null;
+    if (isApiError(error, 'forbidden')) return null;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-import { ApiError } from '../../model/errors.ts';
-import { isFinal, type Payment } from '../../model/payment.ts';
+import { isApiError } from '../../model/errors.ts';
+import { idOf, isFinal, type Payment } from '../../model/payment.ts';
 import type { FollowCursor } from './cursor.ts';
 import { lookUpInvoice } from './invoices.ts';
 import { transactionsSince } from './onchain.ts';
@@ -52,7 +52,7 @@ async function* asAllowed(read: AsyncGenerator<Payment[]>): AsyncGenerator<Payme
   try {
     yield* read;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
+    if (!isApiError(error, 'forbidden')) throw error;
   }
 }
 
@@ -144,10 +144,9 @@ async function* transactions(
   const recent = wallet.labels.ripe(await transactionsSince(rest, cursor.height));
   const nowMs = wallet.clock.now();
   const seen = recent.flatMap((transaction) => transactionPayments(transaction, nowMs));
-  const sent = new Set(seen.map(({ index }) => index.slice(20)));
+  const sent = new Set(seen.map(idOf));
   const unsent = sends.filter(
-    (payment) =>
-      payment.txid === null && !sent.has(payment.index.slice(20)) && wasNeverSent(payment, nowMs),
+    (payment) => payment.txid === null && !sent.has(idOf(payment)) && wasNeverSent(payment, nowMs),
   );
   cursor.height = Math.max(0, block_height - UNSETTLED_BLOCKS);
   yield [...seen, ...unsent.map((payment) => neverSent(payment, nowMs))];

@@ -23,9 +23,9 @@ const streamRefusal = z.object({ error: refusalShape });
 /** What the answers say beyond their content. */
 export interface LndEvents {
   /** LND answered, or could not be reached. */
-  readonly contact: (reached: boolean) => void;
+  readonly contact?: (reached: boolean) => void;
   /** LND does not accept the macaroon any more. */
-  readonly rejected: () => void;
+  readonly rejected?: () => void;
 }
 
 /** LND's REST interface with one macaroon. Every method throws {@link ApiError}; see the port's doc comment. */
@@ -34,7 +34,7 @@ export class LndRest {
   readonly #macaroonHex: string | null;
   readonly #events: LndEvents;
 
-  constructor(location: LndLocation, macaroonHex: string | null, events: LndEvents) {
+  constructor(location: LndLocation, macaroonHex: string | null, events: LndEvents = {}) {
     this.#location = location;
     this.#macaroonHex = macaroonHex;
     this.#events = events;
@@ -42,8 +42,8 @@ export class LndRest {
 
   /** The same LND with another macaroon, whose rejection concerns nobody else. */
   with(macaroonHex: string): LndRest {
-    const { contact } = this.#events;
-    return new LndRest(this.#location, macaroonHex, { contact, rejected: () => undefined });
+    const { rejected: _, ...events } = this.#events;
+    return new LndRest(this.#location, macaroonHex, events);
   }
 
   /** Reads. */
@@ -83,7 +83,7 @@ export class LndRest {
         body,
         signal,
       });
-      this.#events.contact(true);
+      this.#events.contact?.(true);
       const status = response.statusCode ?? 0;
       if (status !== 200) throw this.#refused(status, await textOf(response));
       for await (const line of lines(response)) {
@@ -142,7 +142,7 @@ export class LndRest {
           : { headers: { 'grpc-metadata-macaroon': this.#macaroonHex } }),
         ...(cert === null ? {} : { tls: { ca: cert } }),
       });
-      this.#events.contact(true);
+      this.#events.contact?.(true);
       return response;
     } catch (error) {
       throw this.#broken(error, changes);
@@ -160,7 +160,7 @@ export class LndRest {
 
   #refusal(httpStatus: number, { code, message }: z.infer<typeof refusalShape>): ApiError {
     const error = refusalError(new LndRefusal(httpStatus, code, message));
-    if (error.kind === 'unauthenticated') this.#events.rejected();
+    if (error.kind === 'unauthenticated') this.#events.rejected?.();
     return error;
   }
 
@@ -174,7 +174,7 @@ export class LndRest {
         outcomeUnknown,
       });
     }
-    if (name !== 'AbortError') this.#events.contact(false);
+    if (name !== 'AbortError') this.#events.contact?.(false);
     if (CERTIFICATE_REFUSED.has(code ?? '')) {
       return new ApiError(
         'unreachable',

@@ -1,6 +1,6 @@
 import { elapsedMs } from '../../lib/clock.ts';
 import { sleep } from '../../lib/sleep.ts';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, isApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { UpdateBatch, UpdatesOptions } from '../node.ts';
 import { type FollowCursor, readCursor, writeCursor } from './cursor.ts';
@@ -39,7 +39,7 @@ export async function* followWallet(
       () => inbox.fail(disconnected()),
       (error) => {
         // What this LND was built without, or the macaroon may not follow, is told by the looks, as far as they may.
-        if (!isMissing(error) && !isForbidden(error)) inbox.fail(error);
+        if (!isMissing(error) && !isApiError(error, 'forbidden')) inbox.fail(error);
       },
     );
   }
@@ -143,10 +143,6 @@ async function followBlocks({ rest, inbox, signal }: Following): Promise<void> {
 
 function isMissing(error: unknown): boolean {
   return !isUnknownToLnd(error) && refusalText(error) === 'Not Found';
-}
-
-function isForbidden(error: unknown): boolean {
-  return error instanceof ApiError && error.kind === 'forbidden';
 }
 
 function disconnected(): ApiError {

@@ -1,7 +1,7 @@
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import { blankPayment, type Payment } from '../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
 import type { PayInvoiceCommand, PayOfferCommand } from '../node.ts';
@@ -195,7 +195,7 @@ async function decide(world: World, userPk: string, index: PaymentIndex): Promis
   try {
     await world.answer(() => advance(world, userPk, index));
   } catch (error) {
-    if (!(error instanceof ApiError && error.kind === 'overCapacity')) throw error;
+    if (!isApiError(error, 'overCapacity')) throw error;
     await sleep(FULL_DISK_PAUSE_MS);
     await decide(world, userPk, index);
   }

@@ -38,11 +38,7 @@ beforeEach(() => {
   state = 'NON_EXISTING';
   requests = [];
 });
-const rest = () =>
-  new LndRest({ url: fakeLnd.url.origin, cert: null }, null, {
-    contact: () => undefined,
-    rejected: () => undefined,
-  });
+const rest = () => new LndRest({ url: fakeLnd.url.origin, cert: null }, null);
 
 test('what follows from a root seed for LND never changes', () => {
   expect(hex.encode(derive(SEED, DERIVATION_LABELS.lndMaster))).toBe(VECTORS.master);

@@ -3,20 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { buildProgram } from '../../src/cli/index.ts';
+import { documentedProgram } from './program.ts';
 import { runBinary } from './sidecar.ts';
 
-const program = buildProgram({
-  version: '0',
-  env: {},
-  cwd: '/',
-  stdout: () => undefined,
-  stderr: () => undefined,
-  serve: async () => undefined,
-  connectLnd: async () => {
-    throw new Error('help asks no node');
-  },
-});
+const program = documentedProgram();
 const commands = commandsBelow(program, []);
 const leaves = commands.filter(({ command }) => command.commands.length === 0);
 const paths = commands.map(({ path }) => path);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { test } from './node-test.ts';
 import { type Body, expectError } from './request.ts';
+import { indexes, UNKNOWN_INDEX, walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
@@ -9,15 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const UNKNOWN = `0000000000000000001-ln_${'0'.repeat(64)}`;
-const invoice = (amount = '10') => world.post('/v2/node/create_invoice', { amount });
-const receive = async (amount = '10') => {
-  const made = await invoice(amount);
-  await world.post('/v2/node/pay_invoice', { invoice: made.invoice }, world.bob);
-  return made;
-};
-const list = (query: Record<string, string>) => world.get('/v2/node/list_payments', query);
-const indexes = (body: Body) => body.payments.map(({ index }: Body) => index);
+const { invoice, list, receive } = walletSteps(() => world);
 
 describe('the cache', () => {
   test('changes only with a sync, which counts what is new and what was updated', async () => {
@@ -109,7 +102,7 @@ describe('the cache', () => {
 
 describe('payment', () => {
   test('an index that does not exist is 404, code 107, Payment not found', async () => {
-    const answer = await world.call('GET', '/v2/node/payment', { query: { index: UNKNOWN } });
+    const answer = await world.call('GET', '/v2/node/payment', { query: { index: UNKNOWN_INDEX } });
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual({
       code: 107,
@@ -129,7 +122,7 @@ describe('payment', () => {
   });
 
   test('a malformed index is refused', async () => {
-    for (const index of ['', 'x', `u${UNKNOWN}`, UNKNOWN.toUpperCase()]) {
+    for (const index of ['', 'x', `u${UNKNOWN_INDEX}`, UNKNOWN_INDEX.toUpperCase()]) {
       expectError(await world.call('GET', '/v2/node/payment', { query: { index } }), 'rejected');
     }
   });
@@ -173,7 +166,7 @@ describe('personal notes', () => {
     }
     expectError(
       await world.call('POST', '/v2/node/update_personal_note', {
-        body: { index: UNKNOWN, personal_note: 'x' },
+        body: { index: UNKNOWN_INDEX, personal_note: 'x' },
       }),
       'notFound',
     );

@@ -67,3 +67,26 @@ function checkShape(method: string, path: string, status: number, body: unknown)
   route.response.parse(body);
   routeAnswered(method, path);
 }
+
+/** Calls that must succeed, by method. */
+export interface SucceedingCalls {
+  post(path: string, body?: unknown, credentials?: string): Promise<Body>;
+  get(path: string, query?: Readonly<Record<string, string>>, credentials?: string): Promise<Body>;
+  put(path: string, body?: unknown, credentials?: string): Promise<Body>;
+}
+
+/** Calls that answer the body, and throw for every status but 200. */
+export function succeedingCalls(
+  call: (method: string, path: string, options?: CallOptions) => Promise<Answer>,
+): SucceedingCalls {
+  const done = async (method: string, path: string, options: CallOptions): Promise<Body> => {
+    const answer = await call(method, path, options);
+    if (answer.status === 200) return answer.body;
+    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  };
+  return {
+    post: (path, body = {}, credentials) => done('POST', path, { body, credentials }),
+    get: (path, query = {}, credentials) => done('GET', path, { query, credentials }),
+    put: (path, body = {}, credentials) => done('PUT', path, { body, credentials }),
+  };
+}

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { routeAnswered } from './called-routes.ts';
 import { test } from './node-test.ts';
 import { type Body, expectError } from './request.ts';
+import { indexes, UNKNOWN_INDEX, walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
@@ -10,15 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const UNKNOWN = `0000000000000000001-ln_${'0'.repeat(64)}`;
-const invoice = (amount = '10') => world.post('/v2/node/create_invoice', { amount });
-const receive = async (amount = '10') => {
-  const made = await invoice(amount);
-  await world.post('/v2/node/pay_invoice', { invoice: made.invoice }, world.bob);
-  return made;
-};
-const list = (query: Record<string, string>) => world.get('/v2/node/list_payments', query);
-const indexes = (body: Body) => body.payments.map(({ index }: Body) => index);
+const { invoice, list, receive } = walletSteps(() => world);
 
 describe('waiting', () => {
   test('wait_for_payment answers as soon as the payment is final, and at once when it is', async () => {
@@ -50,7 +43,7 @@ describe('waiting', () => {
 
   test('an unknown payment is 107', async () => {
     expectError(
-      await world.call('GET', '/v2/node/wait_for_payment', { query: { index: UNKNOWN } }),
+      await world.call('GET', '/v2/node/wait_for_payment', { query: { index: UNKNOWN_INDEX } }),
       'notFound',
     );
   });

@@ -12,11 +12,34 @@ export interface WalletSteps {
   arrived(isIt: (payment: Body) => boolean): Promise<Body>;
   /** The default wallet's unused address. */
   address(): Promise<string>;
+  /** An invoice of the default wallet over so many sats. */
+  invoice(amount?: string): Promise<Body>;
+  /** {@link invoice}, paid by the second wallet. */
+  receive(amount?: string): Promise<Body>;
+  /** list_payments of the default wallet. */
+  list(query: Readonly<Record<string, string>>): Promise<Body>;
+}
+
+/** An index that no payment has. */
+export const UNKNOWN_INDEX = `0000000000000000001-ln_${'0'.repeat(64)}`;
+
+/** The indexes in an answer that holds payments, in their order. */
+export function indexes(body: Body): string[] {
+  return body.payments.map(({ index }: Body) => index);
 }
 
 /** Steps in a world that is opened before the first of them is called. */
 export function walletSteps(opened: () => ConformanceWorld): WalletSteps {
+  const invoice = (amount = '10') => opened().post('/v2/node/create_invoice', { amount });
   return {
+    invoice,
+    async receive(amount) {
+      const made = await invoice(amount);
+      const world = opened();
+      await world.post('/v2/node/pay_invoice', { invoice: made.invoice }, world.bob);
+      return made;
+    },
+    list: (query) => opened().get('/v2/node/list_payments', query),
     pay(body) {
       const world = opened();
       return world.post('/v2/node/pay', body, world.bob);

@@ -7,21 +7,23 @@ import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sideca
 import { openLndWorld } from '../interop/lnd-world.ts';
 import { worldClosed } from './called-routes.ts';
 import { CONFORMANCE_NODE } from './node-test.ts';
-import { type Answer, type Body, type CallOptions, request } from './request.ts';
+import {
+  type Answer,
+  type Body,
+  type CallOptions,
+  request,
+  type SucceedingCalls,
+  succeedingCalls,
+} from './request.ts';
 
 /** The compiled binary on a sandbox of its own, with a funded default wallet and a second one. */
-export interface ConformanceWorld {
+export interface ConformanceWorld extends SucceedingCalls {
   readonly baseUrl: string;
   readonly port: number;
   readonly dataDir: string;
   /** Credentials of the second wallet, scope full. */
   readonly bob: string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** POST with a body, which must succeed. */
-  post(path: string, body?: unknown, credentials?: string): Promise<Body>;
-  /** GET, which must succeed. */
-  get(path: string, query?: Readonly<Record<string, string>>, credentials?: string): Promise<Body>;
-  put(path: string, body?: unknown, credentials?: string): Promise<Body>;
   restart(): Promise<void>;
   sidecar(): FaultSidecar;
   close(): Promise<void>;
@@ -40,22 +42,13 @@ async function openSandboxWorld(webhookUrl?: string): Promise<ConformanceWorld> 
   const { baseUrl } = sidecar;
   const call = (method: string, path: string, given: CallOptions = {}) =>
     request(baseUrl, method, path, given);
-  const done = async (method: string, path: string, given: CallOptions): Promise<Body> => {
-    const answer = await call(method, path, given);
-    if (answer.status !== 200) {
-      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    }
-    return answer.body;
-  };
   const world: ConformanceWorld = {
     baseUrl,
     port,
     dataDir: options.dataDir,
     bob: '',
     call,
-    post: (path, body = {}, credentials) => done('POST', path, { body, credentials }),
-    get: (path, query = {}, credentials) => done('GET', path, { query, credentials }),
-    put: (path, body = {}, credentials) => done('PUT', path, { body, credentials }),
+    ...succeedingCalls(call),
     async restart() {
       expect(await sidecar.stop()).toBe(0);
       sidecar = await startFaultSidecar(options);

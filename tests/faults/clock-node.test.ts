@@ -5,7 +5,6 @@ import type { Client } from '../../src/model/client.ts';
 import type { Payment } from '../../src/model/payment.ts';
 import type { PaymentIndex } from '../../src/model/payment-index.ts';
 import { openClientSessions } from '../../src/nodes/client-sessions.ts';
-import { openSandbox } from '../../src/nodes/sandbox/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 import { planInvoicePayment } from '../../src/wallet/pay/invoice.ts';
@@ -14,6 +13,7 @@ import { createInvoice } from '../../src/wallet/receive.ts';
 import { tail, waitForFinal } from '../../src/wallet/wait.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
 import { confirmations, onchainWorld } from '../nodes/sandbox/onchain-world.ts';
+import { openTrialSandbox } from '../nodes/sandbox/trial-sandbox.ts';
 import { ROUNDS, SEED } from './seed.ts';
 import { randomFrom } from './sidecar.ts';
 
@@ -161,17 +161,7 @@ test('blocks go on coming after the clock was set back, and take what was seen b
 async function walletWorld() {
   const clock = settableClock();
   const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
-  const sandbox = openSandbox({
-    path: ':memory:',
-    clock,
-    random: (bytes) => new Uint8Array(randomBytes(bytes)),
-    version: '0.0.0',
-    measurement: async () => 'ab'.repeat(32),
-    blockSecs: 0,
-    addressDomain: 'sandbox.example',
-    publicUrl: 'http://127.0.0.1:1',
-    buyLinkTemplate: 'https://buy.example/<invoice>',
-  });
+  const sandbox = openTrialSandbox(':memory:', clock);
   const store = openSqliteStore(':memory:');
   const wallets = new Wallets({
     store,

@@ -2,13 +2,13 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import type { Clock } from '../../src/lib/clock.ts';
 import { openLog } from '../../src/lib/log.ts';
 import { openMetrics } from '../../src/lib/metrics.ts';
-import { blankPayment, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
-import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
+import { type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
+import { samplePayment as payment } from '../store/sample-payment.ts';
 import { ROUNDS, SEED } from './seed.ts';
 import { randomFrom } from './sidecar.ts';
 
@@ -261,25 +261,6 @@ function outboxWorld() {
         return (await rows()).filter(({ state }) => state === 'delivered').length === count;
       });
     },
-  };
-}
-
-function payment(number: number, change: Partial<Payment>): Payment {
-  const hash = String(number).padStart(64, '0');
-  const createdAtMs = change.createdAtMs ?? number;
-  return {
-    ...blankPayment({
-      index: paymentIndex(createdAtMs, paymentId('ln', hash)),
-      rail: 'invoice',
-      direction: 'outbound',
-      status: 'pending',
-      statusMsg: 'pending',
-      createdAtMs,
-      updatedAtMs: createdAtMs,
-    }),
-    hash,
-    amountMsat: 1000n,
-    ...change,
   };
 }
 

@@ -1,21 +1,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Answer, type Body, type CallOptions, request } from '../conformance/request.ts';
+import {
+  type Answer,
+  type CallOptions,
+  request,
+  type SucceedingCalls,
+  succeedingCalls,
+} from '../conformance/request.ts';
 import { type FaultSidecar, freePort } from '../faults/sidecar.ts';
 import type { LndNode } from './harness/index.ts';
 
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 
 /** The compiled binary in front of a real LND. */
-export interface LndSidecar {
+export interface LndSidecar extends SucceedingCalls {
   readonly baseUrl: string;
   readonly dataDir: string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Calls that must succeed. */
-  post(path: string, body?: unknown, credentials?: string): Promise<Body>;
-  get(path: string, query?: Readonly<Record<string, string>>, credentials?: string): Promise<Body>;
-  put(path: string, body?: unknown, credentials?: string): Promise<Body>;
   /** What it logged so far, since its first start. */
   log(): string;
   /** SIGKILL. */
@@ -59,11 +61,6 @@ export async function startLndSidecar(flags: readonly string[]): Promise<LndSide
   };
   const call: LndSidecar['call'] = (method, path, options = {}) =>
     request(baseUrl, method, path, options);
-  const done = async (method: string, path: string, options: CallOptions): Promise<Body> => {
-    const answer = await call(method, path, options);
-    if (answer.status === 200) return answer.body;
-    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  };
   const start = async (): Promise<void> => {
     child = Bun.spawn(
       [
@@ -97,9 +94,7 @@ export async function startLndSidecar(flags: readonly string[]): Promise<LndSide
     baseUrl,
     dataDir,
     call,
-    post: (path, body = {}, credentials) => done('POST', path, { body, credentials }),
-    get: (path, query = {}, credentials) => done('GET', path, { query, credentials }),
-    put: (path, body = {}, credentials) => done('PUT', path, { body, credentials }),
+    ...succeedingCalls(call),
     log: () => log,
     async kill() {
       await end('SIGKILL');

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import { ApiError } from '../../src/model/errors.ts';
-import type { Answer, Body, CallOptions } from '../conformance/request.ts';
+import { type Answer, type Body, succeedingCalls } from '../conformance/request.ts';
 import type { ConformanceWorld } from '../conformance/world.ts';
 import { findBinaries, type Network, startNetwork, waitUntil } from './harness/index.ts';
 import { connectLnd, startLndSidecar } from './lnd-sidecar.ts';
@@ -39,22 +39,13 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
     if (path === '/v2/node/node_info') await commitmentsSettled(network);
     return sidecar.call(method, path, options);
   };
-  const done = async (method: string, path: string, given: CallOptions): Promise<Body> => {
-    const answer = await call(method, path, given);
-    if (answer.status !== 200) {
-      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    }
-    return answer.body;
-  };
   return {
     baseUrl: sidecar.baseUrl,
     port: Number(new URL(sidecar.baseUrl).port),
     dataDir: sidecar.dataDir,
     bob: connectLnd(network.bob),
     call,
-    post: (path, body = {}, credentials) => done('POST', path, { body, credentials }),
-    get: (path, query = {}, credentials) => done('GET', path, { query, credentials }),
-    put: (path, body = {}, credentials) => done('PUT', path, { body, credentials }),
+    ...succeedingCalls(call),
     async restart() {
       expect(await sidecar.stop()).toBe(0);
       await sidecar.start();

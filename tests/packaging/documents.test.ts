@@ -6,7 +6,6 @@ import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import packageJson from '../../package.json';
 import { envExample } from '../../packaging/env-example.ts';
-import { buildProgram } from '../../src/cli/index.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { OPTIONS, type OptionSpec } from '../../src/config/options.ts';
 import { docsPage } from '../../src/http/docs-page.ts';
@@ -14,6 +13,7 @@ import { openApiDocument } from '../../src/http/openapi.ts';
 import { docsRoutes } from '../../src/http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { metricsRoutes } from '../../src/http/routes/metrics.ts';
+import { documentedProgram } from '../cli/program.ts';
 import { ROOT } from './folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-documents-'));
@@ -87,17 +87,7 @@ describe('the README', () => {
   });
 
   test('names every command with its subcommands, and no others', () => {
-    const program = buildProgram({
-      version: '0',
-      env: {},
-      cwd: '/',
-      stdout: () => undefined,
-      stderr: () => undefined,
-      serve: async () => undefined,
-      connectLnd: async () => {
-        throw new Error('a list of commands asks no node');
-      },
-    });
+    const program = documentedProgram();
     const named = rowsOf('Command line').flatMap(([cell]) => codeIn(cell));
     expect(named.toSorted()).toEqual(program.commands.flatMap(wordsOf).toSorted());
   });

@@ -10,7 +10,7 @@ import { ApiError } from '../../src/model/errors.ts';
 import { isFinal, type Payment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { WalletNode } from '../../src/nodes/node.ts';
-import { openSandbox } from '../../src/nodes/sandbox/index.ts';
+import { openTrialSandbox } from '../nodes/sandbox/trial-sandbox.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-property-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -38,17 +38,7 @@ test('under any sequence of operations money is conserved and no payment leaves 
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
       const path = join(folder, `${runs++}.sqlite`);
       let nowMs = 1_800_000_000_000;
-      const sandbox = openSandbox({
-        path,
-        clock: { now: () => ++nowMs },
-        random: (bytes) => new Uint8Array(randomBytes(bytes)),
-        version: '0.0.0',
-        measurement: async () => 'ab'.repeat(32),
-        blockSecs: 0,
-        addressDomain: 'sandbox.example',
-        publicUrl: 'http://127.0.0.1:1',
-        buyLinkTemplate: 'https://buy.example/<invoice>',
-      });
+      const sandbox = openTrialSandbox(path, { now: () => ++nowMs });
       const ledger = new Database(path, { readonly: true });
       const [alice, bob] = [
         await sandbox.controls.createWallet(),

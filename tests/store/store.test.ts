@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { openLog } from '../../src/lib/log.ts';
-import { blankPayment, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
+import { type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { observationRules, TerminalStateLeft } from '../../src/wallet/observe.ts';
+import { samplePayment as payment } from './sample-payment.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-store-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,23 +27,6 @@ beforeEach(() => {
   store = openSqliteStore(':memory:');
 });
 
-function payment(createdAtMs: number, change: Partial<Payment> = {}): Payment {
-  const hash = String(createdAtMs).padStart(64, '0');
-  return {
-    ...blankPayment({
-      index: paymentIndex(createdAtMs, paymentId('ln', hash)),
-      rail: 'invoice',
-      direction: 'outbound',
-      status: 'pending',
-      statusMsg: 'pending',
-      createdAtMs,
-      updatedAtMs: createdAtMs,
-    }),
-    hash,
-    amountMsat: 1000n,
-    ...change,
-  };
-}
 const done = (one: Payment): Payment => ({
   ...one,
   status: 'completed',

@@ -1,31 +1,19 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { idOf } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { openSandbox } from '../../../src/nodes/sandbox/index.ts';
 import { keysOfSeed } from '../../../src/nodes/sandbox/keys.ts';
 import { publishReleases, trustedReleases } from '../../../src/nodes/sandbox/releases.ts';
+import { openTrialSandbox } from './trial-sandbox.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-core-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = (path: string) =>
-  openSandbox({
-    path,
-    clock: { now: () => Date.now() },
-    random: (bytes) => new Uint8Array(randomBytes(bytes)),
-    version: '0.0.0',
-    measurement: async () => 'ab'.repeat(32),
-    blockSecs: 0,
-    addressDomain: 'sandbox.example',
-    publicUrl: 'http://127.0.0.1:1',
-    buyLinkTemplate: 'https://buy.example/<invoice>',
-  });
+const open = (path: string) => openTrialSandbox(path, { now: () => Date.now() });
 
 describe('derivation from the root seed never changes', () => {
   const vectors = [

@@ -1,8 +1,12 @@
 import type { ConnectLnd } from './cli/connect.ts';
-import { inspectMacaroon, macaroonCredentials } from './nodes/lnd/index.ts';
+import { inspectMacaroon } from './nodes/lnd/index.ts';
 
 /** What `connect lnd` asks of the LND connector. */
-export const connectLnd: ConnectLnd = async ({ url, cert, macaroonHex }) => ({
-  ...(await inspectMacaroon({ url, cert }, macaroonHex)),
-  credentials: macaroonCredentials({ url, cert }, macaroonHex),
-});
+export const connectLnd: ConnectLnd = async ({ url, cert, macaroonHex }) => {
+  const found = await inspectMacaroon({ url, cert }, macaroonHex);
+  const { nodePk, network } = found;
+  return {
+    ...found,
+    credentials: { kind: 'lnd', url, cert, nodePk, network, token: macaroonHex },
+  };
+};

@@ -142,7 +142,8 @@ export const sendRoutes = [
           personalNote: body.personal_note ?? null,
           viaName: null,
         };
-        return sendAndWait(send, planOfferPayment(request, context.session, context.parts.fees));
+        const { session, parts, names } = context;
+        return sendAndWait(send, planOfferPayment(request, session, parts.fees, names));
       }),
   }),
   route({
@@ -176,6 +177,7 @@ export const sendRoutes = [
           priority: body.priority ?? 'normal',
           clientPaymentId: body.client_payment_id ?? null,
           personalNote: body.personal_note ?? null,
+          maxFeeMsat: null,
         }),
       ),
   }),

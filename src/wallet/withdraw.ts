@@ -1,8 +1,9 @@
 import { formatAmountMsat } from '../model/amount.ts';
-import { isApiError, refused, rejected } from '../model/errors.ts';
+import { refused, rejected } from '../model/errors.ts';
 import type { Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { LnurlWithdrawRequest } from '../net/lnurl.ts';
+import { isServiceNotAsked, isServiceRefusal } from '../net/service-error.ts';
 import { readLnurl } from './pay/lnurl.ts';
 import type { PaymentServices } from './payment-services.ts';
 import { issueInvoice } from './receive.ts';
@@ -55,7 +56,7 @@ function requireWithin(found: LnurlWithdrawRequest, amountMsat: bigint): void {
   throw rejected('amount', `the service lets from ${least} to ${most} sats be withdrawn`);
 }
 
-/** Hands the invoice to the service. One that was refused is canceled: nobody will pay it. */
+/** Hands the invoice to the service. One that it refused or never saw is canceled: nobody will pay it. */
 async function submit(
   session: Session,
   found: LnurlWithdrawRequest,
@@ -67,7 +68,7 @@ async function submit(
   try {
     await services.lnurl.submitWithdraw(found, invoice, { signal });
   } catch (error) {
-    if (isApiError(error, 'refused')) {
+    if (isServiceRefusal(error) || isServiceNotAsked(error)) {
       await session.node.cancelInvoice(index);
     }
     throw error;

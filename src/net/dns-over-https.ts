@@ -22,7 +22,7 @@ const JSON_TYPES: ReadonlySet<string> = new Set(['application/dns-json', 'applic
 /**
  * Asks for TXT records over HTTPS (decisions section 12): one request, no redirects, 10 seconds, 64 KiB. Throws
  * error 113 for everything that goes wrong. Throws at once when the resolver's URL is not https: on the way to it
- * anybody could forge the answer.
+ * the answer could be forged.
  */
 export function createTxtResolver({ url, ca, timeoutMs = TIMEOUT_MS }: DohOptions): ResolveTxt {
   if (URL.parse(url)?.protocol !== 'https:') {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { foreignText } from '../../src/net/foreign-text.ts';
 
-test('a text of strangers loses what is not meant to be seen, and keeps scripts and emoji', () => {
+test('text of a service outside loses what is not meant to be seen, and keeps scripts and emoji', () => {
   const hidden = [
     '\u0000', // null
     '\u001b', // escape of terminals

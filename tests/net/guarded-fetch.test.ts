@@ -295,7 +295,7 @@ describe('answers', () => {
     await refusal(`${base}/drip`, 'timed_out', { ...loop, timeoutMs: 300 });
   });
 
-  test('that nobody gives are unreachable', async () => {
+  test('that never come, since no server listens or the name has no address, are error 113', async () => {
     await refusal('http://127.0.0.1:1/', 'unreachable', loop);
     await refusal('https://nowhere.example/', 'unreachable', { resolve: async () => [] });
   });

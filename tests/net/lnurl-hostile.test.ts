@@ -189,7 +189,7 @@ describe('the first answer of a service', () => {
     }
   });
 
-  test('may repeat a name, of which the last counts, and have members nobody knows', async () => {
+  test('may repeat a name, of which the last counts, and have unknown members', async () => {
     const text = `{"tag":"login",${JSON.stringify(TERMS).slice(1, -1)},"__proto__":{"x":1},"x":${DEEP}}`;
     expect(await discover(text)).toMatchObject({ tag: 'payRequest', description: 'Shop' });
   });

@@ -13,7 +13,7 @@ export const ERRORS = {
   unreadable: {
     code: 5,
     httpStatus: 502,
-    meaning: 'The wallet node or a remote service answered something unreadable.',
+    meaning: 'The wallet node answered something unreadable.',
   },
   internal: { code: 6, httpStatus: 500, meaning: 'Internal error; the log has the request id.' },
   rejected: {
@@ -50,6 +50,12 @@ export const ERRORS = {
     code: 112,
     httpStatus: 403,
     meaning: "The request's Host or Origin is not allowed.",
+  },
+  serviceFailed: {
+    code: 113,
+    httpStatus: 502,
+    meaning:
+      'A service outside (LNURL, Lightning Address, name, resolver) cannot be reached or answers wrongly; data.problem says which. Never the wallet node.',
   },
 } as const satisfies Record<string, ErrorRow>;
 

@@ -1,7 +1,8 @@
 import { formatAmountMsat } from '../model/amount.ts';
 import { ApiError, refused, rejected } from '../model/errors.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
-import { isServiceRefusal, type LnurlWithdrawRequest } from '../net/lnurl.ts';
+import type { LnurlWithdrawRequest } from '../net/lnurl.ts';
+import { isServiceNotAsked, isServiceRefusal } from '../net/service-error.ts';
 import type { EffectNames } from './effect-names.ts';
 import { readLnurl } from './pay/lnurl.ts';
 import type { PaymentServices } from './payment-services.ts';
@@ -59,8 +60,9 @@ export async function withdrawLnurl(
   try {
     await services.lnurl.submitWithdraw({ ...terms, ...ANY_LIMITS }, invoice, { signal });
   } catch (error) {
-    // Only an ERROR to the first request says that the service will not pay.
-    if (isServiceRefusal(error) && !handedOverBefore) {
+    // Only an ERROR to the first request says that the service will not pay, or that it was never asked.
+    const isOver = isServiceRefusal(error) || isServiceNotAsked(error);
+    if (isOver && !handedOverBefore) {
       await session.node.cancelInvoice(payment.index);
       await names.forget();
       throw error;

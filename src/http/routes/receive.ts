@@ -175,7 +175,7 @@ export const receiveRoutes = [
       amount: positiveAmountInput.optional(),
     }),
     response: paymentJson,
-    errors: ['refused', 'timeout', 'unreachable', 'unreadable', 'overCapacity'],
+    errors: ['refused', 'serviceFailed', 'timeout', 'unreachable', 'unreadable', 'overCapacity'],
     example: {
       body: { lnurl: 'lnurl1example' },
       response: { ...examplePayment, direction: 'inbound' },

@@ -85,6 +85,11 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     `UPDATE spend SET state = iif(state = 'begun', 'asked', state), plan = coalesce(?, plan),
        after_attempt = coalesce(?, after_attempt) WHERE wallet = ? AND idx = ?`,
   );
+  // What failed is not asked for: its spending was given back, and it may be sent by any caller.
+  const caller = db.prepare<{ caller: string }, [string, string]>(
+    `SELECT caller FROM spend WHERE wallet = ?1 AND idx = ?2 AND caller != 'owner'
+     UNION ALL SELECT client_pk FROM spending WHERE wallet = ?1 AND idx = ?2 LIMIT 1`,
+  );
   const unfinished = db.prepare<Row, [string]>(
     `SELECT ${COLUMNS} FROM spend WHERE wallet = ? ORDER BY idx`,
   );
@@ -141,6 +146,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         if (key !== null) keys.unbind({ walletId, caller, key }, index);
       }),
     get: async (walletId, index) => spends.get(walletId, index),
+    callerOf: async (walletId, index) => caller.get(walletId, index)?.caller ?? null,
     unfinished: async (walletId) => unfinished.all(walletId).map((row) => decode(walletId, row)),
     wallets: async () => wallets.all().map(({ wallet }) => wallet),
     reserve: (walletId, name, reservation, allows) =>

@@ -25,7 +25,12 @@ export const fits: BudgetRule = ({ budget, spentMsat }, amountMsat) => {
 export function observe(
   store: Store,
   payments: readonly Payment[],
-  options: { journaled?: boolean; cursor?: string; attempt?: number; wallet?: string } = {},
+  options: {
+    journaled?: boolean;
+    cursor?: string | null;
+    attempt?: number | null;
+    wallet?: string;
+  } = {},
 ) {
   const { journaled = false, cursor = null, attempt = null, wallet = WALLET } = options;
   const observations = payments.map((payment) => ({ payment, attempt }));

@@ -30,8 +30,8 @@ export function idempotencyRows(db: Database): IdempotencyRows {
   const unbind = db.prepare(`UPDATE idempotency SET idx = NULL WHERE ${KEY} AND idx = ?`);
   const dropCalls = db.prepare('DELETE FROM idempotency WHERE wallet = ? AND caller = ?');
   const dropBodies = db.prepare(
-    `UPDATE idempotency SET gone = 1, http_status = NULL, body = NULL
-     WHERE wallet = ? AND subject = ? AND subject IS NOT NULL`,
+    `UPDATE idempotency INDEXED BY idempotency_by_subject
+     SET gone = 1, http_status = NULL, body = NULL WHERE wallet = ? AND subject = ?`,
   );
   return {
     bind: ({ walletId, caller, key }, index) => void bind.run(index, walletId, caller, key),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Config, loadConfig } from './config/config.ts';
 import { ConfigError, type Flags } from './config/sources.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
+import { health, isOpenToAll, watchBudgets } from './health.ts';
 import { createApp } from './http/app.ts';
 import type { LnurlServices } from './http/lnurl-services.ts';
 import type { Parts } from './http/parts.ts';
@@ -11,9 +12,11 @@ import { docsRoutes } from './http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from './http/routes/index.ts';
 import { metricsRoutes } from './http/routes/metrics.ts';
 import { elapsedMs, systemClock } from './lib/clock.ts';
+import { writeCookie } from './lib/cookie-file.ts';
 import { ownDataDir } from './lib/data-dir.ts';
 import { runStopStages } from './lib/lifecycle.ts';
 import { type Log, openLog } from './lib/log.ts';
+import { openMarker } from './lib/marker-file.ts';
 import { type Metrics, openMetrics } from './lib/metrics.ts';
 import { processMetrics } from './lib/process-metrics.ts';
 import { ApiError } from './model/errors.ts';
@@ -22,14 +25,15 @@ import { createTxtResolver } from './net/dns-over-https.ts';
 import { createGuardedFetch } from './net/guarded-fetch.ts';
 import { createLnurlClient } from './net/lnurl.ts';
 import { measuredNodes } from './nodes/measured.ts';
-import type { NodeConnector } from './nodes/node.ts';
 import type { Sandbox } from './nodes/sandbox/index.ts';
 import { type Nodes, openNodes } from './open-nodes.ts';
 import { measuredStore } from './store/measured.ts';
 import type { Store } from './store/ports.ts';
 import { openSqliteStore } from './store/sqlite/index.ts';
+import { takeOverSandboxClients } from './take-over-clients.ts';
 import { VERSION } from './version.ts';
 import { observationRules } from './wallet/observe.ts';
+import { openStoreGuard, type StoreGuard } from './wallet/store-guard.ts';
 import { walletMetrics } from './wallet/wallet-metrics.ts';
 import { Wallets } from './wallet/wallets.ts';
 import { startDispatcher } from './webhooks/dispatcher.ts';
@@ -60,7 +64,10 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   const stopping = new AbortController();
   const metrics = openMetrics();
   const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
-  const store = measuredStore(sqlite, metrics, systemClock);
+  const budgets = await watchBudgets(measuredStore(sqlite, metrics, systemClock));
+  const { store } = budgets;
+  const marker = openMarker(config);
+  if (marker.warning !== null) log.warn(marker.warning);
   const listener = listen(config);
   const { baseUrl } = listener;
   const nodes = openNodes({
@@ -73,7 +80,21 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   });
   const { sandbox } = nodes;
   const dispatcher = openDispatcher(config, { store, log, metrics });
-  const wallets = openWallets(config, { store, log, nodes, wake: dispatcher.wake });
+  const guard = await openStoreGuard(store.identity, marker, log);
+  const unproven = new Set<string>();
+  const wallets = openWallets(config, {
+    store,
+    guard,
+    log,
+    nodes,
+    wake: dispatcher.wake,
+    unproven: ({ index }) => void unproven.add(index),
+  });
+  if (sandbox) await takeOverSandboxClients(store, sandbox);
+  const cookie =
+    config.dataDir === ':memory:'
+      ? null
+      : writeCookie(config.dataDir, (bytes) => new Uint8Array(randomBytes(bytes)));
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
   const parts: Parts = {
     wallets,
@@ -83,7 +104,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
     version: VERSION,
     clock: systemClock,
     fees: config.maxFee,
-    health: () => health(config, nodes.root),
+    health: () => health({ config, nodes, guard, unproven, hasBudgets: budgets.any }),
     sidecarUrl,
     wakeDispatcher: dispatcher.wake,
     services: openServices(config, sandbox),
@@ -99,11 +120,12 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
       routes,
       allowedHosts: allowedHosts(config, listener.port, sidecarUrl),
       requireAuth: config.requireAuth,
+      cookie: cookie?.token ?? null,
       stopping: stopping.signal,
       startId: randomBytes(3).toString('hex'),
     }),
   );
-  await wallets.resumeWatching();
+  await wallets.resume();
   const stopHousekeeping = await keepHouse(store, log);
   onStopSignal(async () => {
     log.info('Stopping.');
@@ -119,12 +141,19 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
       ],
       log,
     );
+    cookie?.remove();
     release();
   });
+  if (isOpenToAll(config)) {
+    log.warn(
+      `Every program and user of this machine that reaches ${baseUrl} is the owner of the wallet: start with --require-auth to ask for credentials.`,
+    );
+  }
   log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
   if (mode === 'dev' && sandbox) {
     await fundDevWallet(wallets, sandbox);
-    for (const line of welcomeLines(baseUrl)) console.log(line);
+    const cookiePath = config.requireAuth ? join(config.dataDir, 'cookie') : null;
+    for (const line of welcomeLines(baseUrl, cookiePath)) console.log(line);
   }
 }
 
@@ -220,18 +249,28 @@ function registerFigures(
 
 function openWallets(
   config: Config,
-  parts: { store: Store; log: Log; nodes: Nodes; wake: () => void },
+  parts: {
+    store: Store;
+    guard: StoreGuard;
+    log: Log;
+    nodes: Nodes;
+    wake: () => void;
+    unproven: (payment: Payment) => void;
+  },
 ): Wallets {
-  const { store, log, nodes, wake } = parts;
+  const { store, guard, log, nodes, wake, unproven } = parts;
   const hasReceiver = config.webhookUrl !== null;
   return new Wallets({
     store,
     log,
+    guard,
     clock: systemClock,
+    elapsedMs,
     random: Math.random,
     rules: observationRules({
       log,
       strict: false,
+      unproven,
       deliver: (payment, walletId) =>
         hasReceiver ? deliveryDraft(payment, walletId, systemClock.now()) : null,
     }),
@@ -240,6 +279,7 @@ function openWallets(
     rootConnector: nodes.root,
     rootSeed: config.rootSeed,
     defaultCredentials: config.clientCredentials,
+    configured: nodes.configured,
   });
 }
 
@@ -270,14 +310,6 @@ function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
       return answer;
     },
   };
-}
-
-function health(config: Config, connector: NodeConnector): string {
-  const [warning] = config.warnings;
-  if (warning !== undefined) return warning;
-  if (!connector.reachable()) return 'The wallet node did not answer when last asked.';
-  if (config.rootSeed !== null || config.clientCredentials !== null) return 'ok';
-  return 'No default credentials: every request needs the Authorization header, or start with --root-seed-path or --client-credentials-path.';
 }
 
 function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {

@@ -3,16 +3,17 @@ import fc from 'fast-check';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { MINING_FEES } from '../../../src/nodes/sandbox/chain/broadcast.ts';
 import { GENESIS } from '../../../src/nodes/sandbox/chain/genesis.ts';
-import { closeChannel, liveChannels, openChannel } from '../../../src/nodes/sandbox/channels.ts';
+import { closeChannel, openChannel } from '../../../src/nodes/sandbox/channel-orders.ts';
+import { liveChannels } from '../../../src/nodes/sandbox/channels.ts';
 import { balanceMsat } from '../../../src/nodes/sandbox/ledger.ts';
 import { startOfferPayment } from '../../../src/nodes/sandbox/lightning.ts';
 import { createOffer } from '../../../src/nodes/sandbox/offers.ts';
-import { nextUnusedAddress, payOnchain } from '../../../src/nodes/sandbox/onchain.ts';
+import { nextUnusedAddress } from '../../../src/nodes/sandbox/onchain.ts';
 import { replaceOutsidePayment } from '../../../src/nodes/sandbox/onchain-replace.ts';
 import { paySpontaneously } from '../../../src/nodes/sandbox/outside.ts';
 import { payOfferFromOutside } from '../../../src/nodes/sandbox/outside-offers.ts';
 import type { World } from '../../../src/nodes/sandbox/world.ts';
-import { ledgerGaps, onchainWorld } from './onchain-world.ts';
+import { ledgerGaps, onchainWorld, payOnchain } from './onchain-world.ts';
 
 const steps = fc.array(
   fc.record({
@@ -95,8 +96,16 @@ describe('money across all rails', () => {
             fund: () => unconfirmed.push(fund(payer, sats, { confirmed: false }).txid ?? ''),
             replace: () => replaceOutsidePayment(world, unconfirmed.pop() ?? ''),
             open: () =>
-              openChannel(world, payer, { valueMsat: amountMsat, userChannelId: hex.slice(32) }),
-            close: () => closeChannel(world, payer, liveChannels(world, payer)[0]?.channelId ?? ''),
+              openChannel(world, payer, {
+                valueMsat: amountMsat,
+                userChannelId: hex.slice(32),
+                maxFeeMsat: null,
+              }),
+            close: () =>
+              closeChannel(world, payer, {
+                channelId: liveChannels(world, payer)[0]?.channelId ?? '',
+                maxFeeMsat: null,
+              }),
             mine: () => miner.mine(1),
           }[kind];
           try {
@@ -123,5 +132,5 @@ describe('money across all rails', () => {
       }),
       { numRuns: 40 },
     );
-  });
+  }, 120_000);
 });

@@ -20,6 +20,7 @@ import { openMarker } from './lib/marker-file.ts';
 import { type Metrics, openMetrics } from './lib/metrics.ts';
 import { processMetrics } from './lib/process-metrics.ts';
 import { ApiError } from './model/errors.ts';
+import type { Payment } from './model/payment.ts';
 import { createNameResolver } from './net/bip353.ts';
 import { createTxtResolver } from './net/dns-over-https.ts';
 import { createGuardedFetch } from './net/guarded-fetch.ts';

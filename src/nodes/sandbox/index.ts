@@ -7,7 +7,7 @@ import { sandboxControls } from './controls.ts';
 import { startExpirySweeper } from './expiry.ts';
 import type { LegacyClient } from './first-clients.ts';
 import { keysOfSeed } from './keys.ts';
-import { legacyClients } from './legacy-clients.ts';
+import { forgetLegacyClients, legacyClients } from './legacy-clients.ts';
 import { advance, pendingSends } from './lightning.ts';
 import { zoneText } from './names.ts';
 import { type NodeParts, sandboxNode } from './node.ts';
@@ -43,6 +43,8 @@ export interface Sandbox {
   readonly zone: (dnsName: string) => string | null;
   /** Clients that the first version kept in this file; to be taken over by the store that keeps clients now. */
   readonly legacyClients: () => LegacyClient[];
+  /** To be called once they are durable there: they are given no second time. */
+  readonly forgetLegacyClients: () => void;
 }
 
 /**
@@ -108,5 +110,11 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     world.commit();
     return zoneText(world, addressDomain, dnsName);
   };
-  return { connector, controls, zone, legacyClients: () => legacyClients(world) };
+  return {
+    connector,
+    controls,
+    zone,
+    legacyClients: () => legacyClients(world),
+    forgetLegacyClients: () => forgetLegacyClients(world),
+  };
 }

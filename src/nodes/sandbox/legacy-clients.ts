@@ -23,3 +23,9 @@ export function legacyClients(world: World): LegacyClient[] {
       },
     }));
 }
+
+/** Drops what {@link legacyClients} returns; their tokens stay. */
+export function forgetLegacyClients(world: World): void {
+  world.transact(() => world.db.run('UPDATE tokens SET first_client = NULL'));
+  world.commit();
+}

@@ -7,7 +7,7 @@ export function isStorageFailure(error: unknown): boolean {
 
 /** Whether another program held the database locked. */
 export function isLocked(error: unknown): boolean {
-  return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
+  return /^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(codeOf(error));
 }
 
 /** Error 8 in place of what SQLite throws when it cannot read or write; anything else stays as it is. */

@@ -40,7 +40,9 @@ test('no statement reads a whole table', async () => {
     .flatMap(([sql, steps]) =>
       steps
         .filter(
-          (step) => /^SCAN (?!CONSTANT|\d+-ROW VALUES)/.test(step) && !step.includes('USING INDEX delivery_'),
+          (step) =>
+            /^SCAN (?!CONSTANT|\d+-ROW VALUES)/.test(step) &&
+            !step.includes('USING INDEX delivery_'),
         )
         .map((step) => `${step}: ${sql}`),
     );

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
 
@@ -21,7 +21,7 @@ const BUSY_MS = 20;
 export function openDatabase(path: string): Database {
   let db: Database | null = null;
   try {
-    if (path !== ':memory:' && !existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
+    if (path !== ':memory:') requireAccess(path);
     db = new Database(path, { create: true, readwrite: true, safeIntegers: false });
     prepare(db, path);
     if (path !== ':memory:') chmodSync(path, 0o600);
@@ -30,6 +30,13 @@ export function openDatabase(path: string): Database {
     db?.close();
     throw asUnusable(error, path);
   }
+}
+
+/** Makes the file where there is none. SQLite itself does not tell a file of another user from a read-only disk. */
+function requireAccess(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
+  accessSync(path, constants.R_OK | constants.W_OK);
+  accessSync(dirname(path), constants.W_OK);
 }
 
 function prepare(db: Database, path: string): void {
@@ -90,7 +97,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(EROFS|SQLITE_READONLY)/, READ_ONLY],
   [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, FULL],
   [/^(EIO|SQLITE_IOERR)/, FAILING],
-  [/^SQLITE_(BUSY|LOCKED)/, LOCKED],
+  [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, LOCKED],
 ];
 
 function asUnusable(error: unknown, path: string): unknown {

@@ -101,7 +101,7 @@ test('updates stand in one strict order, removed rows included', async () => {
   await begin(samplePayment(2), 4);
   const tip = await store.journal.tip(WALLET);
   await store.spends.abandon(WALLET, samplePayment(2).index);
-  await seen(failedAtNode, 5);
+  await seen({ ...failedAtNode, updatedAtMs: 1 }, 5);
   const after = await store.journal.updatedAfter(WALLET, tip, 10);
-  expect(after).toMatchObject([{ index: first.index, status: 'failed' }]);
+  expect(after).toMatchObject([{ index: first.index, status: 'failed', updatedAtMs: 12 }]);
 });

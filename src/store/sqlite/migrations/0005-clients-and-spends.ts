@@ -109,8 +109,7 @@ CREATE INDEX idempotency_by_subject ON idempotency (wallet, subject) WHERE subje
 INSERT INTO idempotency (wallet, caller, key, fingerprint, idx, http_status, body, created_at)
   SELECT wallet, 'owner', key, fingerprint, idx, http_status, body, created_at FROM first_idempotency;
 UPDATE idempotency SET gone = 1, http_status = NULL, body = NULL
-  WHERE body LIKE '%"client_credentials"%' AND json_valid(body)
-    AND json_type(body, '$.client_credentials') = 'text';
+  WHERE iif(json_valid(body), json_type(body, '$.client_credentials'), NULL) = 'text';
 DROP TABLE first_idempotency;
 `;
 

@@ -56,7 +56,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   for (const warning of config.warnings) log.warn(warning);
   // A defect in one request must not end the payments and notices of all others.
   process.on('unhandledRejection', (error) => log.error('A rejection was not handled.', { error }));
-  const release = config.dataDir === ':memory:' ? () => undefined : ownDataDir(config.dataDir);
+  const owned = config.dataDir === ':memory:' ? null : ownDataDir(config.dataDir);
   const stopping = new AbortController();
   const metrics = openMetrics();
   const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
@@ -119,7 +119,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
       ],
       log,
     );
-    release();
+    owned?.release();
   });
   log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
   if (mode === 'dev' && sandbox) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { parseWebUrl } from '../config/network.ts';
 import { OPTIONS } from '../config/options.ts';
-import { ConfigError, type Found, settingLookup } from '../config/sources.ts';
+import { ConfigError, type Found, openSettings } from '../config/sources.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import type { CliIo } from './io.ts';
 
@@ -46,10 +46,14 @@ export function connectionOf(
   io: CliIo,
   flags: ConnectionFlags,
 ): { baseUrl: string; credentials: string | null } {
-  const find = settingLookup({ flags: {}, env: io.env, cwd: io.cwd });
+  const { find } = openSettings({ flags: {}, env: io.env, cwd: io.cwd });
   const listen = find('listenAddr')?.value ?? OPTIONS.listenAddr.fallback;
   const url: Found = flagged('--url', flags.url) ??
-    find('sidecarUrl') ?? { value: `http://${listen}`, source: 'The listen address' };
+    find('sidecarUrl') ?? {
+      value: `http://${listen}`,
+      source: 'The listen address',
+      origin: 'default',
+    };
   const parsed = parseWebUrl(url.value);
   if ('problem' in parsed) throw new ConfigError(`${url.source} ${parsed.problem}.`);
 
@@ -64,14 +68,14 @@ export function connectionOf(
 }
 
 function flagged(source: string, value: string | undefined): Found | null {
-  return value === undefined ? null : { value, source };
+  return value === undefined ? null : { value, source, origin: 'flag' };
 }
 
 function credentialsOf(value: Found | null, path: Found | null): string | null {
   if (value && path) {
     throw new ConfigError(`${value.source} and ${path.source} are both set: keep one of them.`);
   }
-  const found = path === null ? value : { value: readText(path), source: path.source };
+  const found = path === null ? value : { ...path, value: readText(path) };
   if (found === null) return null;
   const credentials = found.value.trim();
   if (decodeCredentials(credentials)) return credentials;

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, loadConfig } from './config/config.ts';
+import { requireSafeExposure } from './config/exposure.ts';
+import { localUrl } from './config/network.ts';
 import { ConfigError, type Flags } from './config/sources.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { createApp } from './http/app.ts';
@@ -16,6 +18,7 @@ import { runStopStages } from './lib/lifecycle.ts';
 import { type Log, openLog } from './lib/log.ts';
 import { type Metrics, openMetrics } from './lib/metrics.ts';
 import { processMetrics } from './lib/process-metrics.ts';
+import { decodeCredentials } from './model/credentials.ts';
 import { ApiError } from './model/errors.ts';
 import { createNameResolver } from './net/bip353.ts';
 import { createTxtResolver } from './net/dns-over-https.ts';
@@ -47,22 +50,26 @@ const DRAIN_MS = 10_000;
 
 /** Runs the server until the process is told to stop. Throws {@link ConfigError}. */
 export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
-  const config = configOf(mode, flags);
+  const given = configOf(mode, flags);
   const log = openLog({
-    level: config.logLevel,
-    format: config.logFormat,
+    level: given.logLevel,
+    format: given.logFormat,
     write: (line) => console.log(line),
   });
-  for (const warning of config.warnings) log.warn(warning);
+  for (const note of given.notes) log.info(note);
+  for (const warning of given.warnings) log.warn(warning);
   // A defect in one request must not end the payments and notices of all others.
   process.on('unhandledRejection', (error) => log.error('A rejection was not handled.', { error }));
-  const owned = config.dataDir === ':memory:' ? null : ownDataDir(config.dataDir);
+  const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
+  const config = mode === 'dev' ? withDevWallet(given) : given;
+  requireSafeExposure(config, { onRealNode: isOnRealNode(config) });
   const stopping = new AbortController();
   const metrics = openMetrics();
   const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
   const store = measuredStore(sqlite, metrics, systemClock);
   const listener = listen(config);
   const { baseUrl } = listener;
+  owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const nodes = openNodes({
     config,
     store,
@@ -130,11 +137,16 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
 
 function configOf(mode: 'serve' | 'dev', flags: Flags): Config {
   const config = loadConfig({ flags, env: process.env, cwd: process.cwd() });
-  if (mode === 'serve') return config;
-  if (config.node !== null) {
+  if (mode === 'dev' && config.node !== null) {
     throw new ConfigError('dev runs on the sandbox: leave --node-url out, or use serve.');
   }
-  return withDevWallet(config);
+  return config;
+}
+
+/** Whether the default wallet is on another node than the sandbox. */
+function isOnRealNode({ node, clientCredentials }: Config): boolean {
+  const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
+  return node !== null || (credentials !== null && credentials.node.kind !== 'sandbox');
 }
 
 function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {
@@ -273,8 +285,7 @@ function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
 }
 
 function health(config: Config, connector: NodeConnector): string {
-  const [warning] = config.warnings;
-  if (warning !== undefined) return warning;
+  if (config.warnings.length > 0) return config.warnings.join(' ');
   if (!connector.reachable()) return 'The wallet node did not answer when last asked.';
   if (config.rootSeed !== null || config.clientCredentials !== null) return 'ok';
   return 'No default credentials: every request needs the Authorization header, or start with --root-seed-path or --client-credentials-path.';

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, loadConfig } from './config/config.ts';
+import { requireSafeExposure } from './config/exposure.ts';
+import { localUrl } from './config/network.ts';
 import { ConfigError, type Flags } from './config/sources.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { health, isOpenToAll, watchBudgets } from './health.ts';
@@ -19,6 +21,7 @@ import { type Log, openLog } from './lib/log.ts';
 import { openMarker } from './lib/marker-file.ts';
 import { type Metrics, openMetrics } from './lib/metrics.ts';
 import { processMetrics } from './lib/process-metrics.ts';
+import { decodeCredentials } from './model/credentials.ts';
 import { ApiError } from './model/errors.ts';
 import type { Payment } from './model/payment.ts';
 import { createNameResolver } from './net/bip353.ts';
@@ -52,16 +55,19 @@ const DRAIN_MS = 10_000;
 
 /** Runs the server until the process is told to stop. Throws {@link ConfigError}. */
 export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
-  const config = configOf(mode, flags);
+  const given = configOf(mode, flags);
   const log = openLog({
-    level: config.logLevel,
-    format: config.logFormat,
+    level: given.logLevel,
+    format: given.logFormat,
     write: (line) => console.log(line),
   });
-  for (const warning of config.warnings) log.warn(warning);
+  for (const note of given.notes) log.info(note);
+  for (const warning of given.warnings) log.warn(warning);
   // A defect in one request must not end the payments and notices of all others.
   process.on('unhandledRejection', (error) => log.error('A rejection was not handled.', { error }));
-  const release = config.dataDir === ':memory:' ? () => undefined : ownDataDir(config.dataDir);
+  const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
+  const config = mode === 'dev' ? withDevWallet(given) : given;
+  requireSafeExposure(config, { onRealNode: isOnRealNode(config) });
   const stopping = new AbortController();
   const metrics = openMetrics();
   const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
@@ -71,6 +77,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   if (marker.warning !== null) log.warn(marker.warning);
   const listener = listen(config);
   const { baseUrl } = listener;
+  owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const nodes = openNodes({
     config,
     store,
@@ -143,7 +150,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
       log,
     );
     cookie?.remove();
-    release();
+    owned?.release();
   });
   if (isOpenToAll(config)) {
     log.warn(
@@ -160,11 +167,16 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
 
 function configOf(mode: 'serve' | 'dev', flags: Flags): Config {
   const config = loadConfig({ flags, env: process.env, cwd: process.cwd() });
-  if (mode === 'serve') return config;
-  if (config.node !== null) {
+  if (mode === 'dev' && config.node !== null) {
     throw new ConfigError('dev runs on the sandbox: leave --node-url out, or use serve.');
   }
-  return withDevWallet(config);
+  return config;
+}
+
+/** Whether the default wallet is on another node than the sandbox. */
+function isOnRealNode({ node, clientCredentials }: Config): boolean {
+  const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
+  return node !== null || (credentials !== null && credentials.node !== null);
 }
 
 function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {

@@ -220,7 +220,9 @@ async function requireAffordable(
     );
   }
   const balance = await owner.get('/v1/balance/blockchain', walletBalanceShape);
-  const leftSat = balance.total_balance - amountSat - funded.feeSat;
+  // The balance is without the coins that are locked now; of those, what is not paid comes back.
+  const outputSat = funded.outputs.reduce((sum, output) => sum + output.amountSat, 0n);
+  const leftSat = balance.total_balance + outputSat - amountSat;
   if (leftSat < balance.reserved_balance_anchor_chan) {
     throw refused(
       `LND keeps ${balance.reserved_balance_anchor_chan} sats back for its channels: send less.`,

@@ -6,7 +6,7 @@ import { refusesToOpen } from './certainty.ts';
 import { type ChannelPeer, channelIdOf, openedAs, readChannels } from './channels.ts';
 import { satPerVbyte } from './fee-rate.ts';
 import { refusalText } from './refusal.ts';
-import type { LndRest } from './rest.ts';
+import { type LndRest, MOST_LIST_BYTES } from './rest.ts';
 import { anyShape, type LndCoin, openedChannelShape, unspentShape } from './wire.ts';
 
 const OPEN_TIMEOUT_MS = 120_000;
@@ -90,8 +90,13 @@ async function alreadyOpened(owner: LndRest, { userChannelId }: OpenChannelComma
 }
 
 async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding> {
-  const path = `/v1/utxos?min_confs=1&max_confs=${EVERY_DEPTH}`;
-  const [{ utxos }, rate] = await Promise.all([owner.list(path, unspentShape), satPerVbyte(owner)]);
+  const [{ utxos }, rate] = await Promise.all([
+    owner.post('/v2/wallet/utxos', { min_confs: 1, max_confs: EVERY_DEPTH }, unspentShape, {
+      harmlessTwice: true,
+      mostBytes: MOST_LIST_BYTES,
+    }),
+    satPerVbyte(owner),
+  ]);
   return fundingFor(utxos, valueSat, rate);
 }
 

@@ -20,7 +20,7 @@ const METHODS = {
   '/lnrpc.Lightning/EstimateFee': ['onchain:read'],
   '/lnrpc.Lightning/GetTransactions': ['onchain:read'],
   '/lnrpc.Lightning/SubscribeTransactions': ['onchain:read'],
-  '/lnrpc.Lightning/ListUnspent': ['onchain:read'],
+  '/walletrpc.WalletKit/ListUnspent': ['onchain:read'],
   '/walletrpc.WalletKit/FundPsbt': ['onchain:write'],
   '/walletrpc.WalletKit/FinalizePsbt': ['onchain:write'],
   '/walletrpc.WalletKit/PublishTransaction': ['onchain:write'],
@@ -125,7 +125,7 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
   update_human_bitcoin_address: null,
   open_channel: {
     own: ['/lnrpc.Lightning/ConnectPeer', '/lnrpc.Lightning/OpenChannelSync'],
-    owner: ['/lnrpc.Lightning/ListUnspent', '/walletrpc.WalletKit/EstimateFee', ...CHANNELS],
+    owner: ['/walletrpc.WalletKit/ListUnspent', '/walletrpc.WalletKit/EstimateFee', ...CHANNELS],
   },
   close_channel: {
     own: ['/lnrpc.Lightning/CloseChannel'],

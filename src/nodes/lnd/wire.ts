@@ -189,7 +189,7 @@ export type LndLease = z.output<typeof fundedPsbtShape>['locked_utxos'][number];
 export const finalizedPsbtShape = z.object({ raw_final_tx: bytes });
 /** POST /v2/wallet/tx */
 export const publishedShape = z.object({ publish_error: z.string() });
-/** GET /v1/utxos, satoshis */
+/** POST /v2/wallet/utxos, satoshis */
 export const unspentShape = z.object({
   utxos: z.array(
     z.object({ address_type: z.string(), amount_sat: int64, outpoint: outpointShape }),

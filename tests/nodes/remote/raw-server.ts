@@ -5,6 +5,7 @@ import { createServer, type TLSSocket } from 'node:tls';
 const file = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 /** Self-signed, for 127.0.0.1 and localhost; the key is a test's alone. */
 export const CERT = file('server-cert.pem');
+export const KEY = file('server-key.pem');
 
 /** What a server does with a connection once the first bytes of a request have come. */
 export type Behavior = (socket: TLSSocket, request: string) => void;
@@ -24,7 +25,7 @@ export async function startRawServer(): Promise<RawServer> {
   const requests: string[] = [];
   const sockets = new Set<TLSSocket>();
   let behavior: Behavior = (socket) => socket.destroy();
-  const server = createServer({ cert: CERT, key: file('server-key.pem') }, (socket) => {
+  const server = createServer({ cert: CERT, key: KEY }, (socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.once('close', () => sockets.delete(socket));

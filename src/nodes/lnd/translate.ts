@@ -3,12 +3,13 @@ import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { blankPayment, type Payment, type TransactionJson } from '../../model/payment.ts';
 import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
+import type { Observation } from '../node.ts';
 import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
 
 /** LND's shapes as payments; pure. Times of LND's that may lie ahead of ours are cut to `nowMs`. */
 
 /** Confirmations that finalize an on-chain payment (contract, Payment status). */
-const FINAL_CONFIRMATIONS = 6;
+export const FINAL_CONFIRMATIONS = 6;
 /** TLV record of a keysend's message, UTF-8. */
 const MESSAGE_RECORD = '34349334';
 /** TLV record of a keysend's preimage: its presence, not LND's flag alone, makes a keysend. */
@@ -33,6 +34,22 @@ const FAILURES: Readonly<Record<string, string>> = {
 /** The label of a transaction sent for a client_payment_id. */
 export function sendLabel(clientPaymentId: string): string {
   return `${SEND_LABEL}${clientPaymentId}`;
+}
+
+/** What an invoice shows of its payment, or null for a keysend that is only announced. */
+export function invoiceObservation(invoice: LndInvoice, nowMs: number): Observation | null {
+  const payment = invoicePayment(invoice, nowMs);
+  return payment && { payment, attempt: null, ampParts: ampPartsOf(invoice) };
+}
+
+/** What LND's record of a payment shows: `payment_index` grows with each attempt of a hash. */
+export function outboundObservation(payment: LndPayment, nowMs: number): Observation {
+  return { payment: outboundPayment(payment, nowMs), attempt: payment.payment_index };
+}
+
+/** What a transaction shows of the wallet's payments. */
+export function transactionObservations(transaction: LndTransaction, nowMs: number): Observation[] {
+  return transactionPayments(transaction, nowMs).map((payment) => ({ payment, attempt: null }));
 }
 
 /**
@@ -62,13 +79,24 @@ export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | nu
       updatedAtMs: outcome.finalizedAtMs ?? createdAtMs,
     }),
     finalizedAtMs: outcome.finalizedAtMs,
-    hash: invoice.r_hash,
-    preimage: settled ? invoice.r_preimage : null,
+    // The parts of an AMP set have hashes and preimages of their own.
+    hash: settledParts(invoice)[0]?.set_id ?? invoice.r_hash,
+    preimage: settled && !invoice.is_amp ? invoice.r_preimage : null,
     amountMsat: amountMsat > 0n ? amountMsat : null,
     invoice: spontaneous ? null : invoice.payment_request,
     message: settled ? messageOf(records) : null,
     expiresAtMs,
   };
+}
+
+function settledParts({ is_amp, htlcs }: LndInvoice) {
+  if (!is_amp) return [];
+  return htlcs.flatMap(({ state, amp }) => (state === 'SETTLED' && amp ? [amp] : []));
+}
+
+function ampPartsOf(invoice: LndInvoice): { hash: string; preimage: string }[] | null {
+  if (!invoice.is_amp || invoice.state !== 'SETTLED') return null;
+  return settledParts(invoice).map(({ hash, preimage }) => ({ hash, preimage }));
 }
 
 function invoiceOutcome(

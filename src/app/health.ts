@@ -1,8 +1,8 @@
-import type { Config } from './config/config.ts';
-import { systemClock } from './lib/clock.ts';
+import type { Config } from '../config/config.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Store } from '../store/ports.ts';
+import type { StoreGuard } from '../wallet/store-guard.ts';
 import type { Nodes } from './open-nodes.ts';
-import type { Store } from './store/ports.ts';
-import type { StoreGuard } from './wallet/store-guard.ts';
 
 interface HealthOptions {
   readonly config: Config;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from './config/config.ts';
-import { ConfigError } from './config/sources.ts';
-import { systemClock } from './lib/clock.ts';
-import { fileMeasurement } from './lib/measurement.ts';
-import { decodeCredentials, type NodeCredentials } from './model/credentials.ts';
-import { openLnd } from './nodes/lnd/index.ts';
-import type { NodeConnector } from './nodes/node.ts';
-import { openSandbox, type Sandbox } from './nodes/sandbox/index.ts';
-import type { Store } from './store/ports.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/sources.ts';
+import { systemClock } from '../lib/clock.ts';
+import { fileMeasurement } from '../lib/measurement.ts';
+import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
+import { openLnd } from '../nodes/lnd/index.ts';
+import type { NodeConnector } from '../nodes/node.ts';
+import { openSandbox, type Sandbox } from '../nodes/sandbox/index.ts';
+import type { Store } from '../store/ports.ts';
 
 type NodeKind = 'sandbox' | 'lnd';
 

@@ -224,6 +224,8 @@ export interface SpendStore {
   /** Undoes {@link begin} where it is known that nothing was sent: row, watch, journal row, reservation, key's index. */
   abandon(walletId: string, index: PaymentIndex): Promise<void>;
   get(walletId: string, index: PaymentIndex): Promise<Spend | null>;
+  /** The client that made an outgoing payment, over or not; null where it was the owner or is not known. */
+  callerOf(walletId: string, index: PaymentIndex): Promise<string | null>;
   /** Every send of the wallet that is not over, oldest first. */
   unfinished(walletId: string): Promise<Spend[]>;
   /** Wallets with at least one such send. */

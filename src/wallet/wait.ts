@@ -16,7 +16,7 @@ export async function waitForFinal(
   signal: AbortSignal,
 ): Promise<Payment> {
   // The feed must begin before the row is read: what changes after the reading is then still to come.
-  await session.feed.prepare(session);
+  await session.feed.prepare(session.node);
   const { promise, resolve, reject } = Promise.withResolvers<Payment>();
   // It may be rejected while the row is read, when nobody waits for it yet: that must not end the process.
   promise.catch(() => undefined);
@@ -43,7 +43,7 @@ export async function* tail(
   after: UpdatedIndex | null,
   signal: AbortSignal,
 ): AsyncGenerator<Payment[]> {
-  await session.feed.prepare(session);
+  await session.feed.prepare(session.node);
   let cursor = after;
   let changed = Promise.withResolvers<void>();
   const failed = Promise.withResolvers<never>();

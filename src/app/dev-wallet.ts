@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from './config/config.ts';
-import { parseRootSeed } from './model/root-seed.ts';
-import type { Sandbox } from './nodes/sandbox/index.ts';
-import type { Wallets } from './wallet/wallets.ts';
+import type { Config } from '../config/config.ts';
+import { parseRootSeed } from '../model/root-seed.ts';
+import type { Sandbox } from '../nodes/sandbox/index.ts';
+import type { Wallets } from '../wallet/wallets.ts';
 
 /** What the trial wallet is given on each rail. */
 const FUNDS_MSAT = 1_000_000_000n;
@@ -41,23 +41,32 @@ export async function fundDevWallet(wallets: Wallets, sandbox: Sandbox): Promise
   await sandbox.controls.fund(userPk, { amountMsat: FUNDS_MSAT, rail: 'lightning' });
 }
 
-/** Lines to paste for a first try, with nothing but curl and sed. */
-export function welcomeLines(baseUrl: string): string[] {
+/**
+ * Lines to paste for a first try, with nothing but curl and sed. `cookiePath` is the file that holds the owner's token
+ * where requests need a header; null where they do not.
+ */
+export function welcomeLines(baseUrl: string, cookiePath: string | null): string[] {
   const json = "-H 'content-type: application/json'";
+  const auth = cookiePath === null ? '' : ' -H "authorization: Bearer $OWNER"';
+  const owner =
+    cookiePath === null
+      ? []
+      : ["# The token by which you are the wallet's owner", `OWNER=$(cat '${cookiePath}')`];
   return [
     '',
     'A sandbox wallet is ready. Its coins are worthless. Paste these lines one after another:',
     '',
+    ...owner,
     '# What the wallet holds',
-    `curl -s ${baseUrl}/v2/node/node_info; echo`,
+    `curl -s${auth} ${baseUrl}/v2/node/node_info; echo`,
     '# An invoice for 1000 sats',
-    `INVOICE=$(curl -s ${baseUrl}/v2/node/create_invoice ${json} -d '{"amount":"1000","description":"Coffee"}' | sed 's/.*"invoice":"\\([^"]*\\)".*/\\1/'); echo $INVOICE`,
+    `INVOICE=$(curl -s${auth} ${baseUrl}/v2/node/create_invoice ${json} -d '{"amount":"1000","description":"Coffee"}' | sed 's/.*"invoice":"\\([^"]*\\)".*/\\1/'); echo $INVOICE`,
     '# A second wallet',
-    `OTHER=$(curl -s -X POST ${baseUrl}/sandbox/wallets | sed 's/.*"client_credentials":"\\([^"]*\\)".*/\\1/')`,
+    `OTHER=$(curl -s${auth} -X POST ${baseUrl}/sandbox/wallets | sed 's/.*"client_credentials":"\\([^"]*\\)".*/\\1/')`,
     '# It pays the invoice',
     `curl -s ${baseUrl}/v2/node/pay -H "authorization: Bearer $OTHER" ${json} -d "{\\"payable\\":\\"$INVOICE\\"}"; echo`,
     '# The finished payment, read back by the first wallet',
-    `curl -s -X PUT ${baseUrl}/v2/node/sync_payments; echo; curl -s "${baseUrl}/v2/node/list_payments?filter=completed&limit=1"; echo`,
+    `curl -s${auth} -X PUT ${baseUrl}/v2/node/sync_payments; echo; curl -s${auth} "${baseUrl}/v2/node/list_payments?filter=completed&limit=1"; echo`,
     '',
   ];
 }

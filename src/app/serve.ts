@@ -1,40 +1,48 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type Config, loadConfig } from './config/config.ts';
-import { ConfigError, type Flags } from './config/sources.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { requireSafeExposure } from '../config/exposure.ts';
+import { localUrl } from '../config/network.ts';
+import { ConfigError, type Flags } from '../config/sources.ts';
+import { createApp } from '../http/app.ts';
+import type { LnurlServices } from '../http/lnurl-services.ts';
+import type { Parts } from '../http/parts.ts';
+import type { Route } from '../http/route.ts';
+import { docsRoutes } from '../http/routes/docs.ts';
+import { ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
+import { metricsRoutes } from '../http/routes/metrics.ts';
+import { elapsedMs, systemClock } from '../lib/clock.ts';
+import { writeCookie } from '../lib/cookie-file.ts';
+import { ownDataDir } from '../lib/data-dir.ts';
+import { runStopStages } from '../lib/lifecycle.ts';
+import { type Log, openLog } from '../lib/log.ts';
+import { openMarker } from '../lib/marker-file.ts';
+import { type Metrics, openMetrics } from '../lib/metrics.ts';
+import { processMetrics } from '../lib/process-metrics.ts';
+import { decodeCredentials } from '../model/credentials.ts';
+import { ApiError } from '../model/errors.ts';
+import type { Payment } from '../model/payment.ts';
+import { createNameResolver } from '../net/bip353.ts';
+import { createTxtResolver } from '../net/dns-over-https.ts';
+import { createGuardedFetch } from '../net/guarded-fetch.ts';
+import { createLnurlClient } from '../net/lnurl.ts';
+import { measuredNodes } from '../nodes/measured.ts';
+import type { Sandbox } from '../nodes/sandbox/index.ts';
+import { measuredStore } from '../store/measured.ts';
+import type { Store } from '../store/ports.ts';
+import { openSqliteStore } from '../store/sqlite/index.ts';
+import { VERSION } from '../version.ts';
+import { observationRules } from '../wallet/observe.ts';
+import { openStoreGuard, type StoreGuard } from '../wallet/store-guard.ts';
+import { walletMetrics } from '../wallet/wallet-metrics.ts';
+import { Wallets } from '../wallet/wallets.ts';
+import { startDispatcher } from '../webhooks/dispatcher.ts';
+import { deliveryDraft } from '../webhooks/draft.ts';
+import { deliverySigner } from '../webhooks/sign.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
-import { createApp } from './http/app.ts';
-import type { LnurlServices } from './http/lnurl-services.ts';
-import type { Parts } from './http/parts.ts';
-import type { Route } from './http/route.ts';
-import { docsRoutes } from './http/routes/docs.ts';
-import { ROUTES, SANDBOX_ROUTES } from './http/routes/index.ts';
-import { metricsRoutes } from './http/routes/metrics.ts';
-import { elapsedMs, systemClock } from './lib/clock.ts';
-import { ownDataDir } from './lib/data-dir.ts';
-import { runStopStages } from './lib/lifecycle.ts';
-import { type Log, openLog } from './lib/log.ts';
-import { type Metrics, openMetrics } from './lib/metrics.ts';
-import { processMetrics } from './lib/process-metrics.ts';
-import { ApiError } from './model/errors.ts';
-import { createNameResolver } from './net/bip353.ts';
-import { createTxtResolver } from './net/dns-over-https.ts';
-import { createGuardedFetch } from './net/guarded-fetch.ts';
-import { createLnurlClient } from './net/lnurl.ts';
-import { measuredNodes } from './nodes/measured.ts';
-import type { NodeConnector } from './nodes/node.ts';
-import type { Sandbox } from './nodes/sandbox/index.ts';
+import { health, isOpenToAll, watchBudgets } from './health.ts';
 import { type Nodes, openNodes } from './open-nodes.ts';
-import { measuredStore } from './store/measured.ts';
-import type { Store } from './store/ports.ts';
-import { openSqliteStore } from './store/sqlite/index.ts';
-import { VERSION } from './version.ts';
-import { observationRules } from './wallet/observe.ts';
-import { walletMetrics } from './wallet/wallet-metrics.ts';
-import { Wallets } from './wallet/wallets.ts';
-import { startDispatcher } from './webhooks/dispatcher.ts';
-import { deliveryDraft } from './webhooks/draft.ts';
-import { deliverySigner } from './webhooks/sign.ts';
+import { takeOverSandboxClients } from './take-over-clients.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Idempotency keys are kept at least 7 days (decisions section 6). */
@@ -47,22 +55,29 @@ const DRAIN_MS = 10_000;
 
 /** Runs the server until the process is told to stop. Throws {@link ConfigError}. */
 export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
-  const config = configOf(mode, flags);
+  const given = configOf(mode, flags);
   const log = openLog({
-    level: config.logLevel,
-    format: config.logFormat,
+    level: given.logLevel,
+    format: given.logFormat,
     write: (line) => console.log(line),
   });
-  for (const warning of config.warnings) log.warn(warning);
+  for (const note of given.notes) log.info(note);
+  for (const warning of given.warnings) log.warn(warning);
   // A defect in one request must not end the payments and notices of all others.
   process.on('unhandledRejection', (error) => log.error('A rejection was not handled.', { error }));
-  const release = config.dataDir === ':memory:' ? () => undefined : ownDataDir(config.dataDir);
+  const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
+  const config = mode === 'dev' ? withDevWallet(given) : given;
+  requireSafeExposure(config, { onRealNode: isOnRealNode(config) });
   const stopping = new AbortController();
   const metrics = openMetrics();
   const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
-  const store = measuredStore(sqlite, metrics, systemClock);
+  const budgets = await watchBudgets(measuredStore(sqlite, metrics, systemClock));
+  const { store } = budgets;
+  const marker = openMarker(config);
+  if (marker.warning !== null) log.warn(marker.warning);
   const listener = listen(config);
   const { baseUrl } = listener;
+  owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const nodes = openNodes({
     config,
     store,
@@ -73,7 +88,21 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   });
   const { sandbox } = nodes;
   const dispatcher = openDispatcher(config, { store, log, metrics });
-  const wallets = openWallets(config, { store, log, nodes, wake: dispatcher.wake });
+  const guard = await openStoreGuard(store.identity, marker, log);
+  const unproven = new Set<string>();
+  const wallets = openWallets(config, {
+    store,
+    guard,
+    log,
+    nodes,
+    wake: dispatcher.wake,
+    unproven: ({ index }) => void unproven.add(index),
+  });
+  if (sandbox) await takeOverSandboxClients(store, sandbox);
+  const cookie =
+    config.dataDir === ':memory:'
+      ? null
+      : writeCookie(config.dataDir, (bytes) => new Uint8Array(randomBytes(bytes)));
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
   const parts: Parts = {
     wallets,
@@ -83,7 +112,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
     version: VERSION,
     clock: systemClock,
     fees: config.maxFee,
-    health: () => health(config, nodes.root),
+    health: () => health({ config, nodes, guard, unproven, hasBudgets: budgets.any }),
     sidecarUrl,
     wakeDispatcher: dispatcher.wake,
     services: openServices(config, sandbox),
@@ -99,11 +128,12 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
       routes,
       allowedHosts: allowedHosts(config, listener.port, sidecarUrl),
       requireAuth: config.requireAuth,
+      cookie: cookie?.token ?? null,
       stopping: stopping.signal,
       startId: randomBytes(3).toString('hex'),
     }),
   );
-  await wallets.resumeWatching();
+  await wallets.resume();
   const stopHousekeeping = await keepHouse(store, log);
   onStopSignal(async () => {
     log.info('Stopping.');
@@ -119,22 +149,34 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
       ],
       log,
     );
-    release();
+    cookie?.remove();
+    owned?.release();
   });
+  if (isOpenToAll(config)) {
+    log.warn(
+      `Every program and user of this machine that reaches ${baseUrl} is the owner of the wallet: start with --require-auth to ask for credentials.`,
+    );
+  }
   log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
   if (mode === 'dev' && sandbox) {
     await fundDevWallet(wallets, sandbox);
-    for (const line of welcomeLines(baseUrl)) console.log(line);
+    const cookiePath = config.requireAuth ? join(config.dataDir, 'cookie') : null;
+    for (const line of welcomeLines(baseUrl, cookiePath)) console.log(line);
   }
 }
 
 function configOf(mode: 'serve' | 'dev', flags: Flags): Config {
   const config = loadConfig({ flags, env: process.env, cwd: process.cwd() });
-  if (mode === 'serve') return config;
-  if (config.node !== null) {
+  if (mode === 'dev' && config.node !== null) {
     throw new ConfigError('dev runs on the sandbox: leave --node-url out, or use serve.');
   }
-  return withDevWallet(config);
+  return config;
+}
+
+/** Whether the default wallet is on another node than the sandbox. */
+function isOnRealNode({ node, clientCredentials }: Config): boolean {
+  const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
+  return node !== null || (credentials !== null && credentials.node !== null);
 }
 
 function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {
@@ -220,18 +262,28 @@ function registerFigures(
 
 function openWallets(
   config: Config,
-  parts: { store: Store; log: Log; nodes: Nodes; wake: () => void },
+  parts: {
+    store: Store;
+    guard: StoreGuard;
+    log: Log;
+    nodes: Nodes;
+    wake: () => void;
+    unproven: (payment: Payment) => void;
+  },
 ): Wallets {
-  const { store, log, nodes, wake } = parts;
+  const { store, guard, log, nodes, wake, unproven } = parts;
   const hasReceiver = config.webhookUrl !== null;
   return new Wallets({
     store,
     log,
+    guard,
     clock: systemClock,
+    elapsedMs,
     random: Math.random,
     rules: observationRules({
       log,
       strict: false,
+      unproven,
       deliver: (payment, walletId) =>
         hasReceiver ? deliveryDraft(payment, walletId, systemClock.now()) : null,
     }),
@@ -240,6 +292,7 @@ function openWallets(
     rootConnector: nodes.root,
     rootSeed: config.rootSeed,
     defaultCredentials: config.clientCredentials,
+    configured: nodes.configured,
   });
 }
 
@@ -270,14 +323,6 @@ function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
       return answer;
     },
   };
-}
-
-function health(config: Config, connector: NodeConnector): string {
-  const [warning] = config.warnings;
-  if (warning !== undefined) return warning;
-  if (!connector.reachable()) return 'The wallet node did not answer when last asked.';
-  if (config.rootSeed !== null || config.clientCredentials !== null) return 'ok';
-  return 'No default credentials: every request needs the Authorization header, or start with --root-seed-path or --client-credentials-path.';
 }
 
 function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {

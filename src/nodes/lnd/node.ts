@@ -11,7 +11,7 @@ import { sendOutcome } from './outcome.ts';
 import { newestAttempt, payInvoice, trackedPayment } from './payments.ts';
 import { ifAllowed, type LndRest } from './rest.ts';
 import { onchainPayment } from './transactions.ts';
-import { invoiceObservation, outboundObservation } from './translate.ts';
+import { invoiceObservations, outboundObservation } from './translate.ts';
 import { followWallet } from './updates.ts';
 import type { LndWallet } from './wallet.ts';
 
@@ -74,5 +74,5 @@ async function seenPayment(
     ifAllowed(lookUpInvoice(rest, hash)),
   ]);
   if (sent) return outboundObservation(sent, nowMs);
-  return invoice && invoiceObservation(invoice, nowMs);
+  return (invoice && invoiceObservations(invoice, nowMs)[0]) ?? null;
 }

@@ -25,7 +25,7 @@ const GRPC = {
 } as const;
 
 /** LND's refusal inside an error of this connector; null when the error does not come from LND. */
-export function refusalOf(error: unknown): LndRefusal | null {
+function refusalOf(error: unknown): LndRefusal | null {
   const cause = error instanceof ApiError ? error.cause : error;
   return cause instanceof LndRefusal ? cause : null;
 }

@@ -20,6 +20,8 @@ export interface FakeLndOptions {
   /** The node's key: the same one makes another place of the same node. */
   readonly secretKey?: Uint8Array;
   readonly certificate?: ServerCertificate;
+  /** Of another that has stopped, to take its place. */
+  readonly port?: number;
   /** In LND's words; its addresses and invoices are regtest's whatever it says. */
   readonly network?: string;
   /** What one confirmed output holds at the beginning. */
@@ -93,7 +95,11 @@ export async function startFakeLnd(options: FakeLndOptions = {}): Promise<FakeLn
       macaroons.check(macaroonHex, method, nowMs());
     },
   });
-  const server = new HttpsServer(options.certificate ?? selfSignedCertificate(), gateway.handle);
+  const server = new HttpsServer(
+    options.certificate ?? selfSignedCertificate(),
+    gateway.handle,
+    options.port,
+  );
   await server.start();
   if (channelSat > 0n) channels.add({ capacitySat: channelSat, localSat: channelSat / 2n });
   if (onchainSat > 0n) wallet.receive(onchainSat);

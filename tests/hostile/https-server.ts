@@ -11,11 +11,13 @@ export class HttpsServer {
   readonly #handle: Handler;
   readonly #sockets = new Set<Socket>();
   #server: Server | null = null;
-  #port = 0;
+  #port: number;
 
-  constructor(certificate: ServerCertificate, handle: Handler) {
+  /** Without a port, on a free one. */
+  constructor(certificate: ServerCertificate, handle: Handler, port = 0) {
     this.certificate = certificate;
     this.#handle = handle;
+    this.#port = port;
   }
 
   get url(): string {

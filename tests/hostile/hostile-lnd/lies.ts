@@ -25,9 +25,9 @@ export function settlesUnpaid(
       ...invoice,
       state: 'SETTLED',
       settled: true,
-      settle_date: invoice['creation_date'] ?? '0',
+      settle_date: invoice.creation_date ?? '0',
       settle_index: '1',
-      amt_paid_msat: `${how.amountMsat ?? invoice['value_msat']}`,
+      amt_paid_msat: `${how.amountMsat ?? invoice.value_msat}`,
       r_preimage: Buffer.from(preimage, 'hex').toString('base64'),
     })),
   };
@@ -38,7 +38,7 @@ export function paysAmount(amountMsat: bigint): Misdeed {
   return {
     of: INVOICES,
     rewrite: onEach('invoices', (invoice) =>
-      invoice['state'] === 'SETTLED' ? { ...invoice, amt_paid_msat: `${amountMsat}` } : invoice,
+      invoice.state === 'SETTLED' ? { ...invoice, amt_paid_msat: `${amountMsat}` } : invoice,
     ),
   };
 }

@@ -46,7 +46,7 @@ const outcome = async (signal?: AbortSignal): Promise<unknown> => {
 
 test('it lies about identity, invoices, amounts and payments in the right shapes', async () => {
   hostile.misbehave(claimsIdentity(`02${'22'.repeat(32)}`));
-  expect((await info())['identity_pubkey']).not.toBe(hostile.pubkey);
+  expect((await info()).identity_pubkey).not.toBe(hostile.pubkey);
   const { hash } = hostile.invoices.add({ valueMsat: 9000n });
   const look = () => lnd.rest<Record<string, string>>('GET', `/v1/invoice/${hash}`);
   hostile.misbehave(settlesUnpaid());

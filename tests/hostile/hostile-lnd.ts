@@ -21,10 +21,13 @@ export interface HostileLnd extends FakeLnd {
   readonly misdone: number;
 }
 
-/** Starts a fake LND that behaves well until it is told otherwise. It takes any macaroon it is shown, as a thief would. */
-export async function startHostileLnd(
-  options: Omit<FakeLndOptions, 'hooks'> = {},
-): Promise<HostileLnd> {
+/** A hostile node may take any macaroon that it is shown, as a thief would. */
+export interface HostileLndOptions extends Omit<FakeLndOptions, 'hooks'> {
+  readonly takesAnyMacaroon?: boolean;
+}
+
+/** Starts a fake LND that behaves well until it is told otherwise. */
+export async function startHostileLnd(options: HostileLndOptions = {}): Promise<HostileLnd> {
   let misdeeds: readonly Misdeed[] = [];
   let misdone = 0;
   const find = (rpc: string | null, kind: 'answer' | 'rewrite') =>
@@ -32,7 +35,7 @@ export async function startHostileLnd(
   const fake = await startFakeLnd({
     ...options,
     hooks: {
-      anyMacaroon: true,
+      anyMacaroon: options.takesAnyMacaroon ?? false,
       intercept: async ({ rpc }: Received, response) => {
         const misdeed = find(rpc, 'answer');
         if (!misdeed?.answer) return false;

@@ -119,14 +119,15 @@ function flood(of: RegExp, head: string, chunk: Buffer, most: number): Flood {
     response.writeHead(200, JSON_HEAD);
     response.write(head);
     let sent = 0;
+    const left = Promise.withResolvers<void>();
+    response.once('close', left.resolve);
     while (sent < most && !response.destroyed) {
       sent += chunk.length;
       written += chunk.length;
       if (response.write(chunk)) continue;
       const ready = Promise.withResolvers<void>();
       response.once('drain', ready.resolve);
-      response.once('close', ready.resolve);
-      await ready.promise;
+      await Promise.race([ready.promise, left.promise]);
     }
     response.end();
   };

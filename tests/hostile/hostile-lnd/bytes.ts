@@ -9,8 +9,10 @@ const CHUNK = Buffer.alloc(65_536, 'a');
 
 /** Bytes as fast as they are taken, up to `most`, of which the reader should take few. */
 export interface Flood extends Misdeed {
-  /** Written so far, over all requests; what the sockets took or hold. */
-  written(): number;
+  /** Bytes written to the request that took most; what its socket holds counts too. */
+  largest(): number;
+  /** How many requests are over, by their caller's leaving or at `most`. */
+  ended(): number;
 }
 
 /** An endless string value of a JSON object; in a stream one line without an end. */
@@ -114,7 +116,8 @@ function fixed(
 }
 
 function flood(of: RegExp, head: string, chunk: Buffer, most: number): Flood {
-  let written = 0;
+  let largest = 0;
+  let ended = 0;
   const pour = async (response: ServerResponse) => {
     response.writeHead(200, JSON_HEAD);
     response.write(head);
@@ -123,15 +126,16 @@ function flood(of: RegExp, head: string, chunk: Buffer, most: number): Flood {
     response.once('close', left.resolve);
     while (sent < most && !response.destroyed) {
       sent += chunk.length;
-      written += chunk.length;
+      largest = Math.max(largest, sent);
       if (response.write(chunk)) continue;
       const ready = Promise.withResolvers<void>();
       response.once('drain', ready.resolve);
       await Promise.race([ready.promise, left.promise]);
     }
+    ended += 1;
     response.end();
   };
-  return { of, answer: pour, written: () => written };
+  return { of, answer: pour, largest: () => largest, ended: () => ended };
 }
 
 function only(of: RegExp | undefined): Pick<Misdeed, 'of'> {

@@ -317,7 +317,9 @@ export class Wallets {
       hasBudget: () => live?.record().budgetState === 'set',
       client: () => live?.record() ?? parts.client ?? null,
       onGrantChange: live?.onChange ?? (() => () => undefined),
-      ended: live?.ended ?? NEVER,
+      get ended() {
+        return live?.ended ?? NEVER;
+      },
       node,
       store,
       log,

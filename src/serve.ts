@@ -16,6 +16,7 @@ import { runStopStages } from './lib/lifecycle.ts';
 import { type Log, openLog } from './lib/log.ts';
 import { type Metrics, openMetrics } from './lib/metrics.ts';
 import { processMetrics } from './lib/process-metrics.ts';
+import { listen } from './listener.ts';
 import { ApiError } from './model/errors.ts';
 import { createNameResolver } from './net/bip353.ts';
 import { createTxtResolver } from './net/dns-over-https.ts';
@@ -61,7 +62,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   const metrics = openMetrics();
   const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
   const store = measuredStore(sqlite, metrics, systemClock);
-  const listener = listen(config);
+  const listener = listen(config.listen, log);
   const { baseUrl } = listener;
   const nodes = openNodes({
     config,
@@ -144,28 +145,6 @@ function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {
     ...(config.metrics ? metricsRoutes : []),
   ];
   return [...served, ...docsRoutes(served)];
-}
-
-/** Listens at once, since the port must be known to build the application; until then requests wait. */
-function listen({ listen: { host, port } }: Config) {
-  const ready = Promise.withResolvers<(request: Request) => Response | Promise<Response>>();
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    idleTimeout: 60,
-    fetch: async (request) => (await ready.promise)(request),
-  });
-  const env = { timeout: (request: Request, secs: number) => server.timeout(request, secs) };
-  return {
-    port: server.port ?? 0,
-    baseUrl: `http://${hostPort(host, server.port ?? 0)}`,
-    answerWith(app: ReturnType<typeof createApp>): void {
-      const answer = (request: Request) => app.fetch(request, env);
-      server.reload({ fetch: answer });
-      ready.resolve(answer);
-    },
-    stop: () => server.stop(),
-  };
 }
 
 /** Drops what is kept for a time only, now and daily; answers how to end that. */
@@ -285,10 +264,6 @@ function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<str
   const names = ['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host];
   const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
   return new Set([...own, new URL(sidecarUrl).host, ...config.allowHosts]);
-}
-
-function hostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function fileIn(config: Config, name: string): string {

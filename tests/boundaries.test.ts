@@ -25,6 +25,7 @@ const CLOCKS = new Set(['lib/clock.ts', 'client/verify-webhook.ts']);
 const ROOT_FILES = new Set([
   'main.ts',
   'serve.ts',
+  'listener.ts',
   'version.ts',
   'open-nodes.ts',
   'connect-lnd.ts',

@@ -41,6 +41,7 @@ import { deliveryDraft } from '../webhooks/draft.ts';
 import { deliverySigner } from '../webhooks/sign.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { health, isOpenToAll, watchBudgets } from './health.ts';
+import { listen } from './listener.ts';
 import { type Nodes, openNodes } from './open-nodes.ts';
 import { takeOverSandboxClients } from './take-over-clients.ts';
 
@@ -75,7 +76,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   const { store } = budgets;
   const marker = openMarker(config);
   if (marker.warning !== null) log.warn(marker.warning);
-  const listener = listen(config);
+  const listener = listen(config.listen, log);
   const { baseUrl } = listener;
   owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const nodes = openNodes({
@@ -186,28 +187,6 @@ function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {
     ...(config.metrics ? metricsRoutes : []),
   ];
   return [...served, ...docsRoutes(served)];
-}
-
-/** Listens at once, since the port must be known to build the application; until then requests wait. */
-function listen({ listen: { host, port } }: Config) {
-  const ready = Promise.withResolvers<(request: Request) => Response | Promise<Response>>();
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    idleTimeout: 60,
-    fetch: async (request) => (await ready.promise)(request),
-  });
-  const env = { timeout: (request: Request, secs: number) => server.timeout(request, secs) };
-  return {
-    port: server.port ?? 0,
-    baseUrl: `http://${hostPort(host, server.port ?? 0)}`,
-    answerWith(app: ReturnType<typeof createApp>): void {
-      const answer = (request: Request) => app.fetch(request, env);
-      server.reload({ fetch: answer });
-      ready.resolve(answer);
-    },
-    stop: () => server.stop(),
-  };
 }
 
 /** Drops what is kept for a time only, now and daily; answers how to end that. */
@@ -330,10 +309,6 @@ function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<str
   const names = ['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host];
   const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
   return new Set([...own, new URL(sidecarUrl).host, ...config.allowHosts]);
-}
-
-function hostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function fileIn(config: Config, name: string): string {

@@ -226,7 +226,7 @@ describe('further nodes', () => {
     );
     const empty = fileWith('empty', '\n');
     expect(refusal({ 'node-credentials-path': [empty] })).toBe(
-      `--node-credentials-path names an empty file: ${empty}.`,
+      `--node-credentials-path ${empty} is an empty file.`,
     );
     const open = fileWith('open', 'text', 0o644);
     expect(load({ 'node-credentials-path': [open] }).warnings).toEqual([

@@ -146,6 +146,7 @@ test(
     expect(await restartWith(sidecar, credentials)).toBe(true);
     const known = await sidecar.get('/v2/node/payment', { index: made.index });
     expect(known.status).toBe('completed');
+    await sidecar.get('/v2/node/node_info');
     const signed = async () => proxy.reached.some((call) => call.endsWith('/v1/signmessage'));
     await waitUntil('the node has signed', signed, 20_000);
     fake.received.length = 0;

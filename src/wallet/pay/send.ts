@@ -5,7 +5,7 @@ import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import { requireWithinBudget } from '../budget.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { allows, type Session } from '../session.ts';
-import { waitForFinal } from '../wait.ts';
+import { waitUntil } from '../wait.ts';
 
 /** What the request that sends brings along, whatever the rail. */
 export interface SendContext {
@@ -82,22 +82,36 @@ export async function sendAndWait(context: SendContext, plan: SendPlan): Promise
 }
 
 /** The payment once it is final. Throws with `data.sent: "unknown"` when the wait ends before. */
-export async function endOf(
+export function endOf(session: Session, payment: Payment, signal: AbortSignal): Promise<Payment> {
+  return reached(session, payment, isFinal, signal);
+}
+
+/** An on-chain payment once the node has shown its transaction; see {@link endOf}. */
+export function broadcastOf(
   session: Session,
   payment: Payment,
   signal: AbortSignal,
 ): Promise<Payment> {
-  if (isFinal(payment)) return payment;
+  return reached(session, payment, (one) => one.txid !== null || isFinal(one), signal);
+}
+
+async function reached(
+  session: Session,
+  payment: Payment,
+  isReached: (payment: Payment) => boolean,
+  signal: AbortSignal,
+): Promise<Payment> {
+  if (isReached(payment)) return payment;
   const stop = new AbortController();
   try {
-    const final = await Promise.race([
-      waitForFinal(session, payment.index, signal),
+    const now = await Promise.race([
+      waitUntil(session, payment.index, isReached, signal),
       session.resolver.outOfReach(payment.index, stop.signal),
     ]);
     // The node may show the end sooner than its feed does; what that changes here is stored before it is returned.
     if (session.node.history)
-      await session.feed.record({ payment: final, attempt: null }, session.node);
-    return final;
+      await session.feed.record({ payment: now, attempt: null }, session.node);
+    return now;
   } catch (error) {
     throw error instanceof ApiError ? error.with({ sent: 'unknown', index: payment.index }) : error;
   } finally {

@@ -96,10 +96,11 @@ export class Wallets {
     await this.#options.rootConnector.provision(this.#rootSeed());
   }
 
-  /** The wallet of another root seed, as its owner. */
+  /** The wallet of another root seed, as its owner, for one use: the session is not kept. */
   async openSeed(rootSeed: Uint8Array): Promise<Session> {
-    const { node, userPk } = await this.#options.rootConnector.connectRoot(rootSeed);
-    return this.#session({ userPk, node, caller: { id: 'owner', sealKey: rootSeal(rootSeed) } });
+    const session = await this.#openSeed(rootSeed);
+    this.#wallets.get(session.userPk)?.sessions.delete(session);
+    return session;
   }
 
   /** Takes up watching, and unfinished sends, where they were when the process stopped. */
@@ -180,7 +181,7 @@ export class Wallets {
           'No credentials: send the header "Authorization: Bearer <CLIENT_CREDENTIALS>", or start the sidecar with credentials.',
         );
       }
-      this.#root = this.openSeed(this.#options.rootSeed).catch((error) => {
+      this.#root = this.#openSeed(this.#options.rootSeed).catch((error) => {
         this.#root = null;
         throw error;
       });
@@ -199,6 +200,11 @@ export class Wallets {
     opening.catch(() => this.#sessions.delete(key));
     this.#evict();
     return opening;
+  }
+
+  async #openSeed(rootSeed: Uint8Array): Promise<Session> {
+    const { node, userPk } = await this.#options.rootConnector.connectRoot(rootSeed);
+    return this.#session({ userPk, node, caller: { id: 'owner', sealKey: rootSeal(rootSeed) } });
   }
 
   /** Finds out whose credentials these are, in the store and the configuration alone (decisions section 7). */

@@ -46,7 +46,8 @@ export async function endTokens(session: Session): Promise<void> {
         await tokens.revoke(id);
         ended.add(id);
       } catch (error) {
-        if (!isApiError(error, 'unreachable', 'timeout', 'unreadable', 'forbidden')) throw error;
+        // Also where a client has revoked itself, and with that the token by which the node is asked.
+        if (!isApiError(error)) throw error;
         session.log.warn('A token of the node could not be ended yet; it is tried again later.', {
           walletId: userPk,
           error,

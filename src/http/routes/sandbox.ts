@@ -20,7 +20,7 @@ const FULL_GRANT = {
   scopes: ['full' as const],
   permissions: [],
   expiresAtMs: null,
-  label: null,
+  label: 'sandbox',
   budget: null,
 };
 

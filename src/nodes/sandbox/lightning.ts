@@ -168,7 +168,7 @@ type Outgoing = Pick<
 function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Payment | null {
   const same = findPayment(world, userPk, index);
   const latest = latestPayment(world, userPk, idOfIndex(index));
-  if (same?.direction === 'inbound' || latest?.direction === 'inbound') {
+  if (latest?.direction === 'inbound') {
     throw refused('This invoice is your own: it cannot be paid from the wallet it pays into.');
   }
   return same ?? (latest?.status === 'failed' ? null : latest);

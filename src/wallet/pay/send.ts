@@ -90,10 +90,14 @@ export async function endOf(
   if (isFinal(payment)) return payment;
   const stop = new AbortController();
   try {
-    return await Promise.race([
+    const final = await Promise.race([
       waitForFinal(session, payment.index, signal),
       session.resolver.outOfReach(payment.index, stop.signal),
     ]);
+    // The node may show the end sooner than its feed does; what that changes here is stored before it is returned.
+    if (session.node.history)
+      await session.feed.record({ payment: final, attempt: null }, session.node);
+    return final;
   } catch (error) {
     throw error instanceof ApiError ? error.with({ sent: 'unknown', index: payment.index }) : error;
   } finally {

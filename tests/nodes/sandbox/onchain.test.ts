@@ -327,5 +327,5 @@ describe('money on chain', () => {
       }),
       { numRuns: 15 },
     );
-  });
+  }, 120_000);
 });

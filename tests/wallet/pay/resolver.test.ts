@@ -105,6 +105,17 @@ describe('an unknown send', () => {
     LONG,
   );
 
+  test('that never was ends for its waiter as failed, also where only the node tells of payments', async () => {
+    for (const history of [false, true]) {
+      await open({ history });
+      const waiting = sendAndWait(contextOf(owner), planOf(silence));
+      await until(() => asked() > 0);
+      world.fake.sendOutcome = never;
+      expect(await waiting).toMatchObject({ status: 'failed', statusMsg: 'the invoice expired' });
+      expect(await unfinished()).toEqual([]);
+    }
+  }, 20_000);
+
   test(
     'is not taken for one whose request is just leaving, of which the node cannot know yet',
     async () => {

@@ -165,7 +165,7 @@ for (let version = 1; version < SCHEMA_VERSION; version++) {
       const spent = async (client: string, nowMs: number) =>
         (await store.budgets.get(WALLET, client, nowMs)).spentMsat;
       expect(await spent(LND_CLIENT, DAY_MS)).toBe(9_007_199_254_742_993n);
-      // From the past both periods count: what was spent while the clock was ahead is not forgotten.
+      // What lies ahead counts too.
       expect(await spent(LND_CLIENT, 0)).toBe(9_007_199_254_742_993n + 70n);
       expect(await spent(BUDGETED, DAY_MS)).toBe(0n);
       expect((await store.budgets.get(WALLET, LND_CLIENT, 0)).budgetState).toBe('set');

@@ -64,13 +64,17 @@ function guardDescriptors(server: Bun.Server<undefined>, port: number, log: Log)
   startHttpClient();
   const limit = descriptorLimit();
   if (limit === null) return () => undefined;
-  const sockets = systemSockets(port, Math.min(limit, MOST_LOOKED_AT));
-  sockets?.deferAccept(DEFER_SECS);
+  const sockets = systemSockets({
+    port,
+    most: Math.min(limit, MOST_LOOKED_AT),
+    deferSecs: DEFER_SECS,
+  });
   return keepLooking(
     connectionGuard({
       limit,
       lowestFree: lowestFreeDescriptor,
       endSilent: () => sockets?.endSilent() ?? 0,
+      holdBack: (on) => sockets?.holdBack(on),
       closeIdle: () => server.closeIdleConnections(),
       log,
       elapsedMs,

@@ -15,6 +15,7 @@ function guardOf(state: { lowestFree: number | null; silent: number; idle: numbe
       nowMs += 40;
       return state.silent;
     },
+    holdBack: (on) => ended.push(on ? 'hold' : 'go on'),
     closeIdle: () => {
       ended.push('idle');
       return state.idle;
@@ -35,14 +36,26 @@ describe('the guard of connections', () => {
   test.each([192, null])('ends connections without a request, lowest free: %p', (lowestFree) => {
     const { guard, ended, lines } = guardOf({ lowestFree, silent: 3, idle: 2 });
     guard.look();
-    expect(ended).toEqual(['silent']);
+    expect(ended).toEqual(['hold', 'silent']);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ limit: 256, reserve: 64, silent: 3 });
   });
 
   test('ends those that wait for their next request when none is without one', () => {
     const { guard, ended } = guardOf({ lowestFree: null, silent: 0, idle: 2 });
     guard.look();
-    expect(ended).toEqual(['silent', 'idle']);
+    expect(ended).toEqual(['hold', 'silent', 'idle']);
+  });
+
+  test('lets new connections wait until there is room, and looks more often for a while', () => {
+    const state = { lowestFree: 192, silent: 3, idle: 2 };
+    const { guard, ended, pass } = guardOf(state);
+    expect(guard.look()).toBeGreaterThanOrEqual(100);
+    state.lowestFree = 20;
+    expect(guard.look()).toBe(10);
+    expect(ended).toEqual(['hold', 'silent', 'go on']);
+    pass(5_000);
+    expect(guard.look()).toBe(100);
+    expect(ended).toHaveLength(3);
   });
 
   test('spends no more than a fifth of the time on it, and a line of the log a minute', () => {

@@ -1,6 +1,9 @@
-import { dlopen } from 'bun:ffi';
+import { dlopen, ptr } from 'bun:ffi';
 
 /** Numbers of Linux's socket interface, the same on x64 and arm64. */
+const SOL_SOCKET = 1;
+const SO_ATTACH_FILTER = 26;
+const SO_DETACH_FILTER = 27;
 const IPPROTO_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
 const TCP_INFO = 11;
@@ -16,19 +19,31 @@ const SHORTEST_REQUEST_BYTES = 18n;
 /** The first descriptor that is not standard input, output or error. */
 const FIRST = 3;
 
+/** One instruction of a socket filter, `BPF_RET | BPF_K` with 0: nothing passes. */
+const DROP_ALL = new BigUint64Array([0x06n]);
+
 /** What the system can do about the connections to a port of this process, which Bun does not offer. */
 export interface SystemSockets {
-  /** Lets connections wait in the kernel, without a descriptor, until they send something, or so many seconds. */
-  deferAccept(seconds: number): void;
   /** Ends the connections whose client has not sent a request; returns how many. */
   endSilent(): number;
+  /** While on, new connections are not accepted: their clients wait. */
+  holdBack(on: boolean): void;
+}
+
+interface SystemSocketOptions {
+  readonly port: number;
+  /** The descriptors below it are looked at. */
+  readonly most: number;
+  /** For so long a connection that sends nothing waits in the kernel, where it costs no descriptor. */
+  readonly deferSecs: number;
 }
 
 /**
- * Looks after the sockets of a port, among the descriptors below `most`. Returns null where that is not possible: on
- * other systems than Linux. The library is loaded here, because that needs descriptors of its own.
+ * Takes the listening socket of a port in hand. Returns null where that is not possible: on other systems than Linux.
+ * The library is loaded here, because that needs descriptors of its own.
  */
-export function systemSockets(port: number, most: number): SystemSockets | null {
+export function systemSockets(options: SystemSocketOptions): SystemSockets | null {
+  const { port, most, deferSecs } = options;
   const libc = process.platform === 'linux' ? openLibc() : null;
   if (libc === null) return null;
   const nameBytes = new Uint8Array(128);
@@ -50,14 +65,16 @@ export function systemSockets(port: number, most: number): SystemSockets | null 
     if (length[0] < BYTES_RECEIVED_AT + 8) return null;
     return { state: info.getUint8(0), received: info.getBigUint64(BYTES_RECEIVED_AT, true) };
   };
+  const listening = findListening(most, (descriptor) => lookAt(descriptor)?.state);
+  if (listening === null) return null;
+  const seconds = new Int32Array([deferSecs]);
+  libc.setsockopt(listening, IPPROTO_TCP, TCP_DEFER_ACCEPT, seconds, seconds.byteLength);
+  // `struct sock_fprog`: how many instructions, and where they are.
+  const program = new BigUint64Array([1n, BigInt(ptr(DROP_ALL))]);
   return {
-    deferAccept(seconds) {
-      const value = new Int32Array([seconds]);
-      for (let descriptor = FIRST; descriptor < most; descriptor++) {
-        if (lookAt(descriptor)?.state !== TCP_LISTEN) continue;
-        libc.setsockopt(descriptor, IPPROTO_TCP, TCP_DEFER_ACCEPT, value, value.byteLength);
-        return;
-      }
+    holdBack(on) {
+      const option = on ? SO_ATTACH_FILTER : SO_DETACH_FILTER;
+      libc.setsockopt(listening, SOL_SOCKET, option, program, program.byteLength);
     },
     endSilent() {
       let ended = 0;
@@ -70,6 +87,16 @@ export function systemSockets(port: number, most: number): SystemSockets | null 
       return ended;
     },
   };
+}
+
+function findListening(
+  most: number,
+  stateOf: (descriptor: number) => number | undefined,
+): number | null {
+  for (let descriptor = FIRST; descriptor < most; descriptor++) {
+    if (stateOf(descriptor) === TCP_LISTEN) return descriptor;
+  }
+  return null;
 }
 
 function openLibc() {

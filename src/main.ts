@@ -1,6 +1,6 @@
+import { connectLnd } from './app/connect-lnd.ts';
+import { serve } from './app/serve.ts';
 import { buildProgram, runProgram } from './cli/index.ts';
-import { connectLnd } from './connect-lnd.ts';
-import { serve } from './serve.ts';
 import { VERSION } from './version.ts';
 
 const io = {

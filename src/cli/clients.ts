@@ -22,6 +22,7 @@ const EXAMPLE_PK = '1f1f...';
 
 const createdClientJson = z.object({ client_pk: z.string(), client_credentials: z.string() });
 const clientsJson = z.object({ clients: z.record(z.string(), clientInfoJson) });
+const prunedJson = z.object({ token_ids: z.array(z.string()), removed: z.boolean() });
 const oneClientJson = z.object({ client: clientInfoJson });
 
 /** `clients`: the credentials that applications are given. */
@@ -32,6 +33,8 @@ export function addClients(parent: Command, io: CliIo): void {
   addCreate(clients, io);
   addUpdate(clients, io);
   addRevoke(clients, io);
+  addPrune(clients, io);
+  addConfirm(clients, io);
 }
 
 const COLUMNS: readonly Column<ClientInfoJson>[] = [
@@ -137,6 +140,44 @@ function addRevoke(clients: Command, io: CliIo): void {
         oneClientJson,
       );
       show(io, flags, answer, () => ['Revoked: its credentials work no longer.']);
+    },
+  );
+}
+
+function addPrune(clients: Command, io: CliIo): void {
+  const command = clients
+    .command('prune')
+    .description(
+      "List the node's tokens that belong to no client any more, as a lost database leaves them.",
+    )
+    .option('--remove', 'end them at the node');
+  withExamples(withConnection(command), 'clients prune', 'clients prune --remove').action(
+    async (flags: ConnectionFlags & { readonly remove?: boolean }) => {
+      const remove = flags.remove === true;
+      const answer = await sidecarClient(io, flags)(
+        { method: 'POST', path: '/v2/node/prune_clients', body: { remove } },
+        prunedJson,
+      );
+      show(io, flags, answer, ({ token_ids: ids }) => {
+        if (ids.length === 0) return ['No tokens without a client.'];
+        const next = remove ? 'Ended at the node:' : 'Without a client (end them with --remove):';
+        return [next, ...ids];
+      });
+    },
+  );
+}
+
+function addConfirm(clients: Command, io: CliIo): void {
+  const command = clients
+    .command('confirm')
+    .description('Confirm the budgets after the database was restored from an older copy.');
+  withExamples(withConnection(command), 'clients confirm').action(
+    async (flags: ConnectionFlags) => {
+      const answer = await sidecarClient(io, flags)(
+        { method: 'POST', path: '/v2/node/confirm_budgets', body: {} },
+        z.object({}),
+      );
+      show(io, flags, answer, () => ['Confirmed: clients with a budget can spend again.']);
     },
   );
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { Network } from '../codecs/network.ts';
 import { ConfigError } from '../config/sources.ts';
-import { type Credentials, encodeCredentials } from '../model/credentials.ts';
+import { encodeNodeCredentials, type NodeCredentials } from '../model/credentials.ts';
 import type { Permission } from '../model/permissions.ts';
 import { withExamples } from './examples.ts';
 import type { CliIo } from './io.ts';
@@ -19,10 +20,10 @@ export interface LndAccess {
 export interface ConnectedLnd {
   readonly version: string;
   readonly nodePk: string;
-  readonly network: string;
+  readonly network: Network;
   /** What the macaroon is good for. */
   readonly permissions: readonly Permission[];
-  readonly credentials: Credentials;
+  readonly credentials: NodeCredentials & { readonly nodePk: string; readonly network: Network };
 }
 
 /** Asks an LND who it is and what a macaroon may do; passed in, since only the composition root knows nodes. */
@@ -54,7 +55,7 @@ export function addConnect(parent: Command, io: CliIo, connectLnd: ConnectLnd): 
   withExamples(command, example).action(async (uri: string | undefined, flags: LndFlags) => {
     const access = uri === undefined ? accessOfFlags(flags) : accessOfUri(uri, flags);
     const found = await connectLnd(access);
-    const credentials = encodeCredentials(found.credentials);
+    const credentials = encodeNodeCredentials(found.credentials);
     const { version, nodePk, network, permissions } = found;
     if (flags.json) {
       io.stdout(
@@ -70,7 +71,12 @@ export function addConnect(parent: Command, io: CliIo, connectLnd: ConnectLnd): 
     }
     io.stderr(`LND ${version} on ${network}, node ${nodePk}`);
     io.stderr(`These credentials may: ${permissions.join(', ')}.`);
-    io.stderr('Keep them secret: whoever has them can do the same.');
+    io.stderr(
+      'Give them to the sidecar in a file: --client-credentials-path, or --node-credentials-path for a further node.',
+    );
+    io.stderr(
+      'Keep them secret: they hold the macaroon. Applications get credentials of their own.',
+    );
     io.stdout(credentials);
   });
 }

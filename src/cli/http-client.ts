@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CallRefused } from './call-refused.ts';
-import { type ConnectionFlags, connectionOf } from './connection.ts';
+import { type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
 import type { CliIo } from './io.ts';
 import { printableJson } from './printable.ts';
 
@@ -39,11 +39,20 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
 const SERVER_FAULT = 500;
 const NOT_IMPLEMENTED = 501;
 
+const UNAUTHORIZED = 401;
+const NO_COOKIE =
+  'Give --client-credentials-path, or name the data directory of the sidecar on this machine with --data-dir, so that its cookie is found.';
+
+/** Bun's fetch obeys these for loopback too. */
+const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+
 const errorJson = z.object({ code: z.int(), msg: z.string() });
 
 /** A client of the sidecar that flags, environment or `.env` name. */
 export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
-  const { baseUrl, credentials } = connectionOf(io, flags);
+  const { baseUrl, token, given } = connectionOf(io, flags);
+  // A proxy would read what is meant for this machine alone; this process speaks to no other address.
+  if (isLocal(baseUrl)) for (const name of PROXIES) delete process.env[name];
   return async (call, schema) => {
     const { status, text } = await send(`${baseUrl}${call.path}${queryText(call.query)}`, {
       method: call.method,
@@ -52,7 +61,7 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
       redirect: 'manual',
       headers: {
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(credentials === null ? {} : { authorization: `Bearer ${credentials}` }),
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey }),
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
@@ -72,7 +81,8 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
       );
     }
     const { code, msg } = refused.data;
-    throw new CallRefused(`${msg.replace(/\.$/, '')} (error ${code}).`, {
+    const hint = status === UNAUTHORIZED && !given ? ` ${NO_COOKIE}` : '';
+    throw new CallRefused(`${msg.replace(/\.$/, '')} (error ${code}).${hint}`, {
       outcomeUnknown,
       ...(flags.json ? { json } : {}),
     });

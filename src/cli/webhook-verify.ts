@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { Webhook } from 'standardwebhooks';
 import { OPTIONS } from '../config/options.ts';
-import { ConfigError, settingLookup } from '../config/sources.ts';
+import { ConfigError, openSettings } from '../config/sources.ts';
 import { parseWebhookSecret } from '../config/webhook-secret.ts';
 import { systemClock } from '../lib/clock.ts';
 import { CallRefused } from './call-refused.ts';
@@ -91,11 +91,11 @@ function readHeader(line: string, before: Headers = {}): Headers {
 }
 
 function secretOf(io: CliIo, flag: string | undefined): string {
-  const found = settingLookup({
+  const found = openSettings({
     flags: { [OPTIONS.webhookSecret.flag]: flag },
     env: io.env,
     cwd: io.cwd,
-  })('webhookSecret');
+  }).find('webhookSecret');
   if (found === null) {
     throw new ConfigError(
       `The secret is missing: give --webhook-secret, or set ${OPTIONS.webhookSecret.env}.`,

@@ -6,7 +6,7 @@ export const ERROR_CODES = {
   unreachable: 3,
   /** Timed out; waits too. */
   timeout: 4,
-  /** The wallet node or a remote service answered something unreadable. */
+  /** The wallet node answered something unreadable. */
   unreadable: 5,
   /** Internal error; the log has the request id. */
   internal: 6,
@@ -30,4 +30,6 @@ export const ERROR_CODES = {
   idempotencyConflict: 111,
   /** The request's Host or Origin is not allowed. */
   hostNotAllowed: 112,
+  /** A service outside (LNURL, Lightning Address, name, resolver) cannot be reached or answers wrongly; data.problem says which. Never the wallet node. */
+  serviceFailed: 113,
 } as const;

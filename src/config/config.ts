@@ -1,13 +1,12 @@
-import { readFileSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
-import { parseAllowedHosts, parseListenAddress, parseWebUrl } from './network.ts';
-import { OPTIONS, type OptionName } from './options.ts';
+import { defaultDataDir } from './default-data-dir.ts';
+import { isLoopbackHost, parseList, parseListenAddress, parseWebUrl } from './network.ts';
+import { OPTIONS } from './options.ts';
 import type { Parsed } from './parsed.ts';
-import { ConfigError, type Found, type Sources, settingLookup } from './sources.ts';
+import { bothSet, readText, secretReader } from './secrets.ts';
+import { ConfigError, type Found, openSettings, parseFound, type Sources } from './sources.ts';
 import { parseWebhookSecret } from './webhook-secret.ts';
 
 /** The validated configuration. Secrets are values here and nowhere in messages. */
@@ -17,10 +16,16 @@ export interface Config {
   readonly sidecarUrl: string | null;
   /** Directory, or `:memory:`. */
   readonly dataDir: string;
+  /** File by which a restored database is noticed; null is the default place. */
+  readonly markerPath: string | null;
   readonly rootSeed: Uint8Array | null;
   readonly clientCredentials: string | null;
+  /** Where those were found, for messages. */
+  readonly clientCredentialsSource: string | null;
   /** The LND that the root seed controls; null is the sandbox. */
   readonly node: { readonly url: string; readonly cert: string | null } | null;
+  /** What `connect` wrote for further nodes, and where each was found, for messages. */
+  readonly nodeCredentials: readonly { readonly text: string; readonly source: string }[];
   /** Hex node key and host with port. */
   readonly channelPeer: { readonly pubkey: string; readonly host: string } | null;
   readonly webhookUrl: string | null;
@@ -40,6 +45,8 @@ export interface Config {
   readonly sandboxBlockSecs: number;
   /** Sentences for the log and for health, such as a seed file that others can read. */
   readonly warnings: readonly string[];
+  /** Sentences for the log alone, such as which `.env` was read. */
+  readonly notes: readonly string[];
 }
 
 /** Never less than this may be paid for routing by default (decisions section 1). */
@@ -47,82 +54,61 @@ const LEAST_FEE_CAP_MSAT = 10_000n;
 
 /** Reads, checks and freezes the configuration. Throws {@link ConfigError}. */
 export function loadConfig(sources: Sources): Config {
-  const find = settingLookup(sources);
-  const warnings: string[] = [];
-  const secret = (name: OptionName, pathName: OptionName) =>
-    readSecret(find(name), find(pathName), warnings);
-  const rootSeed = secret('rootSeed', 'rootSeedPath');
-  const clientCredentials = secret('clientCredentials', 'clientCredentialsPath');
+  const settings = openSettings(sources);
+  const { find, envFile } = settings;
+  const { secret, fromFile, warnings } = secretReader(settings, sources.env);
+  const rootSeed = secret('rootSeed');
+  const clientCredentials = secret('clientCredentials');
   if (rootSeed && clientCredentials) throw bothSet(rootSeed, clientCredentials);
 
   const listen = parse(find('listenAddr'), parseListenAddress) ?? { host: '127.0.0.1', port: 5393 };
-  const requireAuth = readSwitch(find('requireAuth'));
-  if (!isLoopback(listen.host) && (rootSeed || clientCredentials) && !requireAuth) {
-    throw new ConfigError(
-      `Listening on ${listen.host} with default credentials would let everybody on the network spend: add --require-auth, or listen on 127.0.0.1.`,
-    );
-  }
   return Object.freeze({
     listen,
     sidecarUrl: parse(find('sidecarUrl'), parseWebUrl),
     dataDir: find('dataDir')?.value ?? defaultDataDir(sources.env),
+    markerPath: find('markerPath')?.value ?? null,
     rootSeed: rootSeed && parse(rootSeed, asRootSeed),
     clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
+    clientCredentialsSource: clientCredentials?.source ?? null,
     node: nodeOf(find('nodeUrl'), find('nodeCertPath')),
+    nodeCredentials: settings
+      .list('nodeCredentialsPath')
+      .map((path) => nodeCredentialsOf(path, fromFile)),
     channelPeer: parse(find('channelPeer'), asChannelPeer),
     webhookUrl: parse(find('webhookUrl'), parseWebUrl),
-    webhookSecret: parse(find('webhookSecret'), parseWebhookSecret),
+    webhookSecret: parse(secret('webhookSecret'), parseWebhookSecret),
     addressDomain: find('addressDomain')?.value ?? null,
-    dohUrl: parse(find('dohUrl'), parseWebUrl) ?? OPTIONS.dohUrl.fallback,
-    allowHosts: parseAllowedHosts(find('allowHost')?.value ?? ''),
+    dohUrl: parse(find('dohUrl'), asHttpsUrl) ?? OPTIONS.dohUrl.fallback,
+    allowHosts: parseList(find('allowHost')?.value.toLowerCase() ?? ''),
     allowPrivateNetwork: readSwitch(find('allowPrivateNetwork')),
-    requireAuth,
+    requireAuth: readSwitch(find('requireAuth')),
     maxFee: { ppm: parse(find('maxFee'), asPpm) ?? 10_000, leastMsat: LEAST_FEE_CAP_MSAT },
-    // What a wallet does is nobody's business on a network, so there it takes a word to show it.
-    metrics: find('metrics') ? readSwitch(find('metrics')) : isLoopback(listen.host),
+    // Metrics reveal activity, so they are off by default when the sidecar listens beyond loopback.
+    metrics: find('metrics') ? readSwitch(find('metrics')) : isLoopbackHost(listen.host),
     logLevel: parse(find('logLevel'), oneOf(LOG_LEVELS)) ?? 'info',
     logFormat: parse(find('logFormat'), oneOf(LOG_FORMATS)) ?? 'text',
     buyLinkTemplate: parse(find('buyLinkTemplate'), asTemplate) ?? OPTIONS.buyLinkTemplate.fallback,
     sandboxBlockSecs: parse(find('sandboxBlockSecs'), asSeconds) ?? 10,
-    warnings,
+    warnings: [...settings.warnings, ...warnings],
+    notes: envFile === null ? [] : [`Settings are read from ${envFile}.`],
   });
 }
 
 function parse<T>(found: Found | null, parser: (text: string) => Parsed<T>): T | null {
-  if (found === null) return null;
-  const result = parser(found.value.trim());
-  if ('value' in result) return result.value;
-  throw new ConfigError(`${found.source} ${result.problem}.`);
+  return found && parseFound(found, parser);
+}
+
+function nodeCredentialsOf(path: Found, fromFile: (path: Found) => Found) {
+  const { value: text, source } = fromFile(path);
+  if (text === '') throw new ConfigError(`${source} is an empty file.`);
+  return { text, source };
 }
 
 function nodeOf(url: Found | null, certPath: Found | null): Config['node'] {
-  const parsed = parse(url, asNodeUrl);
+  const parsed = parse(url, asHttpsUrl);
   if (parsed !== null) return { url: parsed, cert: certPath && readText(certPath) };
   if (certPath) throw new ConfigError(`${certPath.source} needs --node-url beside it.`);
   return null;
-}
-
-function bothSet(a: Found, b: Found): ConfigError {
-  return new ConfigError(`${a.source} and ${b.source} are both set: keep one of them.`);
-}
-
-/** A secret from its value or from its file; both set is an error. */
-function readSecret(value: Found | null, path: Found | null, warnings: string[]): Found | null {
-  if (value && path) throw bothSet(value, path);
-  if (!path) return value;
-  const text = readText(path);
-  if (process.platform !== 'win32' && (statSync(path.value).mode & 0o077) !== 0) {
-    warnings.push(`${path.value} can be read by other users of this machine: run chmod 600 on it.`);
-  }
-  return { value: text, source: path.source };
-}
-
-function readText(path: Found): string {
-  try {
-    return readFileSync(path.value, 'utf8').trim();
-  } catch {
-    throw new ConfigError(`${path.source} names a file that cannot be read: ${path.value}.`);
-  }
 }
 
 function readSwitch(found: Found | null): boolean {
@@ -153,8 +139,8 @@ function asCredentials(text: string): Parsed<string> {
       };
 }
 
-/** Macaroons travel in a header, so nothing but TLS will do. */
-function asNodeUrl(text: string): Parsed<string> {
+/** Macaroons travel in a header, and names must not be seen or changed on the way, so nothing but TLS will do. */
+function asHttpsUrl(text: string): Parsed<string> {
   const parsed = parseWebUrl(text);
   if ('value' in parsed && !parsed.value.startsWith('https://')) {
     return { problem: 'must begin with https://' };
@@ -187,18 +173,4 @@ function asTemplate(text: string): Parsed<string> {
   return text.includes('<invoice>')
     ? { value: text }
     : { problem: 'must hold <invoice> where the invoice goes' };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
-}
-
-function defaultDataDir(env: Sources['env']): string {
-  if (process.platform === 'darwin') {
-    return join(homedir(), 'Library', 'Application Support', 'wallet-sidecar');
-  }
-  if (process.platform === 'win32' && env.LOCALAPPDATA) {
-    return join(env.LOCALAPPDATA, 'wallet-sidecar');
-  }
-  return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'wallet-sidecar');
 }

@@ -38,6 +38,14 @@ export const OPTIONS = {
     description: 'Directory for everything kept; `:memory:` keeps nothing.',
     fallback: "the platform's data directory/wallet-sidecar",
   },
+  markerPath: {
+    flag: 'marker-path',
+    env: 'SERVICE_MARKER_PATH',
+    value: 'file',
+    description:
+      'File outside the data directory and its backups, which shows when the database was restored.',
+    fallback: '<data-dir>.marker',
+  },
   rootSeed: {
     flag: 'root-seed',
     env: 'SERVICE_ROOT_SEED',
@@ -89,6 +97,15 @@ export const OPTIONS = {
     description: 'Lightning node that open_channel opens channels to, on LND.',
     fallback: 'none: open_channel is refused on LND',
   },
+  nodeCredentialsPath: {
+    flag: 'node-credentials-path',
+    env: 'SERVICE_NODE_CREDENTIALS_PATHS',
+    value: 'file',
+    description:
+      'File that "connect" wrote, for a further node that callers may use (repeatable; comma separated in the environment).',
+    fallback: 'none',
+    repeatable: true,
+  },
   webhookUrl: {
     flag: 'webhook-url',
     env: 'SERVICE_WEBHOOK_URL',
@@ -136,7 +153,7 @@ export const OPTIONS = {
   requireAuth: {
     flag: 'require-auth',
     env: 'SERVICE_REQUIRE_AUTH',
-    description: 'Every /v2/node/ request needs the Authorization header.',
+    description: 'Every route that is not public needs the Authorization header.',
     fallback: 'off',
   },
   maxFee: {

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { parseEnv } from 'node:util';
+import { readNearestEnv } from './env-file.ts';
+import { parseList } from './network.ts';
 import { OPTIONS, type OptionName, type OptionSpec } from './options.ts';
+import type { Parsed } from './parsed.ts';
+import { unknownNames } from './unknown-names.ts';
 
 /** A configuration that cannot be used; the message is one sentence for the person who starts the program. */
 export class ConfigError extends Error {
@@ -13,6 +14,8 @@ export interface Found {
   readonly value: string;
   /** Where it was found, for messages, such as `--root-seed` or `SERVICE_ROOT_SEED (environment)`. */
   readonly source: string;
+  /** Which kind of source it was; `file` is the `.env`, `default` what holds without any. */
+  readonly origin: 'flag' | 'environment' | 'file' | 'default';
 }
 
 /** What was given on the command line, by flag name without dashes. */
@@ -25,32 +28,67 @@ export interface Sources {
   readonly cwd: string;
 }
 
-/** Looks settings up: flag, then environment, then the nearest `.env` upwards (decisions section 1). */
-export function settingLookup(sources: Sources): (name: OptionName) => Found | null {
-  const file = readNearestEnv(sources.cwd);
-  return (name) => {
+/** The settings as they were given: flag, then environment, then the nearest `.env` upwards (decisions section 1). */
+export interface Settings {
+  find(name: OptionName): Found | null;
+  /** Every value of a repeatable setting: each flag as it is, elsewhere what stands between the commas. */
+  list(name: OptionName): readonly Found[];
+  /** Path of the `.env` that was read; null when there is none. */
+  readonly envFile: string | null;
+  /** Sentences on the sources themselves, such as a name that is no setting. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads the sources. Throws {@link ConfigError} for a `.env` that another user could have written. */
+export function openSettings(sources: Sources): Settings {
+  const nearest = readNearestEnv(sources.cwd);
+  if ('problem' in nearest) throw new ConfigError(`${nearest.problem}.`);
+  const file = nearest.value;
+  const find = (name: OptionName): Found | null => {
     const option: OptionSpec = OPTIONS[name];
-    const flag = sources.flags[option.flag];
-    if (flag !== undefined && flag !== false) {
-      const value = typeof flag === 'string' ? flag : flag === true ? 'true' : flag.join(',');
-      return { value, source: `--${option.flag}` };
+    const flag = flagged(sources.flags, option);
+    if (flag.length > 0) {
+      return { value: flag.join(','), source: `--${option.flag}`, origin: 'flag' };
     }
     const env = sources.env[option.env];
     if (env !== undefined && env !== '') {
-      return { value: env, source: `${option.env} (environment)` };
+      return { value: env, source: `${option.env} (environment)`, origin: 'environment' };
     }
     const value = file?.values[option.env];
-    return value ? { value, source: `${option.env} (${file.path})` } : null;
+    return value ? { value, source: `${option.env} (${file.path})`, origin: 'file' } : null;
+  };
+  return {
+    find,
+    list(name) {
+      const found = find(name);
+      if (found === null) return [];
+      const values =
+        found.origin === 'flag' ? flagged(sources.flags, OPTIONS[name]) : parseList(found.value);
+      return values.map((value) => ({ ...found, value }));
+    },
+    envFile: file?.path ?? null,
+    warnings: [
+      file?.warning ?? null,
+      unknownNames(namesIn(sources.env), 'environment'),
+      file && unknownNames(namesIn(file.values), file.path),
+    ].filter((warning) => warning !== null),
   };
 }
 
-/** Reads the values of the first `.env` found walking up; it runs nothing and changes no environment. */
-function readNearestEnv(
-  start: string,
-): { path: string; values: Record<string, string | undefined> } | null {
-  for (let folder = start; ; folder = dirname(folder)) {
-    const path = join(folder, '.env');
-    if (existsSync(path)) return { path, values: parseEnv(readFileSync(path, 'utf8')) };
-    if (dirname(folder) === folder) return null;
-  }
+/** Reads the value of a setting. Throws {@link ConfigError}, naming where it was found. */
+export function parseFound<T>(found: Found, parser: (text: string) => Parsed<T>): T {
+  const result = parser(found.value.trim());
+  if ('value' in result) return result.value;
+  throw new ConfigError(`${found.source} ${result.problem}.`);
+}
+
+function flagged(flags: Flags, { flag }: OptionSpec): readonly string[] {
+  const given = flags[flag];
+  if (given === undefined || given === false) return [];
+  if (given === true) return ['true'];
+  return typeof given === 'string' ? [given] : given;
+}
+
+function namesIn(values: Sources['env']): string[] {
+  return Object.keys(values).filter((name) => values[name] !== undefined);
 }

@@ -29,6 +29,8 @@ interface AppOptions {
   readonly routes: readonly Route[];
   readonly allowedHosts: ReadonlySet<string>;
   readonly requireAuth: boolean;
+  /** The token of the cookie file; null where there is none. */
+  readonly cookie: string | null;
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal;
   /** Distinguishes the requests of this start from those of others in the log. */
@@ -55,7 +57,8 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     const method = route.method.toUpperCase();
     const authorize = authenticate(route.access, {
       open: (credentials) => parts.wallets.opened(credentials) ?? parts.wallets.open(credentials),
-      requireAuth: options.requireAuth && route.path.startsWith('/v2/node/'),
+      requireAuth: options.requireAuth,
+      cookie: options.cookie,
     });
     const meter = meters.of(route);
     const admitted = async (

@@ -80,7 +80,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
 }
 
 function operation(route: Route, errorSchema: Json, components: Map<string, Json>): Json {
-  const open = route.access === 'public' || route.access === 'root_seed';
+  const open = ['public', 'root_seed', 'sandbox'].some((access) => access === route.access);
   return {
     operationId: operationId(route),
     tags: [route.group],
@@ -116,12 +116,20 @@ function operationId(route: Route): string {
   return `${route.method}_${name.replace(/^_+|_+$/g, '')}`;
 }
 
+const ACCESS_WORDS: Readonly<Record<string, string>> = {
+  public: 'Needs no credentials.',
+  authenticated: 'Needs any valid credentials.',
+  owner: "Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.",
+  root_seed: 'Needs the root seed and no Authorization header; the cookie is accepted there too.',
+  sandbox: 'Needs no credentials; with --require-auth, credentials that may do everything.',
+  sandbox_wallet:
+    'Needs any valid credentials; with --require-auth, credentials that may do everything.',
+};
+
 /** Who may call a route, in words. */
 export function accessSentence(access: RouteAccess): string {
-  if (access === 'public') return 'Needs no credentials.';
-  if (access === 'authenticated') return 'Needs any valid credentials.';
-  if (access === 'root_seed') return 'Needs the root seed and no Authorization header.';
-  if (typeof access === 'string') return `Needs the permission \`${access}\`.`;
+  if (typeof access === 'string')
+    return ACCESS_WORDS[access] ?? `Needs the permission \`${access}\`.`;
   const names = access.map((permission) => `\`${permission}\``).join(', ');
   return `Needs the permission of the method used, one of ${names}.`;
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorName } from '../model/errors.ts';
 import type { Permission } from '../model/permissions.ts';
+import type { EffectNames } from '../wallet/effect-names.ts';
 import type { Session } from '../wallet/session.ts';
 import type { Parts } from './parts.ts';
 
@@ -20,13 +21,18 @@ export type RouteGroup =
   | 'sandbox';
 
 /**
- * Who may call a route: anybody who passes the guards, any valid credential, the root seed without an Authorization
- * header, or a credential with the permission (of several: with at least one; the operation checks the exact one).
+ * Who may call a route: every program that passes the guards, any valid credential, the wallet's owner, the root seed
+ * without an Authorization header, or a credential with the permission (of several: with at least one; the operation
+ * checks the exact one). Controls of the sandbox are open to all, and with --require-auth to those who may do
+ * everything in their wallet; `sandbox_wallet` is about the calling wallet.
  */
 export type RouteAccess =
   | 'public'
   | 'authenticated'
+  | 'owner'
   | 'root_seed'
+  | 'sandbox'
+  | 'sandbox_wallet'
   | Permission
   | readonly [Permission, ...Permission[]];
 
@@ -36,6 +42,8 @@ export interface RequestContext {
   /** Aborts when the client goes away or the server stops; its reason is what to answer. */
   readonly signal: AbortSignal;
   readonly idempotencyKey: string | null;
+  /** Names for what the request causes outside, the same for every repeat with its key. */
+  readonly names: EffectNames;
   /** RFC 7240: answer 202 at once (0) or after so many milliseconds; null waits for the outcome. */
   readonly respondAfterMs: number | null;
   /** Last-Event-ID of a resumed stream. */
@@ -81,6 +89,8 @@ interface RouteFacts {
   readonly addition?: boolean;
   /** What a good answer is sent as; JSON unless told. */
   readonly mediaType?: string;
+  /** The client whose secret a good answer holds: such an answer is kept sealed, and only while the client lives. */
+  readonly secretOf?: (body: unknown) => string | null;
   /** The errors of its own, beyond those of every route. */
   readonly errors?: readonly ErrorName[];
   readonly example: RouteExample;
@@ -100,7 +110,7 @@ interface RouteDefinition<
   readonly query?: Query;
   readonly response: Response;
   readonly handler: (
-    context: Access extends 'public' | 'root_seed' ? RequestContext : SessionContext,
+    context: Access extends 'public' | 'root_seed' | 'sandbox' ? RequestContext : SessionContext,
     input: { readonly body: SchemaOutput<Body>; readonly query: SchemaOutput<Query> },
   ) => Promise<z.input<Response> | RawJson | Reply | globalThis.Response>;
 }

@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
+import { isActive } from '../model/client.ts';
 import { ApiError, rejected } from '../model/errors.ts';
-import { encodePayment } from '../model/payment.ts';
+import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-names.ts';
 import type { Session } from '../wallet/session.ts';
-import { waitForFinal } from '../wallet/wait.ts';
 import type { AppEnv } from './env.ts';
+import { grantSignal } from './middleware/grant-signal.ts';
 import {
   fingerprint,
   type IdempotentRequests,
@@ -12,7 +13,8 @@ import {
 } from './middleware/idempotency.ts';
 import { parseQuery } from './middleware/validate.ts';
 import type { Parts } from './parts.ts';
-import { RawJson, Reply, type RequestContext, type Route } from './route.ts';
+import { RawJson, Reply, type RequestContext, type Route, type SessionContext } from './route.ts';
+import { resumePayment } from './routes/answer-payment.ts';
 
 /** What every route runs with. */
 export interface Runner {
@@ -38,24 +40,55 @@ export function runRoute(route: Route, runner: Runner): RunRoute {
   return async (context, session, body) => {
     const query = route.query ? parseQuery(route.query, context.req.query()) : undefined;
     const key = once ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
-    const request = new HandledRequest(runner, context, session, key);
     const input = { body, query };
     if (key === null || session === undefined) {
+      const request = new HandledRequest(runner, route, context, session);
       const result = await route.handler(request, input);
       return result instanceof Response ? result : respond(outcomeOf(result));
     }
-    return respond(
-      await runner.idempotent.run({
-        walletId: session.userPk,
-        key,
-        fingerprint: fingerprint(route.method, route.path, body ?? null, query ?? null),
-        nowMs: runner.parts.clock.now(),
-        execute: async () => outcomeOf(await route.handler(request, input)),
-        resume: async (index) =>
-          outcomeOf(encodePayment(await waitForFinal(session, index, request.signal))),
-      }),
-    );
+    return respond(await runOnce(route, runner, { context, session, key, input }));
   };
+}
+
+interface KeyedRequest {
+  readonly context: Context<AppEnv>;
+  readonly session: Session;
+  readonly key: string;
+  readonly input: { readonly body: unknown; readonly query: unknown };
+}
+
+function runOnce(
+  route: Route,
+  runner: Runner,
+  { context, session, key, input }: KeyedRequest,
+): Promise<Outcome> {
+  const { store, clock } = runner.parts;
+  const scope = { walletId: session.userPk, caller: session.caller.id, key };
+  const requestWith = (names: EffectNames) =>
+    new HandledRequest(runner, route, context, session, { key, names });
+  const { secretOf } = route;
+  return runner.idempotent.run({
+    scope,
+    fingerprint: fingerprint(route.method, route.path, input.body ?? null, input.query ?? null),
+    nowMs: clock.now(),
+    respondAfterMs: readPrefer(context.req.header('prefer')),
+    sealKey: session.caller.sealKey,
+    subjectOf: (body) => (secretOf ? secretOf(JSON.parse(body)) : null),
+    isSubjectActive: async (clientPk) => {
+      const client = await store.clients.find(clientPk);
+      return client !== null && isActive(client, session.node.clock.now());
+    },
+    ready: () => session.resolver.ready(),
+    execute: async (effect) => {
+      const names = keyedNames(scope, effect, {
+        identity: store.identity,
+        keys: store.idempotency,
+      });
+      return outcomeOf(await route.handler(requestWith(names), input));
+    },
+    resume: async (index) =>
+      outcomeOf(await resumePayment(requestWith(randomNames) as SessionContext, index)),
+  });
 }
 
 /** What handlers seldom ask for is made when they do: every request passes here. */
@@ -63,19 +96,24 @@ class HandledRequest implements RequestContext {
   readonly parts: Parts;
   readonly session: Session | undefined;
   readonly idempotencyKey: string | null;
+  readonly names: EffectNames;
+  readonly #route: Route;
   readonly #context: Context<AppEnv>;
   readonly #stopping: AbortSignal;
   #signal: AbortSignal | null = null;
 
   constructor(
     { parts, stopping }: Runner,
+    route: Route,
     context: Context<AppEnv>,
     session: Session | undefined,
-    idempotencyKey: string | null,
+    keyed: { readonly key: string; readonly names: EffectNames } | null = null,
   ) {
     this.parts = parts;
     this.session = session;
-    this.idempotencyKey = idempotencyKey;
+    this.idempotencyKey = keyed?.key ?? null;
+    this.names = keyed?.names ?? randomNames;
+    this.#route = route;
     this.#context = context;
     this.#stopping = stopping;
   }
@@ -86,10 +124,9 @@ class HandledRequest implements RequestContext {
     // Such an answer may take as long as a payment does; the server's idle limit must not cut it off.
     this.#context.env?.timeout?.(request, 0);
     // With a key, the outcome is kept for a repeat even when the client has gone away.
-    this.#signal =
-      this.idempotencyKey === null
-        ? AbortSignal.any([request.signal, this.#stopping])
-        : this.#stopping;
+    const gone = this.idempotencyKey === null ? [request.signal] : [];
+    const granted = this.session ? [grantSignal(this.session, this.#route.access)] : [];
+    this.#signal = AbortSignal.any([...gone, ...granted, this.#stopping]);
     return this.#signal;
   }
 

@@ -10,7 +10,6 @@ export interface SandboxControls {
     readonly rootSeed: string;
     readonly userPk: string;
     readonly nodePk: string;
-    readonly clientCredentials: string;
   }>;
   fund(
     userPk: string,

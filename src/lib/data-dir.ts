@@ -1,88 +1,100 @@
-import {
-  chmodSync,
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from './clock.ts';
+import { FileUnusable, fileUnusable } from './file-problem.ts';
+import { takeKernelLock } from './kernel-lock.ts';
+import { replacePrivateFile } from './replace-file.ts';
 
-/** A data directory that cannot be used now; the message is one sentence for the person who starts the program. */
-class DataDirUnusable extends Error {
-  override readonly name = 'DataDirUnusable';
+/** The process that owns a data directory, as it says itself: for messages and for finding it, never for locking. */
+export interface Owner {
+  /** As seen in its own container. */
+  readonly pid: number;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Base URL by which programs on this machine reach it; null until it listens. */
+  readonly url: string | null;
 }
+
+/** A data directory that this process owns. */
+export interface OwnedDataDir {
+  /** Writes down where the owner can be reached, for {@link readOwner}. */
+  noteUrl(url: string): void;
+  /** Gives the directory back; without it, the kernel does when the process ends. */
+  release(): void;
+}
+
+const ADVICE = 'use another --data-dir';
 
 /**
- * Makes the directory, readable by its owner only, and takes its lock, so that one process owns it. Answers how to
- * give it back. Throws {@link DataDirUnusable}, saying who has it. The lock of a process that is gone is taken over.
+ * Makes the directory, readable by its owner only, and takes its lock, so that one process owns it. Throws
+ * {@link FileUnusable} with a sentence that says who has it, or why it cannot be used.
  */
-export function ownDataDir(dir: string): () => void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  chmodSync(dir, 0o700);
-  const path = join(dir, 'lock');
-  if (!tryLock(path)) {
-    const owner = readOwner(path);
-    if (owner !== null && isSameProcess(owner)) {
-      throw new DataDirUnusable(
-        `${dir} is in use by the wallet-sidecar with process id ${owner.pid}: stop that one, or use another --data-dir.`,
-      );
-    }
-    rmSync(path, { force: true });
-    if (!tryLock(path)) {
-      throw new DataDirUnusable(
-        `${dir} was taken by another wallet-sidecar at this moment: try again.`,
-      );
-    }
-  }
-  return () => rmSync(path, { force: true });
-}
-
-interface Owner {
-  readonly pid: number;
-  /** When that process began, where the system tells: a process id alone may be given to another process. */
-  readonly startedAt: string;
-}
-
-function tryLock(path: string): boolean {
+export function ownDataDir(dir: string): OwnedDataDir {
   try {
-    const file = openSync(path, 'wx', 0o600);
-    const owner: Owner = { pid: process.pid, startedAt: startOf(process.pid) };
-    writeSync(file, JSON.stringify(owner));
-    closeSync(file);
-    return true;
+    makePrivateDir(dir);
+    const release = takeKernelLock(join(dir, 'lock.sqlite'));
+    if (release === null) throw inUse(dir, readOwner(dir));
+    return owned(dir, release);
   } catch (error) {
-    if ((error as { code?: string }).code === 'EEXIST') return false;
-    throw error;
+    throw fileUnusable(dir, error, ADVICE);
   }
 }
 
-function readOwner(path: string): Owner | null {
+/** What the last owner of a data directory wrote about itself; it may be gone. Null when nothing can be read. */
+export function readOwner(dir: string): Owner | null {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Owner;
+    const { pid, startedAt, url } = JSON.parse(readFileSync(ownerFile(dir), 'utf8'));
+    if (typeof pid !== 'number' || typeof startedAt !== 'string') return null;
+    return { pid, startedAt, url: typeof url === 'string' ? url : null };
   } catch {
-    // Half written by a process that was killed at this very moment.
     return null;
   }
 }
 
-function isSameProcess({ pid, startedAt }: Owner): boolean {
-  if (pid === process.pid) return false;
+function owned(dir: string, release: () => void): OwnedDataDir {
+  const path = ownerFile(dir);
+  const owner: Owner = {
+    pid: process.pid,
+    startedAt: new Date(systemClock.now()).toISOString(),
+    url: null,
+  };
+  const write = (value: Owner) => replacePrivateFile(path, JSON.stringify(value));
   try {
-    process.kill(pid, 0);
+    write(owner);
   } catch (error) {
-    return (error as { code?: string }).code === 'EPERM' && startOf(pid) === startedAt;
+    release();
+    throw error;
   }
-  return startOf(pid) === startedAt;
+  return {
+    noteUrl: (url) => write({ ...owner, url }),
+    release() {
+      // While the lock is still held: afterwards the file may be another owner's.
+      rmSync(path, { force: true });
+      release();
+    },
+  };
 }
 
-/** The 22nd field of /proc/<pid>/stat; empty on systems without it. */
-function startOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
+function makePrivateDir(dir: string): void {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const user = process.geteuid?.();
+  // The superuser may work for others, as in a container with a mounted directory.
+  if (user !== undefined && user !== 0 && statSync(dir).uid !== user) {
+    throw new FileUnusable(
+      `${dir} belongs to another user: start as that user, change its owner with chown, or ${ADVICE}.`,
+    );
   }
+  chmodSync(dir, 0o700);
+}
+
+function inUse(dir: string, owner: Owner | null): FileUnusable {
+  const who =
+    owner === null
+      ? 'another wallet-sidecar'
+      : `the wallet-sidecar with process id ${owner.pid}, started at ${owner.startedAt}`;
+  return new FileUnusable(`${dir} is in use by ${who}: stop that one, or ${ADVICE}.`);
+}
+
+function ownerFile(dir: string): string {
+  return join(dir, 'lock');
 }

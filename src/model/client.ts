@@ -59,6 +59,31 @@ export interface Client extends Grant {
   readonly revokedAtMs: number | null;
 }
 
+/** Whether a client has a budget, or had one: either way it grants nothing that spends (decisions section 7). */
+export type BudgetState = 'none' | 'set' | 'lifted';
+
+/** A client as the store keeps it. Its secret is known to its holder alone. */
+export interface ClientRecord extends Client {
+  /** Hex user_pk. */
+  readonly walletId: string;
+  /** The kind of the wallet's node, such as `sandbox`. */
+  readonly nodeKind: string;
+  /** The client that created this one; null when the wallet's owner did. */
+  readonly parentPk: string | null;
+  /** Hex SHA-256 of the secret. */
+  readonly secretHash: string;
+  readonly budgetState: BudgetState;
+  /** The node's own token for this client; null while none is made. */
+  readonly token: {
+    readonly id: string;
+    readonly token: string;
+    /** Whether the client's holder has the token too (first version): it must be replaced before it is used. */
+    readonly exposed: boolean;
+  } | null;
+  /** Identities of tokens that still have to be ended at the node. */
+  readonly endedTokenIds: readonly string[];
+}
+
 /** Neither revoked nor expired at `nowMs`. */
 export function isActive(
   client: Pick<Client, 'revokedAtMs' | 'expiresAtMs'>,

@@ -1,44 +1,114 @@
 import { base64urlnopad } from '@scure/base';
 import { z } from 'zod';
+import { NETWORKS, type Network } from '../codecs/network.ts';
 
-const nodeReference = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('sandbox') }),
-  z.object({
+const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
+const token = z.string().regex(/^[0-9a-f]{2,8192}$/);
+/** Base URL of LND's REST interface. */
+const lndUrl = z.url({ protocol: /^https$/ });
+/** The node's self-signed certificate (PEM), then the only one accepted; null trusts the system's authorities. */
+const certificate = z.string().nullable();
+
+const clientShape = z.object({ v: z.literal(2), client: hex32, secret: hex32 });
+
+const nodeShape = z.object({
+  v: z.literal(2),
+  node: z.object({
     kind: z.literal('lnd'),
-    /** Base URL of LND's REST interface. */
-    url: z.url({ protocol: /^https$/ }),
-    /** The node's self-signed certificate (PEM), which becomes the only trusted root. */
-    cert: z.string().nullable(),
+    url: lndUrl,
+    cert: certificate,
+    /** Hex node key: the wallet that this location speaks for. */
+    pk: z.string().regex(/^0[23][0-9a-f]{64}$/),
+    network: z.enum(Object.keys(NETWORKS) as [Network, ...Network[]]),
   }),
-]);
-
-const credentialsShape = z.object({
-  v: z.literal(1),
-  node: nodeReference,
-  /** Hex ed25519 public key of the client. */
-  client: z.string().regex(/^[0-9a-f]{64}$/),
-  /** What proves the client to the node: sandbox 64 hex characters, LND a macaroon in hex. */
-  secret: z.string().regex(/^[0-9a-f]{2,8192}$/),
+  token,
 });
 
-/** What a credentials string holds: which node, which client, its secret (decisions section 7). */
-export type Credentials = z.infer<typeof credentialsShape>;
-/** The part of the credentials that names the node. */
-export type NodeReference = z.infer<typeof nodeReference>;
+/** What the first version wrote, for clients and configuration alike: the secret of an LND was its macaroon. */
+const firstShape = z.object({
+  v: z.literal(1),
+  node: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('sandbox') }),
+    z.object({ kind: z.literal('lnd'), url: lndUrl, cert: certificate }),
+  ]),
+  client: hex32,
+  secret: token,
+});
 
-/** Writes credentials as the opaque string that callers send: base64url of a small versioned JSON. */
-export function encodeCredentials(credentials: Credentials): string {
-  return base64urlnopad.encode(new TextEncoder().encode(JSON.stringify(credentials)));
+/** What an application holds: which client it is and what proves it. It says nothing of where a node is. */
+export interface ClientCredentials {
+  /** Hex ed25519 public key. */
+  readonly client: string;
+  /** Hex; 32 random bytes, or for credentials of the first version on LND a macaroon. */
+  readonly secret: string;
 }
 
-/** Reads a credentials string; null when it is none. Never says which part is wrong. */
+/** What `connect` writes and configuration alone may name: where a node is and the node's own token. */
+export interface NodeCredentials {
+  readonly kind: 'lnd';
+  readonly url: string;
+  readonly cert: string | null;
+  /** Hex node key; null in files of the first version, which did not hold it. */
+  readonly nodePk: string | null;
+  readonly network: Network | null;
+  /** Hex macaroon. */
+  readonly token: string;
+}
+
+/** A credentials string taken apart. One of the first version for an LND may have been meant as either. */
+export interface Credentials {
+  readonly client: ClientCredentials | null;
+  readonly node: NodeCredentials | null;
+}
+
+/** Writes client credentials as the opaque string that callers send (decisions section 7). */
+export function encodeClientCredentials({ client, secret }: ClientCredentials): string {
+  return encode({ v: 2, client, secret });
+}
+
+/** Writes what `connect` found as the string that configuration takes. */
+export function encodeNodeCredentials(
+  credentials: NodeCredentials & { readonly nodePk: string; readonly network: Network },
+): string {
+  const { kind, url, cert, nodePk: pk, network, token } = credentials;
+  return encode({ v: 2, node: { kind, url, cert, pk, network }, token });
+}
+
+/** Reads a credentials string, with or without padding; null when it is none. Never says which part is wrong. */
 export function decodeCredentials(text: string): Credentials | null {
   try {
-    const bytes = base64urlnopad.decode(text);
-    return credentialsShape.parse(
-      JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)),
+    const json: unknown = JSON.parse(
+      new TextDecoder('utf-8', { fatal: true }).decode(
+        base64urlnopad.decode(text.replace(/={1,2}$/, '')),
+      ),
     );
+    return read(json);
   } catch {
     return null;
   }
+}
+
+function read(json: unknown): Credentials | null {
+  const client = clientShape.safeParse(json);
+  if (client.success) {
+    return { client: { client: client.data.client, secret: client.data.secret }, node: null };
+  }
+  const configured = nodeShape.safeParse(json);
+  if (configured.success) {
+    const { node, token } = configured.data;
+    const { kind, url, cert, pk, network } = node;
+    return { client: null, node: { kind, url, cert, nodePk: pk, network, token } };
+  }
+  const { node, ...first } = firstShape.parse(json);
+  return {
+    client: { client: first.client, secret: first.secret },
+    node:
+      node.kind === 'sandbox'
+        ? null
+        : { ...node, nodePk: null, network: null, token: first.secret },
+  };
+}
+
+function encode(json: unknown): string {
+  return base64urlnopad.encode(new TextEncoder().encode(JSON.stringify(json)));
 }

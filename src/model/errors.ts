@@ -13,7 +13,7 @@ export const ERRORS = {
   unreadable: {
     code: 5,
     httpStatus: 502,
-    meaning: 'The wallet node or a remote service answered something unreadable.',
+    meaning: 'The wallet node answered something unreadable.',
   },
   internal: { code: 6, httpStatus: 500, meaning: 'Internal error; the log has the request id.' },
   rejected: {
@@ -50,6 +50,12 @@ export const ERRORS = {
     code: 112,
     httpStatus: 403,
     meaning: "The request's Host or Origin is not allowed.",
+  },
+  serviceFailed: {
+    code: 113,
+    httpStatus: 502,
+    meaning:
+      'A service outside (LNURL, Lightning Address, name, resolver) cannot be reached or answers wrongly; data.problem says which. Never the wallet node.',
   },
 } as const satisfies Record<string, ErrorRow>;
 
@@ -100,15 +106,27 @@ export class ApiError extends Error {
     this.outcomeUnknown = options.outcomeUnknown ?? false;
   }
 
+  /** The same error with more members in its data. */
+  with(data: Readonly<Record<string, unknown>>): ApiError {
+    const before = typeof this.data === 'object' && this.data !== null ? this.data : {};
+    const { httpStatus, cause, outcomeUnknown } = this;
+    return new ApiError(this.kind, this.message, {
+      data: { ...data, ...before },
+      httpStatus,
+      outcomeUnknown,
+      ...(cause === undefined ? {} : { cause }),
+    });
+  }
+
   /** The body of the answer. */
   body(): ErrorBody {
     return { code: ERRORS[this.kind].code, msg: this.message, data: this.data, sensitive: false };
   }
 }
 
-/** Whether something caught is an {@link ApiError} of one of these kinds. */
+/** Whether something caught is an {@link ApiError}, of one of these kinds where any are given. */
 export function isApiError(error: unknown, ...kinds: readonly ErrorName[]): error is ApiError {
-  return error instanceof ApiError && kinds.includes(error.kind);
+  return error instanceof ApiError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
 /** Error 7 for one field: `data.issues` names it (decisions section 2). */

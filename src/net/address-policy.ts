@@ -36,7 +36,8 @@ export type AddressKind = 'public' | 'loopback' | 'private';
 
 /** Judges an IP address; IPv4 addresses inside IPv6 ones are judged as what they are. */
 export function addressKind(address: string): AddressKind {
-  if (isIP(address) === 0) return 'private';
+  // A zone (fe80::1%eth0) names a link of this machine.
+  if (isIP(address) === 0 || address.includes('%')) return 'private';
   if (isIPv4(address)) {
     if (address.startsWith('127.')) return 'loopback';
     return special.check(address, 'ipv4') ? 'private' : 'public';

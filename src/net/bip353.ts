@@ -1,6 +1,7 @@
 import { decodeHumanBitcoinAddress } from '../codecs/human-bitcoin-address.ts';
-import { ApiError, refused } from '../model/errors.ts';
+import { ApiError } from '../model/errors.ts';
 import type { ResolveTxt } from './dns-over-https.ts';
+import { serviceFailed } from './service-error.ts';
 
 interface NameResolverOptions {
   readonly resolveTxt: ResolveTxt;
@@ -8,13 +9,16 @@ interface NameResolverOptions {
   readonly localZone: (dnsName: string) => string | null;
 }
 
-/** Resolves a Human Bitcoin Address to its BIP 321 URI (BIP 353). */
+/**
+ * Resolves a Human Bitcoin Address to its BIP 321 URI (BIP 353). Throws error 107 for a name without a record and
+ * error 113 for one that cannot be looked up or trusted.
+ */
 export function createNameResolver(
   options: NameResolverOptions,
 ): (name: { username: string; domain: string }) => Promise<string> {
   return async ({ username, domain }) => {
     const { dnsName } = decodeHumanBitcoinAddress(`${username}@${domain}`);
-    const texts = localTexts(options, dnsName) ?? (await options.resolveTxt(dnsName)) ?? [];
+    const texts = localTexts(options, dnsName) ?? (await publicTexts(options, dnsName)) ?? [];
     const records = texts.filter((text) => /^bitcoin:/i.test(text));
     const [uri] = records;
     if (uri === undefined) {
@@ -24,7 +28,10 @@ export function createNameResolver(
       );
     }
     if (records.length > 1) {
-      throw refused(`₿${username}@${domain} has several payment records, so none can be trusted.`);
+      throw serviceFailed(
+        'unusable_answer',
+        `₿${username}@${domain} has several payment records, so none can be trusted.`,
+      );
     }
     return uri;
   };
@@ -33,4 +40,12 @@ export function createNameResolver(
 function localTexts(options: NameResolverOptions, dnsName: string): readonly string[] | null {
   const text = options.localZone(dnsName);
   return text === null ? null : [text];
+}
+
+/** Hosts with a port and addresses in brackets, which the sandbox serves, are no names of the DNS. */
+async function publicTexts(
+  options: NameResolverOptions,
+  dnsName: string,
+): Promise<readonly string[] | null> {
+  return /[:[]/.test(dnsName) ? null : options.resolveTxt(dnsName);
 }

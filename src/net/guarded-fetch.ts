@@ -1,9 +1,9 @@
 import { lookup as systemLookup } from 'node:dns/promises';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { ApiError, refused } from '../model/errors.ts';
+import { ApiError } from '../model/errors.ts';
 import { addressKind } from './address-policy.ts';
+import { get, readJson, shownHost } from './bounded-get.ts';
+import { type ServiceProblem, serviceFailed } from './service-error.ts';
 
 /** What an outbound request may reach (decisions section 8). */
 export interface GuardOptions {
@@ -11,8 +11,10 @@ export interface GuardOptions {
   readonly allowPrivateNetwork: boolean;
   /** Loopback over http: the sandbox's own services. */
   readonly allowLoopback: boolean;
-  /** Every address of a name; passed in for tests. */
+  /** Every address of a name; the system's resolver by default. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
+  /** Certificate authorities to trust in place of the system's, PEM. */
+  readonly ca?: string;
   readonly timeoutMs?: number;
 }
 
@@ -27,78 +29,74 @@ const MAX_BYTES = 128 * 1024;
 const MAX_REDIRECTS = 3;
 
 /**
- * A fetch for URLs that payment strings name: https only (http for onion and, where allowed, loopback); every
+ * A fetch for URLs that payment strings name: https only (http where loopback is allowed, for loopback); every
  * address of the name must be allowed, and one that was checked is the one connected to; at most 3 redirects, each
- * checked the same way; 10 seconds in all; 128 KiB. Sends no cookies and no credentials. Throws `refused` for what
- * may not be reached, `unreachable`, `timeout` and `unreadable`.
+ * checked the same way; 10 seconds in all; 128 KiB. Sends no cookies and no credentials. Every failure is error 113.
  */
 export function createGuardedFetch(options: GuardOptions): FetchJson {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  return async (url, { signal } = {}) => {
+  return async (text, { signal } = {}) => {
+    const url = URL.parse(text);
+    if (!url) throw serviceFailed('not_allowed', 'The address of the service is not a URL.');
     const deadline = AbortSignal.timeout(timeoutMs);
     const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
     try {
-      return parseJson(await getFollowing(url, options, ended));
+      return await getFollowing(url, options, ended);
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      if (deadline.aborted) {
-        throw new ApiError(
-          'timeout',
-          `${hostOf(url)} did not answer within ${timeoutMs / 1000} seconds.`,
-        );
-      }
       if (signal?.aborted) throw signal.reason;
-      throw new ApiError(
-        'unreachable',
-        `${hostOf(url)} cannot be reached: check the address or try later.`,
-        {
-          cause: error,
-        },
-      );
+      if (deadline.aborted) {
+        const limit = `${timeoutMs / 1000} seconds`;
+        const message = `${shownHost(url)} did not answer within ${limit}: try later.`;
+        throw serviceFailed('timed_out', message, error);
+      }
+      const message = `${shownHost(url)} cannot be reached: check the address or try later.`;
+      throw serviceFailed('unreachable', message, error);
     }
   };
 }
 
 async function getFollowing(
-  start: string,
+  start: URL,
   options: GuardOptions,
   signal: AbortSignal,
-): Promise<Buffer> {
+): Promise<unknown> {
   let url = start;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const target = checkUrl(url, options);
-    const address = await allowedAddress(target, options, signal);
-    const response = await get(target, address, signal);
+    // Where it redirects to is part of a service's answer.
+    const problem = redirects === 0 ? 'not_allowed' : 'unusable_answer';
+    const obstacle = urlObstacle(url, options);
+    if (obstacle !== null) throw serviceFailed(problem, obstacle);
+    const address = await allowedAddress(url, options, signal, problem);
+    const accept = 'application/json';
+    const response = await get({ url, address, accept, signal, ca: options.ca });
     const { statusCode = 0, headers } = response;
-    if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
-      response.destroy();
-      url = new URL(headers.location, target).href;
-      continue;
+    if (statusCode < 300 || statusCode >= 400 || headers.location === undefined) {
+      return readJson(response, url, MAX_BYTES);
     }
-    return readBody(response, target);
+    response.destroy();
+    const next = URL.parse(headers.location, url.href);
+    if (!next) {
+      const message = `${shownHost(url)} redirects to an address that is not a URL.`;
+      throw serviceFailed('unusable_answer', message);
+    }
+    url = next;
   }
-  throw refused(`${hostOf(start)} redirects too often.`);
+  throw serviceFailed('unusable_answer', `${shownHost(start)} redirects too often.`);
 }
 
-function checkUrl(text: string, options: GuardOptions): URL {
-  const url = URL.parse(text);
-  if (!url) throw refused('The service answered with an address that is no URL.');
+/** The sentence that says why a URL may not be asked; null when it may. */
+function urlObstacle(url: URL, options: GuardOptions): string | null {
   if (url.username !== '' || url.password !== '') {
-    throw refused('Addresses that hold a user name or password are not asked.');
+    return `The address of ${shownHost(url)} holds a user name or password: ask the service for another one.`;
   }
-  if (url.hostname.endsWith('.onion')) {
-    throw refused('Onion services cannot be reached: this sidecar has no Tor connection.');
+  if (/\.onion\.?$/.test(url.hostname)) {
+    return 'Onion services cannot be reached: this sidecar has no Tor connection.';
   }
   const local = options.allowLoopback || options.allowPrivateNetwork;
-  if (
-    url.protocol === 'https:' ||
-    (url.protocol === 'http:' && local && isLocalName(url.hostname))
-  ) {
-    return url;
-  }
-  throw refused(
-    `${url.host} is not asked over ${url.protocol.replace(':', '')}: only https is safe.`,
-  );
+  const allowed =
+    url.protocol === 'https:' || (url.protocol === 'http:' && local && isLocalName(url.hostname));
+  return allowed ? null : `The address of ${shownHost(url)} is not https: only https is safe.`;
 }
 
 function isLocalName(hostname: string): boolean {
@@ -110,13 +108,14 @@ async function allowedAddress(
   url: URL,
   options: GuardOptions,
   signal: AbortSignal,
+  problem: Extract<ServiceProblem, 'not_allowed' | 'unusable_answer'>,
 ): Promise<string> {
   const host = bare(url.hostname);
   const resolve = options.resolve ?? resolveAll;
   const addresses = isIP(host) ? [host] : await abortable(resolve(host), signal);
   const [first] = addresses;
   if (first === undefined) {
-    throw new ApiError('unreachable', `${url.host} has no address: check the name.`);
+    throw serviceFailed('unreachable', `${shownHost(url)} has no IP address: check the name.`);
   }
   for (const address of addresses) {
     const kind = addressKind(address);
@@ -125,8 +124,9 @@ async function allowedAddress(
       options.allowPrivateNetwork ||
       (kind === 'loopback' && options.allowLoopback && isLocalName(url.hostname));
     if (!allowed) {
-      throw refused(
-        `${url.host} is not on the public internet: start the sidecar with --allow-private-network if you trust it.`,
+      throw serviceFailed(
+        problem,
+        `${shownHost(url)} is not on the public internet: start the sidecar with --allow-private-network if you trust it.`,
       );
     }
   }
@@ -139,67 +139,10 @@ async function resolveAll(host: string): Promise<readonly string[]> {
 
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     work.then(resolve, reject);
   });
-}
-
-/** Connects to the checked address; the name is still what the certificate must fit. */
-function get(url: URL, address: string, signal: AbortSignal): Promise<IncomingMessage> {
-  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const family = isIP(address);
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      url,
-      {
-        signal,
-        agent: false,
-        headers: { accept: 'application/json', 'accept-encoding': 'identity' },
-        lookup: (_host, lookupOptions, callback) => {
-          if (lookupOptions.all) callback(null, [{ address, family }]);
-          else callback(null, address, family);
-        },
-      },
-      resolve,
-    );
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
-async function readBody(response: IncomingMessage, url: URL): Promise<Buffer> {
-  const encoding = response.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    response.destroy();
-    throw unreadable(url, 'it answered compressed though asked not to');
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) {
-      response.destroy();
-      throw unreadable(url, 'its answer is larger than 128 KiB');
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new ApiError('unreadable', 'The service answered something that is not JSON.');
-  }
-}
-
-function unreadable(url: URL, rule: string): ApiError {
-  return new ApiError('unreadable', `${url.host} cannot be used: ${rule}.`);
-}
-
-function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? 'The service';
 }
 
 function bare(hostname: string): string {

@@ -1,7 +1,7 @@
 import { peek } from 'bun';
 import type { Counter, Histogram, Metrics } from '../lib/metrics.ts';
 import { ApiError, ERRORS, type ErrorName } from '../model/errors.ts';
-import type { NodeConnector, NodeSession, UpdateBatch, WalletNode } from './node.ts';
+import type { ConnectedWallet, NodeConnector, UpdateBatch, WalletNode } from './node.ts';
 
 /** Upper bounds in seconds: from a node in this process to payments that look for a route. */
 const BUCKETS_SECS = [0.001, 0.01, 0.1, 1, 10, 60];
@@ -19,7 +19,9 @@ const CORE: Readonly<Record<Core, true>> = {
   info: true,
   createInvoice: true,
   cancelInvoice: true,
+  newestAttempt: true,
   payInvoice: true,
+  sendOutcome: true,
   payment: true,
   latestPayment: true,
 };
@@ -29,10 +31,23 @@ const GROUPS: {
   history: { tip: true, updatedAfter: true },
   notes: { setPersonalNote: true },
   offers: { createOffer: true, payOffer: true },
-  onchain: { nextUnusedAddress: true, payOnchain: true, estimateFeeMsat: true },
-  channels: { listChannels: true, openChannel: true, closeChannel: true },
+  onchain: {
+    nextUnusedAddress: true,
+    sign: true,
+    publish: true,
+    renew: true,
+    release: true,
+    estimateFeeMsat: true,
+  },
+  channels: {
+    listChannels: true,
+    openFeeBoundMsat: true,
+    openChannel: true,
+    closeFeeBoundMsat: true,
+    closeChannel: true,
+  },
   names: { humanBitcoinAddress: true, claimUsername: true },
-  clients: { listClients: true, createClient: true, updateClient: true, revokeClient: true },
+  tokens: { issue: true, revoke: true, list: true },
   proofs: { proofMaterial: true },
 };
 
@@ -73,21 +88,25 @@ export function measuredNodes(
     return measured as unknown as WalletNode;
   }
 
-  const measuredSession = (session: NodeSession): NodeSession => ({
-    ...session,
-    node: measuredNode(session.node),
+  const measuredWallet = (wallet: ConnectedWallet): ConnectedWallet => ({
+    ...wallet,
+    node: measuredNode(wallet.node),
   });
-  const [timeConnect, timeRoot] = [timingOf('connect'), timingOf('connectRoot')];
+  const [timeConfigured, timeClient] = [timingOf('connectConfigured'), timingOf('connectClient')];
+  const timeRoot = timingOf('connectRoot');
   const [timeSignup, timeProvision] = [timingOf('signup'), timingOf('provision')];
   return (connector) => {
-    const connect = timeConnect(connector.connect.bind(connector));
+    const connectConfigured = timeConfigured(connector.connectConfigured.bind(connector));
+    const connectClient = timeClient(connector.connectClient.bind(connector));
     const connectRoot = timeRoot(connector.connectRoot.bind(connector));
     return {
-      connect: async (credentials) => measuredSession(await connect(credentials)),
-      connectRoot: async (rootSeed) => measuredSession(await connectRoot(rootSeed)),
+      connectConfigured: async (entry) => measuredWallet(await connectConfigured(entry)),
+      connectClient: async (userPk, token) => measuredWallet(await connectClient(userPk, token)),
+      connectRoot: async (rootSeed) => measuredWallet(await connectRoot(rootSeed)),
       signup: timeSignup(connector.signup.bind(connector)),
       provision: timeProvision(connector.provision.bind(connector)),
       reachable: () => connector.reachable(),
+      problems: () => connector.problems(),
       close: () => connector.close(),
     };
   };

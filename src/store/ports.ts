@@ -1,4 +1,5 @@
 import type { Budget } from '../model/budget.ts';
+import type { BudgetState, ClientRecord } from '../model/client.ts';
 import type { DeliveryJson, DeliveryState } from '../model/delivery.ts';
 import type { Direction, Payment, Rail } from '../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
@@ -11,14 +12,27 @@ export interface Store {
   readonly cache: PaymentCache;
   readonly observations: ObservationStore;
   readonly journal: PaymentJournal;
-  readonly intents: IntentStore;
+  readonly spends: SpendStore;
   readonly watches: WatchStore;
-  readonly credentials: CredentialStore;
+  readonly clients: ClientStore;
   readonly outbox: Outbox;
   readonly idempotency: IdempotencyStore;
   readonly budgets: BudgetStore;
   readonly connectorState: ConnectorState;
+  readonly identity: StoreIdentity;
   close(): Promise<void>;
+}
+
+/** Which store this is, and how far it has come: a marker outside tells whether it was restored from a backup. */
+export interface StoreIdentity {
+  /** 32 hex characters, drawn when the store was made. */
+  readonly id: string;
+  /** 32 random bytes known to this store alone, from which the names of a request's effects follow. */
+  readonly secret: Uint8Array;
+  /** Grows with every start, every change of a client or budget and every reservation of a budget. */
+  count(): Promise<number>;
+  /** Counts one more and returns the new count. `atLeast` lifts a restored store over its marker. */
+  advance(atLeast?: number): Promise<number>;
 }
 
 /** The payment cache of the contract; stale between syncs on purpose. Keeps response JSON so reads do not parse. */
@@ -56,10 +70,38 @@ export interface CacheQuery {
   readonly untilMs: number | null;
 }
 
-/** Policy that {@link ObservationStore.apply} runs inside its transaction; both functions are pure. */
+/** A journal row: a payment and the attempt of the node that it stands for. */
+export interface JournalRow {
+  readonly payment: Payment;
+  /** The node's identity of an outgoing Lightning attempt; null while unknown, and for everything else. */
+  readonly attempt: number | null;
+  /** The newest attempt of the node before this one was asked for; null where no attempt is expected. */
+  readonly afterAttempt: number | null;
+}
+
+/** The rows that an observation may be about. */
+export interface MatchCandidates {
+  /** The row with the observation's own index. */
+  readonly sameIndex: JournalRow | null;
+  /** The row of the same id with the observation's attempt. */
+  readonly sameAttempt: JournalRow | null;
+  /** The row of the same id that was created last. */
+  readonly latest: JournalRow | null;
+}
+
+/** A payment as a node showed it; the part of a connector's observation that rules look at. */
+export interface ObservedPayment {
+  readonly payment: Payment;
+  readonly attempt: number | null;
+  readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
+}
+
+/** Policy that {@link ObservationStore.apply} runs inside its transaction; all functions are pure. */
 export interface ObservationRules {
+  /** The row that an observation is about, or null when it is about a payment that has none. */
+  readonly match: (candidates: MatchCandidates, seen: ObservedPayment) => JournalRow | null;
   /** The payment's next state, or null when the observation changes nothing or is not allowed. */
-  readonly transition: (previous: Payment | null, seen: Payment) => Payment | null;
+  readonly transition: (previous: Payment | null, seen: ObservedPayment) => Payment | null;
   /** What to deliver for a watched payment that is final; null when no receiver is configured. */
   readonly deliver: (payment: Payment, walletId: string) => DeliveryDraft | null;
 }
@@ -80,16 +122,17 @@ export interface ObservationStore {
   /** Sets the cursor where none is set, so that a feed begins there. */
   startAt(walletId: string, cursor: string | null): Promise<void>;
   /**
-   * In one transaction: for each observation, the transition (against the journal row when `journaled`), the
-   * journal row with its updated_at (strictly increasing per wallet), the outbox row when the payment is final and
-   * watched (once per webhook-id, ever), the end of its watch, the settlement of its budget reservation; then the
-   * cursor. Answers the payments that changed, in order, with their assigned updated_at, and whether a delivery
-   * was written.
+   * In one transaction: for each observation, the match and the transition (against the journal row when `journaled`,
+   * else against the spend's row), the journal row with its attempt and its updated_at (strictly increasing per
+   * wallet), the spend's row (known with the first observation, gone with the end), the outbox row when the payment is
+   * final and watched (once per webhook-id, ever), the end of its watch, the settlement of its budget reservation; then
+   * the cursor. Returns the payments that changed, in order, with their assigned updated_at, and whether a delivery was
+   * written.
    */
   apply(
     walletId: string,
     batch: {
-      readonly payments: readonly Payment[];
+      readonly observations: readonly ObservedPayment[];
       readonly cursor: string | null;
       readonly journaled: boolean;
       readonly nowMs: number;
@@ -116,14 +159,34 @@ export interface PaymentJournal {
   ): Promise<Payment | null>;
 }
 
-/** A payment about to be sent. */
-export interface Intent {
+/**
+ * How far a send has come. `begun`: the request has certainly not left. `asked`: it may have left. `known`: the node
+ * has shown the attempt. The row goes when the payment is final.
+ */
+export type SpendState = 'begun' | 'asked' | 'known';
+
+/** A send that is not over. */
+export interface Spend {
+  readonly walletId: string;
+  /** The payment as it was begun. */
   readonly payment: Payment;
+  readonly state: SpendState;
+  /** The newest attempt of the node before it was asked; null on nodes that keep the wallet's index. */
+  readonly afterAttempt: number | null;
+  readonly attempt: number | null;
+  /** What is sent, as JSON, where a repeat needs the very same, such as a signed transaction; null otherwise. */
+  readonly plan: string | null;
+  /** The client that sends, or `owner`. */
+  readonly caller: string;
+  /** The Idempotency-Key of the request that sends it. */
+  readonly idempotencyKey: string | null;
+}
+
+/** A send to begin. */
+export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
   /** Whether the payment also becomes a journal row. */
   readonly journaled: boolean;
   readonly reservation: BudgetReservation | null;
-  /** The idempotency key of the request that sends it. */
-  readonly idempotencyKey: string | null;
 }
 
 /** What a payment may cost, held back from its client's budget. */
@@ -133,15 +196,49 @@ export interface BudgetReservation {
   readonly nowMs: number;
 }
 
+/** What a budget rule decides from. */
+export interface BudgetStanding {
+  readonly budgetState: BudgetState;
+  /** Null when the client has no budget, or its row is missing. */
+  readonly budget: Budget | null;
+  /** Spent and reserved in the current period. */
+  readonly spentMsat: bigint;
+}
+
+/** Throws ApiError `overBudget` when a reservation is not allowed. Pure. */
+export type BudgetRule = (standing: BudgetStanding, amountMsat: bigint) => void;
+
 /** Rows written before anything is sent. */
-export interface IntentStore {
+export interface SpendStore {
   /**
-   * In one transaction: the watch, the journal row, the budget reservation, and the payment's index on the
-   * idempotency row. Throws ApiError `overBudget` and writes nothing when the budget does not allow it.
+   * In one transaction: the spend's row, the watch, the journal row, the budget reservation (when `allows` lets it),
+   * and the payment's index on the idempotency row. What `allows` throws is thrown on and nothing is written.
    */
-  begin(walletId: string, intent: Intent): Promise<void>;
-  /** Undoes {@link begin} when the node refused and nothing was sent. */
-  abandon(walletId: string, index: PaymentIndex, idempotencyKey: string | null): Promise<void>;
+  begin(walletId: string, spend: NewSpend, allows: BudgetRule): Promise<void>;
+  /** Moves a spend from `begun` to `asked`, with what is sent; durable before it resolves. */
+  asked(
+    walletId: string,
+    index: PaymentIndex,
+    change: { readonly plan: string | null; readonly afterAttempt: number | null },
+  ): Promise<void>;
+  /** Undoes {@link begin} where it is known that nothing was sent: row, watch, journal row, reservation, key's index. */
+  abandon(walletId: string, index: PaymentIndex): Promise<void>;
+  get(walletId: string, index: PaymentIndex): Promise<Spend | null>;
+  /** The client that made an outgoing payment, over or not; null where it was the owner or is not known. */
+  callerOf(walletId: string, index: PaymentIndex): Promise<string | null>;
+  /** Every send of the wallet that is not over, oldest first. */
+  unfinished(walletId: string): Promise<Spend[]>;
+  /** Wallets with at least one such send. */
+  wallets(): Promise<string[]>;
+  /** Reserves for something that is no payment, such as a channel's fee, under a name of its own. */
+  reserve(
+    walletId: string,
+    name: string,
+    reservation: BudgetReservation,
+    allows: BudgetRule,
+  ): Promise<void>;
+  /** Replaces such a reservation by its true cost, in the period in which it was made; 0 gives it back. */
+  settle(walletId: string, name: string, costMsat: bigint): Promise<void>;
 }
 
 /** What a delivery is owed for. */
@@ -158,12 +255,32 @@ export interface WatchStore {
   has(walletId: string): Promise<boolean>;
 }
 
-/** Credentials by which watching resumes after a restart. Secret: owner-only file. */
-export interface CredentialStore {
-  /** Remembers a credentials string; `clientPk` identifies it. */
-  remember(walletId: string, clientPk: string, credentials: string): Promise<void>;
-  known(walletId: string): Promise<string[]>;
-  forget(walletId: string, clientPk: string): Promise<void>;
+/** What {@link ClientStore.change} writes, all in one transaction. */
+export interface ClientChanges {
+  /** Records to write, new ones included. */
+  readonly records: readonly ClientRecord[];
+  /** Budgets to set, or to remove (null). */
+  readonly budgets: readonly { readonly clientPk: string; readonly budget: Budget | null }[];
+  /** Clients whose kept outcomes go: those they were the callers of, and those that hold their credentials. */
+  readonly forgetOutcomesOf: readonly string[];
+}
+
+/** Clients of all wallets: who may call, with what grant, by which token of the node. */
+export interface ClientStore {
+  /** The client of that public key, whatever its wallet and state; null when there is none. */
+  find(clientPk: string): Promise<ClientRecord | null>;
+  /** Every client of the wallet, ended ones too, oldest first. */
+  list(walletId: string): Promise<ClientRecord[]>;
+  /**
+   * Reads every client of the wallet, asks `decide` what to write, and writes it, in one transaction. What `decide`
+   * throws is thrown on and nothing is written. Returns what was decided.
+   */
+  change(
+    walletId: string,
+    decide: (records: readonly ClientRecord[]) => ClientChanges,
+  ): Promise<ClientChanges>;
+  /** Whether any client that is active now has a budget. */
+  anyBudget(nowMs: number): Promise<boolean>;
 }
 
 /** A delivery whose attempt is due. */
@@ -212,29 +329,46 @@ export interface DeliveryQuery {
   readonly before: string | null;
 }
 
+/** Whose key it is: a key belongs to one caller of one wallet (decisions section 6). */
+export interface KeyScope {
+  readonly walletId: string;
+  /** Hex public key of the client, or `owner`. */
+  readonly caller: string;
+  readonly key: string;
+}
+
 /** What became of an Idempotency-Key. */
 export type IdempotencyState =
   | { readonly state: 'new' }
   | { readonly state: 'conflict' }
-  | { readonly state: 'running'; readonly index: PaymentIndex | null }
-  | { readonly state: 'done'; readonly httpStatus: number; readonly body: string };
+  | {
+      readonly state: 'running';
+      readonly index: PaymentIndex | null;
+      /** What {@link IdempotencyStore.name} wrote; null when nothing was named. */
+      readonly effect: string | null;
+    }
+  | { readonly state: 'done'; readonly httpStatus: number; readonly body: string }
+  /** The outcome is gone, since the client that it created has ended. */
+  | { readonly state: 'gone' };
 
 /** Outcomes by Idempotency-Key (decisions section 6). */
 export interface IdempotencyStore {
   /** Claims the key for a request with that fingerprint, or tells what became of it. */
-  begin(
-    walletId: string,
-    key: string,
-    fingerprint: string,
-    nowMs: number,
-  ): Promise<IdempotencyState>;
-  finish(
-    walletId: string,
-    key: string,
-    outcome: { httpStatus: number; body: string },
+  begin(scope: KeyScope, fingerprint: string, nowMs: number): Promise<IdempotencyState>;
+  /** Names an effect outside before it is caused (JSON), and the payment that it is about. */
+  name(
+    scope: KeyScope,
+    effect: { readonly json: string; readonly index: PaymentIndex | null },
   ): Promise<void>;
-  /** Releases a key whose request ended before anything was sent. Keeps it when a payment was begun. */
-  release(walletId: string, key: string): Promise<void>;
+  /** Keeps the outcome. `subject` is the client that the outcome's secret belongs to; null for all others. */
+  finish(
+    scope: KeyScope,
+    outcome: { httpStatus: number; body: string; subject: string | null },
+  ): Promise<void>;
+  /** Releases a key whose request ended before anything was sent. Keeps it when a payment or an effect is named. */
+  release(scope: KeyScope): Promise<void>;
+  /** Takes back what {@link name} wrote, where the effect is known not to have happened, and releases the key. */
+  unname(scope: KeyScope): Promise<void>;
   /**
    * Drops keys from before `beforeMs`, but for the newest `keep`: a clock that jumps ahead must not make recent
    * requests repeatable.
@@ -242,15 +376,10 @@ export interface IdempotencyStore {
   prune(options: { beforeMs: number; keep: number }): Promise<void>;
 }
 
-/** Budgets of clients (decisions section 7). */
+/** Budgets of clients (decisions section 7); {@link ClientStore.change} sets them. */
 export interface BudgetStore {
-  set(walletId: string, clientPk: string, budget: Budget | null): Promise<void>;
-  /** The budget with what is spent and reserved in its current period; null when the client has none. */
-  get(
-    walletId: string,
-    clientPk: string,
-    nowMs: number,
-  ): Promise<{ budget: Budget; spentMsat: bigint } | null>;
+  /** How the client's budget stands; reading costs the same however many payments there were. */
+  get(walletId: string, clientPk: string, nowMs: number): Promise<BudgetStanding>;
 }
 
 /** JSON rows in which connectors keep what their node cannot, such as which client a root key belongs to. */

@@ -4,6 +4,7 @@ import { decodeOffer, type Offer } from '../codecs/bolt12/index.ts';
 import { CodecError } from '../codecs/codec-error.ts';
 import { refused, rejected } from '../model/errors.ts';
 import type { LnurlPayRequest, LnurlWithdrawRequest } from '../net/lnurl.ts';
+import { serviceFailed } from '../net/service-error.ts';
 import type { WalletNode } from '../nodes/node.ts';
 import { invoiceObstacle } from './pay/invoice.ts';
 import { offerObstacle } from './pay/offer.ts';
@@ -100,7 +101,11 @@ async function resolve(parsed: PaymentString, services: PaymentServices): Promis
     return { ...parsePaymentString(uri), viaName: `${username}@${domain}` };
   } catch (error) {
     if (!(error instanceof CodecError)) throw error;
-    throw refused(`The record of this Human Bitcoin Address cannot be used: ${error.message}`);
+    throw serviceFailed(
+      'unusable_answer',
+      `The record of this Human Bitcoin Address cannot be used: ${error.message}`,
+      error,
+    );
   }
 }
 

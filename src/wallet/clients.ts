@@ -1,19 +1,33 @@
-import type { Budget, BudgetJson } from '../model/budget.ts';
-import { encodeBudget } from '../model/budget.ts';
+import { createHash } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { type Budget, type BudgetJson, encodeBudget } from '../model/budget.ts';
 import {
   type Client,
   type ClientInfoJson,
+  type ClientRecord,
   encodeClient,
   type Grant,
+  isActive,
   MAX_ACTIVE_CLIENTS,
 } from '../model/client.ts';
-import { encodeCredentials } from '../model/credentials.ts';
+import { encodeClientCredentials } from '../model/credentials.ts';
 import { ApiError, refused, rejected } from '../model/errors.ts';
-import { effectivePermissions, PERMISSIONS, type Permission } from '../model/permissions.ts';
-import { nodeGroup, requirePermission, type Session } from './session.ts';
-
-/** Permissions that a budget bounds. */
-const SPENDING: ReadonlySet<Permission> = new Set(['pay_invoice', 'pay_offer', 'pay_onchain']);
+import { PERMISSIONS } from '../model/permissions.ts';
+import {
+  boundsOf,
+  descendantsOf,
+  type Granter,
+  narrowed,
+  permissionsOf,
+  requireBudgetAuthority,
+  requireGrantable,
+  requireReach,
+  sameReach,
+} from './client-policy.ts';
+import { endTokens, issueToken, type MadeToken } from './client-tokens.ts';
+import type { EffectNames } from './effect-names.ts';
+import { nodeGroup, type Session } from './session.ts';
 
 /** A client to create. */
 export interface NewClient extends Grant {
@@ -51,108 +65,260 @@ export async function clientInfo(
 
 /** Active clients by public key. */
 export async function listClients(session: Session): Promise<Record<string, ClientInfoJson>> {
-  const clients = await nodeGroup(session, 'clients').listClients();
+  nodeGroup(session, 'tokens');
+  const active = (await session.store.clients.list(session.userPk)).filter((client) =>
+    isActive(client, session.node.clock.now()),
+  );
   const entries = await Promise.all(
-    clients.map(async (client) => [client.clientPk, await withBudget(session, client)] as const),
+    active.map(async (client) => [client.clientPk, await withBudget(session, client)] as const),
   );
   return Object.fromEntries(entries);
 }
 
 /**
- * Creates a client that can do no more than its creator and does not outlive it (decisions section 7). One at a
- * time, so that the limit of active clients holds.
+ * Creates a client that can do no more than its creator and does not outlive it (decisions section 7). One at a time,
+ * so that the limit of active clients holds. Named by the request's Idempotency-Key: a repeat after a crash finds the
+ * client that was made, and returns its credentials.
  */
 export function createClient(
   session: Session,
   request: NewClient,
+  names: EffectNames,
 ): Promise<{ client: Client; credentials: string }> {
   return session.locks.run('clients', async () => {
-    requireWithin(session, request, request.expiresAtMs);
-    await requireNoSpendingBeyondBudget(session, request);
+    const granter = await granterOf(session);
+    requireGrantable(granter, request, request.expiresAtMs);
+    if (request.budget) requireBudgetAuthority(granter);
     requireFuture(session, request.expiresAtMs);
-    const clients = nodeGroup(session, 'clients');
-    if ((await clients.listClients()).length >= MAX_ACTIVE_CLIENTS) {
-      throw refused(
-        `A wallet has at most ${MAX_ACTIVE_CLIENTS} active clients: revoke one that is no longer used.`,
-      );
-    }
-    const { client, credentials } = await clients.createClient({
-      scopes: request.scopes,
-      permissions: request.permissions,
+    const secret = names.bytes('client');
+    const clientPk = bytesToHex(ed25519.getPublicKey(secret));
+    const credentials = encodeClientCredentials({ client: clientPk, secret: bytesToHex(secret) });
+    const records = await session.store.clients.list(session.userPk);
+    const made = records.find((record) => record.clientPk === clientPk);
+    if (made) return { client: requireActive(session, made), credentials };
+    requireRoom(session, records);
+    const token = await issueToken(session, request, request.expiresAtMs, names);
+    const record: ClientRecord = {
+      clientPk,
+      walletId: session.userPk,
+      nodeKind: session.node.descriptor.kind,
+      parentPk: granter.clientPk,
+      createdAtMs: session.node.clock.now(),
       expiresAtMs: request.expiresAtMs,
       label: request.label,
-    });
-    if (request.budget) {
-      await session.store.budgets.set(session.userPk, client.clientPk, request.budget);
-    }
-    return { client, credentials: encodeCredentials(credentials) };
+      revokedAtMs: null,
+      scopes: [...new Set(request.scopes)],
+      permissions: [...new Set(request.permissions)],
+      secretHash: createHash('sha256').update(secret).digest('hex'),
+      budgetState: request.budget ? 'set' : 'none',
+      token,
+      endedTokenIds: [],
+    };
+    await session.store.clients.change(session.userPk, () => ({
+      records: [record],
+      budgets: request.budget ? [{ clientPk, budget: request.budget }] : [],
+      forgetOutcomesOf: [],
+    }));
+    await session.guard.keepUp();
+    return { client: record, credentials };
   });
 }
 
-/** Changes a client; what it may do afterwards must be within what the caller may do (decisions section 7). */
+/**
+ * Changes a client; what it may do afterwards must be within what the caller may do (decisions section 7). Narrowed
+ * first, widened last: what the new grant does not hold ends before anything else, a budget is set with that, and one
+ * is lifted only at the end. Descendants are narrowed with it.
+ */
 export function updateClient(
   session: Session,
   clientPk: string,
   update: ClientUpdate,
 ): Promise<ClientInfoJson> {
   return session.locks.run('clients', async () => {
-    const clients = nodeGroup(session, 'clients');
-    const before = (await clients.listClients()).find((client) => client.clientPk === clientPk);
-    if (!before) throw new ApiError('notFound', 'Client not found');
-    const expiresAtMs = update.expiresAtMs === undefined ? before.expiresAtMs : update.expiresAtMs;
-    requireWithin(session, update.grant ?? before, expiresAtMs);
-    await requireNoSpendingBeyondBudget(session, update.grant ?? before);
-    if (update.expiresAtMs !== undefined) requireFuture(session, update.expiresAtMs);
-    if (update.budget !== undefined) {
-      // Before the grant: a client must never hold the new grant with the old budget, or none.
-      await session.store.budgets.set(session.userPk, clientPk, update.budget);
+    const { store, userPk } = session;
+    const granter = await granterOf(session);
+    const earlier = await store.clients.list(userPk);
+    const before = requireActive(
+      session,
+      earlier.find((one) => one.clientPk === clientPk),
+    );
+    requireReach(granter, before);
+    const after = merged(before, update);
+    if (update.grant !== undefined || update.expiresAtMs !== undefined) {
+      requireGrantable(granter, after, after.expiresAtMs);
     }
-    const { budget: _, ...change } = update;
-    return withBudget(session, await clients.updateClient(clientPk, change));
+    if (update.expiresAtMs !== undefined) requireFuture(session, update.expiresAtMs);
+    if (update.budget !== undefined) requireBudgetAuthority(granter);
+
+    const { records: narrow } = await store.clients.change(userPk, (records) => {
+      const current = requireActive(
+        session,
+        records.find((one) => one.clientPk === clientPk),
+      );
+      return {
+        ...narrowedFamily(session, records, merged(current, update), current),
+        budgets: update.budget ? [{ clientPk, budget: update.budget }] : [],
+      };
+    });
+    session.liveClients.changed(narrow);
+    const widened = narrow.map((record) => (record.clientPk === clientPk ? after : record));
+    const tokens = await renewedTokens(session, earlier, widened);
+    const { records: final } = await store.clients.change(userPk, (records) => ({
+      records: widened.map((record) => withToken(record, tokens, records)),
+      budgets: update.budget === null ? [{ clientPk, budget: null }] : [],
+      forgetOutcomesOf: [],
+    }));
+    session.liveClients.changed(final);
+    await session.guard.keepUp();
+    await endTokens(session);
+    return withBudget(session, final.find((one) => one.clientPk === clientPk) ?? after);
   });
 }
 
-/** Revokes a client for ever; its requests in progress end (contract, revoke_client). */
-export async function revokeClient(session: Session, clientPk: string): Promise<ClientInfoJson> {
-  const revoked = await nodeGroup(session, 'clients').revokeClient(clientPk);
-  await session.store.credentials.forget(session.userPk, clientPk);
-  return withBudget(session, revoked);
+/**
+ * Revokes a client and its descendants for ever; their requests in progress end (contract, revoke_client). It holds as
+ * soon as it is stored: the node's tokens never left the sidecar, and are ended as soon as the node can be reached.
+ */
+export function revokeClient(session: Session, clientPk: string): Promise<ClientInfoJson> {
+  return session.locks.run('clients', async () => {
+    const granter = await granterOf(session);
+    const { records } = await session.store.clients.change(session.userPk, (all) => {
+      const target = requireActive(
+        session,
+        all.find((one) => one.clientPk === clientPk),
+      );
+      requireReach(granter, target);
+      const ended = [target, ...descendantsOf(all, clientPk)].map((one) => revoked(session, one));
+      return {
+        records: ended,
+        budgets: [],
+        forgetOutcomesOf: ended.map((one) => one.clientPk),
+      };
+    });
+    session.liveClients.changed(records);
+    await session.guard.keepUp();
+    await endTokens(session);
+    const [target] = records;
+    if (!target) throw clientNotFound();
+    return withBudget(session, target);
+  });
+}
+
+/** The client and its descendants within what the client will hold; one that is left with nothing is revoked. */
+function narrowedFamily(
+  session: Session,
+  records: readonly ClientRecord[],
+  next: ClientRecord,
+  current: ClientRecord,
+): { records: ClientRecord[]; forgetOutcomesOf: string[] } {
+  const own = { ...narrowed(current, boundsOf({ ...next, budgetState: 'none' })) };
+  const target = { ...own, label: next.label, budgetState: next.budgetState };
+  const family = new Map<string, ClientRecord>([[target.clientPk, target]]);
+  for (const child of descendantsOf(records, current.clientPk)) {
+    const parent = family.get(child.parentPk ?? '') ?? target;
+    const bounds = boundsOf(parent.clientPk === next.clientPk ? next : parent);
+    const within = narrowed(child, bounds);
+    family.set(
+      child.clientPk,
+      permissionsOf(within).length === 0 ? revoked(session, within) : within,
+    );
+  }
+  const changed = [...family.values()];
+  const ended = changed.filter((one) => one.revokedAtMs !== null);
+  return { records: changed, forgetOutcomesOf: ended.map((one) => one.clientPk) };
+}
+
+/** New tokens for the active clients whose reach is another than their token's. */
+async function renewedTokens(
+  session: Session,
+  earlier: readonly ClientRecord[],
+  next: readonly ClientRecord[],
+): Promise<Map<string, MadeToken>> {
+  const held = new Map(earlier.map((client) => [client.clientPk, client]));
+  const tokens = new Map<string, MadeToken>();
+  for (const client of next) {
+    const before = held.get(client.clientPk);
+    if (client.revokedAtMs !== null || (before && sameReach(before, client))) continue;
+    tokens.set(client.clientPk, await issueToken(session, client, client.expiresAtMs, null));
+  }
+  return tokens;
+}
+
+function withToken(
+  record: ClientRecord,
+  tokens: ReadonlyMap<string, MadeToken>,
+  current: readonly ClientRecord[],
+): ClientRecord {
+  const token = tokens.get(record.clientPk);
+  if (!token) return record;
+  const stored = current.find((one) => one.clientPk === record.clientPk);
+  const ended = [...(stored?.endedTokenIds ?? []), ...(record.token ? [record.token.id] : [])];
+  return { ...record, token, endedTokenIds: ended };
+}
+
+function revoked(session: Session, client: ClientRecord): ClientRecord {
+  return {
+    ...client,
+    revokedAtMs: client.revokedAtMs ?? session.node.clock.now(),
+    token: null,
+    endedTokenIds: client.token ? [...client.endedTokenIds, client.token.id] : client.endedTokenIds,
+  };
+}
+
+function merged(before: ClientRecord, update: ClientUpdate): ClientRecord {
+  const { label, expiresAtMs, grant, budget } = update;
+  return {
+    ...before,
+    ...(label === undefined ? {} : { label }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...(grant
+      ? { scopes: [...new Set(grant.scopes)], permissions: [...new Set(grant.permissions)] }
+      : {}),
+    ...(budget === undefined ? {} : { budgetState: budgetStateAfter(before, budget) }),
+  };
+}
+
+function budgetStateAfter(
+  { budgetState }: ClientRecord,
+  budget: Budget | null,
+): ClientRecord['budgetState'] {
+  if (budget !== null) return 'set';
+  return budgetState === 'none' ? 'none' : 'lifted';
+}
+
+/** What the caller itself holds now, as the store knows it. */
+async function granterOf(session: Session): Promise<Granter> {
+  const client = session.client();
+  const record = session.isOwner ? null : await session.store.clients.find(session.caller.id);
+  return {
+    clientPk: session.isOwner ? null : session.caller.id,
+    permissions: client ? permissionsOf(client) : PERMISSIONS,
+    expiresAtMs: session.isOwner ? null : (client?.expiresAtMs ?? null),
+    budgetState: record?.budgetState ?? 'none',
+  };
 }
 
 async function withBudget(session: Session, client: Client): Promise<ClientInfoJson> {
   const nowMs = session.node.clock.now();
-  const state = await session.store.budgets.get(session.userPk, client.clientPk, nowMs);
-  const budget: BudgetJson | null = state && encodeBudget(state.budget, state.spentMsat, nowMs);
-  return encodeClient(client, budget);
+  const { budget, spentMsat } = await session.store.budgets.get(
+    session.userPk,
+    client.clientPk,
+    nowMs,
+  );
+  const json: BudgetJson | null = budget && encodeBudget(budget, spentMsat, nowMs);
+  return encodeClient(client, json);
 }
 
-function requireWithin(session: Session, grant: Grant, expiresAtMs: number | null): void {
-  for (const permission of effectivePermissions(grant.scopes, grant.permissions)) {
-    requirePermission(session, permission);
-  }
-  const own = session.client()?.expiresAtMs ?? null;
-  if (own !== null && (expiresAtMs === null || expiresAtMs > own)) {
-    throw new ApiError(
-      'forbidden',
-      'A client cannot outlive the client that grants it: give an expires_at no later than your own.',
-      { data: { expires_at: own } },
-    );
-  }
+function requireActive(session: Session, record: ClientRecord | undefined): ClientRecord {
+  if (record && isActive(record, session.node.clock.now())) return record;
+  throw clientNotFound();
 }
 
-/** Clones of a client with a budget would multiply what it may spend, so it can grant nothing that spends. */
-async function requireNoSpendingBeyondBudget(session: Session, grant: Grant): Promise<void> {
-  const own = session.client();
-  if (!own) return;
-  const granted = effectivePermissions(grant.scopes, grant.permissions);
-  const spending = granted.find((permission) => SPENDING.has(permission));
-  if (spending === undefined) return;
+function requireRoom(session: Session, records: readonly ClientRecord[]): void {
   const nowMs = session.node.clock.now();
-  if ((await session.store.budgets.get(session.userPk, own.clientPk, nowMs)) === null) return;
-  throw new ApiError(
-    'forbidden',
-    'A client with a budget cannot grant or change permissions that spend: ask the wallet owner.',
-    { data: { permission: spending } },
+  if (records.filter((record) => isActive(record, nowMs)).length < MAX_ACTIVE_CLIENTS) return;
+  throw refused(
+    `A wallet has at most ${MAX_ACTIVE_CLIENTS} active clients: revoke one that is no longer used.`,
   );
 }
 
@@ -160,4 +326,8 @@ function requireFuture(session: Session, expiresAtMs: number | null): void {
   if (expiresAtMs !== null && expiresAtMs <= session.node.clock.now()) {
     throw rejected('expires_at', 'must be in the future, in milliseconds since the UNIX epoch');
   }
+}
+
+function clientNotFound(): ApiError {
+  return new ApiError('notFound', 'Client not found');
 }

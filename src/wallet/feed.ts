@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts';
 import { sleep } from '../lib/sleep.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
-import type { NodeSession } from '../nodes/node.ts';
+import type { Observation, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
 
 /** How an open feed can stand: all is stored, something may be missing, or nobody's credentials are left to ask with. */
@@ -16,6 +16,13 @@ export interface FeedStanding {
   readonly sinceMs: number;
 }
 
+/** What a wallet is followed with: its node by a credential that is still good. */
+export interface Follower {
+  readonly node: WalletNode;
+  /** Aborts when the credential ends. */
+  readonly ended: AbortSignal;
+}
+
 /** What a feed needs around it. */
 export interface FeedOptions {
   readonly walletId: string;
@@ -24,8 +31,10 @@ export interface FeedOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly random: () => number;
-  /** A session that is still good, or null when no valid credential of the wallet is known. */
-  readonly session: () => Promise<NodeSession | null>;
+  /** Milliseconds that no change of the clock moves. */
+  readonly elapsedMs: () => number;
+  /** Null when no valid credential of the wallet is known. */
+  readonly follower: () => Promise<Follower | null>;
   /** Called after webhook deliveries were written. */
   readonly onDelivery: () => void;
 }
@@ -48,6 +57,7 @@ export class Feed {
   #prepared = false;
   #caughtUp = quietResolvers();
   #standing: FeedStanding | null = null;
+  #brokenSinceMs: number | null = null;
   #wake = Promise.withResolvers<void>();
 
   constructor(options: FeedOptions) {
@@ -62,6 +72,11 @@ export class Feed {
   /** How it stands while it is open; null otherwise. */
   get standing(): FeedStanding | null {
     return this.#standing;
+  }
+
+  /** For how long the node could not be followed; 0 while it can be. */
+  brokenForMs(): number {
+    return this.#brokenSinceMs === null ? 0 : this.#options.elapsedMs() - this.#brokenSinceMs;
   }
 
   /** Keeps the feed open until the answered function is called (once). */
@@ -108,12 +123,12 @@ export class Feed {
    * Makes sure that the feed will begin no later than now. Must be awaited before the first watched payment is
    * made: a feed that began after it would never see it.
    */
-  async prepare(session: NodeSession): Promise<void> {
+  async prepare(node: WalletNode): Promise<void> {
     if (this.#prepared) return;
     const { store, walletId } = this.#options;
     if ((await store.observations.cursor(walletId)) === undefined) {
       // A node without an order of its own is read from its first payment, so that the journal is whole.
-      const tip = session.node.history ? await session.node.history.tip() : null;
+      const tip = node.history ? await node.history.tip() : null;
       await store.observations.startAt(walletId, tip);
     }
     this.#prepared = true;
@@ -173,6 +188,7 @@ export class Feed {
       this.#running.abort();
       this.#running = null;
       this.#standing = null;
+      this.#brokenSinceMs = null;
       this.#caughtUp = quietResolvers();
     }
   }
@@ -182,20 +198,22 @@ export class Feed {
     let failures = 0;
     while (!signal.aborted) {
       try {
-        const session = await this.#options.session();
-        if (session === null) {
+        const follower = await this.#options.follower();
+        if (follower === null) {
           this.#stand('no_credentials', signal);
           await Promise.race([this.#wake.promise, sleep(60_000, signal)]);
           continue;
         }
         this.#stand('behind', signal);
-        await this.prepare(session);
-        await this.#follow(session, signal, () => {
+        await this.prepare(follower.node);
+        await this.#follow(follower, signal, () => {
           failures = 0;
+          this.#brokenSinceMs = null;
         });
       } catch (error) {
         if (signal.aborted) return;
         failures++;
+        this.#brokenSinceMs ??= this.#options.elapsedMs();
         this.#stand('behind', signal);
         this.#caughtUp.reject(error);
         this.#caughtUp = quietResolvers();
@@ -210,15 +228,19 @@ export class Feed {
     }
   }
 
-  async #follow(session: NodeSession, signal: AbortSignal, onProgress: () => void): Promise<void> {
+  async #follow(
+    { node, ended }: Follower,
+    signal: AbortSignal,
+    onProgress: () => void,
+  ): Promise<void> {
     const { store, walletId } = this.#options;
-    const updates = session.node.updates({
+    const updates = node.updates({
       after: (await store.observations.cursor(walletId)) ?? null,
       open: () => store.journal.open(walletId),
-      signal: AbortSignal.any([signal, session.ended]),
+      signal: AbortSignal.any([signal, ended]),
     });
     for await (const batch of updates) {
-      await this.apply(batch, session);
+      await this.apply(batch, node);
       onProgress();
       if (!batch.caughtUp) continue;
       this.#caughtUp.resolve();
@@ -233,29 +255,30 @@ export class Feed {
   }
 
   /**
-   * Stores a payment that the node has just told of in an answer, and answers it as it is stored. A node with a
-   * history keeps it itself, and its feed tells of it.
+   * Stores a payment that the node has just shown, and returns it as it is stored. A node with a history keeps it
+   * itself; its end is stored here all the same, since nothing may be sooner than that.
    */
-  async record(payment: Payment, session: NodeSession): Promise<Payment> {
-    if (session.node.history) return payment;
-    await this.apply({ payments: [payment], cursor: null }, session);
+  async record(observation: Observation, node: WalletNode): Promise<Payment> {
+    const { payment } = observation;
+    await this.apply({ observations: [observation], cursor: null }, node);
+    if (node.history) return payment;
     const { store, walletId } = this.#options;
     return (await store.journal.get(walletId, payment.index)) ?? payment;
   }
 
   /** Stores what a node said, then tells listeners and the dispatcher. */
   async apply(
-    batch: { readonly payments: readonly Payment[]; readonly cursor: string | null },
-    session: NodeSession,
+    batch: { readonly observations: readonly Observation[]; readonly cursor: string | null },
+    node: WalletNode,
   ): Promise<Payment[]> {
     const { store, walletId, rules, onDelivery } = this.#options;
     const { changed, deliveries } = await store.observations.apply(
       walletId,
       {
-        payments: batch.payments,
+        observations: batch.observations,
         cursor: batch.cursor,
-        journaled: session.node.history === undefined,
-        nowMs: session.node.clock.now(),
+        journaled: node.history === undefined,
+        nowMs: node.clock.now(),
       },
       rules,
     );

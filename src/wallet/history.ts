@@ -1,8 +1,8 @@
 import { isApiError } from '../model/errors.ts';
 import type { Payment } from '../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
-import type { NodeHistory, NodeSession } from '../nodes/node.ts';
-import type { PaymentJournal } from '../store/ports.ts';
+import type { NodeHistory, WalletNode } from '../nodes/node.ts';
+import type { Store } from '../store/ports.ts';
 import type { Feed } from './feed.ts';
 
 /** Reads a wallet's payments in the order they were updated, whether node or journal keeps that order. */
@@ -15,32 +15,35 @@ export interface History {
   updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
 }
 
-/** The history of a wallet as one session may see it. */
-export function historyOf(
-  session: NodeSession,
-  walletId: string,
-  journal: PaymentJournal,
-  feed: Feed,
-): History {
-  const native = session.node.history;
-  return native
-    ? nativeHistory(session, native)
-    : journaledHistory(session, walletId, journal, feed);
+/** The history of a wallet as one credential may see it. */
+export function historyOf(node: WalletNode, walletId: string, store: Store, feed: Feed): History {
+  return node.history
+    ? nativeHistory(node, node.history, walletId, store)
+    : journaledHistory(node, walletId, store, feed);
 }
 
-function nativeHistory({ node }: NodeSession, history: NodeHistory): History {
+function nativeHistory(
+  node: WalletNode,
+  history: NodeHistory,
+  walletId: string,
+  { spends }: Store,
+): History {
   return {
-    payment: (index) => node.payment(index),
-    latest: (id) => node.latestPayment(id),
+    async payment(index) {
+      const seen = await node.payment(index);
+      // A send that was begun is there before the node has it.
+      return seen?.payment ?? (await spends.get(walletId, index))?.payment ?? null;
+    },
+    latest: async (id) => (await node.latestPayment(id))?.payment ?? null,
     tip: () => history.tip(),
     updatedAfter: (after, limit) => history.updatedAfter(after, limit),
   };
 }
 
 function journaledHistory(
-  session: NodeSession,
+  node: WalletNode,
   walletId: string,
-  journal: PaymentJournal,
+  { journal }: Store,
   feed: Feed,
 ): History {
   const afterCatchUp = async <T>(read: () => Promise<T>): Promise<T> => {
@@ -56,16 +59,17 @@ function journaledHistory(
     async payment(index) {
       const known = await journal.get(walletId, index);
       if (known && known.status !== 'pending') return known;
-      const seen = await session.node.payment(index).catch((error) => {
-        // What is known is the best answer while the node cannot be asked.
-        if (known && isApiError(error, 'unreachable', 'timeout')) return null;
+      const seen = await node.payment(index).catch((error) => {
+        // What is known is the best there is while the node gives no usable answer.
+        if (known && isApiError(error) && error.kind !== 'unauthenticated') return null;
         throw error;
       });
-      if (seen) await feed.apply({ payments: [seen], cursor: null }, session);
+      if (seen) await feed.apply({ observations: [seen], cursor: null }, node);
       return journal.get(walletId, index);
     },
     async latest(id) {
-      return (await journal.latest(walletId, id)) ?? session.node.latestPayment(id);
+      const known = await journal.latest(walletId, id);
+      return known ?? (await node.latestPayment(id))?.payment ?? null;
     },
     tip: () => afterCatchUp(() => journal.tip(walletId)),
     updatedAfter: (after, limit) =>

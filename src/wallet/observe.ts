@@ -1,6 +1,13 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { Log } from '../lib/log.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
-import type { ObservationRules } from '../store/ports.ts';
+import type {
+  JournalRow,
+  MatchCandidates,
+  ObservationRules,
+  ObservedPayment,
+} from '../store/ports.ts';
 
 /** Thrown instead of logged where tests ask for it: a payment left a terminal state. */
 export class TerminalStateLeft extends Error {
@@ -12,6 +19,8 @@ interface ObserveOptions {
   readonly log: Log;
   /** Whether leaving a terminal state throws (tests) or is logged and ignored (production). */
   readonly strict: boolean;
+  /** Told of a payment that the node calls completed without proof; for health. */
+  readonly unproven?: (payment: Payment) => void;
 }
 
 /**
@@ -21,21 +30,98 @@ interface ObserveOptions {
 export function observationRules(options: ObserveOptions): ObservationRules {
   return {
     deliver: options.deliver,
+    match: matchObservation,
     transition(previous, seen) {
-      if (previous === null) return seen;
-      if (isFinal(previous) && seen.status !== previous.status) {
-        const message = `${previous.index} is ${previous.status} and was observed ${seen.status}`;
+      const { payment } = seen;
+      if (payment.status === 'completed' && !isProven(previous, seen)) {
+        options.log.error(
+          'The node calls a payment completed, but its preimage or amount does not fit; ignored.',
+          { index: previous?.index ?? payment.index },
+        );
+        options.unproven?.(payment);
+        return previous === null ? pendingOf(payment) : null;
+      }
+      if (previous === null) {
+        return payment.status === 'completed' ? payment : { ...payment, preimage: null };
+      }
+      if (isFinal(previous) && payment.status !== previous.status) {
+        const message = `${previous.index} is ${previous.status} and was observed ${payment.status}`;
         if (options.strict) throw new TerminalStateLeft(message);
         options.log.error('A finalized payment was observed in another state; ignored.', {
           index: previous.index,
           status: previous.status,
-          observed: seen.status,
+          observed: payment.status,
         });
         return null;
       }
-      const next = merge(previous, seen);
+      const next = merge(previous, payment);
       return differs(previous, next) ? next : null;
     },
+  };
+}
+
+/**
+ * The row that an observation is about (decisions section 5: an observation belongs to one attempt). A row that was
+ * asked for and whose attempt is not known yet takes the first attempt that is newer than all that were there before.
+ */
+export function matchObservation(
+  { sameIndex, sameAttempt, latest }: MatchCandidates,
+  { payment, attempt }: Pick<ObservedPayment, 'payment' | 'attempt'>,
+): JournalRow | null {
+  if (attempt === null) {
+    if (sameIndex) return sameIndex;
+    return latest && (!isFinal(latest.payment) || latest.payment.status === payment.status)
+      ? latest
+      : null;
+  }
+  if (sameAttempt) return sameAttempt;
+  if (latest === null || latest.attempt !== null) return null;
+  if (latest.afterAttempt === null) {
+    // Rows of the first version know no attempts.
+    return !isFinal(latest.payment) || latest.payment.status === payment.status ? latest : null;
+  }
+  return !isFinal(latest.payment) && attempt > latest.afterAttempt ? latest : null;
+}
+
+/**
+ * Whether a completed payment shows what it must (decisions section 5): a Lightning payment a preimage that hashes to
+ * the payment hash, a received one at least the invoiced amount as well.
+ */
+function isProven(
+  previous: Payment | null,
+  { payment, ampParts }: Pick<ObservedPayment, 'payment' | 'ampParts'>,
+): boolean {
+  if (payment.rail === 'onchain' || payment.direction === 'info') return true;
+  // It was proven before; what is observed again may know less.
+  if (previous?.status === 'completed' && payment.preimage === null) return true;
+  const invoicedMsat = previous?.status === 'pending' ? previous.amountMsat : null;
+  const movedMsat = (payment.amountMsat ?? 0n) + payment.feesMsat;
+  if (payment.direction === 'inbound' && invoicedMsat !== null && movedMsat < invoicedMsat) {
+    return false;
+  }
+  if (ampParts) {
+    return ampParts.length > 0 && ampParts.every(({ hash, preimage }) => fits(preimage, hash));
+  }
+  const hash = payment.hash ?? previous?.hash ?? null;
+  return hash !== null && payment.preimage !== null && fits(payment.preimage, hash);
+}
+
+function fits(preimage: string, hash: string): boolean {
+  try {
+    return bytesToHex(sha256(hexToBytes(preimage))) === hash;
+  } catch {
+    return false;
+  }
+}
+
+/** A payment that is first heard of as completed and is not proven: it is not over for us. */
+function pendingOf(payment: Payment): Payment {
+  return {
+    ...payment,
+    status: 'pending',
+    statusMsg: 'not proven by the node',
+    preimage: null,
+    finalizedAtMs: null,
   };
 }
 
@@ -49,7 +135,9 @@ function merge(previous: Payment, seen: Payment): Payment {
     createdAtMs: previous.createdAtMs,
     personalNote: previous.personalNote ?? seen.personalNote,
     hash: seen.hash ?? previous.hash,
-    preimage: seen.preimage ?? previous.preimage,
+    // A preimage is shown once the payment is proven, and not before (decisions section 5).
+    preimage:
+      seen.status === 'completed' ? (seen.preimage ?? previous.preimage) : previous.preimage,
     offerId: seen.offerId ?? previous.offerId,
     txid: seen.txid ?? previous.txid,
     replacement: seen.replacement ?? previous.replacement,

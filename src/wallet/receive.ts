@@ -1,22 +1,26 @@
+import { hex } from '@scure/base';
 import { formatNullableAmountMsat } from '../model/amount.ts';
 import type { CreatedInvoiceJson } from '../model/receive.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../nodes/node.ts';
+import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session, watch } from './session.ts';
 
 /** An invoice to create, without what the wallet adds itself. */
-export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs'>;
+export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs' | 'preimage'>;
 
 /** Creates an invoice and watches it. It is answered, and so can be paid, only once it is watched. */
 export async function issueInvoice(
   session: Session,
   request: InvoiceRequest,
+  names: EffectNames,
 ): Promise<CreatedInvoice> {
   const createdAtMs = session.node.clock.now();
-  const created = await session.node.createInvoice({ ...request, createdAtMs });
+  const preimage = names.isKeyed ? hex.encode(names.bytes('preimage')) : null;
+  const created = await session.node.createInvoice({ ...request, createdAtMs, preimage });
   // Side by side, so that both become durable in one commit.
   await Promise.all([
     watch(session, { kind: 'payment', index: created.payment.index }),
-    session.feed.record(created.payment, session),
+    session.feed.record({ payment: created.payment, attempt: null }, session.node),
   ]);
   return created;
 }
@@ -25,15 +29,17 @@ export async function issueInvoice(
 export async function createInvoice(
   session: Session,
   request: InvoiceRequest,
+  names: EffectNames,
 ): Promise<CreatedInvoiceJson> {
-  const { payment, invoice, paymentHash, paymentSecret } = await issueInvoice(session, request);
+  const created = await issueInvoice(session, request, names);
+  const { payment, invoice, paymentHash, paymentSecret } = created;
   return {
     index: payment.index,
     invoice,
     description: request.description,
     amount: formatNullableAmountMsat(request.amountMsat),
     created_at: payment.createdAtMs,
-    expires_at: payment.createdAtMs + request.expirationSecs * 1000,
+    expires_at: payment.expiresAtMs ?? payment.createdAtMs + request.expirationSecs * 1000,
     payment_hash: paymentHash,
     payment_secret: paymentSecret,
   };

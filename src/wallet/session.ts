@@ -1,20 +1,50 @@
 import type { KeyedLock } from '../lib/keyed-lock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Client } from '../model/client.ts';
 import { ApiError } from '../model/errors.ts';
 import { effectivePermissions, type Permission } from '../model/permissions.ts';
-import type { NodeSession, WalletNode } from '../nodes/node.ts';
+import type { WalletNode } from '../nodes/node.ts';
 import type { Store, Watch } from '../store/ports.ts';
 import type { Feed } from './feed.ts';
 import type { History } from './history.ts';
+import type { LiveClients } from './live-clients.ts';
+import type { Resolver } from './pay/resolver.ts';
+import type { StoreGuard } from './store-guard.ts';
+
+/** Who calls: one client of a wallet, or its owner. Idempotency keys belong to callers (decisions section 6). */
+export interface Caller {
+  /** Hex public key of the client, or `owner`. */
+  readonly id: string;
+  /** 32 bytes that only the caller's own credential gives: kept outcomes that hold a secret are sealed with it. */
+  readonly sealKey: Uint8Array;
+}
 
 /** A wallet as one credential reaches it: what every operation works with. */
-export interface Session extends NodeSession {
+export interface Session {
+  /** Hex ed25519 user public key: the wallet's identity. */
+  readonly userPk: string;
+  readonly caller: Caller;
+  /** Whether the caller is the wallet's owner: the root seed, or the node's own credentials in the configuration. */
+  readonly isOwner: boolean;
+  /** The client as it stands now, or null for the root seed. */
+  readonly client: () => Client | null;
+  /** Whether the client's spending is bounded by a budget now. */
+  readonly hasBudget: () => boolean;
+  /** Calls back when the client's grant changes. Returns a function that stops that. */
+  readonly onGrantChange: (listener: () => void) => () => void;
+  /** Aborts when the credential is revoked or expires; its reason is the error to return. */
+  readonly ended: AbortSignal;
+  readonly node: WalletNode;
   readonly store: Store;
+  readonly log: Log;
   readonly feed: Feed;
   readonly history: History;
+  /** Finds out what became of sends whose request may have left. */
+  readonly resolver: Resolver;
+  readonly guard: StoreGuard;
+  readonly liveClients: LiveClients;
   /** Shared by all sessions of the wallet. */
   readonly locks: KeyedLock;
-  /** Keeps the credential, so that watching resumes after a restart. */
-  readonly remember: () => Promise<void>;
 }
 
 /** The optional groups of the node port. */
@@ -22,21 +52,26 @@ type NodeGroup = {
   [Name in keyof WalletNode]-?: undefined extends WalletNode[Name] ? Name : never;
 }[keyof WalletNode];
 
+/** What people call the groups that have another name inside. */
+const GROUP_WORDS: Partial<Record<NodeGroup, string>> = { tokens: 'clients' };
+
 /** A group of the node port, or error 110 naming the node (decisions section 9). */
 export function nodeGroup<Name extends NodeGroup>(
-  session: NodeSession,
+  session: Pick<Session, 'node'>,
   name: Name,
 ): NonNullable<WalletNode[Name]> {
   const group = session.node[name];
   if (group) return group;
   const { kind } = session.node.descriptor;
-  throw new ApiError('unsupported', `This wallet's node (${kind}) has no ${name}.`, {
-    data: { node: kind },
-  });
+  throw new ApiError(
+    'unsupported',
+    `This wallet's node (${kind}) has no ${GROUP_WORDS[name] ?? name}.`,
+    { data: { node: kind } },
+  );
 }
 
 /** Whether the session may use a permission now. */
-export function allows(session: NodeSession, permission: Permission): boolean {
+export function allows(session: Pick<Session, 'client'>, permission: Permission): boolean {
   const client = session.client();
   return (
     client === null || effectivePermissions(client.scopes, client.permissions).includes(permission)
@@ -44,12 +79,26 @@ export function allows(session: NodeSession, permission: Permission): boolean {
 }
 
 /** Throws error 108, naming the permission, unless the session may use it now. */
-export function requirePermission(session: NodeSession, permission: Permission): void {
-  if (allows(session, permission)) return;
-  throw new ApiError(
+export function requirePermission(session: Pick<Session, 'client'>, permission: Permission): void {
+  if (!allows(session, permission)) throw lacking(permission);
+}
+
+/** Error 108 for a permission. */
+export function lacking(permission: Permission): ApiError {
+  return new ApiError(
     'forbidden',
     `These credentials lack the permission ${permission}: ask the wallet's owner to grant a scope that holds it.`,
     { data: { permission } },
+  );
+}
+
+/** Throws error 108 unless the session is the wallet owner's. */
+export function requireOwner(session: Session): void {
+  if (session.isOwner) return;
+  throw new ApiError(
+    'forbidden',
+    "Only the wallet's owner may do this: call with the root seed, the node's own credentials or the cookie.",
+    { data: { permission: 'owner' } },
   );
 }
 
@@ -58,12 +107,7 @@ export function requirePermission(session: NodeSession, permission: Permission):
  * section 11).
  */
 export async function watch(session: Session, what: Watch): Promise<void> {
-  await prepareWatch(session);
+  await session.feed.prepare(session.node);
   await session.store.watches.add(session.userPk, what);
   session.feed.watchAdded();
-}
-
-/** What must be durable before the first watch of a wallet is. */
-export async function prepareWatch(session: Session): Promise<void> {
-  await Promise.all([session.remember(), session.feed.prepare(session)]);
 }

@@ -1,47 +1,67 @@
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { peek } from 'bun';
 import type { Clock } from '../lib/clock.ts';
 import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
-import { decodeCredentials, type NodeReference } from '../model/credentials.ts';
+import { type ClientRecord, isActive } from '../model/client.ts';
+import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
 import { ApiError } from '../model/errors.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
-import type { NodeConnector, NodeSession } from '../nodes/node.ts';
+import type { NodeConnector, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
-import { Feed, type FeedStanding } from './feed.ts';
+import { replaceExposedToken } from './client-tokens.ts';
+import { Feed, type FeedStanding, type Follower } from './feed.ts';
 import { historyOf } from './history.ts';
+import {
+  endedCredentials,
+  type LiveClient,
+  type LiveClients,
+  liveClients,
+} from './live-clients.ts';
+import { Resolver } from './pay/resolver.ts';
+import { clientSeal, configuredSeal, rootSeal } from './seal-keys.ts';
 import type { Session } from './session.ts';
+import type { StoreGuard } from './store-guard.ts';
 
 /** Wallets and sessions kept open while idle; busy ones are kept beyond that. */
 const KEPT_OPEN = 256;
 
 interface WalletsOptions {
   readonly store: Store;
+  readonly guard: StoreGuard;
   readonly rules: ObservationRules;
   readonly log: Log;
   readonly clock: Clock;
+  readonly elapsedMs: () => number;
   readonly random: () => number;
   readonly onDelivery: () => void;
-  /** The connector that a credential's node reference needs, or null when this sidecar has none. */
-  readonly connector: (reference: NodeReference) => NodeConnector | null;
+  /** The connector of a kind of node, or null when this sidecar has none of that kind. */
+  readonly connector: (kind: string) => NodeConnector | null;
   /** The connector of the node that the configured root seed controls. */
   readonly rootConnector: NodeConnector;
   readonly rootSeed: Uint8Array | null;
   readonly defaultCredentials: string | null;
+  /** The nodes that configuration names, the default one included. */
+  readonly configured: readonly NodeCredentials[];
 }
 
 interface OpenWallet {
+  readonly walletId: string;
   readonly feed: Feed;
+  readonly resolver: Resolver;
   readonly locks: KeyedLock;
-  readonly sessions: Set<NodeSession>;
+  readonly sessions: Set<Session>;
 }
 
 /** Opens wallets by credential, keeps them while they are used or watched, and closes them after that. */
 export class Wallets {
   readonly #options: WalletsOptions;
+  readonly #live: LiveClients = liveClients();
   readonly #wallets = new Map<string, OpenWallet>();
-  /** By {@link keyOf}. */
+  /** By {@link keyOf}; only of credentials that were found to be known here. */
   readonly #sessions = new Map<string, Promise<Session>>();
+  /** Of configured nodes. */
+  readonly #owners = new Map<NodeCredentials, Promise<Session>>();
   #root: Promise<Session> | null = null;
 
   constructor(options: WalletsOptions) {
@@ -76,10 +96,26 @@ export class Wallets {
     await this.#options.rootConnector.provision(this.#rootSeed());
   }
 
-  /** Takes up watching where it was when the process stopped. */
-  async resumeWatching(): Promise<void> {
-    for (const walletId of await this.#options.store.watches.wallets()) {
+  /** The wallet of another root seed, as its owner. */
+  async openSeed(rootSeed: Uint8Array): Promise<Session> {
+    const { node, userPk } = await this.#options.rootConnector.connectRoot(rootSeed);
+    return this.#session({ userPk, node, caller: { id: 'owner', sealKey: rootSeal(rootSeed) } });
+  }
+
+  /** Takes up watching, and unfinished sends, where they were when the process stopped. */
+  async resume(): Promise<void> {
+    const { watches, spends } = this.#options.store;
+    for (const walletId of await watches.wallets())
       await this.#wallet(walletId).feed.refreshWatched();
+    for (const walletId of await spends.wallets()) {
+      this.#wallet(walletId)
+        .resolver.ready()
+        .catch((error) =>
+          this.#options.log.warn('Unfinished sends are compared with the node later.', {
+            walletId,
+            error,
+          }),
+        );
     }
   }
 
@@ -87,6 +123,11 @@ export class Wallets {
   async watchIssued(walletId: string, index: PaymentIndex): Promise<void> {
     await this.#options.store.watches.add(walletId, { kind: 'payment', index });
     this.#wallet(walletId).feed.watchAdded();
+  }
+
+  /** Looks at the clients in use again, since a clock was moved. */
+  clockMoved(): void {
+    this.#live.expire();
   }
 
   /** How many wallets and sessions are open, and how their open feeds stand. */
@@ -101,7 +142,11 @@ export class Wallets {
 
   /** Closes every wallet. */
   stop(): void {
-    for (const { feed } of this.#wallets.values()) feed.stop();
+    for (const { feed, resolver } of this.#wallets.values()) {
+      feed.stop();
+      resolver.stop();
+    }
+    this.#live.close();
   }
 
   #rootSeed(): Uint8Array {
@@ -125,7 +170,7 @@ export class Wallets {
     return known;
   }
 
-  #open(credentials: string | null): Promise<Session> {
+  async #open(credentials: string | null): Promise<Session> {
     const known = this.#known(credentials);
     if (known !== null) return known;
     if (credentials === null) {
@@ -135,14 +180,18 @@ export class Wallets {
           'No credentials: send the header "Authorization: Bearer <CLIENT_CREDENTIALS>", or start the sidecar with credentials.',
         );
       }
-      this.#root = this.#openRoot().catch((error) => {
+      this.#root = this.openSeed(this.#options.rootSeed).catch((error) => {
         this.#root = null;
         throw error;
       });
       return this.#root;
     }
+    // What names nothing known is refused before any work is done or anything is kept for it.
+    const opener = await this.#openerOf(credentials);
     const key = keyOf(credentials);
-    const opening = this.#openClient(credentials).then((session) => {
+    const opened = this.#sessions.get(key);
+    if (opened) return opened;
+    const opening = opener().then((session) => {
       session.ended.addEventListener('abort', () => this.#sessions.delete(key), { once: true });
       return session;
     });
@@ -152,72 +201,146 @@ export class Wallets {
     return opening;
   }
 
-  async #openRoot(): Promise<Session> {
-    const session = await this.#options.rootConnector.connectRoot(this.#rootSeed());
-    return this.#adopt(session, async () => undefined);
-  }
-
-  async #openClient(credentials: string): Promise<Session> {
-    const session = await this.#connect(credentials);
-    let remembered: Promise<void> | null = null;
-    const remember = () => {
-      const clientPk = session.client()?.clientPk;
-      if (clientPk === undefined) return Promise.resolve();
-      remembered ??= this.#options.store.credentials.remember(
-        session.userPk,
-        clientPk,
-        credentials,
-      );
-      return remembered;
-    };
-    session.ended.addEventListener('abort', () => void this.#forget(session), { once: true });
-    return this.#adopt(session, remember);
-  }
-
-  async #forget(session: NodeSession): Promise<void> {
-    const clientPk = session.client()?.clientPk;
-    if (clientPk === undefined) return;
-    try {
-      await this.#options.store.credentials.forget(session.userPk, clientPk);
-    } catch (error) {
-      this.#options.log.warn('Ended credentials could not be removed from the store.', { error });
+  /** Finds out whose credentials these are, in the store and the configuration alone (decisions section 7). */
+  async #openerOf(text: string): Promise<() => Promise<Session>> {
+    const credentials = decodeCredentials(text);
+    if (credentials?.client) {
+      const { client, secret } = credentials.client;
+      const record = await this.#options.store.clients.find(client);
+      if (record && isSecretOf(record, secret)) {
+        if (!isActive(record, this.#options.clock.now()) && record.revokedAtMs !== null) {
+          throw endedCredentials();
+        }
+        return () => this.#openClient(record, secret);
+      }
     }
+    const entry = credentials?.node && this.#configured(credentials.node);
+    if (entry) return () => this.#openConfigured(entry);
+    throw endedCredentials();
   }
 
-  async #connect(credentials: string): Promise<NodeSession> {
-    const decoded = decodeCredentials(credentials);
-    const connector = decoded && this.#options.connector(decoded.node);
-    if (!connector) {
+  /** The entry of the configuration with the same token, and the same node where both name it. */
+  #configured(given: NodeCredentials): NodeCredentials | null {
+    const same = this.#options.configured.filter(
+      (entry) =>
+        isSame(entry.token, given.token) &&
+        (entry.nodePk === null || given.nodePk === null || entry.nodePk === given.nodePk),
+    );
+    return same[0] ?? null;
+  }
+
+  #openConfigured(entry: NodeCredentials): Promise<Session> {
+    const known = this.#owners.get(entry);
+    if (known) return known;
+    const opening = this.#connectConfigured(entry);
+    this.#owners.set(entry, opening);
+    opening.catch(() => this.#owners.delete(entry));
+    return opening;
+  }
+
+  async #connectConfigured(entry: NodeCredentials): Promise<Session> {
+    const connector = this.#options.connector(entry.kind);
+    if (!connector) throw endedCredentials();
+    const { userPk, node, permissions } = await connector.connectConfigured(entry);
+    const client = {
+      // Named after its token, so that it is the same over restarts.
+      clientPk: createHash('sha256').update(`configured ${entry.token}`).digest('hex'),
+      createdAtMs: node.clock.now(),
+      expiresAtMs: null,
+      label: null,
+      revokedAtMs: null,
+      scopes: [],
+      permissions: permissions ?? [],
+    };
+    const caller = { id: 'owner', sealKey: configuredSeal(entry.token) };
+    return this.#session({ userPk, node, caller, ...(permissions ? { client } : {}) });
+  }
+
+  async #openClient(found: ClientRecord, secret: string): Promise<Session> {
+    const { walletId } = found;
+    const { node, live } = await this.#connectClient(found);
+    const session = this.#session({
+      userPk: walletId,
+      node,
+      caller: { id: found.clientPk, sealKey: clientSeal(secret) },
+      live,
+    });
+    if (found.token?.exposed) await this.#replaceExposed(session, found);
+    return session;
+  }
+
+  async #replaceExposed(session: Session, record: ClientRecord): Promise<void> {
+    try {
+      this.#live.changed([await replaceExposedToken(session, record)]);
+    } catch (error) {
+      this.#options.log.warn('A client of an earlier version cannot be taken over.', { error });
       throw new ApiError(
         'unauthenticated',
-        'The credentials are malformed or unknown: send the whole string that create_client answered.',
+        'These credentials were made by an earlier version and hold the node\'s own token, which could not be replaced: ask the wallet owner for new ones ("wallet-sidecar clients create").',
+        { cause: error },
       );
     }
-    return connector.connect(decoded);
   }
 
-  #adopt(session: NodeSession, remember: () => Promise<void>): Session {
-    const wallet = this.#wallet(session.userPk);
-    const { store } = this.#options;
-    const adopted: Session = {
-      ...session,
+  async #connectClient(found: ClientRecord): Promise<{ node: WalletNode; live: LiveClient }> {
+    let live: LiveClient | null = null;
+    const connector = this.#options.connector(found.nodeKind);
+    if (!connector) {
+      throw new ApiError(
+        'unreachable',
+        `These credentials are for a wallet on ${found.nodeKind}, and this sidecar was started without it.`,
+      );
+    }
+    const { node } = await connector.connectClient(found.walletId, () => {
+      const { token } = live?.record() ?? found;
+      if (token) return token;
+      throw endedCredentials();
+    });
+    live = this.#live.open(found, node.clock);
+    return { node, live };
+  }
+
+  #session(parts: {
+    readonly userPk: string;
+    readonly node: WalletNode;
+    readonly caller: Session['caller'];
+    readonly client?: ReturnType<Session['client']>;
+    readonly live?: LiveClient;
+  }): Session {
+    const { userPk, node, caller, live } = parts;
+    const wallet = this.#wallet(userPk);
+    const { store, log, guard } = this.#options;
+    const session: Session = {
+      userPk,
+      caller,
+      isOwner: live === undefined,
+      hasBudget: () => live?.record().budgetState === 'set',
+      client: () => live?.record() ?? parts.client ?? null,
+      onGrantChange: live?.onChange ?? (() => () => undefined),
+      get ended() {
+        return live?.ended ?? NEVER;
+      },
+      node,
       store,
-      remember,
+      log,
+      guard,
+      liveClients: this.#live,
       feed: wallet.feed,
+      resolver: wallet.resolver,
       locks: wallet.locks,
-      history: historyOf(session, session.userPk, store.journal, wallet.feed),
+      history: historyOf(node, userPk, store, wallet.feed),
     };
-    wallet.sessions.add(adopted);
-    session.ended.addEventListener('abort', () => wallet.sessions.delete(adopted), { once: true });
+    wallet.sessions.add(session);
+    live?.ended.addEventListener('abort', () => wallet.sessions.delete(session), { once: true });
     wallet.feed.credentialAdded();
-    return adopted;
+    return session;
   }
 
   #wallet(walletId: string): OpenWallet {
     const known = this.#wallets.get(walletId);
     if (known) return known;
-    const { store, rules, log, clock, random, onDelivery } = this.#options;
-    const sessions = new Set<NodeSession>();
+    const { store, rules, log, clock, random, elapsedMs, onDelivery } = this.#options;
+    const follower = () => this.#follower(walletId);
     const feed = new Feed({
       walletId,
       store,
@@ -225,26 +348,53 @@ export class Wallets {
       log,
       clock,
       random,
+      elapsedMs,
       onDelivery,
-      session: async () => sessions.values().next().value ?? this.#knownSession(walletId),
+      follower,
     });
-    const wallet = { feed, locks: keyedLock(), sessions };
+    const resolver = new Resolver({
+      walletId,
+      store,
+      feed,
+      log,
+      random,
+      elapsedMs,
+      node: async () => (await follower())?.node ?? null,
+    });
+    const wallet = { walletId, feed, resolver, locks: keyedLock(), sessions: new Set<Session>() };
     this.#wallets.set(walletId, wallet);
     return wallet;
   }
 
-  /** A session for a wallet that nobody has asked for since the start, from what is remembered. */
-  async #knownSession(walletId: string): Promise<NodeSession | null> {
-    for (const credentials of await this.#options.store.credentials.known(walletId)) {
-      try {
-        return await this.open(credentials);
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.kind !== 'unauthenticated') throw error;
-      }
+  /** By what a wallet is followed: its owner's credentials, else those of any client that is still active. */
+  async #follower(walletId: string): Promise<Follower | null> {
+    const sessions = [...(this.#wallets.get(walletId)?.sessions ?? [])];
+    const open = sessions.find((session) => session.isOwner) ?? sessions[0];
+    if (open?.isOwner) return open;
+    return (await this.#ownerOf(walletId)) ?? open ?? (await this.#anyClientOf(walletId));
+  }
+
+  async #ownerOf(walletId: string): Promise<Session | null> {
+    const owners = this.#options.configured.map((entry) => this.#openConfigured(entry));
+    if (this.#options.rootSeed !== null) owners.push(this.#open(null));
+    const opened = await Promise.allSettled(owners);
+    for (const owner of opened) {
+      if (owner.status === 'fulfilled' && owner.value.userPk === walletId) return owner.value;
     }
-    if (this.#options.rootSeed === null) return null;
-    const root = await this.#open(null);
-    return root.userPk === walletId ? root : null;
+    // Which wallet a node that cannot be reached has is not known: it may be this one.
+    const failed = opened.find((owner) => owner.status === 'rejected');
+    if (failed) throw failed.reason;
+    return null;
+  }
+
+  async #anyClientOf(walletId: string): Promise<Follower | null> {
+    const { store, clock } = this.#options;
+    for (const record of await store.clients.list(walletId)) {
+      if (record.token === null || record.token.exposed || !isActive(record, clock.now())) continue;
+      const { node, live } = await this.#connectClient(record);
+      return { node, ended: live.ended };
+    }
+    return null;
   }
 
   #evict(): void {
@@ -258,14 +408,31 @@ export class Wallets {
     }
     for (const [walletId, wallet] of this.#wallets) {
       if (this.#wallets.size <= KEPT_OPEN) break;
-      if (wallet.feed.busy || wallet.sessions.size > 0) continue;
+      if (wallet.feed.busy || wallet.resolver.busy || wallet.sessions.size > 0) continue;
       wallet.feed.stop();
+      wallet.resolver.stop();
       this.#wallets.delete(walletId);
     }
   }
 }
 
+const NEVER = new AbortController().signal;
+
 /** Sessions are looked up by hash, so that no comparison of secrets takes a telling time. */
 function keyOf(credentials: string): string {
   return createHash('sha256').update(credentials).digest('base64');
+}
+
+/** Secrets are 32 bytes; of clients of the first version on LND the macaroon's hex text was hashed. */
+function isSecretOf({ secretHash }: ClientRecord, secret: string): boolean {
+  const kept = Buffer.from(secretHash, 'hex');
+  const ofBytes = createHash('sha256').update(Buffer.from(secret, 'hex')).digest();
+  const ofText = createHash('sha256').update(secret).digest();
+  const [a, b] = [timingSafeEqual(ofBytes, kept), timingSafeEqual(ofText, kept)];
+  return a || b;
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest());
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
 }

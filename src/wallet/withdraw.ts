@@ -1,8 +1,9 @@
 import { formatAmountMsat } from '../model/amount.ts';
-import { isApiError, refused, rejected } from '../model/errors.ts';
-import type { Payment } from '../model/payment.ts';
-import type { PaymentIndex } from '../model/payment-index.ts';
+import { ApiError, refused, rejected } from '../model/errors.ts';
+import { isFinal, type Payment } from '../model/payment.ts';
 import type { LnurlWithdrawRequest } from '../net/lnurl.ts';
+import { isServiceNotAsked, isServiceRefusal } from '../net/service-error.ts';
+import type { EffectNames } from './effect-names.ts';
 import { readLnurl } from './pay/lnurl.ts';
 import type { PaymentServices } from './payment-services.ts';
 import { issueInvoice } from './receive.ts';
@@ -21,31 +22,89 @@ export interface WithdrawalRequest {
   readonly personalNote: string | null;
 }
 
-/** Withdraws (LUD-03) and waits for the money. Answers the finalized inbound payment. */
+/**
+ * Withdraws (LUD-03) and waits for the money. Returns the finalized inbound payment. The service's terms and the
+ * invoice are kept under the request's key before the invoice is handed over: a repeat hands over the same one
+ * (decisions section 6).
+ */
 export async function withdrawLnurl(
   session: Session,
   request: WithdrawalRequest,
   services: PaymentServices,
-  signal: AbortSignal,
+  { names, signal }: { readonly names: EffectNames; readonly signal: AbortSignal },
 ): Promise<Payment> {
+  const terms = JSON.parse(
+    await names.kept('withdrawal', async () =>
+      JSON.stringify(await termsOf(request, services, signal)),
+    ),
+  ) as WithdrawalTerms;
+  const amountMsat = BigInt(terms.amountMsat);
+  const { payment, invoice } = await issueInvoice(
+    session,
+    {
+      expirationSecs: WITHDRAWAL_EXPIRATION_SECS,
+      amountMsat,
+      description: terms.description,
+      descriptionHash: null,
+      personalNote: request.personalNote,
+      partnerPk: null,
+      partnerPropFeePpm: null,
+      partnerBaseFeeMsat: null,
+    },
+    names,
+  );
+  const known = await session.history.payment(payment.index);
+  if (known && isFinal(known)) return known;
+  const handedOverBefore = names.earlier('handed over') !== null;
+  await names.kept('handed over', () => 'yes', payment.index);
+  try {
+    await services.lnurl.submitWithdraw({ ...terms, ...ANY_LIMITS }, invoice, { signal });
+  } catch (error) {
+    // Only an ERROR to the first request says that the service will not pay, or that it was never asked.
+    const isOver = isServiceRefusal(error) || isServiceNotAsked(error);
+    if (isOver && !handedOverBefore) {
+      await session.node.cancelInvoice(payment.index);
+      await names.forget();
+      throw error;
+    }
+    throw error instanceof ApiError ? error.with({ sent: 'unknown', index: payment.index }) : error;
+  }
+  return waitForFinal(session, payment.index, signal);
+}
+
+/** What is kept of a service's terms, as JSON. */
+interface WithdrawalTerms {
+  readonly tag: 'withdrawRequest';
+  readonly callback: string;
+  readonly k1: string;
+  readonly amountMsat: string;
+  readonly description: string | null;
+  readonly defaultDescription: string | null;
+}
+
+/** The limits were held when the terms were read. */
+const ANY_LIMITS = { minWithdrawableMsat: 0n, maxWithdrawableMsat: 0n };
+
+async function termsOf(
+  request: WithdrawalRequest,
+  services: PaymentServices,
+  signal: AbortSignal,
+): Promise<WithdrawalTerms> {
   const found = await services.lnurl.discover(readLnurl(request.lnurl).url, { signal });
   if (found.tag !== 'withdrawRequest') {
     throw refused('This LNURL is for paying: use pay or pay_lnurl.');
   }
   const amountMsat = request.amountMsat ?? found.maxWithdrawableMsat;
   requireWithin(found, amountMsat);
-  const { payment, invoice } = await issueInvoice(session, {
-    expirationSecs: WITHDRAWAL_EXPIRATION_SECS,
-    amountMsat,
-    description: request.description ?? found.defaultDescription,
-    descriptionHash: null,
-    personalNote: request.personalNote,
-    partnerPk: null,
-    partnerPropFeePpm: null,
-    partnerBaseFeeMsat: null,
-  });
-  await submit(session, found, invoice, payment.index, services, signal);
-  return waitForFinal(session, payment.index, signal);
+  const { tag, callback, k1, defaultDescription } = found;
+  return {
+    tag,
+    callback,
+    k1,
+    defaultDescription,
+    amountMsat: amountMsat.toString(),
+    description: request.description ?? defaultDescription,
+  };
 }
 
 function requireWithin(found: LnurlWithdrawRequest, amountMsat: bigint): void {
@@ -53,23 +112,4 @@ function requireWithin(found: LnurlWithdrawRequest, amountMsat: bigint): void {
   if (amountMsat >= minWithdrawableMsat && amountMsat <= maxWithdrawableMsat) return;
   const [least, most] = [minWithdrawableMsat, maxWithdrawableMsat].map(formatAmountMsat);
   throw rejected('amount', `the service lets from ${least} to ${most} sats be withdrawn`);
-}
-
-/** Hands the invoice to the service. One that was refused is canceled: nobody will pay it. */
-async function submit(
-  session: Session,
-  found: LnurlWithdrawRequest,
-  invoice: string,
-  index: PaymentIndex,
-  services: PaymentServices,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await services.lnurl.submitWithdraw(found, invoice, { signal });
-  } catch (error) {
-    if (isApiError(error, 'refused')) {
-      await session.node.cancelInvoice(index);
-    }
-    throw error;
-  }
 }

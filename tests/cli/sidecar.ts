@@ -34,9 +34,10 @@ export async function runBinary(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   stdin = '',
+  cwd = '/',
 ): Promise<Ran> {
   const child = Bun.spawn([BINARY, ...args], {
-    cwd: '/',
+    cwd,
     env,
     stdin: new Blob([stdin]),
     stdout: 'pipe',

@@ -5,16 +5,14 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/config.ts';
 import { OPTIONS } from '../../src/config/options.ts';
 import { ConfigError, type Flags } from '../../src/config/sources.ts';
-import { encodeCredentials } from '../../src/model/credentials.ts';
+import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { parseRootSeed, rootSeedPhrase } from '../../src/model/root-seed.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const SEED = 'a1'.repeat(32);
-const CREDENTIALS = encodeCredentials({
-  v: 1,
-  node: { kind: 'sandbox' },
+const CREDENTIALS = encodeClientCredentials({
   client: 'ab'.repeat(32),
   secret: 'cd'.repeat(32),
 });
@@ -35,6 +33,10 @@ function refusal(flags: Flags, env: Record<string, string> = {}, cwd = folder): 
   throw new Error('the configuration was taken');
 }
 
+function hexOf(seed: Uint8Array | null): string | null {
+  return seed && Buffer.from(seed).toString('hex');
+}
+
 describe('defaults', () => {
   test('are those of the table', () => {
     expect(load()).toMatchObject({
@@ -51,7 +53,10 @@ describe('defaults', () => {
       logLevel: 'info',
       logFormat: 'text',
       sandboxBlockSecs: 10,
+      markerPath: null,
+      nodeCredentials: [],
       warnings: [],
+      notes: [],
     });
     expect(load({}, { XDG_DATA_HOME: '/x' }).dataDir).toBe('/x/wallet-sidecar');
     expect(Object.isFrozen(load())).toBe(true);
@@ -107,19 +112,6 @@ describe('conflicts are refused with a sentence that names both sources', () => 
       /--root-seed and --client-credentials/,
     );
   });
-
-  test('listening beyond loopback with default credentials without --require-auth', () => {
-    for (const address of ['0.0.0.0:5393', '192.168.1.5:5393', '[::]:5393']) {
-      expect(refusal({ 'listen-addr': address, 'root-seed': SEED })).toMatch(/--require-auth/);
-      expect(
-        load({ 'listen-addr': address, 'root-seed': SEED, 'require-auth': true }).requireAuth,
-      ).toBe(true);
-      expect(load({ 'listen-addr': address }).rootSeed).toBeNull();
-    }
-    for (const address of ['127.0.0.1:1', 'localhost:1', '[::1]:1']) {
-      expect(load({ 'listen-addr': address, 'root-seed': SEED }).rootSeed).not.toBeNull();
-    }
-  });
 });
 
 describe('metrics', () => {
@@ -168,10 +160,84 @@ describe('secrets', () => {
     expect(refusal({ 'root-seed-path': join(folder, 'none') })).toMatch(/cannot be read/);
   });
 
+  test('one given as a flag works, and draws a warning that names what to use instead', () => {
+    const secret = 'c2Vj'.repeat(8);
+    const given: readonly (readonly [string, string, string])[] = [
+      ['root-seed', SEED, 'use --root-seed-path'],
+      ['client-credentials', CREDENTIALS, 'use --client-credentials-path'],
+      ['webhook-secret', secret, 'set SERVICE_WEBHOOK_SECRET'],
+    ];
+    for (const [flag, value, instead] of given) {
+      const config = load({ [flag]: value });
+      expect(config.warnings).toEqual([
+        `--${flag} shows its secret to other users of this machine in the list of processes: ${instead} instead.`,
+      ]);
+      expect([config.clientCredentials, config.webhookSecret, hexOf(config.rootSeed)]).toContain(
+        value,
+      );
+      const env = `SERVICE_${flag.replaceAll('-', '_').toUpperCase()}`;
+      expect(load({}, { [env]: value }).warnings).toEqual([]);
+    }
+  });
+
+  test('files that systemd passes as credentials draw no warning, whatever mode its ACL shows', () => {
+    const path = join(folder, 'passed');
+    writeFileSync(path, SEED, { mode: 0o600 });
+    chmodSync(path, 0o440);
+    expect(load({ 'root-seed-path': path }).warnings).toHaveLength(1);
+    const env = { CREDENTIALS_DIRECTORY: folder };
+    expect(load({ 'root-seed-path': path }, env).warnings).toEqual([]);
+    const elsewhere = { CREDENTIALS_DIRECTORY: join(folder, 'a') };
+    expect(load({ 'root-seed-path': path }, elsewhere).warnings).toHaveLength(1);
+  });
+
   test('malformed credentials and webhook secrets are refused', () => {
     expect(refusal({ 'client-credentials': 'abc' })).toMatch(/does not hold client credentials/);
     expect(refusal({ 'webhook-secret': 'abc' })).toMatch(/24 to 64 random bytes/);
   });
+});
+
+describe('further nodes', () => {
+  const fileWith = (name: string, text: string, mode = 0o600) => {
+    const path = join(folder, name);
+    writeFileSync(path, text, { mode });
+    chmodSync(path, mode);
+    return path;
+  };
+
+  test('come from repeated flags as they are, or from a list with commas in the environment', () => {
+    const [a, b] = [fileWith('a,1.credentials', ' one\n'), fileWith('b.credentials', 'two\n')];
+    expect(load({ 'node-credentials-path': [a, b] }).nodeCredentials).toEqual([
+      { text: 'one', source: `--node-credentials-path ${a}` },
+      { text: 'two', source: `--node-credentials-path ${b}` },
+    ]);
+    const c = fileWith('c.credentials', 'three');
+    const env = { SERVICE_NODE_CREDENTIALS_PATHS: `${b}, ${c},` };
+    expect(load({}, env).nodeCredentials).toEqual([
+      { text: 'two', source: `SERVICE_NODE_CREDENTIALS_PATHS (environment) ${b}` },
+      { text: 'three', source: `SERVICE_NODE_CREDENTIALS_PATHS (environment) ${c}` },
+    ]);
+  });
+
+  test('a file that is missing or empty is refused by name, one that others can read draws a warning', () => {
+    const missing = join(folder, 'missing');
+    expect(refusal({ 'node-credentials-path': [missing] })).toBe(
+      `--node-credentials-path names a file that cannot be read: ${missing}.`,
+    );
+    const empty = fileWith('empty', '\n');
+    expect(refusal({ 'node-credentials-path': [empty] })).toBe(
+      `--node-credentials-path ${empty} is an empty file.`,
+    );
+    const open = fileWith('open', 'text', 0o644);
+    expect(load({ 'node-credentials-path': [open] }).warnings).toEqual([
+      `${open} can be read by other users of this machine: run chmod 600 on it.`,
+    ]);
+  });
+});
+
+test('the marker is where --marker-path says', () => {
+  expect(load({ 'marker-path': '/m/marker' }).markerPath).toBe('/m/marker');
+  expect(load({}, { SERVICE_MARKER_PATH: '/m/2' }).markerPath).toBe('/m/2');
 });
 
 describe('malformed values are refused with a sentence that names the source', () => {
@@ -182,6 +248,7 @@ describe('malformed values are refused with a sentence that names the source', (
     ['sidecar-url', 'ftp://x'],
     ['webhook-url', 'not a url'],
     ['doh-url', ''],
+    ['doh-url', 'http://127.0.0.1/dns-query'],
     ['max-fee', '1'],
     ['max-fee', '101%'],
     ['max-fee', '-1%'],

@@ -36,7 +36,7 @@ describe('budgets', () => {
     });
     const beyond = await pay(client_credentials, '490');
     expectError(beyond, 'overBudget');
-    expect(beyond.body.data).toEqual({ remaining: '498.5' });
+    expect(beyond.body.data).toEqual({ remaining: '498.5', sent: 'no' });
     expect(await info(client_credentials)).toMatchObject({ spent: '501.5' });
   });
 

@@ -160,3 +160,33 @@ describe('create_client and update_client', () => {
     await create({ scopes: ['read_info'] }, other);
   });
 });
+
+describe('the wallet owner', () => {
+  test('can end tokens of clients that are not known any more, and no others', async () => {
+    const made = await create({ scopes: ['read_info'] });
+    expect(await world.post('/v2/node/prune_clients')).toEqual({ token_ids: [], removed: false });
+    expect(await world.post('/v2/node/prune_clients', { remove: true })).toEqual({
+      token_ids: [],
+      removed: true,
+    });
+    await world.get('/v2/node/node_info', {}, made.client_credentials);
+  });
+
+  test('confirms budgets; where nothing was restored that changes nothing', async () => {
+    expect(await world.post('/v2/node/confirm_budgets')).toEqual({});
+  });
+
+  test('a client may revoke itself', async () => {
+    const made = await create({ scopes: ['manage_clients'] });
+    const { client } = await world.post(
+      '/v2/node/revoke_client',
+      { client_pk: made.client_pk },
+      made.client_credentials,
+    );
+    expect(client.client_pk).toBe(made.client_pk);
+    expectError(
+      await world.call('GET', '/v2/node/client_info', { credentials: made.client_credentials }),
+      'unauthenticated',
+    );
+  });
+});

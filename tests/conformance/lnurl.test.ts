@@ -97,7 +97,7 @@ describe('LNURL over real HTTP', () => {
     ]) {
       expectError(
         await world.call('POST', '/v2/node/pay_lnurl', { body: { lnurl, amount: '10' } }),
-        'refused',
+        'serviceFailed',
         /public internet/,
       );
     }

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { bech32 } from '@scure/base';
 import { expectError } from '../conformance/request.ts';
+import { openOutsideService, TEST_CERTIFICATE } from '../net/outside-service.ts';
 import { describeNetwork } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { outsider } from './outsider.ts';
@@ -37,12 +41,6 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
           });
           return Response.json({ pr: invoice, routes: [] });
         }
-        case '/dns-query':
-          return Response.json({
-            Status: 0,
-            AD: true,
-            Answer: [{ type: 16, data: `"${records.get(url.searchParams.get('name') ?? '')}"` }],
-          });
         case '/withdraw':
           return Response.json({
             tag: 'withdrawRequest',
@@ -62,20 +60,36 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
   const comments: string[] = [];
   /** What the DNS-over-HTTPS resolver answers. */
   const records = new Map<string, string>();
+  const resolver = openOutsideService((request) => {
+    const name = new URL(request.url).searchParams.get('name') ?? '';
+    return Response.json({
+      Status: 0,
+      AD: true,
+      Question: [{ name, type: 16 }],
+      Answer: [{ name, type: 16, data: `"${records.get(name)}"` }],
+    });
+  });
+  const certificates = mkdtempSync(join(tmpdir(), 'wallet-sidecar-resolver-'));
   const lnurl = (path: string) =>
     bech32.encode('lnurl', bech32.toWords(Buffer.from(`${services.url.origin}${path}`)), false);
   beforeAll(async () => {
+    // Inherited by the sidecar, which must trust the resolver's certificate.
+    process.env.NODE_EXTRA_CA_CERTS = join(certificates, 'resolver.pem');
+    writeFileSync(process.env.NODE_EXTRA_CA_CERTS, TEST_CERTIFICATE);
     sidecar = await startLndSidecar([
       '--client-credentials',
       connectLnd(network().alice),
       '--allow-private-network',
       '--doh-url',
-      `${services.url.origin}/dns-query`,
+      `https://127.0.0.1:${resolver.port}/dns-query`,
     ]);
   });
   afterAll(async () => {
     await sidecar?.close();
     await services.stop(true);
+    await resolver.close();
+    delete process.env.NODE_EXTRA_CA_CERTS;
+    rmSync(certificates, { recursive: true, force: true });
   });
 
   test('LNURL-pay pays, and the comment is cut to the length that the service takes', async () => {

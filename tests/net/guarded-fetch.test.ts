@@ -1,7 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { ApiError, type ErrorName } from '../../src/model/errors.ts';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { ApiError } from '../../src/model/errors.ts';
 import { addressKind } from '../../src/net/address-policy.ts';
 import { createGuardedFetch, type GuardOptions } from '../../src/net/guarded-fetch.ts';
+import type { ServiceProblem } from '../../src/net/service-error.ts';
+import { failureOf, openOutsideService, TEST_CERTIFICATE } from './outside-service.ts';
 
 const server = Bun.serve({
   port: 0,
@@ -31,6 +35,10 @@ const server = Bun.serve({
             },
           }),
         );
+      case '/latin1':
+        return new Response(Uint8Array.of(0x22, 0xe9, 0x22));
+      case '/bom':
+        return new Response('\ufeff{"ok":true}');
       case '/gzip':
         return new Response(Bun.gzipSync('{}'), { headers: { 'content-encoding': 'gzip' } });
       case '/redirect':
@@ -49,28 +57,30 @@ const base = `http://127.0.0.1:${server.port}`;
 const trusting = createGuardedFetch({
   allowPrivateNetwork: false,
   allowLoopback: true,
-  timeoutMs: 300,
+  timeoutMs: 30_000,
 });
 
 async function refusal(
   url: string,
-  kind: ErrorName,
+  problem: ServiceProblem,
   options: Partial<GuardOptions> = {},
 ): Promise<string> {
   const fetchJson = createGuardedFetch({
     allowPrivateNetwork: false,
     allowLoopback: false,
-    timeoutMs: 300,
+    timeoutMs: 30_000,
     ...options,
   });
-  try {
-    await fetchJson(url);
-  } catch (error) {
-    expect(error).toBeInstanceOf(ApiError);
-    expect((error as ApiError).kind).toBe(kind);
-    return (error as ApiError).message;
-  }
-  throw new Error(`${url} was fetched`);
+  const error = await failureOf(fetchJson(url));
+  expect(error).toBeInstanceOf(ApiError);
+  const { message } = error as ApiError;
+  expect((error as ApiError).body()).toEqual({
+    code: 113,
+    msg: message,
+    data: { problem },
+    sensitive: false,
+  });
+  return message;
 }
 
 describe('what may be asked', () => {
@@ -81,14 +91,14 @@ describe('what may be asked', () => {
     expect(answer.headers).not.toContain('authorization');
   });
 
-  test('http elsewhere, other schemes, onion and user names are refused', async () => {
-    expect(await refusal('http://example.com/', 'refused')).toMatch(/only https/);
-    expect(await refusal(`${base}/json`, 'refused')).toMatch(/only https/);
-    expect(await refusal('ftp://example.com/', 'refused')).toMatch(/only https/);
-    expect(await refusal('file:///etc/passwd', 'refused')).toMatch(/only https/);
-    expect(await refusal('http://abc.onion/', 'refused')).toMatch(/Tor/);
-    expect(await refusal('https://user:pw@example.com/', 'refused')).toMatch(/user name/);
-    expect(await refusal('nonsense', 'refused')).toMatch(/no URL/);
+  test('http elsewhere, other schemes, onion and user names are never asked', async () => {
+    expect(await refusal('http://example.com/', 'not_allowed')).toMatch(/only https/);
+    expect(await refusal(`${base}/json`, 'not_allowed')).toMatch(/only https/);
+    expect(await refusal('ftp://example.com/', 'not_allowed')).toMatch(/only https/);
+    expect(await refusal('file:///etc/passwd', 'not_allowed')).toMatch(/only https/);
+    expect(await refusal('http://abc.onion/', 'not_allowed')).toMatch(/Tor/);
+    expect(await refusal('https://user:pw@example.com/', 'not_allowed')).toMatch(/user name/);
+    expect(await refusal('nonsense', 'not_allowed')).toMatch(/not a URL/);
   });
 });
 
@@ -112,24 +122,44 @@ describe('private places', () => {
     '2130706433',
     '0x7f.1',
     '017700000001',
+    '127.1',
+    '0177.0.0.1',
+    '0x7f000001',
+    '3232235777',
+    '①②⑦.⓪.⓪.①',
+    '127。0。0。1',
+    '0.1.2.3',
+    '100.127.255.255',
+    '192.0.0.8',
+    '198.18.0.1',
+    '198.19.255.255',
+    '240.0.0.1',
+    '[::ffff:7f00:1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::10.0.0.1]',
+    '[64:ff9b:1::1]',
+    '[2001::1]',
+    '[fec0::1]',
+    '[ff02::1]',
+    '[100::1]',
     '224.0.0.1',
     '255.255.255.255',
   ];
   for (const host of hidden) {
     test(`${host} is refused`, async () => {
-      expect(await refusal(`https://${host}/`, 'refused')).toMatch(/public internet/);
+      expect(await refusal(`https://${host}/`, 'not_allowed')).toMatch(/public internet/);
     });
   }
 
   test('a name that resolves to a private address is refused, also when another of its addresses is public', async () => {
     for (const addresses of [['10.0.0.1'], ['1.1.1.1', '192.168.0.1']]) {
       const resolve = async () => addresses;
-      expect(await refusal('https://shop.example/', 'refused', { resolve })).toMatch(
+      expect(await refusal('https://shop.example/', 'not_allowed', { resolve })).toMatch(
         /public internet/,
       );
       // Loopback may be asked by its own name only: a stranger's name that leads there is rebinding.
       expect(
-        await refusal('https://shop.example/', 'refused', {
+        await refusal('https://shop.example/', 'not_allowed', {
           resolve: async () => ['127.0.0.1'],
           allowLoopback: true,
         }),
@@ -137,22 +167,42 @@ describe('private places', () => {
     }
   });
 
-  test('the address that was checked is the one connected to: a second look-up cannot change it', async () => {
+  test('the address that was checked is the one connected to: the name is looked up once, and a connection cannot look it up again', async () => {
+    const outside = openOutsideService((request) =>
+      Response.json({ host: request.headers.get('host') }),
+    );
+    // The system does not know this name, so only the address that was checked can have been connected to.
+    const answers = [['127.0.0.1'], ['127.0.0.2']];
     let lookups = 0;
-    const resolve = async () => {
-      lookups++;
-      return ['127.0.0.1'];
-    };
     const fetchJson = createGuardedFetch({
       allowPrivateNetwork: true,
-      allowLoopback: true,
-      resolve,
+      allowLoopback: false,
+      ca: TEST_CERTIFICATE,
+      resolve: async () => answers[lookups++] ?? [],
     });
-    // The name does not exist, so only a pinned connection can succeed.
-    const answer = await fetchJson(`http://localhost:${server.port}/json`);
-    expect(answer).toMatchObject({ ok: true, host: `localhost:${server.port}` });
+    expect(await fetchJson(`${outside.origin}/`)).toEqual({ host: `shop.example:${outside.port}` });
     expect(lookups).toBe(1);
+    await outside.close();
   });
+
+  test('the certificate must be trusted and fit the name, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+    const outside = openOutsideService(() => Response.json({}));
+    const options = { allowPrivateNetwork: true, resolve: async () => ['127.0.0.1'] };
+    const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      await refusal(`${outside.origin}/`, 'unreachable', { ...options });
+      const elsewhere = outside.origin.replace('shop', 'bank');
+      await refusal(elsewhere, 'unreachable', {
+        ...options,
+        ca: TEST_CERTIFICATE,
+      });
+    } finally {
+      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+      await outside.close();
+    }
+  }, 60_000);
 
   test('addresses are judged by kind', () => {
     expect(['1.1.1.1', '2606:4700::1111', '8.8.8.8'].map(addressKind)).toEqual([
@@ -161,12 +211,29 @@ describe('private places', () => {
       'public',
     ]);
     expect(['::1', '127.9.9.9'].map(addressKind)).toEqual(['loopback', 'loopback']);
-    expect(['garbage', '2001:db8::1', 'fc00::', '::ffff:192.168.0.1'].map(addressKind)).toEqual([
-      'private',
-      'private',
-      'private',
-      'private',
-    ]);
+    const hiddenOnes = [
+      'garbage',
+      '2001:db8::1',
+      'fc00::',
+      '::ffff:192.168.0.1',
+      '0:0:0:0:0:ffff:0a00:0001',
+      '64:ff9b::7f00:1',
+      '2606:4700::1111%eth0',
+      'fe80::1%1',
+    ];
+    expect(hiddenOnes.filter((address) => addressKind(address) !== 'private')).toEqual([]);
+    // The edges of ranges: the last address before and the first after are public.
+    const publicOnes = [
+      '100.63.255.255',
+      '100.128.0.0',
+      '172.15.255.255',
+      '172.32.0.0',
+      '198.17.255.255',
+      '198.20.0.0',
+      '223.255.255.255',
+      '2001:200::',
+    ];
+    expect(publicOnes.filter((address) => addressKind(address) !== 'public')).toEqual([]);
   });
 });
 
@@ -176,31 +243,59 @@ describe('redirects', () => {
     const nested = (depth: number): string =>
       depth === 0 ? '/json' : `/redirect?to=${encodeURIComponent(nested(depth - 1))}`;
     expect(await trusting(`${base}${nested(3)}`)).toMatchObject({ ok: true });
-    expect(await refusal(`${base}${nested(4)}`, 'refused', { allowLoopback: true })).toMatch(
-      /too often/,
-    );
-    for (const to of ['https://10.0.0.1/', 'http://example.com/', 'file:///etc/passwd']) {
-      await refusal(`${base}/redirect?to=${encodeURIComponent(to)}`, 'refused', {
-        allowLoopback: true,
-      });
+    expect(
+      await refusal(`${base}${nested(4)}`, 'unusable_answer', { allowLoopback: true }),
+    ).toMatch(/too often/);
+    for (const [to, why] of [
+      ['https://10.0.0.1/', /public internet/],
+      ['https://user@example.com/', /user name/],
+      ['http://example.com/', /only https/],
+      ['file:///etc/passwd', /only https/],
+      ['gopher://127.0.0.1:70/', /only https/],
+      ['http://[', /not a URL/],
+    ] as const) {
+      const url = `${base}/redirect?to=${encodeURIComponent(to)}`;
+      expect(await refusal(url, 'unusable_answer', { allowLoopback: true })).toMatch(why);
     }
   });
 });
 
 describe('answers', () => {
   const loop = { allowLoopback: true };
-  test('over 128 KiB, compressed or not JSON are unreadable', async () => {
-    expect(await refusal(`${base}/big`, 'unreadable', loop)).toMatch(/128 KiB/);
-    expect(await refusal(`${base}/gzip`, 'unreadable', loop)).toMatch(/compressed/);
-    expect(await refusal(`${base}/text`, 'unreadable', loop)).toMatch(/not JSON/);
+  test('over 128 KiB, compressed or not JSON cannot be used', async () => {
+    expect(await refusal(`${base}/big`, 'unusable_answer', loop)).toMatch(/128 KiB/);
+    expect(await refusal(`${base}/gzip`, 'unusable_answer', loop)).toMatch(/compressed/);
+    expect(await refusal(`${base}/text`, 'unusable_answer', loop)).toMatch(/not JSON/);
   });
+
+  test('of invalid UTF-8 cannot be used; a byte order mark is skipped', async () => {
+    expect(await refusal(`${base}/latin1`, 'unusable_answer', loop)).toMatch(/not JSON/);
+    expect(await trusting(`${base}/bom`)).toEqual({ ok: true });
+  });
+
+  test('whose headers never end are given up', async () => {
+    const endless = createServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const write = () => {
+        if (!socket.destroyed) socket.write(`x-more: ${'x'.repeat(1000)}\r\n`, write);
+      };
+      write();
+    }).listen(0, '127.0.0.1');
+    await once(endless, 'listening');
+    const { port } = endless.address() as AddressInfo;
+    await refusal(`http://127.0.0.1:${port}/`, 'unreachable', loop);
+    endless.close();
+  }, 60_000);
 
   test('that come late or drip without end are timed out', async () => {
-    expect(await refusal(`${base}/slow`, 'timeout', loop)).toMatch(/did not answer within/);
-    await refusal(`${base}/drip`, 'timeout', loop);
+    expect(await refusal(`${base}/slow`, 'timed_out', { ...loop, timeoutMs: 300 })).toMatch(
+      /did not answer within/,
+    );
+    await refusal(`${base}/drip`, 'timed_out', { ...loop, timeoutMs: 300 });
   });
 
-  test('of nobody are unreachable', async () => {
+  test('that never come, since no server listens or the name has no address, are error 113', async () => {
     await refusal('http://127.0.0.1:1/', 'unreachable', loop);
     await refusal('https://nowhere.example/', 'unreachable', { resolve: async () => [] });
   });

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
-import type { ApiError, ErrorName } from '../../src/model/errors.ts';
-import { createNameResolver } from '../../src/net/bip353.ts';
-import { createTxtResolver } from '../../src/net/dns-over-https.ts';
+import { type ApiError, type ErrorName, isApiError, refused } from '../../src/model/errors.ts';
 import { createLnurlClient, type LnurlPayRequest } from '../../src/net/lnurl.ts';
+import { isServiceRefusal } from '../../src/net/service-error.ts';
+import { failureOf } from './outside-service.ts';
 
 const METADATA = JSON.stringify([
   ['text/plain', 'Shop'],
@@ -28,13 +28,9 @@ const client = (answers: Record<string, unknown>, asked: string[] = []) =>
   });
 
 async function refusal(work: Promise<unknown>, kind: ErrorName): Promise<string> {
-  try {
-    await work;
-  } catch (error) {
-    expect((error as ApiError).kind).toBe(kind);
-    return (error as ApiError).message;
-  }
-  throw new Error('it was taken');
+  const error = await failureOf(work);
+  expect((error as ApiError).kind).toBe(kind);
+  return (error as ApiError).message;
 }
 
 function invoice(amountMsat: bigint, metadata: string): string {
@@ -85,11 +81,11 @@ describe('LNURL-pay', () => {
         amountMsat: 2000n,
         comment: null,
       });
-    expect(await refusal(ask(invoice(2001n, METADATA)), 'refused')).toMatch(/another amount/);
-    expect(await refusal(ask(invoice(2000n, `${METADATA} `)), 'refused')).toMatch(
+    expect(await refusal(ask(invoice(2001n, METADATA)), 'serviceFailed')).toMatch(/another amount/);
+    expect(await refusal(ask(invoice(2000n, `${METADATA} `)), 'serviceFailed')).toMatch(
       /does not commit/,
     );
-    await refusal(ask('lnbc1'), 'unreadable');
+    await refusal(ask('lnbc1'), 'serviceFailed');
   });
 
   test('actions after payment: message, url on the callback domain and aes are known, all others mean do not pay (LUD-09, LUD-10)', async () => {
@@ -103,12 +99,15 @@ describe('LNURL-pay', () => {
     await ask({ tag: 'url', description: 'x', url: 'https://shop.example/order' });
     await ask({ tag: 'aes', description: 'x', ciphertext: 'AA==', iv: 'AA==' });
     expect(
-      await refusal(ask({ tag: 'url', description: 'x', url: 'https://evil.example/' }), 'refused'),
+      await refusal(
+        ask({ tag: 'url', description: 'x', url: 'https://evil.example/' }),
+        'serviceFailed',
+      ),
     ).toMatch(/another domain/);
-    expect(await refusal(ask({ tag: 'run', code: 1 }), 'refused')).toMatch(/does not know/);
-    expect(await refusal(ask({ tag: 'message', message: 'x'.repeat(145) }), 'refused')).toMatch(
-      /does not know/,
-    );
+    expect(await refusal(ask({ tag: 'run', code: 1 }), 'serviceFailed')).toMatch(/does not know/);
+    expect(
+      await refusal(ask({ tag: 'message', message: 'x'.repeat(145) }), 'serviceFailed'),
+    ).toMatch(/does not know/);
   });
 
   const bad: readonly (readonly [string, object])[] = [
@@ -122,71 +121,61 @@ describe('LNURL-pay', () => {
     ['a callback that is no URL', { callback: 'x' }],
   ];
   for (const [what, change] of bad) {
-    test(`${what}: unreadable`, async () => {
+    test(`${what}: error 113`, async () => {
       await refusal(
         client({ '*': { ...TERMS, ...change } }).discover('https://x.example'),
-        'unreadable',
+        'serviceFailed',
       );
     });
   }
 });
 
-test('errors of a service are shown short and without control characters', async () => {
-  const reason = `bad\u001b[31m\n${'x'.repeat(500)}`;
-  const message = await refusal(
-    client({ '*': { status: 'ERROR', reason } }).discover('https://x.example'),
-    'refused',
-  );
-  expect(message).not.toMatch(/\p{C}/u);
-  expect(message.length).toBeLessThan(250);
-});
+describe('a refusal of the service (status ERROR)', () => {
+  const refusing = (reason: unknown) =>
+    failureOf(client({ '*': { status: 'ERROR', reason } }).discover('https://x.example'));
 
-test('an LNURL for anything else is refused', async () => {
-  expect(
-    await refusal(client({ '*': { tag: 'login' } }).discover('https://x.example'), 'refused'),
-  ).toMatch(/neither/);
-  await refusal(client({ '*': [] }).discover('https://x.example'), 'unreadable');
-});
-
-describe('names', () => {
-  const dns = (answer: unknown) =>
-    createNameResolver({
-      resolveTxt: createTxtResolver({
-        url: 'https://dns.example/dns-query',
-        fetch: Object.assign(async () => Response.json(answer), { preconnect: () => undefined }),
-      }),
-      localZone: () => null,
-    })({ username: 'matt', domain: 'example.com' });
-  const txt = (...data: string[]) => ({
-    Status: 0,
-    AD: true,
-    Answer: data.map((one) => ({ type: 16, data: one })),
-  });
-
-  test('one validated record is the URI; its strings are joined', async () => {
-    expect(await dns(txt('"bitcoin:?lno=abc" "def"'))).toBe('bitcoin:?lno=abcdef');
-    expect(await dns(txt('"unrelated"', '"BITCOIN:?lno=x"'))).toBe('BITCOIN:?lno=x');
-  });
-
-  test('an answer without DNSSEC validation, several records, none, and failures are refused', async () => {
-    expect(await refusal(dns({ ...txt('"bitcoin:?lno=x"'), AD: false }), 'refused')).toMatch(
-      /DNSSEC/,
-    );
-    expect(await refusal(dns(txt('"bitcoin:?lno=x"', '"bitcoin:?lno=y"')), 'refused')).toMatch(
-      /several/,
-    );
-    expect(await refusal(dns(txt('"other"')), 'notFound')).toMatch(/no payment record/);
-    expect(await refusal(dns({ Status: 3, AD: true }), 'notFound')).toMatch(/no payment record/);
-    await refusal(dns({ Status: 2, AD: false }), 'unreadable');
-    await refusal(dns({ hello: 1 }), 'unreadable');
-  });
-
-  test('names of this sidecar itself are answered without asking anybody', async () => {
-    const resolve = createNameResolver({
-      resolveTxt: async () => Promise.reject(new Error('asked')),
-      localZone: (name) =>
-        name === 'me.user._bitcoin-payment.127.0.0.1:1' ? 'bitcoin:?lno=z' : null,
+  test('is error 113, told apart from every other failure of a service', async () => {
+    const error = await refusing('voucher is used up');
+    expect((error as ApiError).body()).toMatchObject({
+      code: 113,
+      msg: 'The service answered: voucher is used up',
+      data: { problem: 'refused', reason: 'voucher is used up' },
     });
-    expect(await resolve({ username: 'me', domain: '127.0.0.1:1' })).toBe('bitcoin:?lno=z');
+    expect(isServiceRefusal(error)).toBe(true);
+    for (const reply of [{}, null, { status: 'OK' }, { status: 'error' }, [{ status: 'ERROR' }]]) {
+      const other = await failureOf(client({ '*': reply }).discover('https://x.example'));
+      expect(isApiError(other, 'serviceFailed')).toBe(true);
+      expect(isServiceRefusal(other)).toBe(false);
+    }
+    expect(isServiceRefusal(refused('The node refused.'))).toBe(false);
   });
+
+  test('shows at most 200 printable characters of its reason', async () => {
+    const reason = `bad\u001b[31m\n\u202egnp.exe\ud800${'x'.repeat(500)}`;
+    const { data } = (await refusing(reason)) as ApiError;
+    const shown = (data as { reason: string }).reason;
+    expect(shown).toStartWith('bad [31m gnp.exe xxx');
+    expect(shown).not.toMatch(/\p{C}/u);
+    expect([...shown].length).toBe(200);
+  });
+
+  test('may have a reason of any shape, or none', async () => {
+    const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+    for (const reason of [undefined, null, 7, {}, { toString: 1, valueOf: 1 }, deep, '', '\n']) {
+      const error = await refusing(reason);
+      expect(isServiceRefusal(error)).toBe(true);
+      expect((error as ApiError).message).toBe('The service refused without a reason.');
+    }
+  });
+});
+
+test('an LNURL for logging in or opening a channel is refused (106); an unknown kind is error 113', async () => {
+  for (const tag of ['login', 'channelRequest', 'hostedChannelRequest']) {
+    expect(
+      await refusal(client({ '*': { tag } }).discover('https://x.example'), 'refused'),
+    ).toMatch(/neither/);
+  }
+  for (const reply of [{ tag: 'x' }, { tag: '' }, { tag: '\ud800' }, { tag: ['payRequest'] }, []]) {
+    await refusal(client({ '*': reply }).discover('https://x.example'), 'serviceFailed');
+  }
 });

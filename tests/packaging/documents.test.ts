@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -42,8 +42,13 @@ describe('.env.example', () => {
 
   test('changes nothing when it is copied as it is', () => {
     const defaults = loadConfig({ flags: {}, env: {}, cwd: folder });
-    copyFileSync(join(ROOT, '.env.example'), join(folder, '.env'));
-    expect(loadConfig({ flags: {}, env: {}, cwd: folder })).toEqual(defaults);
+    const file = join(folder, '.env');
+    copyFileSync(join(ROOT, '.env.example'), file);
+    chmodSync(file, 0o600);
+    expect(loadConfig({ flags: {}, env: {}, cwd: folder })).toEqual({
+      ...defaults,
+      notes: [`Settings are read from ${file}.`],
+    });
   });
 
   test('names every setting once, and takes effect where the # is taken away', () => {

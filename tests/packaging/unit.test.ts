@@ -46,12 +46,28 @@ test('no secret stands on the command line, in the unit or in a dump of the memo
   expect(command).not.toMatch(/--(?:root-seed|client-credentials|webhook-secret)[ =]/);
   expect(unit).toContain('LoadCredential=client-credentials:');
   expect(unit).toContain('LimitCORE=0');
-  expect(unit).not.toMatch(/^Environment=|^SetCredential=/m);
+  expect(unit.match(/^Environment=.*$/gm)).toEqual(['Environment=SERVICE_REQUIRE_AUTH=true']);
+  expect(unit).not.toMatch(/^SetCredential=/m);
 });
 
-test('the engine may compile, and nothing but the state directory can be written', () => {
+test('the engine may compile, and nothing but the state directories can be written', () => {
   expect(unit).not.toMatch(/^MemoryDenyWriteExecute=/m);
   expect(unit).toMatch(/^ProtectSystem=strict$/m);
-  expect(unit).toMatch(/^StateDirectory=wallet-sidecar$/m);
+  expect(unit).toMatch(/^StateDirectory=wallet-sidecar wallet-sidecar-marker$/m);
   expect(unit).not.toMatch(/^(?:ReadWritePaths|BindPaths|CacheDirectory|LogsDirectory)=/m);
+});
+
+test('every caller needs credentials, whose check the environment file may turn off', () => {
+  const required = unit.indexOf('\nEnvironment=SERVICE_REQUIRE_AUTH=true\n');
+  expect(required).toBeGreaterThan(0);
+  // systemd lets files win over lines of the unit; the line comes first so that it reads that way too.
+  expect(unit.indexOf('\nEnvironmentFile=')).toBeGreaterThan(required);
+});
+
+test('data and marker are in state directories of their own, so that a restored backup has no marker', () => {
+  const command = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '';
+  // With two of them ${STATE_DIRECTORY} is a list, which is no path.
+  expect(command).not.toContain('STATE_DIRECTORY');
+  expect(command).toContain(' --data-dir %S/wallet-sidecar ');
+  expect(command).toContain(' --marker-path %S/wallet-sidecar-marker/marker ');
 });

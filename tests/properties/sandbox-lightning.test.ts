@@ -28,6 +28,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('arrive' as const), which: fc.nat(20) }),
   fc.record({ do: fc.constant('fund' as const), amount: fc.bigInt(1n, 5_000_000n) }),
   fc.record({ do: fc.constant('clock' as const), secs: fc.nat(400) }),
+  fc.record({ do: fc.constant('mine' as const), count: fc.nat(60) }),
   fc.record({ do: fc.constant('open' as const), sats: fc.bigInt(20_000n, 90_000n) }),
   fc.record({ do: fc.constant('close' as const), which: fc.nat(5) }),
 );
@@ -78,6 +79,7 @@ test('under any sequence of operations money is conserved and no payment leaves 
               partnerPk: 'cd'.repeat(32),
               partnerPropFeePpm: 5000,
               partnerBaseFeeMsat: null,
+              preimage: null,
             });
             invoices.push({ text: made.invoice, payment: made.payment });
             return;
@@ -127,12 +129,17 @@ test('under any sequence of operations money is conserved and no payment leaves 
             return nodes.bob.channels?.openChannel({
               valueMsat: now.sats * 1000n,
               userChannelId: randomBytes(16).toString('hex'),
+              maxFeeMsat: null,
             });
           case 'close': {
             const channels = (await nodes.bob.channels?.listChannels()) ?? [];
             const chosen = channels[now.which % Math.max(channels.length, 1)];
-            return chosen && nodes.bob.channels?.closeChannel(chosen.channelId);
+            return (
+              chosen && nodes.bob.channels?.closeChannel(chosen.channelId, { maxFeeMsat: null })
+            );
           }
+          case 'mine':
+            return sandbox.controls.mine(now.count);
         }
       };
       for (const now of steps) {

@@ -1,22 +1,15 @@
 import { beforeEach, expect, test } from 'bun:test';
-import { openLog } from '../../src/lib/log.ts';
 import { type Metrics, openMetrics } from '../../src/lib/metrics.ts';
-import { blankPayment, type Payment } from '../../src/model/payment.ts';
-import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
+import type { Payment } from '../../src/model/payment.ts';
 import { measuredStore } from '../../src/store/measured.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { observationRules } from '../../src/wallet/observe.ts';
 import { parseExposition } from '../lib/exposition.ts';
+import { sampleDone } from './sample-payment.ts';
+import { observe as observeIn, WALLET } from './steps.ts';
 
-const WALLET = 'ab'.repeat(32);
 const STARTED_MS = 1_000;
 const clock = { now: () => STARTED_MS };
-const rules = observationRules({
-  log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
-  strict: true,
-  deliver: (payment) => ({ id: `msg_${payment.index}`, body: '{}', createdAtMs: 1 }),
-});
 let metrics: Metrics;
 let store: Store;
 beforeEach(() => {
@@ -24,22 +17,10 @@ beforeEach(() => {
   store = measuredStore(openSqliteStore(':memory:'), metrics, clock);
 });
 
-function ended(finalizedAtMs: number, change: Partial<Payment> = {}): Payment {
-  const index = paymentIndex(
-    finalizedAtMs,
-    paymentId('ln', String(finalizedAtMs).padStart(64, '0')),
-  );
-  const facts = { createdAtMs: finalizedAtMs, updatedAtMs: finalizedAtMs };
-  const state = { status: 'completed', statusMsg: 'completed' } as const;
-  return {
-    ...blankPayment({ index, rail: 'invoice', direction: 'outbound', ...state, ...facts }),
-    amountMsat: 1000n,
-    finalizedAtMs,
-    ...change,
-  };
-}
+const ended = (finalizedAtMs: number, change: Partial<Payment> = {}) =>
+  sampleDone(finalizedAtMs, { finalizedAtMs, ...change });
 const observe = (payments: readonly Payment[], journaled = false, wallet = WALLET) =>
-  store.observations.apply(wallet, { payments, cursor: null, journaled, nowMs: 9_999 }, rules);
+  observeIn(store, payments, { journaled, wallet });
 async function series(name: string): Promise<Record<string, number>> {
   const all = parseExposition(await metrics.render()).get(name)?.series ?? [];
   return Object.fromEntries([...all].filter(([, value]) => value > 0));
@@ -67,7 +48,7 @@ test('a payment whose end is told again, or that changes after its end, is count
   for (const journaled of [false, true]) {
     await observe([ended(2_000)], journaled);
     await observe([ended(2_000)], journaled);
-    await observe([ended(2_000, { updatedAtMs: 2_500, preimage: 'cd'.repeat(32) })], journaled);
+    await observe([ended(2_000, { updatedAtMs: 2_500, message: 'thanks' })], journaled);
   }
   expect(await finalized()).toEqual({ [label('invoice', 'outbound', 'completed')]: 1 });
 });

@@ -1,86 +1,201 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  blankPayment,
-  encodePayment,
-  type Payment,
-  updatedIndexOf,
-} from '../../src/model/payment.ts';
-import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
+import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { MIGRATIONS } from '../../src/store/sqlite/migrations/index.ts';
+import { migrate, SCHEMA_VERSION } from '../../src/store/sqlite/migrations/index.ts';
+import { sampleDone, sampleFailed, samplePayment } from './sample-payment.ts';
+import { fits, newSpend, observe, WALLET } from './steps.ts';
 
-const WALLET = 'ab'.repeat(32);
+const DAY_MS = 86_400_000;
+const [LND_CLIENT, REVOKED, UNUSABLE, BUDGETED] = ['c1', 'c2', 'c3', 'c4'].map((byte) =>
+  byte.repeat(32),
+) as [string, string, string, string];
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-migrations-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const pending: Payment = {
-  ...blankPayment({
-    index: paymentIndex(1, paymentId('ln', 'cd'.repeat(32))),
-    rail: 'invoice',
-    direction: 'outbound',
-    status: 'pending',
-    statusMsg: 'pending',
-    createdAtMs: 1,
-    updatedAtMs: 1,
-  }),
-  amountMsat: 5000n,
+const pending = samplePayment(1);
+const incoming = samplePayment(2, { direction: 'inbound' });
+const over = sampleDone(3);
+
+/** What the first version kept of a client on an LND. */
+const lndClient = {
+  createdAtMs: 5,
+  expiresAtMs: 9_000_000_000_000,
+  label: 'shop "1"',
+  revokedAtMs: null,
+  scopes: ['send', 'read_info'],
+  permissions: ['create_invoice'],
+  secretHash: '1f'.repeat(32),
+  macaroon: '0201',
+  rootKeyId: '9007199254740991',
+  nodePk: '02',
+  network: 'regtest',
 };
 
-/** A database as the first version would have left it, brought to a later one. */
+/** A database as the versions up to the fourth left it. */
 function databaseOf(version: number): string {
-  const path = join(folder, `version-${version}.sqlite`);
+  const path = join(folder, `version-${version}-${Math.random()}.sqlite`);
   const db = new Database(path, { create: true });
-  for (const step of MIGRATIONS.slice(0, version)) db.run(step);
-  const json = JSON.stringify(encodePayment(pending));
-  db.query(
-    'INSERT INTO journal (wallet, idx, id, updated_idx, status, json) VALUES (?, ?, ?, ?, ?, ?)',
-  ).run(WALLET, pending.index, pending.index.slice(20), updatedIndexOf(pending), 'pending', json);
-  db.query('INSERT INTO watch (wallet, kind, key) VALUES (?, ?, ?)').run(
-    WALLET,
-    'payment',
-    pending.index,
-  );
-  db.query('INSERT INTO connector_state (wallet, kind, key, json) VALUES (?, ?, ?, ?)').run(
-    WALLET,
-    'lnd-client',
-    'ef'.repeat(32),
-    '{"label":"shop"}',
-  );
-  db.run(`PRAGMA user_version = ${version}`);
+  db.transaction(() => migrate(db, 0, version))();
+  const insert = (sql: string, ...values: (string | number | bigint | null)[]) =>
+    db.query(`INSERT INTO ${sql} VALUES (${values.map(() => '?').join(', ')})`).run(...values);
+  const journaled = (payment: Payment) =>
+    insert(
+      'journal (wallet, idx, id, updated_idx, status, json)',
+      WALLET,
+      payment.index,
+      idOf(payment),
+      updatedIndexOf(payment),
+      payment.status,
+      JSON.stringify(encodePayment(payment)),
+    );
+  for (const payment of [pending, incoming, over]) journaled(payment);
+  insert('watch (wallet, kind, key)', WALLET, 'payment', pending.index);
+  insert('credential (wallet, client_pk, credentials)', WALLET, LND_CLIENT, 'e30');
+  const state = (kind: string, key: string, value: unknown) =>
+    insert('connector_state', WALLET, kind, key, JSON.stringify(value));
+  state('lnd-client', LND_CLIENT, lndClient);
+  state('lnd-client', REVOKED, { ...lndClient, revokedAtMs: 8, label: null, expiresAtMs: null });
+  state('lnd-client', UNUSABLE, { label: 'shop' });
+  state('lnd-follower', 'macaroon', '0203');
+  state('other', 'key', { kept: true });
+  for (const client of [LND_CLIENT, BUDGETED]) {
+    insert('budget', WALLET, client, 2_100_000_000_000_000_001n, 'day', null);
+  }
+  insert('spending', WALLET, LND_CLIENT, DAY_MS + 5, pending.index, 2000n);
+  insert('spending', WALLET, LND_CLIENT, DAY_MS + 4, over.index, 9_007_199_254_740_993n);
+  insert('spending', WALLET, LND_CLIENT, 5, 'older', 70n);
+  const key = (name: string, idx: string | null, status: number | null, body: string | null) =>
+    insert(
+      'idempotency (wallet, key, fingerprint, idx, http_status, body, created_at)',
+      WALLET,
+      name,
+      'print',
+      idx,
+      status,
+      body,
+      1,
+    );
+  key('pay', pending.index, null, null);
+  key('done', over.index, 200, '{"a":1}');
+  key('client', null, 200, '{"client_pk":"c1","client_credentials":"secret"}');
   db.close();
   return path;
 }
 
-for (let version = 1; version <= MIGRATIONS.length; version++) {
-  test(`a database of version ${version} is brought up to date and loses nothing that is owed`, async () => {
-    const path = databaseOf(version);
-    const store = openSqliteStore(path);
-    expect(await store.journal.open(WALLET)).toEqual([pending]);
-    expect(await store.watches.wallets()).toEqual([WALLET]);
-    expect(await store.connectorState.find('lnd-client', 'ef'.repeat(32))).toEqual({
-      walletId: WALLET,
-      value: { label: 'shop' },
+for (let version = 1; version < SCHEMA_VERSION; version++) {
+  describe(`a database of version ${version}`, () => {
+    test('loses no payment and nothing that is owed, and opens again', async () => {
+      const path = databaseOf(version);
+      const store = openSqliteStore(path);
+      expect(await store.journal.open(WALLET)).toEqual([pending, incoming]);
+      expect(await store.watches.wallets()).toEqual([WALLET]);
+      expect(await store.connectorState.find('other', 'key')).toEqual({
+        walletId: WALLET,
+        value: { kept: true },
+      });
+      const seen = await observe(store, [sampleDone(1)], { journaled: true, attempt: 4 });
+      expect(seen).toMatchObject({ changed: [{ index: pending.index }], deliveries: 1 });
+      expect(await store.outbox.counts()).toMatchObject({ pending: 1 });
+      const { id } = store.identity;
+      await store.close();
+      const again = openSqliteStore(path);
+      expect((await again.journal.get(WALLET, pending.index))?.status).toBe('completed');
+      expect(again.identity.id).toBe(id);
+      await again.close();
     });
-    const rules = { transition: (_: Payment | null, seen: Payment) => seen };
-    const { changed, deliveries } = await store.observations.apply(
-      WALLET,
-      {
-        payments: [{ ...pending, status: 'completed', statusMsg: 'completed', finalizedAtMs: 2 }],
-        cursor: null,
-        journaled: true,
-        nowMs: 2,
-      },
-      { ...rules, deliver: () => ({ id: 'msg_1', body: '{}', createdAtMs: 2 }) },
-    );
-    expect([changed.length, deliveries]).toEqual([1, 1]);
-    expect(await store.outbox.counts()).toMatchObject({ pending: 1 });
-    await store.close();
-    const again = openSqliteStore(path);
-    expect((await again.journal.get(WALLET, pending.index))?.status).toBe('completed');
-    await again.close();
+
+    test('has its outgoing payments compared with the node, under their keys', async () => {
+      const store = openSqliteStore(databaseOf(version));
+      expect(await store.spends.unfinished(WALLET)).toEqual([
+        {
+          walletId: WALLET,
+          payment: pending,
+          state: 'asked',
+          afterAttempt: null,
+          attempt: null,
+          plan: null,
+          caller: 'owner',
+          idempotencyKey: 'pay',
+        },
+      ]);
+      await observe(store, [sampleFailed(1)], { journaled: true, attempt: 4 });
+      expect(await store.spends.unfinished(WALLET)).toEqual([]);
+      await store.close();
+    });
+
+    test('has its clients on an LND as records, with tokens that must be replaced', async () => {
+      const store = openSqliteStore(databaseOf(version));
+      const record = {
+        walletId: WALLET,
+        clientPk: LND_CLIENT,
+        nodeKind: 'lnd',
+        parentPk: null,
+        secretHash: lndClient.secretHash,
+        createdAtMs: 5,
+        expiresAtMs: 9_000_000_000_000,
+        label: 'shop "1"',
+        scopes: ['send', 'read_info'],
+        permissions: ['create_invoice'],
+        revokedAtMs: null,
+        budgetState: 'set',
+        token: { id: '9007199254740991', token: '0201', exposed: true },
+        endedTokenIds: [],
+      } as const;
+      const revoked = {
+        ...record,
+        clientPk: REVOKED,
+        label: null,
+        expiresAtMs: null,
+        revokedAtMs: 8,
+        budgetState: 'none',
+        token: null,
+      } as const;
+      expect(await store.clients.list(WALLET)).toEqual([record, revoked]);
+      expect(await store.connectorState.list(WALLET, 'lnd-client')).toEqual([]);
+      expect(await store.connectorState.list(WALLET, 'lnd-follower')).toEqual([]);
+      await store.close();
+    });
+
+    test('has budgets whose sums are exact, and settles what was reserved before', async () => {
+      const store = openSqliteStore(databaseOf(version));
+      const spent = async (client: string, nowMs: number) =>
+        (await store.budgets.get(WALLET, client, nowMs)).spentMsat;
+      expect(await spent(LND_CLIENT, DAY_MS)).toBe(9_007_199_254_742_993n);
+      expect(await spent(LND_CLIENT, 0)).toBe(70n);
+      expect(await spent(BUDGETED, DAY_MS)).toBe(0n);
+      expect((await store.budgets.get(WALLET, LND_CLIENT, 0)).budgetState).toBe('set');
+      // What was over before is not settled a second time.
+      await observe(store, [sampleDone(1), sampleDone(3, { message: 'hi' })], { journaled: true });
+      expect(await spent(LND_CLIENT, DAY_MS)).toBe(9_007_199_254_741_998n);
+      await store.close();
+    });
+
+    test("has its keys as the owner's alone, without the credentials they held in clear", async () => {
+      const path = databaseOf(version);
+      const store = openSqliteStore(path);
+      const begin = (caller: string, key: string) =>
+        store.idempotency.begin({ walletId: WALLET, caller, key }, 'print', 2);
+      expect(await begin('owner', 'pay')).toMatchObject({ state: 'running', index: pending.index });
+      expect(await begin('owner', 'done')).toEqual({
+        state: 'done',
+        httpStatus: 200,
+        body: '{"a":1}',
+      });
+      expect(await begin('owner', 'client')).toEqual({ state: 'gone' });
+      expect(await begin(LND_CLIENT, 'done')).toEqual({ state: 'new' });
+      await store.close();
+    });
+
+    test('goes on with sends and budgets as a new one does', async () => {
+      const store = openSqliteStore(databaseOf(version));
+      const reservation = { clientPk: BUDGETED, amountMsat: 7n, nowMs: DAY_MS };
+      await store.spends.begin(WALLET, newSpend(samplePayment(9), { reservation }), fits);
+      expect((await store.budgets.get(WALLET, BUDGETED, DAY_MS)).spentMsat).toBe(7n);
+      await store.close();
+    });
   });
 }

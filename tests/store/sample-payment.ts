@@ -1,9 +1,11 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { blankPayment, type Payment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 
 /** A pending outbound payment of 1 sat, named by a number, made at that millisecond unless `change` says when. */
 export function samplePayment(number: number, change: Partial<Payment> = {}): Payment {
-  const hash = String(number).padStart(64, '0');
+  const hash = bytesToHex(sha256(hexToBytes(preimageOf(number))));
   const createdAtMs = change.createdAtMs ?? number;
   return {
     ...blankPayment({
@@ -19,4 +21,30 @@ export function samplePayment(number: number, change: Partial<Payment> = {}): Pa
     amountMsat: 1000n,
     ...change,
   };
+}
+
+/** That payment completed for a fee of 5 msat, with the preimage that proves it. */
+export function sampleDone(number: number, change: Partial<Payment> = {}): Payment {
+  return samplePayment(number, {
+    status: 'completed',
+    statusMsg: 'completed',
+    preimage: preimageOf(number),
+    finalizedAtMs: 9,
+    feesMsat: 5n,
+    ...change,
+  });
+}
+
+/** That payment failed. */
+export function sampleFailed(number: number, change: Partial<Payment> = {}): Payment {
+  return samplePayment(number, {
+    status: 'failed',
+    statusMsg: 'no route',
+    finalizedAtMs: 9,
+    ...change,
+  });
+}
+
+function preimageOf(number: number): string {
+  return String(number).padStart(64, '0');
 }

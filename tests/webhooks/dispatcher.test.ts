@@ -5,6 +5,7 @@ import type { Payment } from '../../src/model/payment.ts';
 import { blankPayment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { matchObservation } from '../../src/wallet/observe.ts';
 import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
 import { deliverySigner } from '../../src/webhooks/sign.ts';
@@ -137,8 +138,13 @@ function start(answer: (request: Request) => Response | Promise<Response>, url?:
     await store.watches.add(WALLET, { kind: 'payment', index: payment.index });
     await store.observations.apply(
       WALLET,
-      { payments: [payment], cursor: null, journaled: false, nowMs: clock.now() },
-      { transition: (_, seen) => seen, deliver: () => draft },
+      {
+        observations: [{ payment, attempt: null }],
+        cursor: null,
+        journaled: false,
+        nowMs: clock.now(),
+      },
+      { match: matchObservation, transition: (_, seen) => seen.payment, deliver: () => draft },
     );
     dispatcher.wake();
     return draft.id;

@@ -1,65 +1,114 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { ApiError } from '../../model/errors.ts';
-import { allows, requirePermission, type Session } from '../../wallet/session.ts';
+import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
+import { allows, lacking, requireOwner, type Session } from '../../wallet/session.ts';
 import type { RouteAccess } from '../route.ts';
 
-interface AuthenticateOptions {
+/** How requests prove who sends them. */
+export interface AuthenticateOptions {
   /** A promise only where the session is not open yet: most requests need not wait for it. */
   readonly open: (credentials: string | null) => Session | Promise<Session>;
-  /** Whether default credentials must not be used: every request brings its own (decisions section 8). */
+  /** Whether every route that is not public needs the header (decisions section 8). */
   readonly requireAuth: boolean;
+  /** The token in the data directory's cookie file, good for the default wallet; null where there is none. */
+  readonly cookie: string | null;
 }
 
 /** Opens the session that an Authorization header, or without one the default credentials, name for a route. */
 export type Authenticate = (authorization: string | null) => Session | undefined | Promise<Session>;
 
-/** What a route's access asks of a request's credentials; a route for everybody needs no session. */
+/** What a route asks of a request's credentials; a public one needs no session. */
 export function authenticate(access: RouteAccess, options: AuthenticateOptions): Authenticate {
+  const { requireAuth } = options;
+  if (access === 'public' || (access === 'sandbox' && !requireAuth)) return () => undefined;
   if (access === 'root_seed') {
     return (authorization) => {
-      requireEmptyAuthorization(authorization);
+      requireRootAccess(authorization, options);
       return undefined;
     };
   }
-  if (access === 'public' && !options.requireAuth) return () => undefined;
   const withAccess = (session: Session): Session => {
+    if (requireAuth && isSandbox(access)) requireEverything(session);
     requireAccess(session, access);
     return session;
   };
   return (authorization) => {
-    const opened = options.open(bearer(authorization, options.requireAuth));
+    const opened = options.open(credentialsOf(authorization, options));
     return opened instanceof Promise ? opened.then(withAccess) : withAccess(opened);
   };
 }
 
-function bearer(header: string | null, required: boolean): string | null {
+/** Throws error 108 unless the session holds what the access asks for. */
+export function requireAccess(session: Session, access: RouteAccess): void {
+  if (access === 'owner') requireOwner(session);
+  const permissions = permissionsIn(access);
+  const [first] = permissions;
+  if (first && !permissions.some((permission) => allows(session, permission))) {
+    throw lacking(first);
+  }
+}
+
+/** The permissions of which a caller needs one; none where the access names none. */
+function permissionsIn(access: RouteAccess): readonly Permission[] {
+  if (typeof access !== 'string') return access;
+  return isPermission(access) ? [access] : [];
+}
+
+function isPermission(access: string): access is Permission {
+  return (PERMISSIONS as readonly string[]).includes(access);
+}
+
+function isSandbox(access: RouteAccess): boolean {
+  return access === 'sandbox' || access === 'sandbox_wallet';
+}
+
+/** The credentials in the header; null means the default wallet. */
+function credentialsOf(
+  header: string | null,
+  { requireAuth, cookie }: AuthenticateOptions,
+): string | null {
   if (header === null || header === '') {
-    if (!required) return null;
+    if (!requireAuth) return null;
     throw new ApiError(
       'unauthenticated',
       'This sidecar requires the header "Authorization: Bearer <CLIENT_CREDENTIALS>" on every request.',
     );
   }
-  const match = /^bearer +(\S+)$/i.exec(header);
-  if (match?.[1] !== undefined) return match[1];
-  throw new ApiError(
-    'unauthenticated',
-    'The Authorization header must read "Bearer <CLIENT_CREDENTIALS>".',
-  );
-}
-
-function requireEmptyAuthorization(header: string | null): void {
-  if (header === null || header === '') return;
-  throw new ApiError(
-    'unauthenticated',
-    'This needs the root seed of the sidecar and no Authorization header: leave the header out.',
-  );
-}
-
-function requireAccess(session: Session, access: RouteAccess): void {
-  if (access === 'authenticated' || access === 'public' || access === 'root_seed') return;
-  const permissions = typeof access === 'string' ? [access] : access;
-  const [first] = permissions;
-  if (first && !permissions.some((permission) => allows(session, permission))) {
-    requirePermission(session, first);
+  const token = /^bearer +(\S+)$/i.exec(header)?.[1];
+  if (token === undefined) {
+    throw new ApiError(
+      'unauthenticated',
+      'The Authorization header must read "Bearer <CLIENT_CREDENTIALS>".',
+    );
   }
+  return isCookie(token, cookie) ? null : token;
+}
+
+/** signup and provision: an empty header, as the contract says, or the cookie, which --require-auth asks for. */
+function requireRootAccess(header: string | null, options: AuthenticateOptions): void {
+  const { requireAuth, cookie } = options;
+  const isEmpty = header === null || header === '';
+  if (isEmpty && !requireAuth) return;
+  const token = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
+  if (token !== undefined && isCookie(token, cookie)) return;
+  throw new ApiError(
+    'unauthenticated',
+    requireAuth
+      ? 'This needs the root seed of the sidecar, and the token of the file "cookie" in its data directory: send it as "Authorization: Bearer <token>".'
+      : 'This needs the root seed of the sidecar and no Authorization header: leave the header out.',
+  );
+}
+
+/** Who controls the sandbox controls everything in it, its clock and so the budgets included. */
+function requireEverything(session: Session): void {
+  if (session.isOwner) return;
+  const missing = PERMISSIONS.find((permission) => !allows(session, permission));
+  if (missing) throw lacking(missing);
+  if (session.hasBudget()) requireOwner(session);
+}
+
+function isCookie(token: string, cookie: string | null): boolean {
+  if (cookie === null || !/^[0-9a-f]{64}$/.test(token)) return false;
+  const [given, kept] = [token, cookie].map((text) => createHash('sha256').update(text).digest());
+  return given !== undefined && kept !== undefined && timingSafeEqual(given, kept);
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { ApiError, rejected } from '../../model/errors.ts';
+import { sleep } from '../../lib/sleep.ts';
+import { ApiError, isApiError, refused, rejected } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { IdempotencyStore } from '../../store/ports.ts';
+import type { IdempotencyState, IdempotencyStore, KeyScope } from '../../store/ports.ts';
+import { isSealed, seal, unseal } from './sealed-outcome.ts';
 
 /** What an answer consists of, so that it can be given again. */
 export interface Outcome {
@@ -11,20 +13,33 @@ export interface Outcome {
 }
 
 interface IdempotentRequest {
-  readonly walletId: string;
-  readonly key: string;
+  readonly scope: KeyScope;
   /** Equal for equal requests: {@link fingerprint}. */
   readonly fingerprint: string;
   readonly nowMs: number;
-  readonly execute: () => Promise<Outcome>;
+  /** Gives the answer no later than after so many milliseconds, as the request's `Prefer` asks; null waits. */
+  readonly respondAfterMs: number | null;
+  /** Opens and closes outcomes that hold a secret. */
+  readonly sealKey: Uint8Array;
+  /** The client whose secret an outcome holds; null where it holds none. */
+  readonly subjectOf: (body: string) => string | null;
+  /** Whether that client may still be told of. */
+  readonly isSubjectActive: (clientPk: string) => Promise<boolean>;
+  /** Compares what an earlier process left unfinished with the node. */
+  readonly ready: () => Promise<void>;
+  /** Runs the request; `effect` is what an earlier run of it named. */
+  readonly execute: (effect: string | null) => Promise<Outcome>;
   /** The outcome of a payment that an earlier run of the request began. */
   readonly resume: (index: PaymentIndex) => Promise<Outcome>;
 }
 
+/** Only an outcome with this status is final for its key; 202 is not (decisions section 6). */
+const FINAL = 200;
+
 /**
- * Runs a request with an Idempotency-Key at most once: a repeat gets the first outcome, also while the first is
- * still running and after a restart; another request with the same key is error 111 (decisions section 6). An error
- * raised before anything was sent releases the key.
+ * Runs a request with an Idempotency-Key at most once: a repeat gets the first outcome, also while the first is still
+ * running, after a restart and after a kill at any instruction; another request with the same key is error 111
+ * (decisions section 6). An error raised before anything was sent releases the key.
  */
 export class IdempotentRequests {
   readonly #store: IdempotencyStore;
@@ -34,32 +49,90 @@ export class IdempotentRequests {
     this.#store = store;
   }
 
-  run(request: IdempotentRequest): Promise<Outcome> {
-    const id = `${request.walletId} ${request.key}`;
+  async run(request: IdempotentRequest): Promise<Outcome> {
+    const { walletId, caller, key } = request.scope;
+    const id = `${walletId} ${caller} ${key}`;
     const running = this.#running.get(id);
     if (running) {
-      if (running.fingerprint !== request.fingerprint) return Promise.reject(keyConflict());
-      return running.outcome;
+      if (running.fingerprint !== request.fingerprint) throw keyConflict();
+      return this.#join(request, running.outcome);
     }
     const outcome = this.#run(request).finally(() => this.#running.delete(id));
     this.#running.set(id, { fingerprint: request.fingerprint, outcome });
     return outcome;
   }
 
+  /** The outcome of the run that is under way, or the payment as it stands when this request's patience ends. */
+  async #join(request: IdempotentRequest, outcome: Promise<Outcome>): Promise<Outcome> {
+    const { respondAfterMs } = request;
+    if (respondAfterMs === null) return outcome;
+    const first = await Promise.race([outcome, sleep(respondAfterMs).then(() => null)]);
+    if (first) return first;
+    const state = await this.#claim(request);
+    return state.state === 'running' && state.index !== null
+      ? request.resume(state.index)
+      : outcome;
+  }
+
+  #claim({ scope, fingerprint, nowMs }: IdempotentRequest): Promise<IdempotencyState> {
+    return this.#store.begin(scope, fingerprint, nowMs);
+  }
+
   async #run(request: IdempotentRequest): Promise<Outcome> {
-    const { walletId, key } = request;
-    const state = await this.#store.begin(walletId, key, request.fingerprint, request.nowMs);
-    if (state.state === 'conflict') throw keyConflict();
-    if (state.state === 'done') return { httpStatus: state.httpStatus, body: state.body };
-    const begun = state.state === 'running' ? state.index : null;
+    const state = await this.#settled(request);
+    switch (state.state) {
+      case 'conflict':
+        throw keyConflict();
+      case 'gone':
+        throw outcomeGone();
+      case 'done':
+        return this.#opened(request, state);
+      case 'new':
+        return this.#finish(request, () => request.execute(null));
+      case 'running': {
+        const { index, effect } = state;
+        return this.#finish(request, () =>
+          index === null || effect !== null ? request.execute(effect) : request.resume(index),
+        );
+      }
+    }
+  }
+
+  /** How the key stands once the sends of an earlier process were compared with the node. */
+  async #settled(request: IdempotentRequest): Promise<IdempotencyState> {
+    const state = await this.#claim(request);
+    if (state.state !== 'running' || state.index === null) return state;
     try {
-      const outcome = await (begun === null ? request.execute() : request.resume(begun));
-      await this.#store.finish(walletId, key, outcome);
+      await request.ready();
+    } catch (error) {
+      throw isApiError(error) ? error.with({ sent: 'unknown', index: state.index }) : error;
+    }
+    return this.#claim(request);
+  }
+
+  async #finish(request: IdempotentRequest, run: () => Promise<Outcome>): Promise<Outcome> {
+    const { scope, sealKey } = request;
+    try {
+      const outcome = await run();
+      if (outcome.httpStatus === FINAL) {
+        const subject = request.subjectOf(outcome.body);
+        const body = subject === null ? outcome.body : seal(outcome.body, sealKey, scope.key);
+        await this.#store.finish(scope, { httpStatus: FINAL, body, subject });
+      }
       return outcome;
     } catch (error) {
-      await this.#store.release(walletId, key);
+      await this.#store.release(scope);
       throw error;
     }
+  }
+
+  async #opened(request: IdempotentRequest, { httpStatus, body }: Outcome): Promise<Outcome> {
+    if (!isSealed(body)) return { httpStatus, body };
+    const opened = unseal(body, request.sealKey, request.scope.key);
+    const subject = opened === null ? null : request.subjectOf(opened);
+    if (opened === null || subject === null) throw outcomeGone();
+    if (!(await request.isSubjectActive(subject))) throw outcomeGone();
+    return { httpStatus, body: opened };
   }
 }
 
@@ -85,5 +158,11 @@ function keyConflict(): ApiError {
   return new ApiError(
     'idempotencyConflict',
     'This Idempotency-Key was used for a different request: use a new key.',
+  );
+}
+
+function outcomeGone(): ApiError {
+  return refused(
+    'The client that this request created has ended, so its credentials are not given again: use a new Idempotency-Key to create another.',
   );
 }

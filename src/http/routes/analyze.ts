@@ -27,7 +27,7 @@ export const analyzeRoutes = [
       }),
     }),
     response: z.object({ payables: z.array(payableJson), claimables: z.array(claimableJson) }),
-    errors: ['refused', 'notFound', 'timeout', 'unreachable', 'unreadable'],
+    errors: ['refused', 'notFound', 'serviceFailed', 'timeout', 'unreachable', 'unreadable'],
     example: {
       query: { payment_string: 'lnbcrt10u1p5example' },
       response: {

@@ -1,6 +1,8 @@
 import { sleep } from '../../lib/sleep.ts';
 import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
-import type { SendContext } from '../../wallet/pay/send.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import { broadcastOf, endOf, type SendContext } from '../../wallet/pay/send.ts';
+import { paymentNotFound } from '../../wallet/wait.ts';
 import { Reply, type SessionContext } from '../route.ts';
 
 /**
@@ -12,8 +14,8 @@ export async function answerPayment(
   pay: (send: SendContext) => Promise<Payment>,
 ): Promise<PaymentJson | Reply> {
   const sent = Promise.withResolvers<Payment>();
-  const { session, signal, idempotencyKey, respondAfterMs } = context;
-  const outcome = pay({ session, signal, idempotencyKey, onSent: sent.resolve });
+  const { session, signal, idempotencyKey, names, respondAfterMs } = context;
+  const outcome = pay({ session, signal, idempotencyKey, names, onSent: sent.resolve });
   if (respondAfterMs === null) return encodePayment(await outcome);
   const pending = sent.promise.then(async (payment) => {
     await sleep(respondAfterMs, signal);
@@ -26,4 +28,22 @@ export async function answerPayment(
     context.parts.log.debug('Nobody waits for a payment any more.', { error }),
   );
   return new Reply(202, encodePayment(payment));
+}
+
+/**
+ * Answers a repeat of a request that has begun a payment, by its own `Prefer`, as the payment then stands. An on-chain
+ * send is answered as soon as its transaction is broadcast, not at six confirmations (decisions section 6).
+ */
+export function resumePayment(
+  context: SessionContext,
+  index: PaymentIndex,
+): Promise<PaymentJson | Reply> {
+  return answerPayment(context, async ({ session, signal, onSent }) => {
+    const payment = await session.history.payment(index);
+    if (payment === null) throw paymentNotFound();
+    onSent(payment);
+    return payment.rail === 'onchain'
+      ? broadcastOf(session, payment, signal)
+      : endOf(session, payment, signal);
+  });
 }

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { channelJson, encodeChannel } from '../../model/channel.ts';
 import { hexInput, hexOutput } from '../../model/text.ts';
+import { closeChannel, openChannel } from '../../wallet/channels.ts';
 import { nodeGroup } from '../../wallet/session.ts';
 import { route } from '../route.ts';
 import { emptyJson } from './node.ts';
@@ -56,13 +56,11 @@ export const channelRoutes = [
         .meta({ description: 'Idempotency key of the channel; random when omitted.' }),
     }),
     response: z.object({ channel_id: hexOutput(32), user_channel_id: hexOutput(16) }),
-    errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
     example: { body: { value: '100000' }, response: exampleChannel },
-    handler: async ({ session }, { body }) => {
-      const { channelId, userChannelId } = await nodeGroup(session, 'channels').openChannel({
-        valueMsat: body.value,
-        userChannelId: body.user_channel_id ?? randomBytes(16).toString('hex'),
-      });
+    handler: async ({ session, names }, { body }) => {
+      const request = { valueMsat: body.value, userChannelId: body.user_channel_id ?? null };
+      const { channelId, userChannelId } = await openChannel(session, request, names);
       return { channel_id: channelId, user_channel_id: userChannelId };
     },
   }),
@@ -74,10 +72,10 @@ export const channelRoutes = [
     summary: 'Close a Lightning channel cooperatively',
     body: z.object({ channel_id: hexInput(32) }),
     response: emptyJson,
-    errors: ['notFound', 'refused', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['notFound', 'refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
     example: { body: { channel_id: exampleChannel.channel_id }, response: {} },
     handler: async ({ session }, { body }) => {
-      await nodeGroup(session, 'channels').closeChannel(body.channel_id);
+      await closeChannel(session, body.channel_id);
       return {};
     },
   }),

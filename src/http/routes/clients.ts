@@ -3,6 +3,7 @@ import { budgetInput } from '../../model/budget.ts';
 import { clientInfoJson, labelInput, permissionsInput, scopesInput } from '../../model/client.ts';
 import { effectivePermissions } from '../../model/permissions.ts';
 import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
+import { pruneTokens, strayTokens } from '../../wallet/client-tokens.ts';
 import {
   type ClientUpdate,
   clientInfo,
@@ -12,6 +13,7 @@ import {
   updateClient,
 } from '../../wallet/clients.ts';
 import { route } from '../route.ts';
+import { emptyJson } from './node.ts';
 
 const clientPkInput = hexInput(32).meta({ description: "The client's hex public key." });
 
@@ -68,6 +70,13 @@ const emptyGrant = {
   message: 'the grant must hold at least one scope or permission',
 };
 
+const createdClient = z.object({
+  client_pk: hexOutput(32),
+  client_credentials: z.string(),
+  created_at: timestamp,
+  effective_permissions: clientInfoJson.shape.effective_permissions,
+});
+
 /** Client credentials. */
 export const clientRoutes = [
   route({
@@ -113,12 +122,7 @@ export const clientRoutes = [
           context.issues.push({ ...emptyGrant, input: context.value });
         }
       }),
-    response: z.object({
-      client_pk: hexOutput(32),
-      client_credentials: z.string(),
-      created_at: timestamp,
-      effective_permissions: clientInfoJson.shape.effective_permissions,
-    }),
+    response: createdClient,
     errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
     example: {
       body: { label: 'Shop', scopes: ['read_info'] },
@@ -129,14 +133,16 @@ export const clientRoutes = [
         effective_permissions: exampleClient.effective_permissions,
       },
     },
-    handler: async ({ session }, { body }) => {
-      const { client, credentials } = await createClient(session, {
+    secretOf: (answer) => createdClient.parse(answer).client_pk,
+    handler: async ({ session, names }, { body }) => {
+      const request = {
         scopes: body.scopes,
         permissions: body.permissions ?? [],
         expiresAtMs: body.expires_at ?? null,
         label: body.label ?? null,
         budget: body.budget ?? null,
-      });
+      };
+      const { client, credentials } = await createClient(session, request, names);
       return {
         client_pk: client.clientPk,
         client_credentials: credentials,
@@ -179,6 +185,41 @@ export const clientRoutes = [
     },
     handler: async ({ session }, { body }) => ({
       client: await revokeClient(session, body.client_pk),
+    }),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/confirm_budgets',
+    group: 'clients',
+    access: 'owner',
+    summary: 'Confirm the budgets after the database was restored',
+    description:
+      'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has looked at the budgets and confirms them.',
+    addition: true,
+    body: z.object({}),
+    response: emptyJson,
+    example: { body: {}, response: {} },
+    handler: async ({ session }) => {
+      await session.guard.confirm();
+      return {};
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/prune_clients',
+    group: 'clients',
+    access: 'owner',
+    summary: "End the node's tokens of clients that are not known any more",
+    description:
+      'Lists the tokens at the node that this sidecar has made and that belong to no active client, as a lost database leaves them, and ends them when remove is true. Touches no others.',
+    addition: true,
+    body: z.object({ remove: z.boolean().default(false) }),
+    response: z.object({ token_ids: z.array(z.string()), removed: z.boolean() }),
+    errors: ['unsupported', 'unreachable', 'unreadable'],
+    example: { body: {}, response: { token_ids: ['4821736450912'], removed: false } },
+    handler: async ({ session }, { body }) => ({
+      token_ids: body.remove ? await pruneTokens(session) : await strayTokens(session),
+      removed: body.remove,
     }),
   }),
 ];

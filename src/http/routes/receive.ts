@@ -94,8 +94,8 @@ export const receiveRoutes = [
         payment_secret: 'c5'.repeat(32),
       },
     },
-    handler: ({ session }, { body }) =>
-      createInvoice(session, {
+    handler: ({ session, names }, { body }) => {
+      const request = {
         expirationSecs: body.expiration_secs ?? INVOICE_EXPIRATION_SECS.default,
         amountMsat: body.amount ?? null,
         description: body.description ?? null,
@@ -104,7 +104,9 @@ export const receiveRoutes = [
         partnerPk: body.partner_pk ?? null,
         partnerPropFeePpm: body.partner_prop_fee ?? null,
         partnerBaseFeeMsat: body.partner_base_fee ?? null,
-      }),
+      };
+      return createInvoice(session, request, names);
+    },
   }),
   route({
     method: 'post',
@@ -173,12 +175,12 @@ export const receiveRoutes = [
       amount: positiveAmountInput.optional(),
     }),
     response: paymentJson,
-    errors: ['refused', 'timeout', 'unreachable', 'unreadable', 'overCapacity'],
+    errors: ['refused', 'serviceFailed', 'timeout', 'unreachable', 'unreadable', 'overCapacity'],
     example: {
       body: { lnurl: 'lnurl1example' },
       response: { ...examplePayment, direction: 'inbound' },
     },
-    handler: async ({ session, parts, signal }, { body, query }) => {
+    handler: async ({ session, parts, signal, names }, { body, query }) => {
       const lnurl = agree('lnurl', body.lnurl, query.lnurl);
       if (lnurl === undefined) throw rejected('lnurl', 'is required, in the body or the query');
       const request = {
@@ -187,7 +189,8 @@ export const receiveRoutes = [
         description: body.description ?? null,
         personalNote: body.personal_note ?? null,
       };
-      return encodePayment(await withdrawLnurl(session, request, parts.services, signal));
+      const effects = { names, signal };
+      return encodePayment(await withdrawLnurl(session, request, parts.services, effects));
     },
   }),
   route({
@@ -214,8 +217,8 @@ export const receiveRoutes = [
         index: examplePayment.index,
       },
     },
-    handler: async ({ session, parts }, { body }) => {
-      const { index, invoice } = await createInvoice(session, {
+    handler: async ({ session, parts, names }, { body }) => {
+      const request = {
         expirationSecs: PURCHASE_EXPIRATION_SECS,
         amountMsat: body.amount,
         description: 'Purchase of bitcoin',
@@ -224,7 +227,8 @@ export const receiveRoutes = [
         partnerPk: null,
         partnerPropFeePpm: null,
         partnerBaseFeeMsat: null,
-      });
+      };
+      const { index, invoice } = await createInvoice(session, request, names);
       return { redirect_url: parts.buyLink(invoice), index };
     },
   }),

@@ -1,8 +1,10 @@
+import { hex } from '@scure/base';
 import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { ApiError } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { hexInput, hexOutput, noteInput, timestamp } from '../../model/text.ts';
+import { createClient } from '../../wallet/clients.ts';
 import { type RequestContext, route } from '../route.ts';
 import { BEHAVIORS, type SandboxControls } from '../sandbox-controls.ts';
 import { examplePayment } from './examples.ts';
@@ -13,13 +15,22 @@ const behaviorInput = z
   .nullish()
   .meta({ description: 'What the outside node does with a payment; default settle.' });
 
+/** What the credentials of a wallet made for trials may do. */
+const FULL_GRANT = {
+  scopes: ['full' as const],
+  permissions: [],
+  expiresAtMs: null,
+  label: 'sandbox',
+  budget: null,
+};
+
 /** Controls of the sandbox node (decisions section 9); present only while that node is in use. */
 export const sandboxRoutes = [
   route({
     method: 'post',
     path: '/sandbox/wallets',
     group: 'sandbox',
-    access: 'public',
+    access: 'sandbox',
     summary: 'Create another wallet, signed up and funded, with full credentials',
     addition: true,
     body: z.object({}),
@@ -39,12 +50,14 @@ export const sandboxRoutes = [
       },
     },
     handler: async (context) => {
-      const wallet = await controls(context).createWallet();
+      const { rootSeed, userPk, nodePk } = await controls(context).createWallet();
+      const owner = await context.parts.wallets.openSeed(hex.decode(rootSeed));
+      const { credentials } = await createClient(owner, FULL_GRANT, context.names);
       return {
-        root_seed: wallet.rootSeed,
-        user_pk: wallet.userPk,
-        node_pk: wallet.nodePk,
-        client_credentials: wallet.clientCredentials,
+        root_seed: rootSeed,
+        user_pk: userPk,
+        node_pk: nodePk,
+        client_credentials: credentials,
       };
     },
   }),
@@ -52,7 +65,7 @@ export const sandboxRoutes = [
     method: 'post',
     path: '/sandbox/fund',
     group: 'sandbox',
-    access: 'authenticated',
+    access: 'sandbox_wallet',
     summary: 'Give the calling wallet worthless sandbox coins',
     addition: true,
     body: z.object({ amount: positiveAmountInput, rail: z.enum(['lightning', 'onchain']) }),
@@ -74,7 +87,7 @@ export const sandboxRoutes = [
     method: 'post',
     path: '/sandbox/blocks',
     group: 'sandbox',
-    access: 'public',
+    access: 'sandbox',
     summary: 'Mine blocks',
     addition: true,
     body: z.object({ count: z.int().min(1).max(10_000) }),
@@ -86,7 +99,7 @@ export const sandboxRoutes = [
     method: 'post',
     path: '/sandbox/pay',
     group: 'sandbox',
-    access: 'public',
+    access: 'sandbox',
     summary: "Let the outside world pay a wallet's invoice, offer, address or node_pk",
     addition: true,
     body: z.object({
@@ -110,7 +123,7 @@ export const sandboxRoutes = [
     method: 'post',
     path: '/sandbox/invoice',
     group: 'sandbox',
-    access: 'public',
+    access: 'sandbox',
     summary: 'Create an invoice of an outside node',
     addition: true,
     body: z.object({
@@ -138,7 +151,7 @@ export const sandboxRoutes = [
     method: 'post',
     path: '/sandbox/offer',
     group: 'sandbox',
-    access: 'public',
+    access: 'sandbox',
     summary: 'Create an offer of an outside node',
     addition: true,
     body: z.object({
@@ -159,7 +172,7 @@ export const sandboxRoutes = [
     method: 'post',
     path: '/sandbox/holds',
     group: 'sandbox',
-    access: 'public',
+    access: 'sandbox',
     summary: 'Decide a held payment',
     addition: true,
     body: z.object({ payment_hash: hexInput(32), settle: z.boolean() }),
@@ -175,7 +188,7 @@ export const sandboxRoutes = [
     method: 'post',
     path: '/sandbox/lnurl',
     group: 'sandbox',
-    access: 'public',
+    access: 'sandbox',
     summary: 'Create an LNURL service of the outside world, served by this sidecar',
     addition: true,
     body: z
@@ -208,7 +221,7 @@ export const sandboxRoutes = [
     method: 'post',
     path: '/sandbox/replace',
     group: 'sandbox',
-    access: 'public',
+    access: 'sandbox',
     summary: 'Let the outside world take back an unconfirmed on-chain payment',
     description:
       "The wallet's payment fails, and its `replacement` names the transaction that won.",
@@ -223,13 +236,17 @@ export const sandboxRoutes = [
     method: 'post',
     path: '/sandbox/clock',
     group: 'sandbox',
-    access: 'public',
+    access: 'sandbox',
     summary: "Move the sandbox node's clock forward",
     addition: true,
     body: z.object({ advance_secs: z.int().min(0).max(10_000_000_000) }),
     response: z.object({ now: timestamp }),
     example: { body: { advance_secs: 3600 }, response: { now: 1764003600000 } },
-    handler: (context, { body }) => controls(context).advanceClock(body.advance_secs),
+    handler: async (context, { body }) => {
+      const moved = await controls(context).advanceClock(body.advance_secs);
+      context.parts.wallets.clockMoved();
+      return moved;
+    },
   }),
 ];
 

@@ -25,6 +25,9 @@ const PAY_ERRORS: readonly ErrorName[] = [
   'overCapacity',
 ];
 
+/** Errors of pay operations that may ask a service outside. */
+const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'];
+
 /** The request's own cap on routing fees (decisions section 5). */
 const maxFeeInput = amountInput
   .nullish()
@@ -60,7 +63,7 @@ export const sendRoutes = [
       amount: positiveAmountInput.optional(),
     }),
     response: paymentJson,
-    errors: [...PAY_ERRORS, 'unsupported'],
+    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
     example: { body: { payable: 'lnbcrt10u1p5example' }, response: examplePayment },
     handler: (context, { body, query }) => {
       const payable = agree('payable', body.payable, query.payable);
@@ -142,7 +145,8 @@ export const sendRoutes = [
           personalNote: body.personal_note ?? null,
           viaName: null,
         };
-        return sendAndWait(send, planOfferPayment(request, context.session, context.parts.fees));
+        const { session, parts, names } = context;
+        return sendAndWait(send, planOfferPayment(request, session, parts.fees, names));
       }),
   }),
   route({
@@ -176,6 +180,7 @@ export const sendRoutes = [
           priority: body.priority ?? 'normal',
           clientPaymentId: body.client_payment_id ?? null,
           personalNote: body.personal_note ?? null,
+          maxFeeMsat: null,
         }),
       ),
   }),
@@ -196,7 +201,7 @@ export const sendRoutes = [
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
-    errors: PAY_ERRORS,
+    errors: OUTSIDE_PAY_ERRORS,
     example: { body: { lnurl: 'alice@example.com', amount: '1000' }, response: examplePayment },
     handler: (context, { body }) => {
       const { services, fees } = context.parts;

@@ -1,17 +1,11 @@
 import { hex } from '@scure/base';
-import { MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
 import type { Channel } from '../../model/channel.ts';
-import { ApiError, refused } from '../../model/errors.ts';
-import type { OpenChannelCommand } from '../node.ts';
-import { refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import {
-  anyShape,
   channelsShape,
-  closeUpdateShape,
   type LndChannel,
   type LndPendingChannel,
-  openedChannelShape,
   pendingChannelsShape,
 } from './wire.ts';
 
@@ -19,7 +13,6 @@ import {
 const MEMO = 'ws:';
 /** Weight that an HTLC adds to a commitment transaction (BOLT 3), twice: LND keeps room for two more. */
 const TWO_HTLCS_WEIGHT = 344n;
-const OPEN_TIMEOUT_MS = 120_000;
 
 /** A peer to open channels to: `<pubkey>@<host>:<port>`. */
 export interface ChannelPeer {
@@ -28,13 +21,18 @@ export interface ChannelPeer {
   readonly host: string;
 }
 
+/** The memo of a channel opened for a user channel id. */
+export function openedAs(userChannelId: string): string {
+  return `${MEMO}${userChannelId}`;
+}
+
 /** LND's open channels and those whose opening is not confirmed. */
 export async function readChannels(
   rest: LndRest,
 ): Promise<{ open: readonly LndChannel[]; pending: readonly LndPendingChannel[] }> {
   const [{ channels }, { pending_open_channels }] = await Promise.all([
-    rest.get('/v1/channels', channelsShape),
-    rest.get('/v1/channels/pending', pendingChannelsShape),
+    rest.list('/v1/channels', channelsShape),
+    rest.list('/v1/channels/pending', pendingChannelsShape),
   ]);
   return { open: channels, pending: pending_open_channels.map(({ channel }) => channel) };
 }
@@ -47,7 +45,7 @@ export async function listChannels(rest: LndRest): Promise<Channel[]> {
 
 /** What all channels together can send now. */
 export async function maxSendableMsat(rest: LndRest): Promise<bigint> {
-  const { channels } = await rest.get('/v1/channels', channelsShape);
+  const { channels } = await rest.list('/v1/channels', channelsShape);
   return channels.reduce((sum, channel) => sum + sendableSat(channel), 0n) * MSAT_PER_SAT;
 }
 
@@ -63,60 +61,6 @@ export function sendableSat(channel: LndChannel): bigint {
   const weight = (commit_fee * 1000n) / fee_per_kw;
   const buffer = (2n * fee_per_kw * (weight + TWO_HTLCS_WEIGHT)) / 1000n;
   return atLeastZero(aboveReserve + commit_fee - buffer);
-}
-
-/**
- * Opens a channel to `peer`, once for a user channel id, which LND keeps as the channel's memo. The caller must hold
- * a lock.
- */
-export async function openChannel(
-  rest: LndRest,
-  peer: ChannelPeer | null,
-  { valueMsat, userChannelId }: OpenChannelCommand,
-): Promise<{ channelId: string; userChannelId: string }> {
-  const { open, pending } = await readChannels(rest);
-  const known = [...open, ...pending].find(({ memo }) => memo === `${MEMO}${userChannelId}`);
-  if (known) return { channelId: channelIdOf(known.channel_point), userChannelId };
-  if (peer === null) {
-    throw refused('No peer to open channels to: start the sidecar with --channel-peer.');
-  }
-  await connectPeer(rest, peer);
-  const { funding_txid_bytes, output_index } = await rest.post(
-    '/v1/channels',
-    {
-      node_pubkey: Buffer.from(peer.pubkey, 'hex').toString('base64'),
-      local_funding_amount: `${wholeSats(valueMsat)}`,
-      memo: `${MEMO}${userChannelId}`,
-    },
-    openedChannelShape,
-    { timeoutMs: OPEN_TIMEOUT_MS },
-  );
-  const txid = hex.encode(hex.decode(funding_txid_bytes).reverse());
-  return { channelId: channelIdOf(`${txid}:${output_index}`), userChannelId };
-}
-
-/** Closes cooperatively and answers when both sides have agreed on the closing transaction. */
-export async function closeChannel(rest: LndRest, channelId: string): Promise<void> {
-  const { open } = await readChannels(rest);
-  const channel = open.find(({ channel_point }) => channelIdOf(channel_point) === channelId);
-  if (!channel) throw new ApiError('notFound', 'Channel not found');
-  const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(OPEN_TIMEOUT_MS)]);
-  const path = `/v1/channels/${channel.channel_point.replace(':', '/')}`;
-  try {
-    for await (const _ of rest.stream('DELETE', path, undefined, closeUpdateShape, signal)) return;
-  } finally {
-    stop.abort();
-  }
-  throw new ApiError('timeout', 'The other side has not agreed to close yet: look again later.');
-}
-
-async function connectPeer(rest: LndRest, { pubkey, host }: ChannelPeer): Promise<void> {
-  try {
-    await rest.post('/v1/peers', { addr: { pubkey, host }, timeout: '10' }, anyShape);
-  } catch (error) {
-    if (!refusalText(error).includes('already connected')) throw error;
-  }
 }
 
 function openChannelOf(channel: LndChannel): Channel {
@@ -161,7 +105,7 @@ function identityOf({ channel_point, memo }: { channel_point: string; memo: stri
 }
 
 /** BOLT 2: the funding txid in wire byte order, its last two bytes altered by the output's number. */
-function channelIdOf(channelPoint: string): string {
+export function channelIdOf(channelPoint: string): string {
   const [txid = '', vout = '0'] = channelPoint.split(':');
   const id = hex.decode(txid).reverse();
   const at = id.length - 2;

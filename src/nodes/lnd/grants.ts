@@ -17,10 +17,16 @@ const METHODS = {
   '/routerrpc.Router/TrackPayments': ['offchain:read'],
   '/lnrpc.Lightning/ListPayments': ['offchain:read'],
   '/lnrpc.Lightning/NewAddress': ['address:write'],
-  '/lnrpc.Lightning/SendCoins': ['onchain:write'],
   '/lnrpc.Lightning/EstimateFee': ['onchain:read'],
   '/lnrpc.Lightning/GetTransactions': ['onchain:read'],
   '/lnrpc.Lightning/SubscribeTransactions': ['onchain:read'],
+  '/walletrpc.WalletKit/ListUnspent': ['onchain:read'],
+  '/walletrpc.WalletKit/FundPsbt': ['onchain:write'],
+  '/walletrpc.WalletKit/FinalizePsbt': ['onchain:write'],
+  '/walletrpc.WalletKit/PublishTransaction': ['onchain:write'],
+  '/walletrpc.WalletKit/LeaseOutput': ['onchain:write'],
+  '/walletrpc.WalletKit/ReleaseOutput': ['onchain:write'],
+  '/walletrpc.WalletKit/EstimateFee': ['onchain:read'],
   '/chainrpc.ChainNotifier/RegisterBlockEpochNtfn': ['onchain:read'],
   '/lnrpc.Lightning/ConnectPeer': ['peers:write'],
   '/lnrpc.Lightning/OpenChannelSync': ['onchain:write', 'offchain:write'],
@@ -31,8 +37,16 @@ const METHODS = {
 
 type Method = keyof typeof METHODS;
 
-/** What every client may do: without it the sidecar could not tell which wallet a macaroon is for. */
-const EVERY_CLIENT: readonly Method[] = ['/lnrpc.Lightning/GetInfo'];
+/** What a permission needs of LND. */
+interface Needs {
+  /** Called with the token of whoever asks, so that LND itself refuses what was not granted. */
+  readonly own: readonly Method[];
+  /** Looked up with the owner's token, so that a client's own allows no more than the act. */
+  readonly owner: readonly Method[];
+}
+
+/** What every token may do: by it the sidecar sees whether LND still accepts the token. */
+const EVERY_TOKEN: readonly Method[] = ['/lnrpc.Lightning/GetInfo'];
 
 /** What following a wallet's payments takes. */
 const FOLLOW: readonly Method[] = [
@@ -56,78 +70,94 @@ const CHANNELS: readonly Method[] = [
   '/lnrpc.Lightning/ListChannels',
   '/lnrpc.Lightning/PendingChannels',
 ];
+const NOTHING: Needs = { own: [], owner: [] };
 
 /** What each permission needs of LND; null where LND has nothing of the kind (error 110). */
-const METHODS_OF: Readonly<Record<Permission, readonly Method[] | null>> = {
-  node_info: ['/lnrpc.Lightning/WalletBalance', '/lnrpc.Lightning/GetTransactions', ...CHANNELS],
-  list_channels: CHANNELS,
+const NEEDS: Readonly<Record<Permission, Needs | null>> = {
+  node_info: {
+    own: ['/lnrpc.Lightning/WalletBalance', ...CHANNELS],
+    owner: ['/lnrpc.Lightning/GetTransactions'],
+  },
+  list_channels: { own: CHANNELS, owner: [] },
   get_human_bitcoin_address: null,
-  get_payments_by_indexes: READ_ONE,
-  get_new_payments: FOLLOW,
-  get_updated_payments: FOLLOW,
-  get_payment_by_id: READ_ONE,
-  list_broadcasted_txs: ['/lnrpc.Lightning/GetTransactions'],
-  get_next_unused_address: ['/lnrpc.Lightning/NewAddress'],
-  create_invoice: ['/lnrpc.Lightning/AddInvoice', '/lnrpc.Lightning/LookupInvoice'],
+  get_payments_by_indexes: { own: READ_ONE, owner: [] },
+  // Served from the journal, which the owner's token fills.
+  get_new_payments: { own: [], owner: FOLLOW },
+  get_updated_payments: { own: [], owner: FOLLOW },
+  get_payment_by_id: { own: READ_ONE, owner: [] },
+  list_broadcasted_txs: { own: ['/lnrpc.Lightning/GetTransactions'], owner: [] },
+  get_next_unused_address: { own: ['/lnrpc.Lightning/NewAddress'], owner: [] },
+  create_invoice: {
+    own: ['/lnrpc.Lightning/AddInvoice'],
+    owner: ['/lnrpc.Lightning/LookupInvoice'],
+  },
   create_offer: null,
-  resync: [],
-  cancel_payment: ['/invoicesrpc.Invoices/CancelInvoice', '/lnrpc.Lightning/LookupInvoice'],
-  pay_invoice: [
-    '/routerrpc.Router/SendPaymentV2',
-    '/routerrpc.Router/TrackPaymentV2',
-    '/lnrpc.Lightning/LookupInvoice',
-    '/lnrpc.Lightning/ListChannels',
-  ],
+  resync: NOTHING,
+  cancel_payment: {
+    own: ['/invoicesrpc.Invoices/CancelInvoice'],
+    owner: ['/lnrpc.Lightning/LookupInvoice'],
+  },
+  pay_invoice: {
+    own: ['/routerrpc.Router/SendPaymentV2'],
+    owner: [
+      '/lnrpc.Lightning/ListChannels',
+      '/lnrpc.Lightning/ListPayments',
+      '/routerrpc.Router/TrackPaymentV2',
+    ],
+  },
   pay_offer: null,
-  pay_onchain: [
-    '/lnrpc.Lightning/SendCoins',
-    '/lnrpc.Lightning/EstimateFee',
-    '/lnrpc.Lightning/GetTransactions',
-  ],
+  pay_onchain: {
+    own: [
+      '/walletrpc.WalletKit/FundPsbt',
+      '/walletrpc.WalletKit/FinalizePsbt',
+      '/walletrpc.WalletKit/PublishTransaction',
+    ],
+    owner: [
+      '/lnrpc.Lightning/EstimateFee',
+      '/lnrpc.Lightning/GetTransactions',
+      '/lnrpc.Lightning/WalletBalance',
+      '/walletrpc.WalletKit/LeaseOutput',
+      '/walletrpc.WalletKit/ReleaseOutput',
+    ],
+  },
   create_payer_proof: null,
-  update_personal_note: [],
+  update_personal_note: NOTHING,
   update_human_bitcoin_address: null,
-  open_channel: ['/lnrpc.Lightning/ConnectPeer', '/lnrpc.Lightning/OpenChannelSync', ...CHANNELS],
-  close_channel: ['/lnrpc.Lightning/CloseChannel', ...CHANNELS],
-  list_clients: [],
-  create_client: ['/lnrpc.Lightning/BakeMacaroon', '/lnrpc.Lightning/DeleteMacaroonID'],
-  update_client: ['/lnrpc.Lightning/BakeMacaroon', '/lnrpc.Lightning/DeleteMacaroonID'],
-  revoke_client: ['/lnrpc.Lightning/DeleteMacaroonID'],
+  open_channel: {
+    own: ['/lnrpc.Lightning/ConnectPeer', '/lnrpc.Lightning/OpenChannelSync'],
+    owner: ['/walletrpc.WalletKit/ListUnspent', '/walletrpc.WalletKit/EstimateFee', ...CHANNELS],
+  },
+  close_channel: {
+    own: ['/lnrpc.Lightning/CloseChannel'],
+    owner: ['/walletrpc.WalletKit/EstimateFee', ...CHANNELS],
+  },
+  list_clients: NOTHING,
+  create_client: { own: [], owner: ['/lnrpc.Lightning/BakeMacaroon'] },
+  update_client: {
+    own: [],
+    owner: ['/lnrpc.Lightning/BakeMacaroon', '/lnrpc.Lightning/DeleteMacaroonID'],
+  },
+  revoke_client: { own: [], owner: ['/lnrpc.Lightning/DeleteMacaroonID'] },
 };
-
-/** Permissions whose methods let their holder make macaroons for anything, whatever its own allows. */
-const BAKING: readonly Permission[] = ['create_client', 'update_client'];
 
 /** The `uri` operations that a client's macaroon needs for its permissions, and no others. */
 export function operationsFor(permissions: readonly Permission[]): Operation[] {
-  const methods = permissions.flatMap((permission) => METHODS_OF[permission] ?? []);
-  return uriOperations([...EVERY_CLIENT, ...methods]);
+  const methods = permissions.flatMap((permission) => NEEDS[permission]?.own ?? []);
+  return [...new Set([...EVERY_TOKEN, ...methods])].map((action) => ({ entity: 'uri', action }));
 }
 
-/** The `uri` operations by which the sidecar itself follows a wallet. */
-export function operationsToFollow(): Operation[] {
-  return uriOperations([...EVERY_CLIENT, ...FOLLOW]);
-}
-
-/** The permissions that a macaroon made elsewhere is good for; those that LND cannot serve come with any. */
+/** The permissions that a configured macaroon is good for; those that LND cannot serve come with any. */
 export function permissionsOf(operations: readonly Operation[]): Permission[] {
   const held = new Set(operations.map(({ entity, action }) => `${entity}:${action}`));
   const allowed = (method: Method) =>
     held.has(`uri:${method}`) || METHODS[method].every((operation) => held.has(operation));
-  return PERMISSIONS.filter((permission) => (METHODS_OF[permission] ?? []).every(allowed));
+  return PERMISSIONS.filter((permission) => {
+    const { own, owner } = NEEDS[permission] ?? NOTHING;
+    return [...own, ...owner].every(allowed);
+  });
 }
 
 /** Of permissions, those that LND can serve; the others are answered with error 110 whatever the macaroon. */
 export function servedByLnd(permissions: readonly Permission[]): Permission[] {
-  return permissions.filter((permission) => METHODS_OF[permission] !== null);
-}
-
-/** A permission of the grant that only a holder of all of them may have on LND, or null. */
-export function bakingBeyondFull(permissions: readonly Permission[]): Permission | null {
-  if (permissions.length === PERMISSIONS.length) return null;
-  return BAKING.find((permission) => permissions.includes(permission)) ?? null;
-}
-
-function uriOperations(methods: readonly Method[]): Operation[] {
-  return [...new Set(methods)].map((action) => ({ entity: 'uri', action }));
+  return permissions.filter((permission) => NEEDS[permission] !== null);
 }

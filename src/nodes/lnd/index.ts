@@ -1,54 +1,57 @@
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Network } from '../../codecs/network.ts';
 import { type Clock, elapsedMs } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
-import type { Credentials } from '../../model/credentials.ts';
-import { ApiError, isApiError } from '../../model/errors.ts';
+import type { NodeCredentials } from '../../model/credentials.ts';
+import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import type { Permission } from '../../model/permissions.ts';
-import { endedCredentials, openClientSessions } from '../client-sessions.ts';
-import type { NodeConnector, NodeSession } from '../node.ts';
+import type { NodeConnector } from '../node.ts';
+import { RemoteEndpoint } from '../remote/endpoint.ts';
+import type { RemoteLocation } from '../remote/location.ts';
 import type { ChannelPeer } from './channels.ts';
-import { ClientRegistry, type LndState, type RegisteredClient } from './clients.ts';
 import { permissionsOf, servedByLnd } from './grants.ts';
+import { type LndIdentity, userPkOf } from './identity.ts';
 import { readInfo, versionOf } from './info.ts';
 import { LabelGrace } from './label-grace.ts';
-import type { LndLocation } from './location.ts';
 import { readMacaroon } from './macaroon.ts';
 import { lndNode } from './node.ts';
+import type { LndPlace, LndState } from './place.ts';
+import { openPlaces } from './places.ts';
 import { refusalText } from './refusal.ts';
 import { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, notSignedUp, unlockWallet } from './root-wallet.ts';
+import { lndTokens, RootKeyIds } from './tokens.ts';
 import { type LndWallet, LocalChanges } from './wallet.ts';
 
-/** What the connector is opened with. */
+/** What the connector is opened with. It goes to no place but `root` and those of `entries`. */
 export interface LndOptions {
   readonly state: LndState;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   /** The LND that the root seed controls; null when it controls none. */
-  readonly root: LndLocation | null;
+  readonly root: RemoteLocation | null;
+  /** What `connect` wrote, each for a node of its own. */
+  readonly entries: readonly NodeCredentials[];
   /** Whom channels are opened to; null refuses to open any. */
   readonly channelPeer: ChannelPeer | null;
+  /** Hex id of this installation, by which it knows the tokens that it made. */
+  readonly mark: string;
 }
 
-type LndReference = Extract<Credentials['node'], { kind: 'lnd' }>;
-
-/** Opens the connector of LND nodes; a credential says which. Asks no node before the first request needs it. */
+/** Opens the connector of LND nodes. Asks no node before the first request needs it. */
 export function openLnd(options: LndOptions): NodeConnector {
   const { clock, random } = options;
-  const registry = new ClientRegistry(options.state, random);
-  const sessions = openClientSessions(clock);
+  const ids = new RootKeyIds(options.mark);
   const closed = new AbortController();
   const wallets = new Map<string, LndWallet>();
-  const macaroons = new Map<string, string>();
   let reached = true;
-  const contact = (now: boolean) => {
+  let openedSeedHash = '';
+  const places = openPlaces(options, ids, (now) => {
     reached = now;
-  };
+  });
 
-  function walletOf(nodePk: string, network: Network): LndWallet {
+  function walletOf({ nodePk, network }: LndIdentity): LndWallet {
     const userPk = userPkOf(nodePk);
     const known = wallets.get(userPk);
     if (known) return known;
@@ -57,6 +60,7 @@ export function openLnd(options: LndOptions): NodeConnector {
       nodePk,
       network,
       clock,
+      random,
       locks: keyedLock(),
       local: new LocalChanges(),
       labels: new LabelGrace(elapsedMs),
@@ -67,148 +71,93 @@ export function openLnd(options: LndOptions): NodeConnector {
     return wallet;
   }
 
-  function nodeOf(
-    wallet: LndWallet,
-    reference: LndReference,
-    rest: () => LndRest,
-    guard: (...permissions: Permission[]) => void,
+  function opened(
+    place: LndPlace,
+    identity: LndIdentity,
+    permissions: readonly Permission[] | null,
+    rest: LndRest,
   ) {
-    return lndNode({
+    const wallet = walletOf(identity);
+    const node = lndNode({
       wallet,
       rest,
-      guard,
+      owner: place.owner(),
       channelPeer: options.channelPeer,
-      clients: registry.operations(rest, wallet, reference, (client, macaroonHex) => {
-        macaroons.set(client.clientPk, macaroonHex);
-        sessions.changed(client);
-      }),
-      follower: async () => {
-        const own = rest();
-        const macaroonHex = await registry.follower(own, wallet.userPk);
-        return macaroonHex === null ? own : own.with(macaroonHex);
-      },
+      tokens: lndTokens(() => place.owner(), ids, random),
     });
+    return { userPk: wallet.userPk, node, permissions };
   }
 
-  /** A macaroon that was made elsewhere: what it allows stands in it, and LND says whether it is genuine. */
-  async function foreignClient(
-    reference: LndReference,
-    { client: clientPk, secret }: Credentials,
-  ): Promise<RegisteredClient> {
-    const macaroon = readMacaroon(secret);
-    if (!macaroon) throw endedCredentials();
-    const rest = new LndRest(reference, secret, { contact });
-    const { info, network } = await readInfo(rest);
-    const client = {
-      clientPk,
-      createdAtMs: clock.now(),
-      expiresAtMs: null,
-      label: null,
-      revokedAtMs: null,
-      scopes: [],
-      permissions: permissionsOf(macaroon.operations),
-    };
-    const { identity_pubkey: nodePk } = info;
-    return { userPk: userPkOf(nodePk), client, macaroonHex: secret, nodePk, network };
-  }
-
-  function rootLocation(): LndReference {
-    if (options.root) return { kind: 'lnd', ...options.root };
-    throw new ApiError('refused', 'The root seed controls no LND: start with --node-url.');
-  }
-
-  function rootRest(rootSeed: Uint8Array): LndRest {
-    const macaroonHex = adminMacaroon(rootSeed, random(16));
-    return new LndRest(rootLocation(), macaroonHex, { contact });
+  /** LND at the root seed's place, before anything is proven: its wallet may not be open yet. */
+  function rootPlace(rootSeed: Uint8Array): LndPlace {
+    if (places.root === null) {
+      throw refused('The root seed controls no LND: start with --node-url.');
+    }
+    const seedHash = bytesToHex(sha256(rootSeed));
+    if (seedHash !== openedSeedHash) places.root.useToken(adminMacaroon(rootSeed, random(16)));
+    openedSeedHash = seedHash;
+    return places.root;
   }
 
   return {
-    async connect(credentials): Promise<NodeSession> {
-      const reference = credentials.node;
-      if (reference.kind !== 'lnd') throw endedCredentials();
-      const known =
-        (await registry.find(credentials)) ?? (await foreignClient(reference, credentials));
-      const wallet = walletOf(known.nodePk, known.network);
-      const { client, ended, guard } = sessions.open(known.userPk, known.client);
-      const { clientPk } = known.client;
-      macaroons.set(clientPk, known.macaroonHex);
-      const events = {
-        contact,
-        rejected: () => sessions.changed({ ...client(), revokedAtMs: clock.now() }),
-      };
-      const rest = () => new LndRest(reference, macaroons.get(clientPk) ?? '', events);
-      return { userPk: known.userPk, client, ended, node: nodeOf(wallet, reference, rest, guard) };
+    async connectConfigured(entry) {
+      const { place, macaroon } = places.entry(entry);
+      const identity = (await place.known()) ?? (await place.prove());
+      return opened(place, identity, permissionsOf(macaroon.operations), place.owner());
     },
-    async connectRoot(rootSeed): Promise<NodeSession> {
-      const reference = rootLocation();
-      const rest = rootRest(rootSeed);
-      const { info, network } = await readInfo(rest).catch((error) => {
+    async connectClient(userPk, token) {
+      const { place, identity } = await places.speakingFor(userPk);
+      return opened(
+        place,
+        identity,
+        null,
+        place.with(() => token().token),
+      );
+    },
+    async connectRoot(rootSeed) {
+      const place = rootPlace(rootSeed);
+      const identity = await place.prove().catch((error: unknown) => {
         throw explained(error);
       });
-      const wallet = walletOf(info.identity_pubkey, network);
-      const node = nodeOf(
-        wallet,
-        reference,
-        () => rest,
-        () => undefined,
-      );
-      return {
-        userPk: wallet.userPk,
-        client: () => null,
-        ended: new AbortController().signal,
-        node,
-      };
+      return opened(place, identity, null, place.owner());
     },
     async signup(rootSeed, { partnerPk }) {
       if (partnerPk !== null) {
-        throw new ApiError('unsupported', 'LND knows no partners: leave partner_pk out.', {
-          data: { node: 'lnd' },
-        });
+        throw new ApiError(
+          'unsupported',
+          'LND does not support partner fees: leave partner_pk out.',
+          {
+            data: { node: 'lnd' },
+          },
+        );
       }
-      await createWallet(rootRest(rootSeed), rootSeed);
+      await createWallet(rootPlace(rootSeed).unproven(), rootSeed);
     },
     async provision(rootSeed) {
-      await unlockWallet(rootRest(rootSeed), rootSeed);
+      await unlockWallet(rootPlace(rootSeed).unproven(), rootSeed);
     },
     reachable: () => reached,
+    problems: () => places.problems(),
     async close() {
       closed.abort();
-      sessions.close();
     },
   };
 }
 
 /** Which LND a macaroon opens and what it may do there; for the credentials of `connect lnd`. */
 export async function inspectMacaroon(
-  location: LndLocation,
+  location: RemoteLocation,
   macaroonHex: string,
 ): Promise<{ version: string; nodePk: string; network: Network; permissions: Permission[] }> {
   const macaroon = readMacaroon(macaroonHex);
   if (!macaroon) throw new ApiError('rejected', 'This is no macaroon of LND: give another file.');
-  const rest = new LndRest(location, macaroonHex);
-  const { info, network } = await readInfo(rest);
+  const { info, network } = await readInfo(new LndRest(new RemoteEndpoint(location), macaroonHex));
   return {
     version: versionOf(info),
     nodePk: info.identity_pubkey,
     network,
     permissions: servedByLnd(permissionsOf(macaroon.operations)),
   };
-}
-
-/** Credentials for a macaroon made elsewhere; the client is named after it. */
-export function macaroonCredentials(location: LndLocation, macaroonHex: string): Credentials {
-  const { url, cert } = location;
-  return {
-    v: 1,
-    node: { kind: 'lnd', url, cert },
-    client: bytesToHex(ed25519.getPublicKey(sha256(utf8ToBytes(macaroonHex)))),
-    secret: macaroonHex,
-  };
-}
-
-/** The wallet's name here; LND itself knows only its node key. */
-function userPkOf(nodePk: string): string {
-  return bytesToHex(ed25519.getPublicKey(sha256(utf8ToBytes(`wallet-sidecar/lnd-user/${nodePk}`))));
 }
 
 /** Why the root seed does not open its LND, in words that name the next step. */

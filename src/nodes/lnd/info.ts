@@ -5,8 +5,8 @@ import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import { readChannels, sendableSat } from './channels.ts';
-import { untrustedSat } from './onchain.ts';
 import type { LndRest } from './rest.ts';
+import { untrustedSat } from './transactions.ts';
 import type { LndWallet } from './wallet.ts';
 import { infoShape, type LndInfo, walletBalanceShape } from './wire.ts';
 
@@ -33,7 +33,11 @@ export async function readInfo(rest: LndRest): Promise<{ info: LndInfo; network:
 }
 
 /** Node and balances (contract, Node info). */
-export async function nodeInfo(rest: LndRest, wallet: LndWallet): Promise<NodeInfo> {
+export async function nodeInfo(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+): Promise<NodeInfo> {
   const [info, balance, { open, pending }] = await Promise.all([
     rest.get('/v1/getinfo', infoShape),
     rest.get('/v1/balance/blockchain', walletBalanceShape),
@@ -41,7 +45,7 @@ export async function nodeInfo(rest: LndRest, wallet: LndWallet): Promise<NodeIn
   ]);
   const lightningSat = [...open, ...pending].reduce((sum, one) => sum + one.local_balance, 0n);
   const maxSendableMsat = open.reduce((sum, one) => sum + sendableSat(one), 0n) * MSAT_PER_SAT;
-  const untrusted = balance.unconfirmed_balance === 0n ? 0n : await untrustedSat(rest);
+  const untrusted = balance.unconfirmed_balance === 0n ? 0n : await untrustedSat(owner);
   const version = versionOf(info);
   return {
     version,

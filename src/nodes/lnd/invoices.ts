@@ -1,3 +1,4 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import { base64, hex } from '@scure/base';
 import { timestampOf } from '../../codecs/bolt11/index.ts';
 import { ApiError, refused } from '../../model/errors.ts';
@@ -11,45 +12,72 @@ import {
 import type { CreatedInvoice, CreateInvoiceCommand } from '../node.ts';
 import { isUnknownToLnd, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
-import { invoicePayment } from './translate.ts';
+import { invoiceObservations, invoicePayment } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { addedInvoiceShape, anyShape, invoiceShape, type LndInvoice } from './wire.ts';
 
-/** Creates an invoice; its `created_at` is LND's, in whole seconds. */
+/** LND's words for a payment hash that it has an invoice of. */
+const ALREADY_EXISTS = 'invoice with payment hash already exists';
+
+/**
+ * Creates an invoice; its `created_at` is LND's, in whole seconds. One that was created before with the same preimage
+ * is returned as it is; `owner` looks it up.
+ */
 export async function createInvoice(
   rest: LndRest,
+  owner: LndRest,
   command: CreateInvoiceCommand,
 ): Promise<CreatedInvoice> {
   if (command.partnerPk !== null) {
     throw new ApiError(
       'unsupported',
       'LND cannot take a fee for a partner: leave partner_pk out.',
-      {
-        data: { node: 'lnd' },
-      },
+      { data: { node: 'lnd' } },
     );
   }
-  const { amountMsat, descriptionHash, expirationSecs } = command;
-  const added = await rest.post(
-    '/v1/invoices',
-    {
-      memo: descriptionHash === null ? (command.description ?? '') : '',
-      ...(descriptionHash === null
-        ? {}
-        : { description_hash: base64.encode(hex.decode(descriptionHash)) }),
-      value_msat: `${amountMsat ?? 0n}`,
-      expiry: `${expirationSecs}`,
-      // Without it, a wallet whose channels are private could not be found.
-      private: true,
-    },
-    addedInvoiceShape,
-    { harmlessTwice: true },
-  );
-  const createdAtMs = timestampOf(added.payment_request) * 1000;
+  const { preimage } = command;
+  try {
+    const added = await rest.post('/v1/invoices', invoiceRequest(command), addedInvoiceShape, {
+      // Without a preimage of ours a repeat is another invoice; the first was given to no payer.
+      harmlessTwice: true,
+    });
+    return created(added.r_hash, added.payment_request, added.payment_addr, command);
+  } catch (error) {
+    if (preimage === null || !refusalText(error).includes(ALREADY_EXISTS)) throw error;
+    const hash = hex.encode(sha256(hex.decode(preimage)));
+    const first = await lookUpInvoice(owner, hash);
+    // Only who knows the preimage may be given the invoice.
+    if (first?.r_preimage !== preimage) throw error;
+    return created(hash, first.payment_request, first.payment_addr, command);
+  }
+}
+
+function invoiceRequest(command: CreateInvoiceCommand): Record<string, unknown> {
+  const { amountMsat, description, descriptionHash, expirationSecs, preimage } = command;
+  return {
+    memo: descriptionHash === null ? (description ?? '') : '',
+    ...(descriptionHash === null
+      ? {}
+      : { description_hash: base64.encode(hex.decode(descriptionHash)) }),
+    ...(preimage === null ? {} : { r_preimage: base64.encode(hex.decode(preimage)) }),
+    value_msat: `${amountMsat ?? 0n}`,
+    expiry: `${expirationSecs}`,
+    // Without it, a wallet whose channels are private could not be found.
+    private: true,
+  };
+}
+
+function created(
+  paymentHash: string,
+  invoice: string,
+  paymentSecret: string,
+  { amountMsat, expirationSecs, personalNote }: CreateInvoiceCommand,
+): CreatedInvoice {
+  const createdAtMs = timestampOf(invoice) * 1000;
   return {
     payment: {
       ...blankPayment({
-        index: paymentIndex(createdAtMs, paymentId('ln', added.r_hash)),
+        index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
         rail: 'invoice',
         direction: 'inbound',
         status: 'pending',
@@ -57,15 +85,15 @@ export async function createInvoice(
         createdAtMs,
         updatedAtMs: createdAtMs,
       }),
-      hash: added.r_hash,
+      hash: paymentHash,
       amountMsat,
-      invoice: added.payment_request,
-      personalNote: command.personalNote,
+      invoice,
+      personalNote,
       expiresAtMs: createdAtMs + expirationSecs * 1000,
     },
-    invoice: added.payment_request,
-    paymentHash: added.r_hash,
-    paymentSecret: added.payment_addr,
+    invoice,
+    paymentHash,
+    paymentSecret,
   };
 }
 
@@ -82,11 +110,12 @@ export async function lookUpInvoice(rest: LndRest, hash: string): Promise<LndInv
 /** Cancels; see the port. LND tells nobody, so the change is published from here. */
 export async function cancelInvoice(
   rest: LndRest,
+  owner: LndRest,
   wallet: LndWallet,
   index: PaymentIndex,
 ): Promise<void> {
   const hash = idOfIndex(index).slice('ln_'.length);
-  const invoice = await lookUpInvoice(rest, hash);
+  const invoice = await lookUpInvoice(owner, hash);
   const before = invoice && invoicePayment(invoice, wallet.clock.now());
   if (before?.rail !== 'invoice') {
     throw refused('Only a pending inbound invoice can be canceled.');
@@ -95,9 +124,8 @@ export async function cancelInvoice(
   else if (before.status === 'completed') {
     throw refused('Only a pending inbound invoice can be canceled.');
   }
-  const after = await lookUpInvoice(rest, hash);
-  const payment = after && invoicePayment(after, wallet.clock.now());
-  if (payment) wallet.local.publish([payment]);
+  const after = await lookUpInvoice(owner, hash);
+  if (after) wallet.local.publish(invoiceObservations(after, wallet.clock.now()));
 }
 
 async function cancel(rest: LndRest, hash: string): Promise<void> {

@@ -1,27 +1,33 @@
-import { MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
+import { base64, hex } from '@scure/base';
+import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
-import { idOf, type Payment, type Priority } from '../../model/payment.ts';
-import { idOfIndex, type PaymentId } from '../../model/payment-index.ts';
-import type { PayOnchainCommand } from '../node.ts';
+import { blankPayment, type Payment, type Priority } from '../../model/payment.ts';
+import { transactionJsonOf } from '../../model/transaction.ts';
+import type { Observation, PayOnchainCommand, SendReport, SignedSend } from '../node.ts';
+import { refusesToPublish, reportOf } from './certainty.ts';
+import { LOCK_SECS, lockOf, releaseAll, relock } from './leases.ts';
+import { type FundedTransaction, isSameTransaction, pays, readPsbt, txidOf } from './psbt.ts';
+import { refusalText } from './refusal.ts';
+import { labelOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
-import { sendLabel, transactionPayments } from './translate.ts';
+import { recentTransactions, untrustedSat } from './transactions.ts';
+import { transactionPayments } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import {
   addressShape,
   feeEstimateShape,
-  infoShape,
+  finalizedPsbtShape,
+  fundedPsbtShape,
   type LndTransaction,
-  sentCoinsShape,
-  transactionsShape,
+  publishedShape,
+  walletBalanceShape,
 } from './wire.ts';
 
 /** Blocks within which a transaction of each priority should be confirmed (contract, Limits). */
 const TARGET_BLOCKS: Readonly<Record<Priority, number>> = { high: 1, normal: 3, background: 72 };
-/** How far back a transaction is looked for: about two weeks. */
-const RECENT_BLOCKS = 2016;
 /** Type of a P2WPKH address that is the same until it is used (LND's UNUSED_WITNESS_PUBKEY_HASH). */
 const UNUSED_P2WPKH = 2;
-/** Choosing coins and signing takes LND longer than other calls. */
+/** Choosing coins, signing and publishing takes LND longer than other calls. */
 const SEND_TIMEOUT_MS = 60_000;
 
 /** The same address until a payment to it is seen. */
@@ -29,120 +35,203 @@ export async function nextUnusedAddress(rest: LndRest): Promise<string> {
   return (await rest.get(`/v1/newaddress?type=${UNUSED_P2WPKH}`, addressShape)).address;
 }
 
-/**
- * Sends once for an id: the transaction carries the id in its label, which is looked for first, since LND itself
- * would send again. The caller must hold a lock on the id.
- */
-export async function payOnchain(
+/** Chooses coins, looks at the fee and signs; see the port. */
+export async function signSend(
   rest: LndRest,
+  owner: LndRest,
   wallet: LndWallet,
   command: PayOnchainCommand,
-): Promise<Payment> {
-  const clientPaymentId = idOfIndex(command.index).slice('os_'.length);
-  const label = sendLabel(clientPaymentId);
-  const known = await recent(rest);
-  const before = known.find((transaction) => transaction.label === label);
-  if (before) return sentPayment(before, wallet, command);
-  // LND cannot tell coins of its own making from what others sent: either all unconfirmed ones are spent, or none.
-  const spend_unconfirmed = foreignUnconfirmedSat(known) === 0n;
-  const { feeSat, satPerVbyte } = await estimate(rest, command, spend_unconfirmed);
-  if (command.maxFeeMsat !== null && feeSat * MSAT_PER_SAT > command.maxFeeMsat) {
-    throw refused(`The transaction would cost ${feeSat} sats, more than is allowed.`);
+): Promise<SignedSend> {
+  const { psbt, locks } = await fund(rest, owner, wallet, command);
+  try {
+    const funded = readFunded(psbt);
+    await requireAffordable(owner, wallet, command, funded);
+    const { raw_final_tx: txHex } = await rest.post(
+      '/v2/wallet/psbt/finalize',
+      { funded_psbt: psbt },
+      finalizedPsbtShape,
+      { timeoutMs: SEND_TIMEOUT_MS },
+    );
+    if (!isSameTransaction(funded, txHex)) {
+      throw new ApiError('unreadable', 'LND signed another transaction than it funded.');
+    }
+    return { txid: txidOf(txHex), txHex, feeMsat: `${funded.feeSat * MSAT_PER_SAT}`, locks };
+  } catch (error) {
+    // Otherwise they end by themselves.
+    await releaseAll(owner, locks).catch(() => undefined);
+    throw error;
   }
-  await rest.post(
-    '/v1/transactions',
-    {
-      addr: command.address,
-      amount: `${wholeSats(command.amountMsat)}`,
-      // The rate that was estimated, so that the fee is the one that was checked.
-      sat_per_vbyte: `${satPerVbyte}`,
-      label,
-      spend_unconfirmed,
+}
+
+/** Publishes a signed transaction; see the port. It carries the payment's id as its label. */
+export async function publishSend(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+  command: PayOnchainCommand,
+  signed: SignedSend,
+): Promise<SendReport> {
+  const label = labelOf(command);
+  try {
+    const { publish_error } = await rest.post(
+      '/v2/wallet/tx',
+      { tx_hex: base64.encode(hex.decode(signed.txHex)), label },
+      publishedShape,
+      { timeoutMs: SEND_TIMEOUT_MS, certainty: refusesToPublish },
+    );
+    if (publish_error === '') return { state: 'known', ...publishedSend(command, signed) };
+    throw new ApiError('unreadable', `LND could not publish: ${publish_error}.`, {
+      outcomeUnknown: true,
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (!error.outcomeUnknown) return reportOf(error);
+    // What the network knows already is refused like what it will not take: the wallet's own list tells them apart.
+    const listed = await recentTransactions(owner).catch(() => []);
+    const sent = listed.find(({ tx_hash, label: own }) => tx_hash === signed.txid || own === label);
+    return sent
+      ? { state: 'known', ...sentObservation(sent, command, wallet.clock.now()) }
+      : reportOf(error);
+  }
+}
+
+/** What a listed transaction shows of the send it was made for. */
+export function sentObservation(
+  transaction: LndTransaction,
+  asked: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'>,
+  nowMs: number,
+): Observation {
+  const { index, createdAtMs, priority, address, amountMsat } = asked;
+  const [seen] = transactionPayments(transaction, nowMs);
+  const payment = seen ?? blankSend(asked, transaction.tx_hash);
+  return {
+    payment: {
+      ...payment,
+      // Coins that the wallet sent to itself have no amount in LND's list.
+      amountMsat: amountMsat ?? payment.amountMsat,
+      index,
+      createdAtMs,
+      priority,
+      address,
     },
-    sentCoinsShape,
-    { timeoutMs: SEND_TIMEOUT_MS },
-  );
-  const sent = (await recent(rest)).find((transaction) => transaction.label === label);
-  if (sent) return sentPayment(sent, wallet, command);
-  throw new ApiError('unreadable', 'LND sent the transaction and does not show it: look again.', {
-    outcomeUnknown: true,
-  });
+    attempt: null,
+  };
 }
 
 /** What a payment would cost now, millisatoshis. */
 export async function estimateFeeMsat(
-  rest: LndRest,
+  owner: LndRest,
   command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
 ): Promise<bigint> {
-  const trusted = foreignUnconfirmedSat(await unconfirmed(rest)) === 0n;
-  return (await estimate(rest, command, trusted)).feeSat * MSAT_PER_SAT;
+  const spendUnconfirmed = (await untrustedSat(owner)) === 0n;
+  return (await estimate(owner, command, spendUnconfirmed)).feeSat * MSAT_PER_SAT;
 }
 
-/** The on-chain payment of that id among the recent ones, or null. */
-export async function onchainPayment(
-  rest: LndRest,
-  wallet: LndWallet,
-  id: PaymentId,
-): Promise<Payment | null> {
-  const nowMs = wallet.clock.now();
-  const payments = (await recent(rest)).flatMap((one) => transactionPayments(one, nowMs));
-  return payments.find((payment) => idOf(payment) === id) ?? null;
-}
-
-/** Transactions confirmed at `startHeight` or above, and all unconfirmed ones. */
-export async function transactionsSince(
-  rest: LndRest,
-  startHeight: number,
-): Promise<readonly LndTransaction[]> {
-  const path = `/v1/transactions?start_height=${startHeight}&end_height=-1`;
-  return (await rest.get(path, transactionsShape)).transactions;
-}
-
-async function recent(rest: LndRest): Promise<readonly LndTransaction[]> {
-  const { block_height } = await rest.get('/v1/getinfo', infoShape);
-  return transactionsSince(rest, Math.max(0, block_height - RECENT_BLOCKS));
-}
-
-/** What others have sent and no block has confirmed, satoshis: it may still be taken back. */
-export async function untrustedSat(rest: LndRest): Promise<bigint> {
-  return foreignUnconfirmedSat(await unconfirmed(rest));
-}
-
-async function unconfirmed(rest: LndRest): Promise<readonly LndTransaction[]> {
-  // LND lists unconfirmed transactions alone when asked for what is confirmed at height -1 and above.
-  return (await rest.get('/v1/transactions?start_height=-1&end_height=-1', transactionsShape))
-    .transactions;
-}
-
-function foreignUnconfirmedSat(transactions: readonly LndTransaction[]): bigint {
-  return transactions
-    .filter(
-      ({ num_confirmations, previous_outpoints }) =>
-        num_confirmations === 0 && previous_outpoints.every(({ is_our_output }) => !is_our_output),
-    )
-    .flatMap(({ output_details }) => output_details)
-    .reduce((sum, { is_our_address, amount }) => (is_our_address ? sum + amount : sum), 0n);
-}
-
-function sentPayment(
-  transaction: LndTransaction,
-  wallet: LndWallet,
-  { index, createdAtMs, priority, address, amountMsat }: PayOnchainCommand,
-): Payment {
-  const [payment] = transactionPayments(transaction, wallet.clock.now());
-  if (payment === undefined) throw new Error('a labeled transaction is a payment');
+function publishedSend(command: PayOnchainCommand, signed: SignedSend): Observation {
   return {
-    ...payment,
-    amountMsat: payment.amountMsat ?? amountMsat,
-    index,
-    createdAtMs,
-    priority,
-    address,
+    payment: {
+      ...blankSend(command, signed.txid),
+      feesMsat: BigInt(signed.feeMsat),
+      tx: transactionJsonOf(hex.decode(signed.txHex)),
+    },
+    attempt: null,
   };
 }
 
-async function estimate(
+function blankSend(
+  asked: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'>,
+  txid: string,
+): Payment {
+  const { index, createdAtMs, amountMsat, address, priority } = asked;
+  return {
+    ...blankPayment({
+      index,
+      rail: 'onchain',
+      direction: 'outbound',
+      status: 'pending',
+      statusMsg: 'broadcasted',
+      createdAtMs,
+      updatedAtMs: createdAtMs,
+    }),
+    txid,
+    amountMsat,
+    address,
+    priority,
+  };
+}
+
+async function fund(
   rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+  command: PayOnchainCommand,
+): Promise<{ psbt: string; locks: SignedSend['locks'] }> {
+  // LND cannot tell coins of its own making from what others sent: either all unconfirmed ones are spent, or none.
+  const spend_unconfirmed = (await untrustedSat(owner)) === 0n;
+  const { satPerVbyte } = await estimate(owner, command, spend_unconfirmed);
+  const lockId = wallet.random(32);
+  const request = {
+    raw: { outputs: { [command.address]: `${wholeSats(command.amountMsat)}` } },
+    sat_per_vbyte: `${satPerVbyte}`,
+    spend_unconfirmed,
+    min_confs: spend_unconfirmed ? 0 : 1,
+  };
+  const send = (more: Record<string, unknown>) =>
+    rest.post('/v2/wallet/psbt/fund', { ...request, ...more }, fundedPsbtShape, {
+      timeoutMs: SEND_TIMEOUT_MS,
+    });
+  try {
+    const ours = {
+      custom_lock_id: base64.encode(lockId),
+      lock_expiration_seconds: `${LOCK_SECS}`,
+    };
+    const { funded_psbt, locked_utxos } = await send(ours);
+    return { psbt: funded_psbt, locks: locked_utxos.map(lockOf) };
+  } catch (error) {
+    if (!/unknown field .*custom_lock_id/.test(refusalText(error))) throw error;
+  }
+  const { funded_psbt, locked_utxos } = await send({});
+  const locks = await relock(owner, locked_utxos.map(lockOf), hex.encode(lockId));
+  return { psbt: funded_psbt, locks };
+}
+
+function readFunded(psbt: string): FundedTransaction {
+  try {
+    return readPsbt(psbt);
+  } catch (cause) {
+    throw new ApiError('unreadable', 'LND funded a transaction that cannot be read.', { cause });
+  }
+}
+
+async function requireAffordable(
+  owner: LndRest,
+  { network }: LndWallet,
+  { address, amountMsat, maxFeeMsat }: PayOnchainCommand,
+  funded: FundedTransaction,
+): Promise<void> {
+  const amountSat = wholeSats(amountMsat);
+  if (!pays(funded, address, amountSat, network)) {
+    throw new ApiError('unreadable', 'LND funded another payment than the one asked for.');
+  }
+  const feeMsat = funded.feeSat * MSAT_PER_SAT;
+  if (maxFeeMsat !== null && feeMsat > maxFeeMsat) {
+    throw refused(
+      `The transaction would cost ${formatAmountMsat(feeMsat)} sats, more than is allowed: raise max_fee, or wait for lower fees.`,
+    );
+  }
+  const balance = await owner.get('/v1/balance/blockchain', walletBalanceShape);
+  // The balance is without the coins that are locked now; of those, what is not paid comes back.
+  const outputSat = funded.outputs.reduce((sum, output) => sum + output.amountSat, 0n);
+  const leftSat = balance.total_balance + outputSat - amountSat;
+  if (leftSat < balance.reserved_balance_anchor_chan) {
+    throw refused(
+      `LND keeps ${balance.reserved_balance_anchor_chan} sats back for its channels: send less.`,
+    );
+  }
+}
+
+async function estimate(
+  owner: LndRest,
   command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
   spendUnconfirmed: boolean,
 ): Promise<{ feeSat: bigint; satPerVbyte: bigint }> {
@@ -151,6 +240,6 @@ async function estimate(
     target_conf: `${TARGET_BLOCKS[command.priority]}`,
     spend_unconfirmed: `${spendUnconfirmed}`,
   });
-  const answer = await rest.get(`/v1/transactions/fee?${query}`, feeEstimateShape);
+  const answer = await owner.get(`/v1/transactions/fee?${query}`, feeEstimateShape);
   return { feeSat: answer.fee_sat, satPerVbyte: answer.sat_per_vbyte };
 }

@@ -2,41 +2,49 @@ import { base64url, hex } from '@scure/base';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
-import { isFinal, type Payment } from '../../model/payment.ts';
-import type { PayInvoiceCommand } from '../node.ts';
+import { isFinal } from '../../model/payment.ts';
+import type { Observation, PayInvoiceCommand, SendReport } from '../node.ts';
+import { refusesToPay, reportOf } from './certainty.ts';
 import { maxSendableMsat } from './channels.ts';
-import { isUnknownToLnd, refusalText } from './refusal.ts';
+import { isAlreadyThere, isUnknownToLnd } from './refusal.ts';
 import type { LndRest } from './rest.ts';
-import { outboundPayment } from './translate.ts';
+import { outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
-import { type LndPayment, paymentShape } from './wire.ts';
+import { type LndPayment, paymentShape, paymentsShape } from './wire.ts';
 
 /** For how long LND may begin new attempts; HTLCs on their way may outlast it. */
 const ATTEMPTS_SECS = 60;
+/** LND shows a payment as soon as it has recorded it. */
+const FIRST_WITHIN_MS = 30_000;
 const TRACK_TIMEOUT_MS = 15_000;
-
-/** LND's words (HTTP 409) for a hash that it is paying or has paid. */
-const ALREADY_THERE = ['already paid', 'in transition', 'payment already exists'];
+/** Payments read of LND at a time. */
+const PAGE = 500;
 
 /**
- * Starts a payment and answers once LND has it; its outcome is then published as it comes, and looked up by hash
- * when the connection breaks, since LND pays on without us. Always sends a fee limit: LND's own default is 0.
+ * Starts a payment and returns once LND has it; its outcome is then published as it comes, and looked up by hash when
+ * the connection breaks, since LND pays on without us. Always sends a fee limit: LND's own default is 0.
  */
 export async function payInvoice(
   rest: LndRest,
+  owner: LndRest,
   wallet: LndWallet,
   command: PayInvoiceCommand,
-): Promise<Payment> {
+): Promise<SendReport> {
   const { paymentHash, amountMsat } = decodeBolt11(command.invoice, {
     // The wallet has checked it, and LND does again.
     verifySignature: false,
   });
-  await requireSendable(rest, command.amountMsat);
-  const identified = (payment: LndPayment): Payment => ({
-    ...outboundPayment(payment, wallet.clock.now()),
-    index: command.index,
-    createdAtMs: command.createdAtMs,
-  });
+  try {
+    await requireSendable(owner, command.amountMsat);
+  } catch (error) {
+    if (error instanceof ApiError) return { state: 'refused', error };
+    throw error;
+  }
+  const identified = (payment: LndPayment): Observation => {
+    const seen = outboundObservation(payment, wallet.clock.now());
+    const { index, createdAtMs } = command;
+    return { ...seen, payment: { ...seen.payment, index, createdAtMs } };
+  };
   const updates = rest.stream(
     'POST',
     '/v2/router/send',
@@ -48,25 +56,37 @@ export async function payInvoice(
     },
     paymentShape,
     wallet.closed,
+    { certainty: refusesToPay, headWithinMs: FIRST_WITHIN_MS },
   );
   wallet.sending.add(paymentHash);
   try {
     const first = await updates.next();
     if (first.done) throw lostConnection();
     void followSend(updates, wallet, paymentHash, identified);
-    return identified(first.value);
+    return { state: 'known', ...identified(first.value) };
   } catch (error) {
     wallet.sending.delete(paymentHash);
-    if (!ALREADY_THERE.some((words) => refusalText(error).includes(words))) throw error;
-    const known = await trackedPayment(rest, paymentHash);
-    if (known === null) throw refused('LND refused to pay this invoice again.', error);
-    return identified(known);
+    if (!(error instanceof ApiError)) throw error;
+    return isAlreadyThere(error)
+      ? alreadyThere(owner, paymentHash, identified, error)
+      : reportOf(error);
   }
 }
 
+/** LND is paying this hash or has paid it. */
+async function alreadyThere(
+  owner: LndRest,
+  paymentHash: string,
+  identified: (payment: LndPayment) => Observation,
+  error: ApiError,
+): Promise<SendReport> {
+  const known = await trackedPayment(owner, paymentHash).catch(() => null);
+  return known ? { state: 'known', ...identified(known) } : { state: 'unknown', error };
+}
+
 /** LND would record a failed payment; what cannot be sent at all is refused before that (decisions section 2). */
-async function requireSendable(rest: LndRest, amountMsat: bigint): Promise<void> {
-  const sendableMsat = await maxSendableMsat(rest);
+async function requireSendable(owner: LndRest, amountMsat: bigint): Promise<void> {
+  const sendableMsat = await maxSendableMsat(owner);
   if (amountMsat <= sendableMsat) return;
   throw refused(
     `The wallet can send ${formatAmountMsat(sendableMsat)} sats over Lightning now: pay less, or open a channel.`,
@@ -77,14 +97,14 @@ async function followSend(
   updates: AsyncGenerator<LndPayment, void>,
   wallet: LndWallet,
   paymentHash: string,
-  identified: (payment: LndPayment) => Payment,
+  identified: (payment: LndPayment) => Observation,
 ): Promise<void> {
   let ended = false;
   try {
     for await (const update of updates) {
-      const payment = identified(update);
-      ended = isFinal(payment);
-      wallet.local.publish([payment]);
+      const seen = identified(update);
+      ended = isFinal(seen.payment);
+      wallet.local.publish([seen]);
     }
   } catch {
     // The outcome is asked for by hash instead.
@@ -94,7 +114,7 @@ async function followSend(
   }
 }
 
-/** The payment of that hash as LND knows it now, or null. */
+/** The newest attempt of that hash as LND knows it now, or null. */
 export async function trackedPayment(
   rest: LndRest,
   paymentHash: string,
@@ -114,6 +134,28 @@ export async function trackedPayment(
     stop.abort();
   }
   throw new ApiError('timeout', 'LND did not answer in time: try again.');
+}
+
+/** The newest `payment_index` that LND has given out and still holds; 0 when there is none. */
+export async function newestAttempt(rest: LndRest): Promise<number> {
+  const path = '/v1/payments?include_incomplete=true&omit_hops=true&reversed=true&max_payments=1';
+  const { payments } = await rest.list(path, paymentsShape);
+  return payments.at(-1)?.payment_index ?? 0;
+}
+
+/** Every payment of LND after that `payment_index`, a page at a time. */
+export async function* paymentsAfter(
+  rest: LndRest,
+  paymentIndex: number,
+): AsyncGenerator<readonly LndPayment[], void, undefined> {
+  let offset = paymentIndex;
+  while (true) {
+    const path = `/v1/payments?include_incomplete=true&omit_hops=true&max_payments=${PAGE}&index_offset=${offset}`;
+    const { payments } = await rest.list(path, paymentsShape);
+    yield payments;
+    offset = payments.reduce((newest, one) => Math.max(newest, one.payment_index), offset);
+    if (payments.length < PAGE) return;
+  }
 }
 
 function lostConnection(): ApiError {

@@ -1,70 +1,96 @@
 import { z } from 'zod';
-import { ApiError } from '../../model/errors.ts';
-import type { LndLocation } from './location.ts';
-import { LndRefusal, refusalError } from './refusal.ts';
-import { lines, openStream, textOf } from './stream.ts';
+import { ApiError, isApiError } from '../../model/errors.ts';
+import type { RemoteEndpoint } from '../remote/endpoint.ts';
+import { failureOf, type RemoteFailure, wasCut } from '../remote/failure.ts';
+import { anyRefusal, type Certainty } from './certainty.ts';
+import { LndRefusal, mayBeRejected, refusalError, saysRejected } from './refusal.ts';
 
 /** How one call departs from the usual. */
 interface CallOptions {
   readonly timeoutMs?: number;
-  /** Whether a lost answer leaves open what LND did. */
-  readonly changes?: boolean;
   /** Whether it does no harm when it is done twice: then a connection that died unnoticed is tried anew. */
   readonly harmlessTwice?: boolean;
+  /** For calls that move money: which answers prove that nothing was done. */
+  readonly certainty?: Certainty;
+  /** Largest answer. */
+  readonly mostBytes?: number;
+}
+
+/** How a stream departs from the usual. */
+interface StreamOptions {
+  /** Lines that are not wanted are not even read, for streams of which most is of no interest. */
+  readonly isWanted?: (line: string) => boolean;
+  /** For requests that move money; see {@link CallOptions}. */
+  readonly certainty?: Certainty;
+  /** LND sends an answer's head with its first item: only for streams whose first item comes at once. */
+  readonly headWithinMs?: number;
+  /** Only for streams in which LND is never silent for longer. */
+  readonly silenceMs?: number;
 }
 
 type StreamMethod = 'GET' | 'POST' | 'DELETE';
 
 const DEFAULT_TIMEOUT_MS = 15_000;
+const MIB = 1024 * 1024;
+/** Largest answer of a call that answers one thing. */
+const MOST_BYTES = MIB;
+/** Largest answer of a call that answers a list. */
+export const MOST_LIST_BYTES = 16 * MIB;
 
 const refusalShape = z.object({ code: z.number(), message: z.string() });
 const streamRefusal = z.object({ error: refusalShape });
 
-/** What the answers say beyond their content. */
+/** What the answers say beyond their content, and what comes before them. */
 export interface LndEvents {
   /** LND answered, or could not be reached. */
   readonly contact?: (reached: boolean) => void;
   /** LND does not accept the macaroon any more. */
   readonly rejected?: () => void;
+  /** Awaited before the macaroon is sent; throws {@link ApiError} where it may not be sent. */
+  readonly ready?: () => Promise<void>;
 }
 
 /** LND's REST interface with one macaroon. Every method throws {@link ApiError}; see the port's doc comment. */
 export class LndRest {
-  readonly #location: LndLocation;
-  readonly #macaroonHex: string | null;
+  readonly #endpoint: RemoteEndpoint;
+  readonly #macaroonHex: () => string | null;
   readonly #events: LndEvents;
 
-  constructor(location: LndLocation, macaroonHex: string | null, events: LndEvents = {}) {
-    this.#location = location;
-    this.#macaroonHex = macaroonHex;
+  /** The macaroon is asked for at each call, since a change of a grant replaces it. */
+  constructor(
+    endpoint: RemoteEndpoint,
+    macaroonHex: string | null | (() => string),
+    events: LndEvents = {},
+  ) {
+    this.#endpoint = endpoint;
+    this.#macaroonHex = typeof macaroonHex === 'function' ? macaroonHex : () => macaroonHex;
     this.#events = events;
   }
 
-  /** The same LND with another macaroon, whose rejection concerns nobody else. */
-  with(macaroonHex: string): LndRest {
-    const { rejected: _, ...events } = this.#events;
-    return new LndRest(this.#location, macaroonHex, events);
+  /** Reads one thing. */
+  get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    return this.#call('GET', path, undefined, shape, { harmlessTwice: true }, false);
   }
 
-  /** Reads. */
-  get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
-    return this.#call('GET', path, undefined, shape, {});
+  /** Reads a list. */
+  list<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    const options = { harmlessTwice: true, mostBytes: MOST_LIST_BYTES };
+    return this.#call('GET', path, undefined, shape, options, false);
   }
 
   /** Changes something: when no answer comes, the error says `outcomeUnknown` unless nothing was sent. */
   post<T>(path: string, body: unknown, shape: z.ZodType<T>, options: CallOptions = {}): Promise<T> {
-    return this.#call('POST', path, body, shape, { changes: true, ...options });
+    return this.#call('POST', path, body, shape, options, true);
   }
 
   /** Removes something; repeating it is harmless. */
   delete<T>(path: string, shape: z.ZodType<T>): Promise<T> {
-    return this.#call('DELETE', path, undefined, shape, {});
+    return this.#call('DELETE', path, undefined, shape, { harmlessTwice: true }, false);
   }
 
   /**
    * The items of a stream until LND ends it, cleanly or not, or `signal` aborts; then it ends or throws. The request
-   * is answered with the first item only, so nothing tells when LND began to listen. Lines that are not wanted are
-   * not even read, for streams of which most is of no interest.
+   * is answered with the first item only, so nothing tells when LND began to listen.
    */
   async *stream<T>(
     method: StreamMethod,
@@ -72,30 +98,41 @@ export class LndRest {
     body: unknown,
     shape: z.ZodType<T>,
     signal: AbortSignal,
-    isWanted: (line: string) => boolean = () => true,
+    options: StreamOptions = {},
   ): AsyncGenerator<T, void, undefined> {
-    const changes = method === 'POST';
+    const { certainty = anyRefusal, isWanted = () => true } = options;
+    const changes = options.certainty !== undefined;
     const result = z.object({ result: shape });
+    let close = (): void => undefined;
     try {
-      const response = await openStream(this.#location, this.#macaroonHex, {
+      await this.#events.ready?.();
+      const stream = await this.#endpoint.stream({
         method,
         path,
-        body,
+        headers: this.#headers(),
+        body: body === undefined ? null : JSON.stringify(body),
         signal,
+        headWithinMs: options.headWithinMs ?? null,
+        silenceMs: options.silenceMs ?? null,
       });
+      close = stream.close;
       this.#events.contact?.(true);
-      const status = response.statusCode ?? 0;
-      if (status !== 200) throw this.#refused(status, await textOf(response));
-      for await (const line of lines(response)) {
+      const { status } = stream;
+      if (status !== 200) {
+        throw await this.#refused(status, await stream.text(), certainty, changes);
+      }
+      for await (const line of stream.lines()) {
         if (!isWanted(line)) continue;
         const item: unknown = parseJson(line, changes);
         const refusal = streamRefusal.safeParse(item);
-        if (refusal.success) throw this.#refusal(status, refusal.data.error);
+        if (refusal.success) throw await this.#refusal(status, refusal.data.error, certainty);
         yield readAs(result, item, changes).result;
       }
     } catch (error) {
       if (signal.aborted) return;
-      throw error instanceof ApiError ? error : this.#broken(error, changes);
+      throw error instanceof ApiError ? error : this.#broken(failureOf(error), changes);
+    } finally {
+      close();
     }
   }
 
@@ -104,113 +141,132 @@ export class LndRest {
     path: string,
     body: unknown,
     shape: z.ZodType<T>,
-    { timeoutMs = DEFAULT_TIMEOUT_MS, changes = false, harmlessTwice = false }: CallOptions,
-  ): Promise<T> {
-    const send = () =>
-      this.#send(method, path, body, AbortSignal.timeout(timeoutMs), changes && !harmlessTwice);
-    const response = await send().catch((error) => {
-      // LND was restarted since the connection was last used; the runtime repeats reads by itself.
-      if (harmlessTwice && isDeadConnection(error)) return send();
-      throw error;
-    });
-    let text: string;
-    try {
-      text = await response.text();
-    } catch (error) {
-      throw this.#broken(error, changes);
-    }
-    if (!response.ok) throw this.#refused(response.status, text);
-    return readAs(shape, parseJson(text, changes), changes);
-  }
-
-  async #send(
-    method: string,
-    path: string,
-    body: unknown,
-    signal: AbortSignal,
+    options: CallOptions,
     changes: boolean,
-  ): Promise<Response> {
-    const { url, cert } = this.#location;
-    try {
-      const response = await fetch(`${url}${path}`, {
+  ): Promise<T> {
+    const { certainty = anyRefusal, harmlessTwice = false } = options;
+    await this.#events.ready?.();
+    const send = () =>
+      this.#endpoint.call({
         method,
-        signal,
-        redirect: 'error',
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(this.#macaroonHex === null
-          ? {}
-          : { headers: { 'grpc-metadata-macaroon': this.#macaroonHex } }),
-        ...(cert === null ? {} : { tls: { ca: cert } }),
+        path,
+        headers: this.#headers(),
+        body: body === undefined ? null : JSON.stringify(body),
+        timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        mostBytes: options.mostBytes ?? MOST_BYTES,
+        ownConnection: !harmlessTwice,
+      });
+    try {
+      const answer = await send().catch((error: unknown) => {
+        // LND was restarted since the connection was last used.
+        if (harmlessTwice && wasCut(error)) return send();
+        throw error;
       });
       this.#events.contact?.(true);
-      return response;
+      const { status, text } = answer;
+      if (status < 200 || status > 299) {
+        throw await this.#refused(status, text, certainty, changes);
+      }
+      return readAs(shape, parseJson(text, changes), changes);
     } catch (error) {
-      throw this.#broken(error, changes);
+      throw error instanceof ApiError ? error : this.#broken(failureOf(error), changes);
     }
   }
 
-  #refused(httpStatus: number, text: string): ApiError {
+  #headers(): Readonly<Record<string, string>> {
+    const macaroonHex = this.#macaroonHex();
+    return macaroonHex === null ? {} : { 'grpc-metadata-macaroon': macaroonHex };
+  }
+
+  async #refused(
+    httpStatus: number,
+    text: string,
+    certainty: Certainty,
+    changes: boolean,
+  ): Promise<ApiError> {
+    let refusal: z.output<typeof refusalShape>;
     try {
       const body: { error?: unknown } = JSON.parse(text);
-      return this.#refusal(httpStatus, refusalShape.parse(body.error ?? body));
+      refusal = refusalShape.parse(body.error ?? body);
     } catch (cause) {
-      return unreadable(cause, false);
+      return unreadable(cause, changes);
     }
+    return this.#refusal(httpStatus, refusal, certainty);
   }
 
-  #refusal(httpStatus: number, { code, message }: z.infer<typeof refusalShape>): ApiError {
-    const error = refusalError(new LndRefusal(httpStatus, code, message));
-    if (error.kind === 'unauthenticated') this.#events.rejected?.();
-    return error;
+  async #refusal(
+    httpStatus: number,
+    { code, message }: z.output<typeof refusalShape>,
+    certainty: Certainty,
+  ): Promise<ApiError> {
+    const refusal = new LndRefusal(httpStatus, code, message);
+    const rejected = mayBeRejected(refusal) && (await this.#isRejected());
+    if (rejected) this.#events.rejected?.();
+    return refusalError(refusal, { rejected, outcomeUnknown: !certainty(refusal) });
   }
 
-  #broken(error: unknown, changes: boolean): ApiError {
-    const { name, code } = error as { name?: string; code?: string };
-    const sent = !NOTHING_SENT.has(code ?? '');
-    const outcomeUnknown = changes && sent;
-    if (name === 'TimeoutError') {
-      return new ApiError('timeout', 'LND did not answer in time: try again.', {
-        cause: error,
-        outcomeUnknown,
+  /** Asks with a call that every macaroon of this program allows: an answer may hold LND's words for other reasons. */
+  async #isRejected(): Promise<boolean> {
+    try {
+      const { status, text } = await this.#endpoint.call({
+        method: 'GET',
+        path: '/v1/getinfo',
+        headers: this.#headers(),
+        body: null,
+        timeoutMs: DEFAULT_TIMEOUT_MS,
+        mostBytes: MOST_BYTES,
+        ownConnection: false,
       });
+      if (status === 200) return false;
+      const { code, message } = refusalShape.parse(JSON.parse(text));
+      return saysRejected(new LndRefusal(status, code, message));
+    } catch {
+      return false;
     }
-    if (name !== 'AbortError') this.#events.contact?.(false);
-    if (CERTIFICATE_REFUSED.has(code ?? '')) {
-      return new ApiError(
-        'unreachable',
-        'The certificate that LND shows is not the one that was given, or is for another host name: check both.',
-        { cause: error },
-      );
+  }
+
+  #broken(failure: RemoteFailure, changes: boolean): ApiError {
+    const { reason } = failure;
+    const options = { cause: failure, outcomeUnknown: changes && !failure.nothingSent };
+    if (reason !== 'aborted') {
+      this.#events.contact?.(reason === 'oversized' || reason === 'redirected');
     }
-    return new ApiError('unreachable', 'LND cannot be reached: see that it runs and try again.', {
-      cause: error,
-      outcomeUnknown,
-    });
+    switch (reason) {
+      case 'timeout':
+        return new ApiError('timeout', 'LND did not answer in time: try again.', options);
+      case 'oversized':
+        return new ApiError('unreadable', 'LND answered more than it may: check its URL.', options);
+      case 'redirected':
+        return new ApiError(
+          'unreadable',
+          'LND sent the request elsewhere: check its URL.',
+          options,
+        );
+      case 'certificate':
+        return new ApiError(
+          'unreachable',
+          'The certificate that LND shows is not the one that was given, or is for another host name: check both.',
+          options,
+        );
+      default:
+        return new ApiError(
+          'unreachable',
+          'LND cannot be reached: see that it runs and try again.',
+          options,
+        );
+    }
   }
 }
 
-/** The other side is not the one whose certificate was given. */
-const CERTIFICATE_REFUSED: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'CERT_HAS_EXPIRED',
-]);
-function isDeadConnection(error: unknown): boolean {
-  const cause = error instanceof ApiError ? error.cause : error;
-  return (cause as { code?: string }).code === 'ECONNRESET';
+/** What a macaroon may not read is null. */
+export async function ifAllowed<T>(read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isApiError(error, 'forbidden')) return null;
+    throw error;
+  }
 }
-
-/** Failures before a request could leave. */
-const NOTHING_SENT: ReadonlySet<string> = new Set([
-  ...CERTIFICATE_REFUSED,
-  'ConnectionRefused',
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'FailedToOpenSocket',
-]);
 
 function parseJson(text: string, changes: boolean): unknown {
   try {

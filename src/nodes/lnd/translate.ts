@@ -3,16 +3,15 @@ import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { blankPayment, type Payment, type TransactionJson } from '../../model/payment.ts';
 import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
+import type { Observation } from '../node.ts';
+import { ampObservations } from './amp.ts';
+import { isKeysend, messageOf } from './keysend.ts';
 import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
 
 /** LND's shapes as payments; pure. Times of LND's that may lie ahead of ours are cut to `nowMs`. */
 
 /** Confirmations that finalize an on-chain payment (contract, Payment status). */
-const FINAL_CONFIRMATIONS = 6;
-/** TLV record of a keysend's message, UTF-8. */
-const MESSAGE_RECORD = '34349334';
-/** TLV record of a keysend's preimage: its presence, not LND's flag alone, makes a keysend. */
-const KEYSEND_RECORD = '5482373484';
+export const FINAL_CONFIRMATIONS = 6;
 /** Marks transactions that were sent through the sidecar, with the payment's client_payment_id behind. */
 const SEND_LABEL = 'ws:';
 /** LND labels its own transactions so: opening, closing and sweeping channels moves money within the wallet. */
@@ -35,6 +34,23 @@ export function sendLabel(clientPaymentId: string): string {
   return `${SEND_LABEL}${clientPaymentId}`;
 }
 
+/** What an invoice shows of its payments: none for a keysend that is only announced, several for an AMP invoice. */
+export function invoiceObservations(invoice: LndInvoice, nowMs: number): Observation[] {
+  if (invoice.is_amp) return ampObservations(invoice, nowMs);
+  const payment = invoicePayment(invoice, nowMs);
+  return payment ? [{ payment, attempt: null, ampParts: null }] : [];
+}
+
+/** What LND's record of a payment shows: `payment_index` grows with each attempt of a hash. */
+export function outboundObservation(payment: LndPayment, nowMs: number): Observation {
+  return { payment: outboundPayment(payment, nowMs), attempt: payment.payment_index };
+}
+
+/** What a transaction shows of the wallet's payments. */
+export function transactionObservations(transaction: LndTransaction, nowMs: number): Observation[] {
+  return transactionPayments(transaction, nowMs).map((payment) => ({ payment, attempt: null }));
+}
+
 /**
  * The inbound payment of an invoice, or null for a keysend that is only announced. `created_at` is LND's, in whole
  * seconds, so that the index follows from what LND knows.
@@ -43,9 +59,7 @@ export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | nu
   const records = invoice.htlcs.map(({ custom_records }) => custom_records);
   const spontaneous = invoice.payment_request === '';
   if (spontaneous && invoice.state !== 'SETTLED') return null;
-  if (spontaneous && !invoice.is_amp && !records.some((record) => KEYSEND_RECORD in record)) {
-    return null;
-  }
+  if (spontaneous && !isKeysend(records)) return null;
   const createdAtMs = invoice.creation_date * 1000;
   const expiresAtMs = spontaneous ? null : createdAtMs + invoice.expiry * 1000;
   const settled = invoice.state === 'SETTLED';
@@ -94,17 +108,6 @@ function invoiceOutcome(
     }
     default:
       return { status: 'pending', statusMsg: 'invoice generated', finalizedAtMs: null };
-  }
-}
-
-/** The text that came with a keysend; what is no UTF-8 text is no message. */
-function messageOf(records: readonly Readonly<Record<string, string>>[]): string | null {
-  const encoded = records.map((record) => record[MESSAGE_RECORD]).find((value) => value);
-  if (encoded === undefined) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64'));
-  } catch {
-    return null;
   }
 }
 

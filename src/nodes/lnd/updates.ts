@@ -2,13 +2,13 @@ import { elapsedMs } from '../../lib/clock.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError, isApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
-import type { UpdateBatch, UpdatesOptions } from '../node.ts';
+import type { Observation, UpdateBatch, UpdatesOptions } from '../node.ts';
 import { type FollowCursor, readCursor, writeCursor } from './cursor.ts';
 import { LABELED_WITHIN_MS } from './label-grace.ts';
 import { reconcile } from './reconcile.ts';
 import { isUnknownToLnd, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
-import { invoicePayment, outboundPayment } from './translate.ts';
+import { invoiceObservations, outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { blockShape, invoiceShape, paymentShape, transactionShape } from './wire.ts';
 
@@ -18,6 +18,10 @@ const SETTLED_IN_MS = 1000;
 const CANCELED_WITHIN_MS = 10_000;
 /** How often unfinished payments are looked at again, should a stream have kept something from us. */
 const LOOK_AGAIN_MS = 30_000;
+/** LND tells of its newest block at once. */
+const BLOCK_WITHIN_MS = 30_000;
+/** No block takes so long; a feed that is opened anew loses nothing. */
+const BLOCK_SILENCE_MS = 6 * 3_600_000;
 
 /**
  * The updates of a wallet (see the port): LND's streams, which have no common cursor, and beside them its lists and
@@ -46,12 +50,13 @@ export async function* followWallet(
   let told = options.after;
   const look = async function* (caughtUp: boolean): AsyncGenerator<UpdateBatch> {
     const scope = { rest, wallet, cursor, open: options.open };
-    for await (const payments of reconcile(scope)) {
-      if (payments.length > 0) yield { payments, cursor: writeCursor(cursor), caughtUp: false };
+    for await (const observations of reconcile(scope)) {
+      if (observations.length === 0) continue;
+      yield { observations, cursor: writeCursor(cursor), caughtUp: false };
     }
     // A cursor that has not moved need not be written again.
     const now = writeCursor(cursor);
-    if (caughtUp || now !== told) yield { payments: [], cursor: now, caughtUp };
+    if (caughtUp || now !== told) yield { observations: [], cursor: now, caughtUp };
     told = now;
   };
   try {
@@ -59,8 +64,8 @@ export async function* followWallet(
     let lookAtMs = elapsedMs() + SETTLED_IN_MS;
     while (!signal.aborted) {
       await inbox.wait(lookAtMs - elapsedMs(), signal);
-      const payments = inbox.take();
-      if (payments.length > 0) yield { payments, cursor: null, caughtUp: false };
+      const observations = inbox.take();
+      if (observations.length > 0) yield { observations, cursor: null, caughtUp: false };
       if (inbox.wanted === 'soon') lookAtMs = Math.min(lookAtMs, elapsedMs() + SETTLED_IN_MS);
       if (inbox.wanted === 'now' || elapsedMs() >= lookAtMs) {
         inbox.wanted = null;
@@ -112,18 +117,19 @@ async function followInvoices({ rest, wallet, cursor, inbox, signal }: Following
     if (isNew) inbox.requestLookSoon();
     return !isNew;
   };
-  const settled = rest.stream('GET', path, undefined, invoiceShape, signal, isSettled);
+  const settled = rest.stream('GET', path, undefined, invoiceShape, signal, {
+    isWanted: isSettled,
+  });
   for await (const invoice of settled) {
     cursor.settleIndex = Math.max(cursor.settleIndex, invoice.settle_index);
-    const payment = invoicePayment(invoice, wallet.clock.now());
-    if (payment) inbox.add([payment]);
+    inbox.add(invoiceObservations(invoice, wallet.clock.now()));
   }
 }
 
 async function followPayments({ rest, wallet, inbox, signal }: Following): Promise<void> {
   const path = '/v2/router/payments';
   for await (const payment of rest.stream('GET', path, undefined, paymentShape, signal)) {
-    inbox.add([outboundPayment(payment, wallet.clock.now())]);
+    inbox.add([outboundObservation(payment, wallet.clock.now())]);
   }
 }
 
@@ -138,7 +144,11 @@ async function followTransactions({ rest, inbox, signal }: Following): Promise<v
 /** Each block confirms transactions once more, of which the transaction stream says nothing after the first. */
 async function followBlocks({ rest, inbox, signal }: Following): Promise<void> {
   const path = '/v2/chainnotifier/register/blocks';
-  for await (const _ of rest.stream('POST', path, {}, blockShape, signal)) inbox.requestLook();
+  const blocks = rest.stream('POST', path, {}, blockShape, signal, {
+    headWithinMs: BLOCK_WITHIN_MS,
+    silenceMs: BLOCK_SILENCE_MS,
+  });
+  for await (const _ of blocks) inbox.requestLook();
 }
 
 function isMissing(error: unknown): boolean {
@@ -153,12 +163,12 @@ function disconnected(): ApiError {
 class Inbox {
   /** Whether somebody asked for a look; it is for the reader to put back. */
   wanted: 'now' | 'soon' | null = null;
-  #payments: Payment[] = [];
+  #observations: Observation[] = [];
   #failure: { readonly error: unknown } | null = null;
   #arrived = Promise.withResolvers<void>();
 
-  readonly add = (payments: readonly Payment[]): void => {
-    this.#payments.push(...payments);
+  readonly add = (observations: readonly Observation[]): void => {
+    this.#observations.push(...observations);
     this.#arrived.resolve();
   };
 
@@ -187,12 +197,12 @@ class Inbox {
       sleep(Math.max(ms, 0), AbortSignal.any([signal, timer.signal])),
     ]);
     timer.abort();
-    if (this.#failure && this.#payments.length === 0) throw this.#failure.error;
+    if (this.#failure && this.#observations.length === 0) throw this.#failure.error;
   }
 
-  take(): Payment[] {
-    const taken = this.#payments;
-    this.#payments = [];
+  take(): Observation[] {
+    const taken = this.#observations;
+    this.#observations = [];
     if (!this.#failure) this.#arrived = Promise.withResolvers();
     return taken;
   }

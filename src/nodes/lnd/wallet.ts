@@ -1,16 +1,17 @@
 import type { Network } from '../../codecs/network.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyedLock } from '../../lib/keyed-lock.ts';
-import type { Payment } from '../../model/payment.ts';
+import type { Observation } from '../node.ts';
 import type { LabelGrace } from './label-grace.ts';
 
-/** One LND wallet, shared by all sessions to it. */
+/** One LND wallet, shared by all handles to it. */
 export interface LndWallet {
   /** Hex ed25519 public key that follows from the node's key, so that every credential names the same wallet. */
   readonly userPk: string;
   readonly nodePk: string;
   readonly network: Network;
   readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
   readonly locks: KeyedLock;
   readonly local: LocalChanges;
   readonly labels: LabelGrace;
@@ -24,15 +25,15 @@ export interface LndWallet {
 export class LocalChanges {
   readonly #listeners = new Set<LocalListener>();
 
-  /** Hears of changes until the answered function is called. */
+  /** Hears of changes until the returned function is called. */
   subscribe(listener: LocalListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /** Tells of payments that changed. */
-  publish(payments: readonly Payment[]): void {
-    for (const { changed } of this.#listeners) changed(payments);
+  publish(observations: readonly Observation[]): void {
+    for (const { changed } of this.#listeners) changed(observations);
   }
 
   /** Asks to look at the unfinished payments again: one may have changed unheard. */
@@ -42,6 +43,6 @@ export class LocalChanges {
 }
 
 interface LocalListener {
-  readonly changed: (payments: readonly Payment[]) => void;
+  readonly changed: (observations: readonly Observation[]) => void;
   readonly look: () => void;
 }

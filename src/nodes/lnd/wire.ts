@@ -27,6 +27,7 @@ export const infoShape = z.object({
   commit_hash: z.string(),
   identity_pubkey: z.string().regex(/^0[23][0-9a-f]{64}$/),
   block_height: z.int(),
+  best_header_timestamp: count,
   synced_to_chain: z.boolean(),
   chains: z.array(z.object({ network: z.string() })),
 });
@@ -37,6 +38,8 @@ export const walletBalanceShape = z.object({
   total_balance: int64,
   confirmed_balance: int64,
   unconfirmed_balance: int64,
+  /** Kept back to bump the fees of anchor channels. */
+  reserved_balance_anchor_chan: int64.default(0n),
 });
 
 const constraints = z.object({ chan_reserve_sat: uint64 });
@@ -101,9 +104,23 @@ export const invoiceShape = z.object({
   settle_index: count,
   amt_paid_msat: int64,
   state: z.enum(['OPEN', 'SETTLED', 'CANCELED', 'ACCEPTED']),
-  htlcs: z.array(z.object({ custom_records: z.record(z.string(), z.string()).default({}) })),
+  htlcs: z.array(
+    z.object({
+      custom_records: z.record(z.string(), z.string()).default({}),
+      state: z.string().default(''),
+      amp: z
+        .object({ set_id: bytes, hash: bytes, preimage: bytes })
+        .nullish()
+        .transform((amp) => amp ?? null),
+    }),
+  ),
   is_keysend: z.boolean(),
   is_amp: z.boolean().default(false),
+  /** Sets of HTLCs by their identifier. */
+  amp_invoice_state: z
+    .record(hex32, z.object({ state: z.string(), settle_time: count, amt_paid_msat: int64 }))
+    .default({}),
+  payment_addr: bytes.default(''),
 });
 export type LndInvoice = z.output<typeof invoiceShape>;
 
@@ -164,8 +181,27 @@ export const blockShape = z.object({ height: z.int() });
 
 /** GET /v1/newaddress */
 export const addressShape = z.object({ address: z.string() });
-/** POST /v1/transactions */
-export const sentCoinsShape = z.object({ txid: hex32 });
+/** An output of the wallet as requests and answers name it. */
+const outpointShape = z.object({ txid_str: hex32, output_index: z.int() });
+/** POST /v2/wallet/psbt/fund */
+export const fundedPsbtShape = z.object({
+  funded_psbt: z.base64(),
+  locked_utxos: z.array(z.object({ id: bytes, outpoint: outpointShape })),
+});
+export type LndLease = z.output<typeof fundedPsbtShape>['locked_utxos'][number];
+/** POST /v2/wallet/psbt/finalize */
+export const finalizedPsbtShape = z.object({ raw_final_tx: bytes });
+/** POST /v2/wallet/tx */
+export const publishedShape = z.object({ publish_error: z.string() });
+/** POST /v2/wallet/utxos, satoshis */
+export const unspentShape = z.object({
+  utxos: z.array(
+    z.object({ address_type: z.string(), amount_sat: int64, outpoint: outpointShape }),
+  ),
+});
+export type LndCoin = z.output<typeof unspentShape>['utxos'][number];
+/** GET /v2/wallet/estimatefee/{blocks} */
+export const feeRateShape = z.object({ sat_per_kw: int64 });
 /** GET /v1/transactions/fee */
 export const feeEstimateShape = z.object({ fee_sat: int64, sat_per_vbyte: uint64 });
 
@@ -179,5 +215,9 @@ export const closeUpdateShape = z.looseObject({});
 
 /** POST /v1/macaroon */
 export const bakedMacaroonShape = z.object({ macaroon: z.string().regex(/^[0-9a-f]+$/) });
+/** GET /v1/macaroon/ids */
+export const rootKeyIdsShape = z.object({ root_key_ids: z.array(z.string().regex(/^\d{1,20}$/)) });
+/** POST /v1/signmessage, z-base-32 */
+export const signatureShape = z.object({ signature: z.string().max(200) });
 /** An answer of which nothing is needed. */
 export const anyShape = z.looseObject({});

@@ -4,12 +4,10 @@ import { decodeBip321 } from '../../codecs/bip321.ts';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
-import { encodeCredentials } from '../../model/credentials.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Miner } from './chain/miner.ts';
-import { createClient } from './clients.ts';
 import { type Behavior, findUnpaidInvoice } from './invoices.ts';
 import { decideHeld } from './lightning.ts';
 import type { LnurlAnswer } from './lnurl-json.ts';
@@ -109,7 +107,6 @@ export function sandboxControls(options: ControlOptions) {
         world.clock.advance(secs * 1000);
         miner.catchUp();
         options.expiry.sweep();
-        options.sessions.expire();
         return { now: world.clock.now() };
       });
     },
@@ -137,24 +134,17 @@ export function sandboxControls(options: ControlOptions) {
   };
 }
 
-/** Creates a wallet with money on each rail, and full credentials for it. */
+/** Creates a wallet with money on each rail. */
 function fundedWallet(world: World) {
   return world.transact(() => {
     const rootSeed = world.random(32);
     const userPk = signUp(world, rootSeed, { partnerPk: null });
     fundOnchain(world, userPk, FIRST_FUNDS_MSAT);
     paySpontaneously(world, userPk, { amountMsat: FIRST_FUNDS_MSAT, message: null });
-    const { credentials } = createClient(world, userPk, {
-      scopes: ['full'],
-      permissions: [],
-      expiresAtMs: null,
-      label: 'sandbox',
-    });
     return {
       rootSeed: hex.encode(rootSeed),
       userPk,
       nodePk: walletKeys(world, userPk).nodePk,
-      clientCredentials: encodeCredentials(credentials),
     };
   });
 }

@@ -1,19 +1,19 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Credentials } from '../../model/credentials.ts';
-import { ApiError } from '../../model/errors.ts';
-import { endedCredentials, openClientSessions } from '../client-sessions.ts';
-import type { NodeConnector, NodeSession } from '../node.ts';
+import { refused } from '../../model/errors.ts';
+import type { NodeConnector } from '../node.ts';
 import { openChain } from './chain/genesis.ts';
 import { startMiner } from './chain/miner.ts';
-import { findClient } from './clients.ts';
 import { sandboxControls } from './controls.ts';
 import { startExpirySweeper } from './expiry.ts';
+import type { LegacyClient } from './first-clients.ts';
 import { keysOfSeed } from './keys.ts';
+import { forgetLegacyClients, legacyClients } from './legacy-clients.ts';
 import { advance, pendingSends } from './lightning.ts';
 import { zoneText } from './names.ts';
 import { type NodeParts, sandboxNode } from './node.ts';
 import { outsideCoins } from './onchain-owners.ts';
 import { provision, publishReleases } from './releases.ts';
+import { OWNER, openTokens } from './tokens.ts';
 import { signUp, walletKeys } from './wallets.ts';
 import { openWorld } from './world.ts';
 
@@ -41,6 +41,10 @@ export interface Sandbox {
   readonly controls: ReturnType<typeof sandboxControls>;
   /** The BIP 353 record of a name of this world, or null. */
   readonly zone: (dnsName: string) => string | null;
+  /** Clients that the first version kept in this file; to be taken over by the store that keeps clients now. */
+  readonly legacyClients: () => LegacyClient[];
+  /** To be called once they are durable there: they are given no second time. */
+  readonly forgetLegacyClients: () => void;
 }
 
 /**
@@ -52,29 +56,28 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   openChain(world, outsideCoins(world));
   const miner = startMiner(world, { blockSecs: options.blockSecs });
   const expiry = startExpirySweeper(world);
-  const sessions = openClientSessions(world.clock);
   for (const { userPk, index } of pendingSends(world)) advance(world, userPk, index);
   world.commit();
+  const tokens = openTokens(world);
   const { addressDomain, publicUrl, measurement } = options;
   const version = `${options.version}-sandbox`;
-  const parts: NodeParts = { world, sessions, expiry, version, measurement, addressDomain };
+  const parts: NodeParts = { world, tokens, expiry, version, measurement, addressDomain };
 
   const connector: NodeConnector = {
-    async connect(credentials: Credentials): Promise<NodeSession> {
-      if (credentials.node.kind !== 'sandbox') throw unknownCredentials();
-      // A session outlives this call, so it is opened with nothing that a failed commit could take back.
-      world.commit();
-      const found = findClient(world, credentials);
-      if (!found) throw endedCredentials();
-      const { userPk, client, ended, guard } = sessions.open(found.userPk, found.client);
-      return { userPk, client, ended, node: sandboxNode(parts, userPk, guard) };
+    async connectConfigured() {
+      throw refused(
+        'The sandbox has no configured credentials: leave them out, or set a root seed.',
+      );
+    },
+    async connectClient(userPk, token) {
+      const access = tokens.accessOf(userPk, token);
+      access.require();
+      return { userPk, node: sandboxNode(parts, userPk, access), permissions: null };
     },
     async connectRoot(rootSeed) {
       const { userPk } = keysOfSeed(rootSeed);
       await world.answer(() => walletKeys(world, userPk));
-      const never = new AbortController().signal;
-      const node = sandboxNode(parts, userPk, () => undefined);
-      return { userPk, client: () => null, ended: never, node };
+      return { userPk, node: sandboxNode(parts, userPk, OWNER), permissions: null };
     },
     async signup(rootSeed, { partnerPk }) {
       await world.answer(() => signUp(world, rootSeed, { partnerPk }));
@@ -86,10 +89,10 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       await world.answer(() => provision(world, userPk, releases));
     },
     reachable: () => true,
+    problems: () => [],
     async close() {
       miner.close();
       expiry.close();
-      sessions.close();
       world.close();
     },
   };
@@ -107,9 +110,11 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     world.commit();
     return zoneText(world, addressDomain, dnsName);
   };
-  return { connector, controls, zone };
-}
-
-function unknownCredentials(): ApiError {
-  return new ApiError('unauthenticated', 'These credentials are not of the sandbox node.');
+  return {
+    connector,
+    controls,
+    zone,
+    legacyClients: () => legacyClients(world),
+    forgetLegacyClients: () => forgetLegacyClients(world),
+  };
 }

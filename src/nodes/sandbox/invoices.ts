@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
-import { type Bolt11Fields, encodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment, isFinal } from '../../model/payment.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../model/payment-index.ts';
@@ -31,13 +31,19 @@ export interface InvoiceRow {
   readonly message: string | null;
 }
 
-/** Writes, signs and stores an invoice of a wallet, with its pending payment. */
+/**
+ * Writes, signs and stores an invoice of a wallet, with its pending payment. A preimage that the wallet's invoice was
+ * made with before returns that invoice, and its payment as it is now. Throws `refused` when the preimage is of
+ * something else.
+ */
 export function createInvoice(
   world: World,
   userPk: string,
   command: CreateInvoiceCommand,
 ): CreatedInvoice {
   const { amountMsat, createdAtMs, partnerPk } = command;
+  const earlier = command.preimage === null ? null : madeWith(world, userPk, command.preimage);
+  if (earlier !== null) return earlier;
   if (amountMsat !== null && partnerFeeMsat(command, amountMsat) >= amountMsat) {
     throw refused(
       'The partner fee would take the whole amount: lower the fee or raise the amount.',
@@ -82,6 +88,26 @@ export function createInvoice(
   return { payment, invoice, paymentHash, paymentSecret };
 }
 
+/** The wallet's invoice of that preimage; null when nothing has it. Throws `refused` when it is not the wallet's. */
+function madeWith(world: World, userPk: string, preimage: string): CreatedInvoice | null {
+  const paymentHash = bytesToHex(sha256(hexToBytes(preimage)));
+  const row = world.db
+    .query<{ user_pk: string | null; idx: string | null }, [string]>(
+      'SELECT user_pk, idx FROM invoices WHERE payment_hash = ?',
+    )
+    .get(paymentHash);
+  if (row === null) return null;
+  const payment =
+    row.user_pk === userPk && row.idx !== null
+      ? findPayment(world, userPk, row.idx as PaymentIndex)
+      : null;
+  if (payment?.invoice == null) {
+    throw refused('This preimage belongs to another invoice: choose a new one.');
+  }
+  const { paymentSecret } = decodeBolt11(payment.invoice, { verifySignature: false });
+  return { payment, invoice: payment.invoice, paymentHash, paymentSecret };
+}
+
 /**
  * Makes a pending inbound invoice payment unpayable; does nothing when it has failed already. Throws `notFound`, and
  * `refused` for any other payment.
@@ -106,7 +132,7 @@ export interface SignedInvoice {
   readonly preimage: string;
 }
 
-/** Draws preimage and secret, and signs. Stores nothing. */
+/** Draws the secret, and the preimage where none is given, and signs. Stores nothing. */
 export function signInvoice(
   world: World,
   nodeSecretKey: Uint8Array,
@@ -116,9 +142,10 @@ export function signInvoice(
     readonly description: string | null;
     readonly descriptionHash: string | null;
     readonly expirationSecs: number;
+    readonly preimage: string | null;
   },
 ): SignedInvoice {
-  const preimage = world.random(32);
+  const preimage = terms.preimage === null ? world.random(32) : hexToBytes(terms.preimage);
   const paymentHash = bytesToHex(sha256(preimage));
   const paymentSecret = bytesToHex(world.random(32));
   const { descriptionHash } = terms;

@@ -1,4 +1,20 @@
-/** Tables of wallets, clients, money, payments, invoices and channels. Amounts are millisatoshis; times too are in ms. */
+/** Tokens of the wallets' clients; the world keeps the hash of each and no token. */
+export const TOKENS_TABLE = `
+CREATE TABLE tokens (
+  id TEXT PRIMARY KEY,
+  user_pk TEXT NOT NULL,
+  -- SHA-256 of the token's text.
+  token_hash BLOB NOT NULL,
+  -- JSON list of permission ids.
+  permissions TEXT NOT NULL,
+  expires_ms INTEGER,
+  revoked_ms INTEGER,
+  -- JSON of the first version's client that the token was made for; null for all others.
+  first_client TEXT
+) STRICT, WITHOUT ROWID;
+`;
+
+/** Tables of wallets, tokens, money, payments, invoices and channels. Amounts are millisatoshis; times too are in ms. */
 export const LIGHTNING_TABLES = `
 CREATE TABLE accounts (
   account TEXT PRIMARY KEY,
@@ -36,19 +52,7 @@ CREATE TABLE provisioned (
   PRIMARY KEY (user_pk, measurement)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE clients (
-  client_pk TEXT PRIMARY KEY,
-  user_pk TEXT NOT NULL,
-  secret_hash BLOB NOT NULL,
-  scopes TEXT NOT NULL,
-  permissions TEXT NOT NULL,
-  label TEXT,
-  created_ms INTEGER NOT NULL,
-  expires_ms INTEGER,
-  revoked_ms INTEGER
-) STRICT, WITHOUT ROWID;
-CREATE INDEX clients_by_wallet ON clients (user_pk, created_ms);
-
+${TOKENS_TABLE}
 CREATE TABLE payments (
   user_pk TEXT NOT NULL,
   idx TEXT NOT NULL,
@@ -102,6 +106,8 @@ CREATE TABLE htlcs (
   idx TEXT NOT NULL,
   user_channel_id TEXT NOT NULL,
   amount_msat INTEGER NOT NULL,
+  -- Height from which it fails back; null until the receiver holds it.
+  expiry_height INTEGER,
   PRIMARY KEY (user_pk, idx, user_channel_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX htlcs_by_channel ON htlcs (user_pk, user_channel_id);

@@ -1,11 +1,11 @@
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { sleep } from '../../lib/sleep.ts';
-import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import { blankPayment, type Payment } from '../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../model/payment-index.ts';
 import type { PayInvoiceCommand, PayOfferCommand } from '../node.ts';
-import { channelAccounts, liveChannels, outboundMsat } from './channels.ts';
+import { catchUpChain } from './chain/waiting-work.ts';
+import { failPayment, holdUntilExpiry, moveHtlcs, reserve } from './htlcs.ts';
 import { findUnpaidInvoice, type InvoiceRow, markSettled } from './invoices.ts';
 import { transfer } from './ledger.ts';
 import { fetchInvoice } from './offers.ts';
@@ -23,7 +23,9 @@ export function routingFeeMsat(amountMsat: bigint): bigint {
 
 /**
  * Records the payment as pending and takes its money out of the channels, in one transaction; {@link advance} moves
- * it on. Throws `refused`, with nothing changed, when the channels cannot pay it.
+ * it on. Returns the first payment for a repeat of its index, and the pending or completed payment of the same hash
+ * where there is one: its preimage may be known on the way. Throws `refused`, with nothing changed, when the channels
+ * cannot pay it.
  */
 export function startInvoicePayment(
   world: World,
@@ -31,11 +33,12 @@ export function startInvoicePayment(
   command: PayInvoiceCommand,
 ): Payment {
   const { paymentHash, expiresAtMs, network } = decodeBolt11(command.invoice);
-  if (network !== 'regtest')
-    throw refused(`The invoice is for ${network}, the sandbox is regtest.`);
-  if (expiresAtMs <= world.clock.now()) throw refused('The invoice has expired.');
   return world.transact(() => {
-    requireFirst(world, userPk, command.index);
+    const earlier = earlierAttempt(world, userPk, command.index);
+    if (earlier !== null) return earlier;
+    if (network !== 'regtest')
+      throw refused(`The invoice is for ${network}, the sandbox is regtest.`);
+    if (expiresAtMs <= world.clock.now()) throw refused('The invoice has expired.');
     return start(world, userPk, {
       ...sending(command),
       rail: 'invoice',
@@ -77,7 +80,8 @@ export function startOfferPayment(world: World, userPk: string, command: PayOffe
 }
 
 /**
- * Moves a pending outbound payment on as its receiver decides: settled and failed ones end, held ones stay. Does
+ * Moves a pending outbound payment on as its receiver decides: settled and failed ones end, held ones stay until
+ * their HTLCs run out. Does
  * nothing for payments that are not pending, so it may be repeated after a crash.
  */
 export function advance(world: World, userPk: string, index: PaymentIndex): void {
@@ -87,16 +91,19 @@ export function advance(world: World, userPk: string, index: PaymentIndex): void
     if (payment?.status !== 'pending' || payment.hash === null) return;
     const invoice = findUnpaidInvoice(world, payment.hash);
     if (invoice === null) {
-      fail(world, userPk, index, 'no route');
+      failPayment(world, userPk, index, 'no route');
       return;
     }
     if (payment.statusMsg === FEE_TOO_HIGH) {
-      fail(world, userPk, index, FEE_TOO_HIGH);
+      failPayment(world, userPk, index, FEE_TOO_HIGH);
       return;
     }
-    if (invoice.behavior === 'hold') return;
+    if (invoice.behavior === 'hold') {
+      holdUntilExpiry(world, userPk, { index, finalDelta: finalDeltaOf(payment) });
+      return;
+    }
     if (invoice.behavior === 'fail') {
-      fail(world, userPk, index, 'rejected by the receiver');
+      failPayment(world, userPk, index, 'rejected by the receiver');
       return;
     }
     settle(world, userPk, payment, invoice);
@@ -106,6 +113,8 @@ export function advance(world: World, userPk: string, index: PaymentIndex): void
 /** Decides a payment that the outside world holds. Throws `notFound`. */
 export function decideHeld(world: World, paymentHash: string, settled: boolean): void {
   world.transact(() => {
+    // Blocks that are due may have ended it.
+    catchUpChain(world);
     const held = world.db
       .query<{ user_pk: string; idx: string }, [string]>(
         `SELECT h.user_pk, h.idx FROM htlcs h JOIN payments p ON p.user_pk = h.user_pk AND p.idx = h.idx
@@ -120,7 +129,7 @@ export function decideHeld(world: World, paymentHash: string, settled: boolean):
     const payment = findPayment(world, held.user_pk, index);
     if (payment === null) throw new ApiError('notFound', 'Payment not found');
     if (settled) settle(world, held.user_pk, payment, invoice);
-    else fail(world, held.user_pk, index, 'rejected by the receiver');
+    else failPayment(world, held.user_pk, index, 'rejected by the receiver');
   });
 }
 
@@ -137,6 +146,14 @@ const FULL_DISK_PAUSE_MS = 1_000;
 
 const FEE_TOO_HIGH = 'the routing fee exceeds max_fee';
 
+/** BOLT 11's default, for invoices without the field and for BOLT 12. */
+const DEFAULT_FINAL_DELTA = 18;
+
+function finalDeltaOf({ invoice }: Payment): number {
+  if (invoice === null) return DEFAULT_FINAL_DELTA;
+  return decodeBolt11(invoice, { verifySignature: false }).minFinalCltvExpiryDelta;
+}
+
 function sending(command: PayInvoiceCommand | PayOfferCommand): Outgoing {
   const { index, createdAtMs, amountMsat, personalNote, maxFeeMsat } = command;
   return { index, createdAtMs, amountMsat, personalNote, maxFeeMsat };
@@ -147,17 +164,14 @@ type Outgoing = Pick<
   'index' | 'createdAtMs' | 'amountMsat' | 'personalNote' | 'maxFeeMsat'
 >;
 
-/** A hash may be paid again only after a failure; its preimage may be known to others on the way. */
-function requireFirst(world: World, userPk: string, index: PaymentIndex): void {
-  const previous = latestPayment(world, userPk, idOfIndex(index));
-  if (previous === null || previous.status === 'failed') {
-    if (previous?.direction !== 'inbound') return;
+/** The payment that a repeat is about: that of the same index, or one of the same hash that has not failed. */
+function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Payment | null {
+  const same = findPayment(world, userPk, index);
+  const latest = latestPayment(world, userPk, idOfIndex(index));
+  if (latest?.direction === 'inbound') {
+    throw refused('This invoice is your own: it cannot be paid from the wallet it pays into.');
   }
-  throw refused(
-    previous.direction === 'inbound'
-      ? 'This invoice is your own: it cannot be paid from the wallet it pays into.'
-      : 'This invoice is paid already, or its payment is on its way.',
-  );
+  return same ?? (latest?.status === 'failed' ? null : latest);
 }
 
 function start(
@@ -201,33 +215,6 @@ async function decide(world: World, userPk: string, index: PaymentIndex): Promis
   }
 }
 
-/** Takes the amount out of the channels that can send. */
-function reserve(world: World, userPk: string, index: PaymentIndex, amountMsat: bigint): void {
-  const channels = liveChannels(world, userPk);
-  const sendable = channels.reduce((sum, channel) => sum + outboundMsat(channel), 0n);
-  if (sendable < amountMsat) {
-    throw refused(
-      `The wallet can send ${formatAmountMsat(sendable)} sats over Lightning and this needs ${formatAmountMsat(amountMsat)} with fees: receive something first, or send less.`,
-    );
-  }
-  let restMsat = amountMsat;
-  for (const channel of channels) {
-    const partMsat = restMsat < outboundMsat(channel) ? restMsat : outboundMsat(channel);
-    if (partMsat === 0n) continue;
-    const { ours } = channelAccounts(userPk, channel.userChannelId);
-    transfer(world, {
-      from: ours,
-      to: htlcAccount(userPk, index),
-      amountMsat: partMsat,
-      memo: 'htlc',
-    });
-    world.db
-      .query('INSERT INTO htlcs (user_pk, idx, user_channel_id, amount_msat) VALUES (?, ?, ?, ?)')
-      .run(userPk, index, channel.userChannelId, partMsat);
-    restMsat -= partMsat;
-  }
-}
-
 function settle(world: World, userPk: string, payment: Payment, invoice: InvoiceRow): void {
   const amountMsat = payment.amountMsat ?? 0n;
   if (invoice.userPk === null) {
@@ -236,7 +223,7 @@ function settle(world: World, userPk: string, payment: Payment, invoice: Invoice
   } else if (
     receiveInvoicePayment(world, { ...invoice, userPk: invoice.userPk }, amountMsat) === null
   ) {
-    fail(world, userPk, payment.index, 'rejected by the receiver');
+    failPayment(world, userPk, payment.index, 'rejected by the receiver');
     return;
   }
   moveHtlcs(world, userPk, payment.index, 'theirs');
@@ -245,36 +232,4 @@ function settle(world: World, userPk: string, payment: Payment, invoice: Invoice
     statusMsg: 'completed',
     preimage: invoice.preimage,
   });
-}
-
-function fail(world: World, userPk: string, index: PaymentIndex, statusMsg: string): void {
-  moveHtlcs(world, userPk, index, 'ours');
-  updatePayment(world, userPk, index, { status: 'failed', statusMsg, feesMsat: 0n });
-}
-
-/** Ends the payment's HTLCs: settled ones become the other side's money, failed ones ours again. */
-function moveHtlcs(
-  world: World,
-  userPk: string,
-  index: PaymentIndex,
-  side: 'ours' | 'theirs',
-): void {
-  const htlcs = world.db
-    .query<{ user_channel_id: string; amount: string }, [string, string]>(
-      `DELETE FROM htlcs WHERE user_pk = ? AND idx = ?
-       RETURNING user_channel_id, CAST(amount_msat AS TEXT) AS amount`,
-    )
-    .all(userPk, index);
-  for (const { user_channel_id, amount } of htlcs) {
-    transfer(world, {
-      from: htlcAccount(userPk, index),
-      to: channelAccounts(userPk, user_channel_id)[side],
-      amountMsat: BigInt(amount),
-      memo: side === 'ours' ? 'htlc failed' : 'htlc settled',
-    });
-  }
-}
-
-function htlcAccount(userPk: string, index: PaymentIndex): string {
-  return `htlc:${userPk}:${index}`;
 }

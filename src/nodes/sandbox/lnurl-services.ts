@@ -183,6 +183,7 @@ function walletInvoice(
       partnerPk: null,
       partnerPropFeePpm: null,
       partnerBaseFeeMsat: null,
+      preimage: null,
     });
     if (comment !== null) updatePayment(world, userPk, payment.index, { message: comment });
     return invoice;

@@ -1,19 +1,29 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { NodeInfo } from '../../model/node-info.ts';
-import type { ClientSessions, Guard } from '../client-sessions.ts';
-import type { NodeDescriptor, WalletNode } from '../node.ts';
-import { closeChannel, listChannels, liveChannels, openChannel, outboundMsat } from './channels.ts';
-import { createClient, listClients, revokeClient, updateClient } from './clients.ts';
+import type { Payment } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { Permission } from '../../model/permissions.ts';
+import type { NodeDescriptor, Observation, WalletNode } from '../node.ts';
+import {
+  closeChannel,
+  closeFeeBoundMsat,
+  openChannel,
+  openFeeBoundMsat,
+} from './channel-orders.ts';
+import { listChannels, liveChannels, outboundMsat } from './channels.ts';
 import type { ExpirySweeper } from './expiry.ts';
 import { cancelInvoice, createInvoice } from './invoices.ts';
 import { routingFeeMsat, startInvoicePayment, startOfferPayment } from './lightning.ts';
 import { claimUsername, humanBitcoinAddress } from './names.ts';
 import { createOffer, proofMaterial } from './offers.ts';
+import { nextUnusedAddress, onchainBalances } from './onchain.ts';
 import {
   estimateOnchainFeeMsat,
-  nextUnusedAddress,
-  onchainBalances,
-  payOnchain,
-} from './onchain.ts';
+  publishOnchain,
+  releaseSigned,
+  renewSigned,
+  signOnchain,
+} from './onchain-send.ts';
 import {
   findPayment,
   latestPayment,
@@ -21,14 +31,16 @@ import {
   updatedAfter,
   updatePayment,
 } from './payments.ts';
+import { observed, reportSend, sendOutcome } from './sends.ts';
+import type { Access, Tokens } from './tokens.ts';
 import { walletUpdates } from './updates.ts';
 import { walletKeys } from './wallets.ts';
 import type { World } from './world.ts';
 
-/** What every handle of the sandbox shares. */
+/** State shared by all handles of the sandbox. */
 export interface NodeParts {
   readonly world: World;
-  readonly sessions: ClientSessions;
+  readonly tokens: Tokens;
   readonly expiry: ExpirySweeper;
   readonly version: string;
   /** Hex SHA-256 of the running executable. */
@@ -40,16 +52,29 @@ export interface NodeParts {
 /** How the sandbox names itself. */
 const SANDBOX: NodeDescriptor = { kind: 'sandbox', network: 'regtest' };
 
-/** A wallet of the sandbox for one credential, whose permissions `guard` checks on each call. */
-export function sandboxNode(parts: NodeParts, userPk: string, guard: Guard): WalletNode {
-  const { world } = parts;
+/** A wallet of the sandbox for one token, whose permissions `access` checks on each call. */
+export function sandboxNode(parts: NodeParts, userPk: string, access: Access): WalletNode {
+  const { world, tokens } = parts;
+  const send = (
+    { index }: { readonly index: PaymentIndex },
+    permission: Permission,
+    start: () => Payment,
+  ) =>
+    reportSend(world, {
+      userPk,
+      index,
+      work() {
+        access.require(permission);
+        return start();
+      },
+    });
   /** Valid until anything in the world changes. */
   let known: { readonly changes: number; readonly info: NodeInfo } | null = null;
   return {
     descriptor: SANDBOX,
     clock: world.clock,
     async info() {
-      guard('node_info');
+      access.require('node_info');
       if (known?.changes === totalChanges(world)) return known.info;
       const measurement = await parts.measurement();
       const read = await world.answer(() => ({
@@ -60,7 +85,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, guard: Guard): Wal
       return read.info;
     },
     async createInvoice(command) {
-      guard('create_invoice');
+      access.require('create_invoice');
       return world.answer(() => {
         const created = createInvoice(world, userPk, command);
         parts.expiry.sweep();
@@ -68,86 +93,112 @@ export function sandboxNode(parts: NodeParts, userPk: string, guard: Guard): Wal
       });
     },
     async cancelInvoice(index) {
-      guard('cancel_payment', 'create_invoice');
+      access.require('cancel_payment', 'create_invoice');
       await world.answer(() => cancelInvoice(world, userPk, index));
     },
+    async newestAttempt() {
+      access.require();
+      return null;
+    },
     async payInvoice(command) {
-      guard('pay_invoice');
-      return world.answer(() => startInvoicePayment(world, userPk, command));
+      return send(command, 'pay_invoice', () => startInvoicePayment(world, userPk, command));
+    },
+    async sendOutcome(question) {
+      access.require();
+      return world.answer(() => sendOutcome(world, userPk, question));
     },
     async payment(index) {
-      guard();
-      return world.answer(() => findPayment(world, userPk, index));
+      access.require();
+      return observedOrNull(await world.answer(() => findPayment(world, userPk, index)));
     },
     async latestPayment(id) {
-      guard();
-      return world.answer(() => latestPayment(world, userPk, id));
+      access.require();
+      return observedOrNull(await world.answer(() => latestPayment(world, userPk, id)));
     },
     updates(options) {
-      guard();
-      return walletUpdates(world, userPk, options);
+      access.require();
+      return walletUpdates(world, userPk, { ...options, check: () => access.require() });
     },
     history: {
       async tip() {
-        guard();
+        access.require();
         return world.answer(() => newestUpdate(world, userPk));
       },
       async updatedAfter(after, limit) {
-        guard();
+        access.require();
         return world.answer(() => updatedAfter(world, userPk, after, limit));
       },
     },
     notes: {
       async setPersonalNote(index, personalNote) {
-        guard('update_personal_note');
+        access.require('update_personal_note');
         return world.answer(() => updatePayment(world, userPk, index, { personalNote }));
       },
     },
     offers: {
       async createOffer(command) {
-        guard('create_offer');
+        access.require('create_offer');
         return world.answer(() => createOffer(world, { kind: 'wallet', userPk }, command));
       },
       async payOffer(command) {
-        guard('pay_offer');
-        return world.answer(() => startOfferPayment(world, userPk, command));
+        return send(command, 'pay_offer', () => startOfferPayment(world, userPk, command));
       },
     },
     onchain: {
       async nextUnusedAddress() {
-        guard('get_next_unused_address');
+        access.require('get_next_unused_address');
         return world.answer(() => nextUnusedAddress(world, userPk));
       },
-      async payOnchain(command) {
-        guard('pay_onchain');
-        return world.answer(() => payOnchain(world, userPk, command));
+      async sign(command) {
+        access.require('pay_onchain');
+        return world.answer(() => signOnchain(world, userPk, command));
+      },
+      async publish(command, signed) {
+        return send(command, 'pay_onchain', () => publishOnchain(world, userPk, command, signed));
+      },
+      async renew(signed) {
+        access.require('pay_onchain');
+        await world.answer(() => renewSigned(world, userPk, signed));
+      },
+      async release(signed) {
+        access.require('pay_onchain');
+        await world.answer(() => releaseSigned(world, userPk, signed));
       },
       async estimateFeeMsat(command) {
-        guard('pay_onchain');
+        access.require('pay_onchain');
         return world.answer(() => estimateOnchainFeeMsat(world, userPk, command));
       },
     },
     channels: {
       async listChannels() {
-        guard('list_channels');
+        access.require('list_channels');
         return world.answer(() => listChannels(world, userPk));
       },
+      async openFeeBoundMsat(valueMsat) {
+        access.require('open_channel');
+        return world.answer(() => openFeeBoundMsat(world, userPk, valueMsat));
+      },
       async openChannel(command) {
-        guard('open_channel');
+        access.require('open_channel');
         return world.answer(() => openChannel(world, userPk, command));
       },
-      async closeChannel(channelId) {
-        guard('close_channel');
-        await world.answer(() => closeChannel(world, userPk, channelId));
+      async closeFeeBoundMsat(channelId) {
+        access.require('close_channel');
+        return world.answer(() => closeFeeBoundMsat(world, userPk, channelId));
+      },
+      async closeChannel(channelId, { maxFeeMsat }) {
+        access.require('close_channel');
+        const order = { channelId, maxFeeMsat };
+        return { feeMsat: await world.answer(() => closeChannel(world, userPk, order)) };
       },
     },
     names: {
       async humanBitcoinAddress() {
-        guard('get_human_bitcoin_address');
+        access.require('get_human_bitcoin_address');
         return world.answer(() => humanBitcoinAddress(world, userPk, parts.addressDomain));
       },
       async claimUsername(username) {
-        guard('update_human_bitcoin_address');
+        access.require('update_human_bitcoin_address');
         return world.answer(() => {
           const { onchainBalanceMsat } = onchainBalances(world, userPk);
           const balanceMsat = lightning(world, userPk).balanceMsat + onchainBalanceMsat;
@@ -156,35 +207,34 @@ export function sandboxNode(parts: NodeParts, userPk: string, guard: Guard): Wal
         });
       },
     },
-    clients: {
-      async listClients() {
-        guard('list_clients', 'create_client', 'update_client');
-        return world.answer(() => listClients(world, userPk));
+    tokens: {
+      newId: () => bytesToHex(world.random(16)),
+      obstacle: () => null,
+      async issue(command) {
+        access.require('create_client', 'update_client');
+        access.requireAll(command.permissions);
+        return world.answer(() => tokens.issue(userPk, command));
       },
-      async createClient(command) {
-        guard('create_client');
-        return world.answer(() => createClient(world, userPk, command));
+      async revoke(id) {
+        access.require('revoke_client', 'update_client');
+        await world.answer(() => tokens.revoke(userPk, id));
       },
-      async updateClient(clientPk, change) {
-        guard('update_client');
-        const client = await world.answer(() => updateClient(world, userPk, clientPk, change));
-        parts.sessions.changed(client);
-        return client;
-      },
-      async revokeClient(clientPk) {
-        guard('revoke_client');
-        const client = await world.answer(() => revokeClient(world, userPk, clientPk));
-        parts.sessions.changed(client);
-        return client;
+      async list() {
+        access.require('list_clients', 'revoke_client', 'update_client');
+        return world.answer(() => tokens.list(userPk));
       },
     },
     proofs: {
       async proofMaterial(index) {
-        guard('create_payer_proof');
+        access.require('create_payer_proof');
         return world.answer(() => proofMaterial(world, userPk, index));
       },
     },
   };
+}
+
+function observedOrNull(payment: Payment | null): Observation | null {
+  return payment && observed(payment);
 }
 
 /** Rows changed since the world was opened. */

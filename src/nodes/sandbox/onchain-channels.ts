@@ -6,7 +6,7 @@ import { tipHeight } from './chain/blocks.ts';
 import { broadcast } from './chain/broadcast.ts';
 import { multisigOutput } from './chain/keys.ts';
 import { nextUnusedScript, type ScriptOwner } from './chain/scripts.ts';
-import { type PaidOutput, spendCoins } from './chain/spend.ts';
+import { estimateFeeSat, type PaidOutput, type SpendOrder, spendCoins } from './chain/spend.ts';
 import { signTransaction } from './chain/transaction.ts';
 import { dustLimitSat, FEE_RATES, transactionVsize } from './chain/weight.ts';
 import { outsideCoins, walletCoins } from './onchain-owners.ts';
@@ -19,6 +19,8 @@ export interface ScriptPayment {
   readonly priority: Priority;
   /** Ledger account that the value becomes part of. */
   readonly account: string;
+  /** Most that it may cost in fees; null or left out is no limit. */
+  readonly maxFeeMsat?: bigint | null;
 }
 
 /** An output on the chain. */
@@ -41,16 +43,32 @@ export function spendToScriptFromOutside(world: World, payment: ScriptPayment): 
   return payScript(world, outsideCoins(world), payment);
 }
 
+/** What {@link spendToScript} would cost in fees now, in satoshis. Throws `refused` as it would. */
+export function estimateScriptFeeSat(
+  world: World,
+  userPk: string,
+  payment: Pick<ScriptPayment, 'scriptPubKey' | 'valueSat' | 'priority'>,
+): bigint {
+  return estimateFeeSat(world, scriptOrder(walletCoins(world, userPk), payment));
+}
+
 function payScript(world: World, owner: ScriptOwner, payment: ScriptPayment): FundedOutput {
-  const { transaction, feeSat } = spendCoins(world, {
+  const { transaction, feeSat } = spendCoins(world, scriptOrder(owner, payment));
+  return { txid: transaction.txid, vout: 0, feeSat };
+}
+
+function scriptOrder(
+  owner: ScriptOwner,
+  payment: Omit<ScriptPayment, 'account'> & { readonly account?: string },
+): SpendOrder {
+  const { scriptPubKey: script, valueSat, account } = payment;
+  return {
     owner,
-    outputs: [
-      { script: payment.scriptPubKey, valueSat: payment.valueSat, account: payment.account },
-    ],
+    outputs: [{ script, valueSat, ...(account === undefined ? {} : { account }) }],
     feeRate: FEE_RATES[payment.priority],
     memo: 'channel open',
-  });
-  return { txid: transaction.txid, vout: 0, feeSat };
+    maxFeeMsat: payment.maxFeeMsat ?? null,
+  };
 }
 
 /** The script of a channel's funding output, which both sides must sign to spend. */
@@ -76,10 +94,11 @@ export interface ChannelToClose {
   readonly theirs: ChannelSide;
 }
 
-/** What the wallet got of a closed channel. */
+/** What the wallet got of a closed channel, and what it paid for closing it. */
 export interface ClosedChannel {
   readonly txid: string;
   readonly paidSat: bigint;
+  readonly feeMsat: bigint;
 }
 
 /**
@@ -90,14 +109,7 @@ export interface ClosedChannel {
  */
 export function payToWallet(world: World, userPk: string, channel: ChannelToClose): ClosedChannel {
   const { ours, theirs } = channel;
-  const valueSat = wholeSats(ours.amountMsat + theirs.amountMsat);
-  const ourScript = nextUnusedScript(world, walletCoins(world, userPk), 'change').script;
-  const theirScript = nextUnusedScript(world, outsideCoins(world), 'change').script;
-  const vsize = transactionVsize(['multisig'], [ourScript, theirScript]);
-  const feeSat = BigInt(vsize * FEE_RATES.normal);
-  const paidSat = worthPaying(wholeSats(ours.amountMsat) - feeSat, ourScript);
-  const theirSat = worthPaying(wholeSats(theirs.amountMsat), theirScript);
-
+  const { ourScript, theirScript, paidSat, theirSat, feeSat } = sharesOf(world, userPk, channel);
   const outputs: PaidOutput[] = [];
   if (paidSat > 0n) {
     outputs.push({ script: ourScript, valueSat: paidSat, from: ours.account, own: true });
@@ -115,7 +127,7 @@ export function payToWallet(world: World, userPk: string, channel: ChannelToClos
       {
         txid: channel.fundingTxid,
         vout: channel.fundingVout,
-        valueSat,
+        valueSat: wholeSats(ours.amountMsat + theirs.amountMsat),
         script: fundingScript(ours.secretKey, theirs.secretKey),
         keys: { kind: 'multisig', secretKeys: [ours.secretKey, theirs.secretKey] },
       },
@@ -124,17 +136,39 @@ export function payToWallet(world: World, userPk: string, channel: ChannelToClos
     lockTime: tipHeight(world),
     auxRand: world.random(32),
   });
+  const feeMsat = ours.amountMsat - paidSat * MSAT_PER_SAT;
   broadcast(world, {
     transaction,
     payer: ours.account,
     fee: [
-      { from: ours.account, amountMsat: ours.amountMsat - paidSat * MSAT_PER_SAT },
+      { from: ours.account, amountMsat: feeMsat },
       { from: theirs.account, amountMsat: theirs.amountMsat - theirSat * MSAT_PER_SAT },
     ],
     terms: outputs,
     memo: 'channel close',
   });
-  return { txid: transaction.txid, paidSat };
+  return { txid: transaction.txid, paidSat, feeMsat };
+}
+
+/** What {@link payToWallet} would cost the wallet now: the fee, and what is too little for an output. */
+export function closingFeeMsat(world: World, userPk: string, channel: ChannelToClose): bigint {
+  const { paidSat } = sharesOf(world, userPk, channel);
+  return channel.ours.amountMsat - paidSat * MSAT_PER_SAT;
+}
+
+/** What each side gets on chain, in whole satoshis. Part of the caller's database transaction. */
+function sharesOf(world: World, userPk: string, { ours, theirs }: ChannelToClose) {
+  const ourScript = nextUnusedScript(world, walletCoins(world, userPk), 'change').script;
+  const theirScript = nextUnusedScript(world, outsideCoins(world), 'change').script;
+  const vsize = transactionVsize(['multisig'], [ourScript, theirScript]);
+  const feeSat = BigInt(vsize * FEE_RATES.normal);
+  return {
+    ourScript,
+    theirScript,
+    feeSat,
+    paidSat: worthPaying(wholeSats(ours.amountMsat) - feeSat, ourScript),
+    theirSat: worthPaying(wholeSats(theirs.amountMsat), theirScript),
+  };
 }
 
 function worthPaying(valueSat: bigint, script: Uint8Array): bigint {

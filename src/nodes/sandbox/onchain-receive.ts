@@ -4,7 +4,7 @@ import { blankPayment, type Payment } from '../../model/payment.ts';
 import { type PaymentIndex, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { FINAL_CONFIRMATIONS, mineBlocks } from './chain/blocks.ts';
 import type { Receipt } from './chain/broadcast.ts';
-import { completeConfirmed, watchConfirmations } from './chain/finality.ts';
+import { followChain, watchConfirmations } from './chain/finality.ts';
 import { spendCoins } from './chain/spend.ts';
 import type { SignedTransaction } from './chain/transaction.ts';
 import { FEE_RATES } from './chain/weight.ts';
@@ -83,7 +83,7 @@ export function receiveFromOutside(world: World, sent: OutsidePayment): Received
     }
     if (sent.confirmed) {
       mineBlocks(world, FINAL_CONFIRMATIONS);
-      completeConfirmed(world);
+      followChain(world);
     }
     return { userPk, payment: newest(world, userPk, payment.index) };
   });

@@ -37,6 +37,7 @@ export function createOutsideInvoice(
   const { invoice, paymentHash, preimage } = signInvoice(world, outsideKeys(world).nodeSecretKey, {
     ...terms,
     createdAtMs,
+    preimage: null,
   });
   world.transact(() =>
     insertInvoice(world, {

@@ -1,6 +1,7 @@
 import { blankPayment, type Payment } from '../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../model/payment-index.ts';
-import { channelAccounts, inboundMsat, liveChannels, openJustInTime } from './channels.ts';
+import { openJustInTime } from './channel-orders.ts';
+import { channelAccounts, inboundMsat, liveChannels } from './channels.ts';
 import { type InvoiceRow, markSettled } from './invoices.ts';
 import { transfer } from './ledger.ts';
 import { partnerFeeMsat } from './partner-fee.ts';

@@ -1,13 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
-import { CHAIN_TABLES } from './chain/tables.ts';
 import { type GroupCommit, groupCommit } from './group-commit.ts';
-import { LIGHTNING_TABLES } from './lightning-tables.ts';
-import { SERVICE_TABLES } from './service-tables.ts';
-
-/** Version of the sandbox's file. Its coins are worthless, so another version's file is refused, not migrated. */
-const SCHEMA_VERSION = 1;
+import { migrate, SCHEMA_VERSION } from './migrations.ts';
 
 /** The world's clock: the machine's, moved forward by request (decisions section 9). */
 export interface MovableClock extends Clock {
@@ -33,7 +28,10 @@ interface WorldOptions {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** Opens the world, or creates it. Throws, naming the file, when it is corrupted or of another version. */
+/**
+ * Opens the world, or creates it; a file of an earlier version is migrated. Throws, naming the file, when it is
+ * corrupted or of a later version.
+ */
 export function openWorld(options: WorldOptions): World {
   const { path } = options;
   if (path !== ':memory:' && !existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
@@ -67,29 +65,17 @@ export function openWorld(options: WorldOptions): World {
 function prepare(db: Database, path: string): void {
   const row = db.query<{ user_version: number }, []>('PRAGMA user_version').get();
   const version = row?.user_version ?? 0;
-  if (version !== 0 && version !== SCHEMA_VERSION) {
+  if (version > SCHEMA_VERSION) {
     throw new Error(
-      `${path} is a sandbox of another version: move it away to start a new one; its coins are worthless.`,
+      `${path} is a sandbox of a later version: use that version, or move the file away to start a new sandbox; its coins are worthless.`,
     );
   }
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
   db.run('PRAGMA busy_timeout = 5000');
   db.run('PRAGMA temp_store = MEMORY');
-  if (version === SCHEMA_VERSION) {
-    db.query('SELECT offset_ms FROM clock').get();
-    return;
-  }
-  db.transaction(() => {
-    db.run(CHAIN_TABLES);
-    db.run(LIGHTNING_TABLES);
-    db.run(SERVICE_TABLES);
-    db.run(
-      'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), offset_ms INTEGER NOT NULL) STRICT',
-    );
-    db.run('INSERT INTO clock VALUES (1, 0)');
-    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  }).immediate();
+  if (version === SCHEMA_VERSION) db.query('SELECT offset_ms FROM clock').get();
+  else migrate(db, version);
 }
 
 function unusable(error: unknown, path: string): unknown {

@@ -1,19 +1,18 @@
 import type { Database } from 'bun:sqlite';
 import { type Budget, type BudgetPeriod, budgetWindow } from '../../model/budget.ts';
-import type { BudgetStore } from '../ports.ts';
-import type { WriteQueue } from './write-queue.ts';
+import type { BudgetState } from '../../model/client.ts';
+import type { BudgetStanding, BudgetStore } from '../ports.ts';
+import type { SpendingRows } from './spending.ts';
 
-/** Budgets and what was spent of them, for the ports that read them inside their own transactions. */
+/** Budgets, for the ports that read and write them inside their own transactions. */
 export interface BudgetRows {
-  get(
-    walletId: string,
-    clientPk: string,
-    nowMs: number,
-  ): { budget: Budget; spentMsat: bigint } | null;
+  standing(walletId: string, clientPk: string, nowMs: number): BudgetStanding;
+  /** Sets the budget, or removes it (null); its sums follow when its period changes. */
+  set(walletId: string, clientPk: string, budget: Budget | null): void;
 }
 
-/** Prepared access to the budget and spending tables. Amounts are cast to text: they exceed what a double holds. */
-export function budgetRows(db: Database): BudgetRows {
+/** Prepared access to the budget table. Amounts are cast to text: they exceed what a double holds. */
+export function budgetRows(db: Database, spending: SpendingRows): BudgetRows {
   const read = db.prepare<
     { amount: string; period: string; most: string | null },
     [string, string]
@@ -21,41 +20,49 @@ export function budgetRows(db: Database): BudgetRows {
     `SELECT CAST(amount_msat AS TEXT) AS amount, period, CAST(max_payment_msat AS TEXT) AS most
      FROM budget WHERE wallet = ? AND client_pk = ?`,
   );
-  const spent = db.prepare<{ sum: string | null }, [string, string, number]>(
-    `SELECT CAST(sum(amount_msat) AS TEXT) AS sum FROM spending
-     WHERE wallet = ? AND client_pk = ? AND at >= ?`,
+  const readState = db.prepare<{ budget_state: string }, [string, string]>(
+    'SELECT budget_state FROM client WHERE client_pk = ? AND wallet = ?',
   );
-  return {
-    get(walletId, clientPk, nowMs) {
-      const row = read.get(walletId, clientPk);
-      if (!row) return null;
-      const budget: Budget = {
-        amountMsat: BigInt(row.amount),
-        period: row.period as BudgetPeriod,
-        maxPaymentMsat: row.most === null ? null : BigInt(row.most),
-      };
-      const { startsAtMs } = budgetWindow(budget.period, nowMs);
-      return { budget, spentMsat: BigInt(spent.get(walletId, clientPk, startsAtMs)?.sum ?? '0') };
-    },
-  };
-}
-
-/** {@link BudgetStore} over SQLite. */
-export function sqliteBudgets(db: Database, queue: WriteQueue, rows: BudgetRows): BudgetStore {
   const set = db.prepare(
     `INSERT OR REPLACE INTO budget (wallet, client_pk, amount_msat, period, max_payment_msat)
      VALUES (?, ?, ?, ?, ?)`,
   );
   const remove = db.prepare('DELETE FROM budget WHERE wallet = ? AND client_pk = ?');
+
+  function get(walletId: string, clientPk: string): Budget | null {
+    const row = read.get(walletId, clientPk);
+    return (
+      row && {
+        amountMsat: BigInt(row.amount),
+        period: row.period as BudgetPeriod,
+        maxPaymentMsat: row.most === null ? null : BigInt(row.most),
+      }
+    );
+  }
+
   return {
-    set: (walletId, clientPk, budget) =>
-      queue.write(() => {
-        if (budget === null) remove.run(walletId, clientPk);
-        else {
-          const { amountMsat, period, maxPaymentMsat } = budget;
-          set.run(walletId, clientPk, amountMsat, period, maxPaymentMsat);
-        }
-      }),
-    get: async (walletId, clientPk, nowMs) => rows.get(walletId, clientPk, nowMs),
+    standing(walletId, clientPk, nowMs) {
+      const state = readState.get(clientPk, walletId)?.budget_state ?? 'none';
+      const budget = get(walletId, clientPk);
+      const spentMsat =
+        budget === null
+          ? 0n
+          : spending.sum(walletId, clientPk, budgetWindow(budget.period, nowMs).startsAtMs);
+      return { budgetState: state as BudgetState, budget, spentMsat };
+    },
+    set(walletId, clientPk, budget) {
+      const before = get(walletId, clientPk);
+      if (budget === null) remove.run(walletId, clientPk);
+      else {
+        const { amountMsat, period, maxPaymentMsat } = budget;
+        set.run(walletId, clientPk, amountMsat, period, maxPaymentMsat);
+      }
+      if (before?.period !== budget?.period) spending.sumUp(walletId, clientPk);
+    },
   };
+}
+
+/** {@link BudgetStore} over SQLite. */
+export function sqliteBudgets(rows: BudgetRows): BudgetStore {
+  return { get: async (walletId, clientPk, nowMs) => rows.standing(walletId, clientPk, nowMs) };
 }

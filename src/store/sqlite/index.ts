@@ -1,14 +1,18 @@
+import { asStorageError } from '../../model/storage-failure.ts';
 import type { Store } from '../ports.ts';
 import { budgetRows, sqliteBudgets } from './budgets.ts';
+import { sqliteClients } from './clients.ts';
 import { sqliteConnectorState } from './connector-state.ts';
-import { sqliteIdempotency } from './idempotency.ts';
-import { sqliteIntents } from './intents.ts';
+import { idempotencyRows, sqliteIdempotency } from './idempotency.ts';
+import { sqliteIdentity, storeCounter } from './identity.ts';
 import { journalRows, sqliteJournal } from './journal.ts';
 import { sqliteObservations } from './observations.ts';
 import { openDatabase } from './open.ts';
 import { sqliteOutbox } from './outbox.ts';
 import { sqlitePaymentCache } from './payment-cache.ts';
-import { sqliteCredentials, sqliteWatches } from './watches.ts';
+import { spendingRows } from './spending.ts';
+import { spendRows, sqliteSpends } from './spends.ts';
+import { sqliteWatches, watchRows } from './watches.ts';
 import { writeQueue } from './write-queue.ts';
 
 /** Opens the store in a SQLite file, or in memory. Throws StoreUnusable as {@link openDatabase} does. */
@@ -16,22 +20,50 @@ export function openSqliteStore(path: string): Store {
   const db = openDatabase(path);
   const queue = writeQueue(db);
   const journal = journalRows(db);
-  const budgets = budgetRows(db);
+  const spending = spendingRows(db);
+  const budgets = budgetRows(db, spending);
+  const spends = spendRows(db);
+  const watches = watchRows(db);
+  const keys = idempotencyRows(db);
+  const counter = storeCounter(db);
   return {
-    cache: sqlitePaymentCache(db, queue),
-    observations: sqliteObservations(db, queue, journal),
-    journal: sqliteJournal(db, queue, journal),
-    intents: sqliteIntents(db, queue, journal, budgets),
-    watches: sqliteWatches(db, queue),
-    credentials: sqliteCredentials(db, queue),
-    outbox: sqliteOutbox(db, queue),
-    idempotency: sqliteIdempotency(db, queue),
-    budgets: sqliteBudgets(db, queue, budgets),
-    connectorState: sqliteConnectorState(db, queue),
+    cache: readable(sqlitePaymentCache(db, queue)),
+    observations: readable(sqliteObservations(db, queue, { journal, spends, watches, spending })),
+    journal: readable(sqliteJournal(db, queue, journal)),
+    spends: readable(
+      sqliteSpends(db, queue, { spends, journal, watches, budgets, spending, keys, counter }),
+    ),
+    watches: readable(sqliteWatches(db, queue, watches)),
+    clients: readable(sqliteClients(db, queue, budgets, keys, counter)),
+    outbox: readable(sqliteOutbox(db, queue)),
+    idempotency: readable(sqliteIdempotency(db, queue)),
+    budgets: readable(sqliteBudgets(budgets)),
+    connectorState: readable(sqliteConnectorState(db, queue)),
+    identity: readable(sqliteIdentity(db, queue, counter)),
     async close() {
-      // Lets writes that were asked for in this turn reach the file.
-      await queue.write(() => undefined);
-      db.close();
+      try {
+        // Lets writes that were asked for in this turn reach the file.
+        await queue.write(() => undefined);
+      } finally {
+        db.close();
+      }
     },
   };
+}
+
+/** The port with error 8 in place of what SQLite throws when a read finds the database locked or failing. */
+function readable<T extends object>(port: T): T {
+  const entries = Object.entries(port).map(([name, member]) => [
+    name,
+    typeof member !== 'function'
+      ? member
+      : async (...args: unknown[]) => {
+          try {
+            return await member(...args);
+          } catch (error) {
+            throw asStorageError(error);
+          }
+        },
+  ]);
+  return Object.fromEntries(entries) as T;
 }

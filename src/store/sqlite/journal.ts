@@ -7,30 +7,42 @@ import {
   updatedIndexOf,
 } from '../../model/payment.ts';
 import { type UpdatedIndex, updatedAtOfIndex } from '../../model/payment-index.ts';
-import type { PaymentJournal } from '../ports.ts';
+import type { JournalRow, PaymentJournal } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 interface Row {
   readonly json: string;
+  readonly attempt: number | null;
+  readonly after_attempt: number | null;
 }
 
 /** The journal's rows, for the ports that write them inside their own transactions. */
 export interface JournalRows {
-  get(walletId: string, index: string): Payment | null;
-  latest(walletId: string, id: string): Payment | null;
-  /** Writes the payment with the wallet's next updated_at (strictly increasing) and answers it so. */
-  put(walletId: string, payment: Payment, nowMs: number): Payment;
+  get(walletId: string, index: string): JournalRow | null;
+  /** The newest of that id. */
+  latest(walletId: string, id: string): JournalRow | null;
+  /** The row of that id that stands for that attempt. */
+  ofAttempt(walletId: string, id: string, attempt: number): JournalRow | null;
+  /** Writes the row with the wallet's next updated_at (strictly increasing) and returns its payment so. */
+  put(walletId: string, row: JournalRow, nowMs: number): Payment;
+  /** Writes which attempt a row stands for, which is no update of its payment. */
+  setAttempt(walletId: string, index: string, attempt: number): void;
+  setAfterAttempt(walletId: string, index: string, afterAttempt: number): void;
   remove(walletId: string, index: string): void;
 }
 
 /** Prepared access to the journal table. */
 export function journalRows(db: Database): JournalRows {
   const byIndex = db.prepare<Row, [string, string]>(
-    'SELECT json FROM journal WHERE wallet = ? AND idx = ?',
+    'SELECT json, attempt, after_attempt FROM journal WHERE wallet = ? AND idx = ?',
   );
   const byId = db.prepare<Row, [string, string]>(
-    `SELECT json FROM journal INDEXED BY journal_by_id
+    `SELECT json, attempt, after_attempt FROM journal INDEXED BY journal_by_id
      WHERE wallet = ? AND id = ? ORDER BY idx DESC LIMIT 1`,
+  );
+  const byAttempt = db.prepare<Row, [string, string, number]>(
+    `SELECT json, attempt, after_attempt FROM journal INDEXED BY journal_by_attempt
+     WHERE wallet = ? AND id = ? AND attempt = ? LIMIT 1`,
   );
   const last = db.prepare<{ updated_idx: string }, [string]>(
     'SELECT updated_idx FROM journal WHERE wallet = ? ORDER BY updated_idx DESC LIMIT 1',
@@ -47,25 +59,32 @@ export function journalRows(db: Database): JournalRows {
     return Math.max(rowMs, removedTip.get(walletId)?.updated_at ?? 0);
   };
   const upsert = db.prepare(
-    'INSERT OR REPLACE INTO journal (wallet, idx, id, updated_idx, status, json) VALUES (?, ?, ?, ?, ?, ?)',
+    `INSERT OR REPLACE INTO journal (wallet, idx, id, updated_idx, status, json, attempt, after_attempt)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const setAttempt = db.prepare('UPDATE journal SET attempt = ? WHERE wallet = ? AND idx = ?');
+  const setAfter = db.prepare('UPDATE journal SET after_attempt = ? WHERE wallet = ? AND idx = ?');
   const remove = db.prepare('DELETE FROM journal WHERE wallet = ? AND idx = ?');
   return {
     get: (walletId, index) => decodeRow(byIndex.get(walletId, index)),
     latest: (walletId, id) => decodeRow(byId.get(walletId, id)),
-    put(walletId, payment, nowMs) {
+    ofAttempt: (walletId, id, attempt) => decodeRow(byAttempt.get(walletId, id, attempt)),
+    put(walletId, { payment, attempt, afterAttempt }, nowMs) {
       const updated = { ...payment, updatedAtMs: Math.max(nowMs, lastMs(walletId) + 1) };
-      const json = JSON.stringify(encodePayment(updated));
       upsert.run(
         walletId,
         updated.index,
         idOf(updated),
         updatedIndexOf(updated),
         updated.status,
-        json,
+        JSON.stringify(encodePayment(updated)),
+        attempt,
+        afterAttempt,
       );
       return updated;
     },
+    setAttempt: (walletId, index, attempt) => void setAttempt.run(attempt, walletId, index),
+    setAfterAttempt: (walletId, index, after) => void setAfter.run(after, walletId, index),
     remove(walletId, index) {
       // What follows must stand after what was removed, even when the clock is set back meanwhile.
       const beforeMs = lastMs(walletId);
@@ -79,10 +98,10 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
   const tip = db.prepare<{ updated_idx: string }, [string]>(
     'SELECT updated_idx FROM journal WHERE wallet = ? ORDER BY updated_idx DESC LIMIT 1',
   );
-  const after = db.prepare<Row, [string, string, number]>(
+  const after = db.prepare<Pick<Row, 'json'>, [string, string, number]>(
     'SELECT json FROM journal WHERE wallet = ? AND updated_idx > ? ORDER BY updated_idx LIMIT ?',
   );
-  const open = db.prepare<Row, [string]>(
+  const open = db.prepare<Pick<Row, 'json'>, [string]>(
     "SELECT json FROM journal INDEXED BY journal_open WHERE wallet = ? AND status = 'pending' ORDER BY idx",
   );
   return {
@@ -92,21 +111,23 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
     async updatedAfter(walletId, start, limit) {
       return after.all(walletId, start ?? '', limit).map(decode);
     },
-    get: async (walletId, index) => rows.get(walletId, index),
-    latest: async (walletId, id) => rows.latest(walletId, id),
+    get: async (walletId, index) => rows.get(walletId, index)?.payment ?? null,
+    latest: async (walletId, id) => rows.latest(walletId, id)?.payment ?? null,
     open: async (walletId) => open.all(walletId).map(decode),
     setPersonalNote: (walletId, index, note, nowMs) =>
       queue.write(() => {
-        const payment = rows.get(walletId, index);
-        return payment && rows.put(walletId, { ...payment, personalNote: note }, nowMs);
+        const row = rows.get(walletId, index);
+        if (!row) return null;
+        const payment = { ...row.payment, personalNote: note };
+        return rows.put(walletId, { ...row, payment }, nowMs);
       }),
   };
 }
 
-function decode(row: Row): Payment {
+function decode(row: Pick<Row, 'json'>): Payment {
   return decodePayment(JSON.parse(row.json));
 }
 
-function decodeRow(row: Row | null): Payment | null {
-  return row && decode(row);
+function decodeRow(row: Row | null): JournalRow | null {
+  return row && { payment: decode(row), attempt: row.attempt, afterAttempt: row.after_attempt };
 }

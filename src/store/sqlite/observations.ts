@@ -1,14 +1,32 @@
 import type { Database } from 'bun:sqlite';
 import { idOf, isFinal, type Payment } from '../../model/payment.ts';
-import type { ObservationRules, ObservationStore } from '../ports.ts';
+import { paymentIndex } from '../../model/payment-index.ts';
+import type {
+  JournalRow,
+  MatchCandidates,
+  ObservationRules,
+  ObservationStore,
+  ObservedPayment,
+} from '../ports.ts';
 import type { JournalRows } from './journal.ts';
+import type { SpendingRows } from './spending.ts';
+import type { SpendRows } from './spends.ts';
+import type { WatchRows } from './watches.ts';
 import type { WriteQueue } from './write-queue.ts';
+
+/** Tables that an observation touches. */
+interface ObservationParts {
+  readonly journal: JournalRows;
+  readonly spends: SpendRows;
+  readonly watches: WatchRows;
+  readonly spending: SpendingRows;
+}
 
 /** {@link ObservationStore} over SQLite. */
 export function sqliteObservations(
   db: Database,
   queue: WriteQueue,
-  journal: JournalRows,
+  { journal, spends, watches, spending }: ObservationParts,
 ): ObservationStore {
   const readCursor = db.prepare<{ cursor: string | null }, [string]>(
     'SELECT cursor FROM feed_cursor WHERE wallet = ?',
@@ -20,49 +38,60 @@ export function sqliteObservations(
     `INSERT INTO feed_cursor (wallet, cursor) VALUES (?, ?)
      ON CONFLICT (wallet) DO UPDATE SET cursor = excluded.cursor`,
   );
-  const isWatched = db.prepare<{ kind: string }, [string, string, string, string]>(
-    `SELECT kind FROM watch WHERE wallet = ?1 AND
-       (kind, key) IN (VALUES ('payment', ?2), ('offer', ?3), ('address', ?4)) LIMIT 1`,
-  );
-  const endWatch = db.prepare(
-    "DELETE FROM watch WHERE wallet = ? AND kind = 'payment' AND key = ?",
-  );
   // The row stays when its body is pruned, so that an observation seen again is not delivered again.
   const insertDelivery = db.prepare(
     `INSERT INTO delivery (id, wallet, idx, state, body, due_at, created_at)
      VALUES (?1, ?2, ?3, 'pending', ?4, ?5, ?5) ON CONFLICT (id) DO NOTHING`,
   );
-  const settleSpending = db.prepare(
-    'UPDATE spending SET amount_msat = ? WHERE wallet = ? AND idx = ?',
-  );
-  const releaseSpending = db.prepare('DELETE FROM spending WHERE wallet = ? AND idx = ?');
 
-  /** The payment an observation is about: the same index, or one of the same id that is not over yet. */
-  function known(walletId: string, seen: Payment): Payment | null {
-    const same = journal.get(walletId, seen.index);
-    if (same) return same;
-    const latest = journal.latest(walletId, idOf(seen));
-    return latest && (!isFinal(latest) || latest.status === seen.status) ? latest : null;
+  function candidates(
+    walletId: string,
+    { payment, attempt }: ObservedPayment,
+    journaled: boolean,
+  ): MatchCandidates {
+    if (!journaled) {
+      const sameIndex = spends.asJournalRow(walletId, payment.index);
+      return { sameIndex, sameAttempt: null, latest: null };
+    }
+    const id = idOf(payment);
+    return {
+      sameIndex: journal.get(walletId, payment.index),
+      sameAttempt: attempt === null ? null : journal.ofAttempt(walletId, id, attempt),
+      latest: journal.latest(walletId, id),
+    };
+  }
+
+  /** The node has shown this row's attempt, whatever the rules make of what it says of it. */
+  function recognize(walletId: string, row: JournalRow, attempt: number | null): JournalRow {
+    const { index } = row.payment;
+    spends.known(walletId, index, attempt);
+    if (attempt === null || row.attempt !== null) return row;
+    journal.setAttempt(walletId, index, attempt);
+    return { ...row, attempt };
+  }
+
+  /** An attempt that has no row must not replace the row of another one that was created at the same moment. */
+  function atFreeIndex(walletId: string, payment: Payment): Payment {
+    let { createdAtMs, index } = payment;
+    while (journal.get(walletId, index)) {
+      createdAtMs += 1;
+      index = paymentIndex(createdAtMs, idOf(payment));
+    }
+    return { ...payment, createdAtMs, index };
   }
 
   function finalize(walletId: string, payment: Payment, rules: ObservationRules): number {
+    const { index } = payment;
     if (payment.direction === 'outbound') {
-      if (payment.status === 'failed') releaseSpending.run(walletId, payment.index);
-      else {
-        const spentMsat = (payment.amountMsat ?? 0n) + payment.feesMsat;
-        settleSpending.run(spentMsat, walletId, payment.index);
+      if (payment.status === 'failed') spending.release(walletId, index);
+      // An unknown amount leaves what was reserved.
+      else if (payment.amountMsat !== null) {
+        spending.settle(walletId, index, payment.amountMsat + payment.feesMsat);
       }
+      spends.remove(walletId, index);
     }
-    const { index, offerId, address } = payment;
-    const inbound = payment.direction === 'inbound';
-    const watched = isWatched.get(
-      walletId,
-      index,
-      (inbound && offerId) || '',
-      (inbound && address) || '',
-    );
-    if (!watched) return 0;
-    endWatch.run(walletId, index);
+    if (!watches.covers(walletId, payment)) return 0;
+    watches.endPayment(walletId, index);
     const delivery = rules.deliver(payment, walletId);
     if (!delivery) return 0;
     const { id, body, createdAtMs } = delivery;
@@ -75,21 +104,32 @@ export function sqliteObservations(
       return row ? row.cursor : undefined;
     },
     startAt: (walletId, cursor) => queue.write(() => void startCursor.run(walletId, cursor)),
-    apply: (walletId, batch, rules) =>
+    apply: (walletId, { observations, cursor, journaled, nowMs }, rules) =>
       queue.write(() => {
         const changed: Payment[] = [];
         let deliveries = 0;
-        for (const seen of batch.payments) {
-          const previous = batch.journaled ? known(walletId, seen) : null;
-          const next = rules.transition(previous, seen);
+        for (const seen of observations) {
+          const match = rules.match(candidates(walletId, seen, journaled), seen);
+          const row = match && recognize(walletId, match, seen.attempt);
+          const next = rules.transition(row?.payment ?? null, seen);
           if (!next) continue;
-          const payment = batch.journaled
-            ? journal.put(walletId, next, Math.min(batch.nowMs, seen.updatedAtMs))
+          const payment = journaled
+            ? journal.put(
+                walletId,
+                row
+                  ? { ...row, payment: next }
+                  : {
+                      payment: atFreeIndex(walletId, next),
+                      attempt: seen.attempt,
+                      afterAttempt: null,
+                    },
+                Math.min(nowMs, seen.payment.updatedAtMs),
+              )
             : next;
           changed.push(payment);
           if (isFinal(payment)) deliveries += finalize(walletId, payment, rules);
         }
-        if (batch.cursor !== null) moveCursor.run(walletId, batch.cursor);
+        if (cursor !== null) moveCursor.run(walletId, cursor);
         return { changed, deliveries };
       }),
   };

@@ -1,37 +1,52 @@
 import { Database } from 'bun:sqlite';
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
-import { MIGRATIONS } from './migrations/index.ts';
+import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
 
-/** A database file that must not be used as it is; the message says what to do. */
+/** A database file that must not or cannot be used as it is; the message says what to do. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }
 
+/** At the start nothing else runs yet, so that a program that is about to end may be waited for. */
+const OPENING_BUSY_MS = 5000;
+/** Blocks the event loop: the write queue waits for longer locks. */
+const BUSY_MS = 20;
+
 /**
  * Opens a SQLite database with the settings that money needs and brings its schema up to date in one transaction.
  * The file is created readable by its owner only. Throws {@link StoreUnusable} for a corrupted file and for one
- * that a newer version wrote; neither is touched.
+ * that a newer version wrote, neither of which is touched, and for one that cannot be read and written.
  */
 export function openDatabase(path: string): Database {
-  if (path !== ':memory:' && !existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
-  const db = new Database(path, { create: true, readwrite: true, safeIntegers: false });
+  let db: Database | null = null;
   try {
+    if (path !== ':memory:') requireAccess(path);
+    db = new Database(path, { create: true, readwrite: true, safeIntegers: false });
     prepare(db, path);
+    if (path !== ':memory:') chmodSync(path, 0o600);
+    return db;
   } catch (error) {
-    db.close();
+    db?.close();
     throw asUnusable(error, path);
   }
-  if (path !== ':memory:') chmodSync(path, 0o600);
-  return db;
+}
+
+/** Makes the file where there is none. SQLite itself does not tell a file of another user from a read-only disk. */
+function requireAccess(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
+  accessSync(path, constants.R_OK | constants.W_OK);
+  accessSync(dirname(path), constants.W_OK);
 }
 
 function prepare(db: Database, path: string): void {
+  db.run(`PRAGMA busy_timeout = ${OPENING_BUSY_MS}`);
   const { user_version: version } = db.query('PRAGMA user_version').get() as {
     user_version: number;
   };
-  if (version > MIGRATIONS.length) {
+  if (version > SCHEMA_VERSION) {
     throw new StoreUnusable(
-      `${path} was written by a newer version of wallet-sidecar (schema ${version}, this version knows ${MIGRATIONS.length}): start that version, or use another --data-dir.`,
+      `${path} was written by a newer version of wallet-sidecar (schema ${version}, this version knows ${SCHEMA_VERSION}): start that version, or use another --data-dir.`,
     );
   }
   if (version === 0) requireEmpty(db, path);
@@ -39,10 +54,10 @@ function prepare(db: Database, path: string): void {
   // Only now, since it writes into the file.
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
-  db.run('PRAGMA busy_timeout = 5000');
   db.run('PRAGMA temp_store = MEMORY');
   db.run('PRAGMA cache_size = -16000');
-  if (version < MIGRATIONS.length) migrate(db, version);
+  if (version < SCHEMA_VERSION) db.transaction(() => migrate(db, version)).immediate();
+  db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
 }
 
 function requireEmpty(db: Database, path: string): void {
@@ -59,24 +74,44 @@ function checkQuickly(db: Database, path: string): void {
   const tables = db.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
     name: string;
   }[];
-  if (tables.length === 0) throw new StoreUnusable(corrupted(path));
+  if (tables.length === 0) throw new StoreUnusable(sentence(path, CORRUPTED));
   for (const { name } of tables) db.query(`SELECT * FROM "${name}" LIMIT 1`).get();
 }
 
-function migrate(db: Database, from: number): void {
-  db.transaction(() => {
-    for (const step of MIGRATIONS.slice(from)) db.run(step);
-    db.run(`PRAGMA user_version = ${MIGRATIONS.length}`);
-  }).immediate();
-}
+const CORRUPTED =
+  'is corrupted: stop here, keep a copy of the file, and restore it from a backup or move it away to start with an empty one. It was not changed.';
+const NOT_OURS =
+  'cannot be opened for reading and writing by this user: give this user the file and its directory (chown), or use another --data-dir.';
+const READ_ONLY =
+  'cannot be written, since the file, its directory or the disk is read-only: make it writable, or use another --data-dir.';
+const FULL = 'cannot be written, since the disk is full: free space, then start again.';
+const FAILING =
+  'cannot be read or written, since the disk is failing: check the disk, and restore the file from a backup on a good one.';
+const LOCKED =
+  'is locked by another program: end that program, then start again, or use another --data-dir.';
+
+/** What is wrong, by the code that the system or SQLite gives, and what to do about it. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^SQLITE_(CORRUPT|NOTADB)/, CORRUPTED],
+  [/^(EACCES|EPERM|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH)/, NOT_OURS],
+  [/^(EROFS|SQLITE_READONLY)/, READ_ONLY],
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, FULL],
+  [/^(EIO|SQLITE_IOERR)/, FAILING],
+  [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, LOCKED],
+];
 
 function asUnusable(error: unknown, path: string): unknown {
-  const code = (error as { code?: string }).code;
-  return code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB'
-    ? new StoreUnusable(corrupted(path), { cause: error })
-    : error;
+  const code = `${(error as { code?: unknown }).code}`;
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new StoreUnusable(
+      `${path} cannot be made, since ${dirname(path)} is not a directory: create that directory, or use another --data-dir.`,
+      { cause: error },
+    );
+  }
+  const reason = REASONS.find(([codes]) => codes.test(code))?.[1];
+  return reason === undefined ? error : new StoreUnusable(sentence(path, reason), { cause: error });
 }
 
-function corrupted(path: string): string {
-  return `${path} is corrupted: stop here, keep a copy of the file, and restore it from a backup or move it away to start with an empty one. It was not changed.`;
+function sentence(path: string, reason: string): string {
+  return `${path} ${reason}`;
 }

@@ -1,18 +1,49 @@
 import type { Database } from 'bun:sqlite';
-import type { CredentialStore, Watch, WatchStore } from '../ports.ts';
+import type { Payment } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { Watch, WatchStore } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** {@link WatchStore} over SQLite. */
-export function sqliteWatches(db: Database, queue: WriteQueue): WatchStore {
+/** Watches, for the ports that write them inside their own transactions. */
+export interface WatchRows {
+  add(walletId: string, watch: Watch): void;
+  /** Ends the watch of one payment; those of offers and addresses go on. */
+  endPayment(walletId: string, index: PaymentIndex): void;
+  /** Whether the payment is watched itself, or arrived on an offer or address that is. */
+  covers(walletId: string, payment: Payment): boolean;
+}
+
+/** Prepared access to the watch table. */
+export function watchRows(db: Database): WatchRows {
   const add = db.prepare(
     'INSERT INTO watch (wallet, kind, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
+  const endPayment = db.prepare(
+    "DELETE FROM watch WHERE wallet = ? AND kind = 'payment' AND key = ?",
+  );
+  const covering = db.prepare<{ kind: string }, [string, string, string, string]>(
+    `SELECT kind FROM watch WHERE wallet = ?1 AND
+       (kind, key) IN (VALUES ('payment', ?2), ('offer', ?3), ('address', ?4)) LIMIT 1`,
+  );
+  return {
+    add: (walletId, watch) => void add.run(walletId, watch.kind, keyOf(watch)),
+    endPayment: (walletId, index) => void endPayment.run(walletId, index),
+    covers(walletId, { index, direction, offerId, address }) {
+      const inbound = direction === 'inbound';
+      const arrivedOn = [(inbound && offerId) || '', (inbound && address) || ''] as const;
+      return covering.get(walletId, index, ...arrivedOn) !== null;
+    },
+  };
+}
+
+/** {@link WatchStore} over SQLite. */
+export function sqliteWatches(db: Database, queue: WriteQueue, rows: WatchRows): WatchStore {
   const wallets = db.prepare<{ wallet: string }, []>('SELECT DISTINCT wallet FROM watch');
   const has = db.prepare<{ kind: string }, [string]>(
     'SELECT kind FROM watch WHERE wallet = ? LIMIT 1',
   );
   return {
-    add: (walletId, watch) => queue.write(() => void add.run(walletId, watch.kind, keyOf(watch))),
+    add: (walletId, watch) => queue.write(() => rows.add(walletId, watch)),
     wallets: async () => wallets.all().map(({ wallet }) => wallet),
     has: async (walletId) => has.get(walletId) !== null,
   };
@@ -27,21 +58,4 @@ function keyOf(watch: Watch): string {
     case 'address':
       return watch.address;
   }
-}
-
-/** {@link CredentialStore} over SQLite. */
-export function sqliteCredentials(db: Database, queue: WriteQueue): CredentialStore {
-  const remember = db.prepare(
-    'INSERT OR REPLACE INTO credential (wallet, client_pk, credentials) VALUES (?, ?, ?)',
-  );
-  const known = db.prepare<{ credentials: string }, [string]>(
-    'SELECT credentials FROM credential WHERE wallet = ?',
-  );
-  const forget = db.prepare('DELETE FROM credential WHERE wallet = ? AND client_pk = ?');
-  return {
-    remember: (walletId, clientPk, credentials) =>
-      queue.write(() => void remember.run(walletId, clientPk, credentials)),
-    known: async (walletId) => known.all(walletId).map((row) => row.credentials),
-    forget: (walletId, clientPk) => queue.write(() => void forget.run(walletId, clientPk)),
-  };
 }

@@ -46,7 +46,12 @@ export async function payAny(
   switch (method.kind) {
     case 'offer': {
       const { viaName } = method;
-      const plan = planOfferPayment({ ...payment, offer: method.text, viaName }, session, fees);
+      const plan = planOfferPayment(
+        { ...payment, offer: method.text, viaName },
+        session,
+        fees,
+        context.names,
+      );
       return sendAndWait(context, plan);
     }
     case 'invoice': {
@@ -65,6 +70,7 @@ export async function payAny(
         amountMsat: payment.amountMsat,
         priority: 'normal',
         clientPaymentId: null,
+        maxFeeMsat: request.maxFeeMsat,
         personalNote: request.personalNote,
       });
   }

@@ -51,6 +51,8 @@ export function planInvoicePayment(
   const amountMsat = agreedAmountMsat(invoice.amountMsat, request.amountMsat);
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
   const { personalNote, message } = request;
+  // Bech32 knows two spellings of the same string; one is kept and sent.
+  const text = request.invoice.toLowerCase();
   return {
     id: paymentId('ln', invoice.paymentHash),
     rail: 'invoice',
@@ -59,11 +61,12 @@ export function planInvoicePayment(
     again: 'after-failure',
     details: {
       hash: invoice.paymentHash,
-      invoice: request.invoice,
+      invoice: text,
       expiresAtMs: invoice.expiresAtMs,
       personalNote,
       message,
     },
+    sign: null,
     start: (identity) =>
       node.payInvoice({
         ...identity,
@@ -71,7 +74,7 @@ export function planInvoicePayment(
         maxFeeMsat,
         personalNote,
         message,
-        invoice: request.invoice,
+        invoice: text,
       }),
   };
 }

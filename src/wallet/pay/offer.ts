@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hex } from '@scure/base';
 import { decodeOffer, type Offer, offerUnpayableReason } from '../../codecs/bolt12/index.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
 import { NETWORKS } from '../../codecs/network.ts';
@@ -6,6 +6,7 @@ import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
+import type { EffectNames } from '../effect-names.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
 import type { SendPlan } from './send.ts';
@@ -45,6 +46,7 @@ export function planOfferPayment(
   request: OfferPaymentRequest,
   session: Session,
   fees: FeePolicy,
+  names: EffectNames,
 ): SendPlan {
   const offers = nodeGroup(session, 'offers');
   const offer = readOffer(request.offer);
@@ -60,12 +62,13 @@ export function planOfferPayment(
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
   return {
     // An offer can be paid many times, so each payment is told apart by an id of its own.
-    id: paymentId('fs', randomBytes(32).toString('hex')),
+    id: paymentId('fs', hex.encode(names.bytes('payment'))),
     rail: 'offer',
     amountMsat,
     maxFeeMsat,
     again: 'never',
     details: { offerId: offer.offerId, message, personalNote },
+    sign: null,
     start: (identity) =>
       offers.payOffer({
         ...identity,

@@ -1,8 +1,11 @@
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, isApiError } from '../../model/errors.ts';
 import { blankPayment, isFinal, type Payment, type Rail } from '../../model/payment.ts';
 import { type PaymentId, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
-import { prepareWatch, type Session } from '../session.ts';
-import { waitForFinal } from '../wait.ts';
+import type { SendReport, SignedSend } from '../../nodes/node.ts';
+import { requireWithinBudget } from '../budget.ts';
+import type { EffectNames } from '../effect-names.ts';
+import { allows, type Session } from '../session.ts';
+import { waitUntil } from '../wait.ts';
 
 /** What the request that sends brings along, whatever the rail. */
 export interface SendContext {
@@ -11,8 +14,15 @@ export interface SendContext {
   readonly signal: AbortSignal;
   /** The request's Idempotency-Key; its row learns the payment's index before anything is sent. */
   readonly idempotencyKey: string | null;
+  readonly names: EffectNames;
   /** Told of the payment as soon as it is on its way, or found to be. */
   readonly onSent: (payment: Payment) => void;
+}
+
+/** The wallet's own identity of a send. */
+export interface SendIdentity {
+  readonly index: PaymentIndex;
+  readonly createdAtMs: number;
 }
 
 /** A payment about to be made. */
@@ -26,14 +36,16 @@ export interface SendPlan {
   readonly again: 'after-failure' | 'never';
   /** What is known of the payment before the node is asked. */
   readonly details: Partial<Payment>;
-  /** Asks the node; durable in the node when it answers. */
-  readonly start: (identity: { index: PaymentIndex; createdAtMs: number }) => Promise<Payment>;
+  /** Makes what is sent, which is stored before the node is asked to send it; null where there is nothing to make. */
+  readonly sign: ((identity: SendIdentity) => Promise<SignedSend>) | null;
+  /** Asks the node to send. */
+  readonly start: (identity: SendIdentity, signed: SignedSend | null) => Promise<SendReport>;
 }
 
 /**
- * Makes a payment at most once: an id that is on its way or done is not sent again, whoever asks. The watch, the
- * budget reservation and, for nodes without a history, the payment itself are durable before the node is asked
- * (decisions section 5). Answers the payment as it stands once the node has it, and whether this call began it.
+ * Makes a payment at most once: an id that is on its way or done is not sent again, whoever asks (decisions section
+ * 5). A spend is named and begun in one transaction, asked in a committed one before the request leaves, and known
+ * when the node has shown it. Returns the payment as it stands once the node has it, or pending when that is unknown.
  */
 export async function send(
   context: SendContext,
@@ -41,13 +53,12 @@ export async function send(
 ): Promise<{ payment: Payment; begun: boolean }> {
   const { session } = context;
   const sent = await session.locks.run(plan.id, async () => {
-    const previous = await session.history.latest(plan.id);
-    if (previous && previous.direction !== 'outbound') {
-      throw new ApiError(
-        'refused',
-        'This invoice is your own: it cannot be paid from the wallet it pays into.',
-      );
-    }
+    const previous = await beforeSending(async () => {
+      await session.resolver.ready();
+      const latest = await session.history.latest(plan.id);
+      if (latest) await requireMayMeet(session, latest);
+      return latest;
+    });
     const mayBegin = !previous || (previous.status === 'failed' && plan.again === 'after-failure');
     return mayBegin
       ? { payment: await begin(context, plan, previous), begun: true }
@@ -63,14 +74,48 @@ export async function sendAndWait(context: SendContext, plan: SendPlan): Promise
   // Held from before the start, so that one feed serves the sending and the waiting.
   const release = session.feed.hold();
   try {
-    const { payment, begun } = await send(context, plan);
-    const settled = isFinal(payment) && session.node.history !== undefined;
-    const final = settled ? payment : await waitForFinal(session, payment.index, context.signal);
-    // The node may tell us sooner than its feed; what the outcome changes here is stored before it is answered.
-    if (begun) await session.feed.apply({ payments: [final], cursor: null }, session);
-    return final;
+    const { payment } = await send(context, plan);
+    return await endOf(session, payment, context.signal);
   } finally {
     release();
+  }
+}
+
+/** The payment once it is final. Throws with `data.sent: "unknown"` when the wait ends before. */
+export function endOf(session: Session, payment: Payment, signal: AbortSignal): Promise<Payment> {
+  return reached(session, payment, isFinal, signal);
+}
+
+/** An on-chain payment once the node has shown its transaction; see {@link endOf}. */
+export function broadcastOf(
+  session: Session,
+  payment: Payment,
+  signal: AbortSignal,
+): Promise<Payment> {
+  return reached(session, payment, (one) => one.txid !== null || isFinal(one), signal);
+}
+
+async function reached(
+  session: Session,
+  payment: Payment,
+  isReached: (payment: Payment) => boolean,
+  signal: AbortSignal,
+): Promise<Payment> {
+  if (isReached(payment)) return payment;
+  const stop = new AbortController();
+  try {
+    const now = await Promise.race([
+      waitUntil(session, payment.index, isReached, signal),
+      session.resolver.outOfReach(payment.index, stop.signal),
+    ]);
+    // The node may show the end sooner than its feed does; what that changes here is stored before it is returned.
+    if (session.node.history)
+      await session.feed.record({ payment: now, attempt: null }, session.node);
+    return now;
+  } catch (error) {
+    throw error instanceof ApiError ? error.with({ sent: 'unknown', index: payment.index }) : error;
+  } finally {
+    stop.abort();
   }
 }
 
@@ -80,12 +125,13 @@ async function begin(
   previous: Payment | null,
 ): Promise<Payment> {
   const { session, idempotencyKey } = context;
-  const { store, userPk: walletId, node } = session;
+  const { node } = session;
   const nowMs = node.clock.now();
   // The newest payment of an id is the one created last, also when the clock was set back in between: an earlier
   // one that failed must not hide it, or the next request would pay again.
   const createdAtMs = Math.max(nowMs, (previous?.createdAtMs ?? 0) + 1);
   const index = paymentIndex(createdAtMs, plan.id);
+  const identity = { index, createdAtMs };
   const pending = {
     ...blankPayment({
       index,
@@ -99,36 +145,142 @@ async function begin(
     amountMsat: plan.amountMsat,
     ...plan.details,
   };
-  const clientPk = session.client()?.clientPk;
-  await prepareWatch(session);
-  await store.intents.begin(walletId, {
-    payment: pending,
-    journaled: node.history === undefined,
-    idempotencyKey,
-    reservation:
-      clientPk === undefined
+  const signed = await beforeSending(async () => {
+    const afterAttempt = plan.rail === 'onchain' ? null : await node.newestAttempt();
+    await session.feed.prepare(node);
+    await reserveAndBegin(session, {
+      payment: pending,
+      journaled: node.history === undefined,
+      // Where nothing is made before the node is asked, one commit serves both.
+      state: plan.sign === null ? 'asked' : 'begun',
+      afterAttempt,
+      plan: null,
+      caller: session.caller.id,
+      idempotencyKey,
+      reservation: session.isOwner
         ? null
-        : { clientPk, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
+        : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
+    });
+    try {
+      requireStillGood(session);
+      return plan.sign === null ? null : await signAndStore(session, plan.sign, identity);
+    } catch (error) {
+      await giveUp(session, index);
+      throw error;
+    }
   });
   session.feed.watchAdded();
-  let started: Payment;
-  try {
-    started = await plan.start({ index, createdAtMs });
-  } catch (error) {
-    return undo(context, pending, error);
-  }
-  return session.feed.record(started, session);
+  return startedPayment(session, pending, await startSafely(plan, identity, signed));
 }
 
-/** After a failed start: forgets the payment when nothing was sent, and keeps it pending when that is unknown. */
-async function undo(context: SendContext, pending: Payment, error: unknown): Promise<Payment> {
-  const { session, idempotencyKey } = context;
-  const unknown = !(error instanceof ApiError) || error.outcomeUnknown;
-  if (unknown) {
-    const started = session.node.history ? await session.node.payment(pending.index) : pending;
-    if (started) return started;
+async function reserveAndBegin(
+  session: Session,
+  spend: Parameters<Session['store']['spends']['begin']>[1],
+): Promise<void> {
+  const { store, userPk, guard } = session;
+  const budgeted = session.hasBudget();
+  if (budgeted) guard.requireTrusted();
+  await store.spends.begin(userPk, spend, requireWithinBudget);
+  if (budgeted) await guard.keepUp();
+}
+
+/** Signs, and stores what was signed before anybody is asked to publish it. */
+async function signAndStore(
+  session: Session,
+  sign: NonNullable<SendPlan['sign']>,
+  identity: SendIdentity,
+): Promise<SignedSend> {
+  const signed = await sign(identity);
+  try {
+    requireStillGood(session);
+    await session.store.spends.asked(session.userPk, identity.index, {
+      plan: JSON.stringify(signed),
+      afterAttempt: null,
+    });
+  } catch (error) {
+    await session.node.onchain?.release(signed).catch(() => undefined);
+    throw error;
   }
-  await session.store.intents.abandon(session.userPk, pending.index, idempotencyKey);
+  return signed;
+}
+
+async function startSafely(
+  plan: SendPlan,
+  identity: SendIdentity,
+  signed: SignedSend | null,
+): Promise<SendReport> {
+  try {
+    return await plan.start(identity, signed);
+  } catch (error) {
+    // A connector reports; what it throws instead proves nothing.
+    const known = error instanceof ApiError ? error : null;
+    return {
+      state: 'unknown',
+      error: known ?? new ApiError('internal', 'The send broke off.', { cause: error }),
+    };
+  }
+}
+
+/** What a report means for the payment: the wallet alone decides (architecture, a spend is a state machine). */
+async function startedPayment(
+  session: Session,
+  pending: Payment,
+  report: SendReport,
+): Promise<Payment> {
+  switch (report.state) {
+    case 'known':
+      return session.feed.record(report, session.node);
+    case 'refused':
+      await giveUp(session, pending.index);
+      throw report.error.with({ sent: 'no' });
+    case 'unknown':
+      session.log.warn(
+        'The node may have been asked to send and has not said so; it is asked again.',
+        {
+          walletId: session.userPk,
+          index: pending.index,
+          error: report.error,
+        },
+      );
+      session.resolver.mind();
+      return pending;
+  }
+}
+
+async function giveUp(session: Session, index: PaymentIndex): Promise<void> {
+  await session.store.spends.abandon(session.userPk, index);
   await session.feed.refreshWatched();
-  throw error;
+}
+
+/** A payment of the same id that was made before: its own payer may see it, and whoever may read payments. */
+async function requireMayMeet(session: Session, previous: Payment): Promise<void> {
+  if (previous.direction !== 'outbound') {
+    throw new ApiError(
+      'refused',
+      'This invoice is your own: it cannot be paid from the wallet it pays into.',
+    );
+  }
+  if (session.isOwner || allows(session, 'get_payment_by_id')) return;
+  const caller = await session.store.spends.callerOf(session.userPk, previous.index);
+  if (caller === session.caller.id || previous.status === 'failed') return;
+  throw new ApiError(
+    'refused',
+    'Another client of this wallet has paid this already or is paying it.',
+    {
+      data: { status: previous.status },
+    },
+  );
+}
+
+function requireStillGood(session: Session): void {
+  if (session.ended.aborted) throw session.ended.reason;
+}
+
+/** Runs what happens before the node is asked: its errors say that nothing was sent. */
+async function beforeSending<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isApiError(error) ? error.with({ sent: 'no' }) : error;
+  }
 }

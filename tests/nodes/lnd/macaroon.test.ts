@@ -2,12 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { PERMISSIONS } from '../../../src/model/permissions.ts';
-import {
-  bakingBeyondFull,
-  operationsFor,
-  operationsToFollow,
-  permissionsOf,
-} from '../../../src/nodes/lnd/grants.ts';
+import { operationsFor, permissionsOf } from '../../../src/nodes/lnd/grants.ts';
 import {
   mintMacaroon,
   readMacaroon,
@@ -80,17 +75,30 @@ describe('grants', () => {
   const uris = (permissions: Parameters<typeof operationsFor>[0]) =>
     operationsFor(permissions).map(({ action }) => action);
 
-  test('a grant needs the methods of its permissions, GetInfo, and nothing else', () => {
+  test("a token allows what its permissions do and GetInfo; look-ups are made with the owner's", () => {
     expect(uris(['create_invoice'])).toEqual([
       '/lnrpc.Lightning/GetInfo',
       '/lnrpc.Lightning/AddInvoice',
-      '/lnrpc.Lightning/LookupInvoice',
+    ]);
+    expect(uris(['pay_invoice'])).toEqual([
+      '/lnrpc.Lightning/GetInfo',
+      '/routerrpc.Router/SendPaymentV2',
+    ]);
+    expect(uris(['pay_onchain'])).toEqual([
+      '/lnrpc.Lightning/GetInfo',
+      '/walletrpc.WalletKit/FundPsbt',
+      '/walletrpc.WalletKit/FinalizePsbt',
+      '/walletrpc.WalletKit/PublishTransaction',
     ]);
     expect(uris(['update_personal_note'])).toEqual(['/lnrpc.Lightning/GetInfo']);
   });
 
-  test('only what sends can send, and only what bakes can bake', () => {
-    const sending = ['/routerrpc.Router/SendPaymentV2', '/lnrpc.Lightning/SendCoins'];
+  test('only what sends can send, and no token of a client can make, list or end tokens', () => {
+    const sending = [
+      '/routerrpc.Router/SendPaymentV2',
+      '/walletrpc.WalletKit/FinalizePsbt',
+      '/walletrpc.WalletKit/PublishTransaction',
+    ];
     for (const permission of PERMISSIONS) {
       const methods = uris([permission]);
       const spends = permission === 'pay_invoice' || permission === 'pay_onchain';
@@ -98,25 +106,24 @@ describe('grants', () => {
         permission,
         spends,
       ]);
-      const bakes = permission === 'create_client' || permission === 'update_client';
-      expect([permission, methods.includes('/lnrpc.Lightning/BakeMacaroon')]).toEqual([
+      expect([permission, methods.filter((method) => method.includes('Macaroon'))]).toEqual([
         permission,
-        bakes,
+        [],
       ]);
     }
-    const follows = operationsToFollow().map(({ action }) => action);
-    expect(follows.some((method) => /Send|Add|Bake|Delete|Open|Close|New/.test(method))).toBe(
-      false,
-    );
   });
 
-  test('a macaroon for a grant is good for that grant and for no permission that needs more', () => {
-    const granted = ['node_info', 'create_invoice'] as const;
-    const found = permissionsOf(operationsFor([...granted]));
-    expect(found).toEqual(expect.arrayContaining([...granted]));
-    for (const absent of ['pay_invoice', 'pay_onchain', 'create_client', 'open_channel'] as const) {
-      expect(found).not.toContain(absent);
-    }
+  test('a configured macaroon is good for a permission only with the look-ups that it needs', () => {
+    const uri = (action: string) => ({ entity: 'uri', action });
+    const pay = uri('/routerrpc.Router/SendPaymentV2');
+    const lookups = [
+      '/lnrpc.Lightning/ListChannels',
+      '/lnrpc.Lightning/ListPayments',
+      '/routerrpc.Router/TrackPaymentV2',
+    ].map(uri);
+    expect(permissionsOf([pay])).not.toContain('pay_invoice');
+    expect(permissionsOf([pay, ...lookups])).toContain('pay_invoice');
+    expect(permissionsOf([pay, ...lookups])).not.toContain('pay_onchain');
   });
 
   test('an LND macaroon by entity is understood: readonly reads and cannot spend', () => {
@@ -133,11 +140,6 @@ describe('grants', () => {
     expect(found).toContain('get_updated_payments');
     expect(found).not.toContain('create_invoice');
     expect(found).not.toContain('pay_onchain');
-  });
-
-  test('who may bake may do everything, so it is granted with everything only', () => {
-    expect(bakingBeyondFull(['create_client'])).toBe('create_client');
-    expect(bakingBeyondFull(['revoke_client', 'list_clients'])).toBeNull();
-    expect(bakingBeyondFull(PERMISSIONS)).toBeNull();
+    expect(found).not.toContain('create_client');
   });
 });

@@ -5,6 +5,7 @@ import { createBase58check, hex } from '@scure/base';
 import { DERIVATION_LABELS, derive } from '../../../src/model/root-seed.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
 import { createWallet, unlockWallet } from '../../../src/nodes/lnd/root-wallet.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 
 const SEED = new Uint8Array(32).fill(7);
 /** HKDF-SHA256 of the seed, computed with another implementation (node:crypto's hkdfSync). */
@@ -38,7 +39,7 @@ beforeEach(() => {
   state = 'NON_EXISTING';
   requests = [];
 });
-const rest = () => new LndRest({ url: fakeLnd.url.origin, cert: null }, null);
+const rest = () => new LndRest(new RemoteEndpoint({ url: fakeLnd.url.origin, cert: null }), null);
 
 test('what follows from a root seed for LND never changes', () => {
   expect(hex.encode(derive(SEED, DERIVATION_LABELS.lndMaster))).toBe(VECTORS.master);

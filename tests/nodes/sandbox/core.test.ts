@@ -72,12 +72,12 @@ test('the feed gives what was before and what comes, with no gap, while payments
   const { node } = await sandbox.connector.connectRoot(Buffer.from(wallet.rootSeed, 'hex'));
   const seen = new Set<string>();
   const reading = (async () => {
-    for await (const { payments } of node.updates({
+    for await (const { observations } of node.updates({
       after: null,
       open: async () => [],
       signal: stop.signal,
     })) {
-      for (const payment of payments) seen.add(`${idOf(payment)} ${payment.status}`);
+      for (const { payment } of observations) seen.add(`${idOf(payment)} ${payment.status}`);
     }
   })();
   const made: string[] = [];
@@ -117,15 +117,18 @@ test('whatever the node answers, refuses or tells its feed is in the file by the
       partnerPk: null,
       partnerPropFeePpm: null,
       partnerBaseFeeMsat: null,
+      preimage: null,
     });
   const told: (string | undefined)[][] = [];
   const reading = (async () => {
-    for await (const { payments } of node.updates({
+    for await (const { observations } of node.updates({
       after: null,
       open: async () => [],
       signal: stop.signal,
     })) {
-      for (const { index, status } of payments) told.push([status, inFile(index)]);
+      for (const { payment } of observations) {
+        told.push([payment.status, inFile(payment.index)]);
+      }
     }
   })();
   for (let round = 0; round < 10; round++) {
@@ -137,7 +140,7 @@ test('whatever the node answers, refuses or tells its feed is in the file by the
         .catch(() => null)
         .then(() => inFile(payment.index));
     const look = () =>
-      node.payment(payment.index).then((seen) => [seen?.status, inFile(payment.index)]);
+      node.payment(payment.index).then((seen) => [seen?.payment.status, inFile(payment.index)]);
     const [paid, refusedAgain, [seen, kept]] = await Promise.all([pay(), pay(), look()]);
     expect([paid, refusedAgain, seen, kept]).toEqual(Array(4).fill('completed'));
   }
@@ -176,10 +179,13 @@ test('a payment that was on its way when the process ended is finished at the ne
   });
   // The first transaction has committed; closing now leaves the second undone.
   await first.connector.close();
-  expect((await pending).status).toBe('pending');
+  expect(await pending).toMatchObject({ state: 'known', payment: { status: 'pending' } });
   const second = open(path);
   const { node: again } = await second.connector.connectRoot(seed);
-  expect(await again.payment(index)).toMatchObject({ status: 'completed', amountMsat: 5_000_000n });
+  expect(await again.payment(index)).toMatchObject({
+    payment: { status: 'completed', amountMsat: 5_000_000n },
+    attempt: null,
+  });
   const after = await again.info();
   expect(before.lightningBalanceMsat - after.lightningBalanceMsat).toBe(5_000_000n + 6_000n);
   await second.connector.close();

@@ -49,6 +49,7 @@ function setUp() {
       partnerPk: null,
       partnerPropFeePpm: null,
       partnerBaseFeeMsat: null,
+      preimage: null,
     });
   return { world, wallet, reload, service, named, first, second, invoice };
 }

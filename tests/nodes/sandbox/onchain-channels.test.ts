@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { MINING_FEES } from '../../../src/nodes/sandbox/chain/broadcast.ts';
 import { balanceMsat, transfer } from '../../../src/nodes/sandbox/ledger.ts';
-import { onchainBalances, payOnchain } from '../../../src/nodes/sandbox/onchain.ts';
+import { onchainBalances } from '../../../src/nodes/sandbox/onchain.ts';
 import {
   fundingScript,
   payToWallet,
   spendToScript,
 } from '../../../src/nodes/sandbox/onchain-channels.ts';
 import { OUTSIDE_ONCHAIN } from '../../../src/nodes/sandbox/onchain-owners.ts';
-import { confirmations, onchainWorld } from './onchain-world.ts';
+import { confirmations, onchainWorld, payOnchain } from './onchain-world.ts';
 
 const OURS = `channel:${'11'.repeat(32)}:ours`;
 const THEIRS = `channel:${'11'.repeat(32)}:theirs`;

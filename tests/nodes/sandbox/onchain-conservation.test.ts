@@ -1,18 +1,25 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
+import type { PayOnchainCommand, SignedSend } from '../../../src/nodes/node.ts';
 import { MINING_FEES } from '../../../src/nodes/sandbox/chain/broadcast.ts';
 import { GENESIS } from '../../../src/nodes/sandbox/chain/genesis.ts';
-import { closeChannel, liveChannels, openChannel } from '../../../src/nodes/sandbox/channels.ts';
+import { closeChannel, openChannel } from '../../../src/nodes/sandbox/channel-orders.ts';
+import { liveChannels } from '../../../src/nodes/sandbox/channels.ts';
 import { balanceMsat } from '../../../src/nodes/sandbox/ledger.ts';
 import { startOfferPayment } from '../../../src/nodes/sandbox/lightning.ts';
 import { createOffer } from '../../../src/nodes/sandbox/offers.ts';
-import { nextUnusedAddress, payOnchain } from '../../../src/nodes/sandbox/onchain.ts';
+import { nextUnusedAddress } from '../../../src/nodes/sandbox/onchain.ts';
 import { replaceOutsidePayment } from '../../../src/nodes/sandbox/onchain-replace.ts';
+import {
+  publishOnchain,
+  releaseSigned,
+  signOnchain,
+} from '../../../src/nodes/sandbox/onchain-send.ts';
 import { paySpontaneously } from '../../../src/nodes/sandbox/outside.ts';
 import { payOfferFromOutside } from '../../../src/nodes/sandbox/outside-offers.ts';
 import type { World } from '../../../src/nodes/sandbox/world.ts';
-import { ledgerGaps, onchainWorld } from './onchain-world.ts';
+import { ledgerGaps, onchainWorld, payOnchain } from './onchain-world.ts';
 
 const steps = fc.array(
   fc.record({
@@ -21,6 +28,10 @@ const steps = fc.array(
       'outside offer',
       'spontaneous',
       'onchain',
+      'sign',
+      'publish',
+      'release',
+      'time',
       'fund',
       'replace',
       'open',
@@ -31,7 +42,7 @@ const steps = fc.array(
     sats: fc.integer({ min: 300, max: 80_000 }),
     id: fc.constantFrom('a', 'b', 'c', 'd'),
   }),
-  { maxLength: 20 },
+  { maxLength: 25 },
 );
 
 function total(world: World): bigint {
@@ -57,6 +68,7 @@ describe('money across all rails', () => {
         );
         const outside = createOffer(world, { kind: 'outside', behavior: 'settle' }, terms).offer;
         const unconfirmed: string[] = [];
+        const signed: { payer: string; order: PayOnchainCommand; send: SignedSend }[] = [];
         for (const { kind, from, sats, id } of operations) {
           const payer = wallets[from] ?? '';
           const receiver = wallets[1 - from] ?? '';
@@ -92,11 +104,32 @@ describe('money across all rails', () => {
                 payer,
                 command(nextUnusedAddress(world, receiver), sats, { id: hex }),
               ),
+            sign: () => {
+              const order = command(nextUnusedAddress(world, receiver), sats, { id: hex });
+              signed.push({ payer, order, send: signOnchain(world, payer, order) });
+            },
+            publish: () => {
+              const oldest = signed.shift();
+              return oldest && publishOnchain(world, oldest.payer, oldest.order, oldest.send);
+            },
+            release: () => {
+              const newest = signed.pop();
+              return newest && releaseSigned(world, newest.payer, newest.send);
+            },
+            time: () => world.clock.advance(400_000),
             fund: () => unconfirmed.push(fund(payer, sats, { confirmed: false }).txid ?? ''),
             replace: () => replaceOutsidePayment(world, unconfirmed.pop() ?? ''),
             open: () =>
-              openChannel(world, payer, { valueMsat: amountMsat, userChannelId: hex.slice(32) }),
-            close: () => closeChannel(world, payer, liveChannels(world, payer)[0]?.channelId ?? ''),
+              openChannel(world, payer, {
+                valueMsat: amountMsat,
+                userChannelId: hex.slice(32),
+                maxFeeMsat: null,
+              }),
+            close: () =>
+              closeChannel(world, payer, {
+                channelId: liveChannels(world, payer)[0]?.channelId ?? '',
+                maxFeeMsat: null,
+              }),
             mine: () => miner.mine(1),
           }[kind];
           try {
@@ -123,5 +156,5 @@ describe('money across all rails', () => {
       }),
       { numRuns: 40 },
     );
-  });
+  }, 120_000);
 });

@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { liveChannels } from '../../../src/nodes/sandbox/channels.ts';
-import {
-  nextUnusedAddress,
-  onchainBalances,
-  payOnchain,
-} from '../../../src/nodes/sandbox/onchain.ts';
+import { nextUnusedAddress, onchainBalances } from '../../../src/nodes/sandbox/onchain.ts';
 import { replaceOutsidePayment } from '../../../src/nodes/sandbox/onchain-replace.ts';
 import { paySpontaneously } from '../../../src/nodes/sandbox/outside.ts';
-import { ledgerGaps, onchainWorld } from './onchain-world.ts';
+import { ledgerGaps, onchainWorld, payOnchain } from './onchain-world.ts';
 
 describe('replaceOutsidePayment', () => {
   test('fails the payment, names the replacement and takes the money back', () => {

@@ -10,6 +10,7 @@ import { balanceMsat } from '../../../src/nodes/sandbox/ledger.ts';
 import { nextUnusedAddress } from '../../../src/nodes/sandbox/onchain.ts';
 import { outsideCoins } from '../../../src/nodes/sandbox/onchain-owners.ts';
 import { receiveFromOutside } from '../../../src/nodes/sandbox/onchain-receive.ts';
+import { publishOnchain, signOnchain } from '../../../src/nodes/sandbox/onchain-send.ts';
 import { findPayment } from '../../../src/nodes/sandbox/payments.ts';
 import { signUp } from '../../../src/nodes/sandbox/wallets.ts';
 import { openWorld, type World } from '../../../src/nodes/sandbox/world.ts';
@@ -73,6 +74,11 @@ export function onchainWorld({
       return found;
     },
   };
+}
+
+/** Signs and publishes at once, as a send does when nothing interrupts it. */
+export function payOnchain(world: World, userPk: string, command: PayOnchainCommand): Payment {
+  return publishOnchain(world, userPk, command, signOnchain(world, userPk, command));
 }
 
 /** What every on-chain account owns by its unspent outputs, less what the ledger says it owns: all zero. */

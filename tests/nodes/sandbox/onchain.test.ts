@@ -9,14 +9,10 @@ import { paymentId, receiveId } from '../../../src/model/payment-index.ts';
 import { MINING_FEES } from '../../../src/nodes/sandbox/chain/broadcast.ts';
 import { FEE_RATES } from '../../../src/nodes/sandbox/chain/weight.ts';
 import { balanceMsat } from '../../../src/nodes/sandbox/ledger.ts';
-import {
-  estimateOnchainFeeMsat,
-  nextUnusedAddress,
-  onchainBalances,
-  payOnchain,
-} from '../../../src/nodes/sandbox/onchain.ts';
+import { nextUnusedAddress, onchainBalances } from '../../../src/nodes/sandbox/onchain.ts';
+import { estimateOnchainFeeMsat } from '../../../src/nodes/sandbox/onchain-send.ts';
 import { latestPayment } from '../../../src/nodes/sandbox/payments.ts';
-import { ledgerGaps, onchainWorld, START_MS } from './onchain-world.ts';
+import { ledgerGaps, onchainWorld, payOnchain, START_MS } from './onchain-world.ts';
 
 /** An address of somebody who has no wallet in this world (BIP 350's example program, on regtest). */
 const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
@@ -331,5 +327,5 @@ describe('money on chain', () => {
       }),
       { numRuns: 15 },
     );
-  });
+  }, 120_000);
 });

@@ -117,11 +117,12 @@ function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
     .run(block.height, bytesToHex(sha256(sha256(header))), block.timeMs);
 }
 
-/** Whether a coming block would change anything: something to mine, or a payment that waits for confirmations. */
+/** Whether a coming block would change anything: something to mine, confirmations to come, an HTLC to run out. */
 export function hasWaitingWork(world: World): boolean {
   const row = world.db
     .query<{ waiting: number }, []>(
       `SELECT EXISTS (SELECT 1 FROM chain_watches)
+           OR EXISTS (SELECT 1 FROM htlcs WHERE expiry_height IS NOT NULL)
            OR EXISTS (SELECT 1 FROM chain_transactions WHERE height IS NULL AND replaced_by IS NULL)
            AS waiting`,
     )

@@ -1,4 +1,5 @@
 import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { failExpired } from '../htlcs.ts';
 import { updatePayment } from '../payments.ts';
 import type { World } from '../world.ts';
 import { FINAL_CONFIRMATIONS, tipHeight } from './blocks.ts';
@@ -35,8 +36,16 @@ export function unwatchTransaction(world: World, txid: string): Watch[] {
     .map(watchOf);
 }
 
-/** Completes every payment whose transaction has its confirmations (contract, Payment status). */
-export function completeConfirmed(world: World): void {
+/**
+ * What the new height ends: payments whose transaction has its confirmations (contract, Payment status) complete, and
+ * HTLCs that were held too long fail back. To be called whenever blocks were mined.
+ */
+export function followChain(world: World): void {
+  completeConfirmed(world);
+  failExpired(world);
+}
+
+function completeConfirmed(world: World): void {
   const final = world.db
     .query<WatchRow, [number]>(
       `DELETE FROM chain_watches WHERE txid IN (

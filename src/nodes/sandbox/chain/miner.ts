@@ -1,6 +1,6 @@
 import type { World } from '../world.ts';
 import { hasWaitingWork, mineBlocks, mineDueBlocks, msUntilBlock, tipHeight } from './blocks.ts';
-import { completeConfirmed } from './finality.ts';
+import { followChain } from './finality.ts';
 import { registerMiner } from './waiting-work.ts';
 
 /** Mines the blocks of a world, by the clock and on request. */
@@ -26,7 +26,7 @@ export function startMiner(world: World, { blockSecs }: { readonly blockSecs: nu
     if (blockMs === 0) return;
     world.transact(() => {
       mineDueBlocks(world, blockMs);
-      completeConfirmed(world);
+      followChain(world);
     });
   };
 
@@ -54,7 +54,7 @@ export function startMiner(world: World, { blockSecs }: { readonly blockSecs: nu
       world.transact(() => {
         mineDue();
         mineBlocks(world, count);
-        completeConfirmed(world);
+        followChain(world);
         return tipHeight(world);
       }),
     catchUp,

@@ -25,18 +25,20 @@ interface UnspentRow {
   height: number | null;
 }
 
-/** What the owner may spend: confirmed outputs, and unconfirmed ones of its own transactions. */
+/** What the owner may spend: confirmed outputs, and unconfirmed ones of its own transactions; none that is locked. */
 export function spendableOutputs(world: World, owner: string): UnspentOutput[] {
   return world.db
-    .query<UnspentRow, [string]>(
+    .query<UnspentRow, [string, number]>(
       `SELECT o.txid, o.vout, o.value_sat, o.script, s.kind, s.branch, s.key_index, t.height
        FROM chain_outputs o
        JOIN chain_scripts s ON s.script = o.script
        JOIN chain_transactions t ON t.txid = o.txid
        WHERE o.owner = ? AND o.spent_by IS NULL AND o.untrusted = 0
+         AND NOT EXISTS (SELECT 1 FROM chain_locks l
+           WHERE l.txid = o.txid AND l.vout = o.vout AND l.expires_ms > ?)
        ORDER BY o.txid, o.vout`,
     )
-    .all(owner)
+    .all(owner, world.clock.now())
     .map((row) => ({
       txid: row.txid,
       vout: row.vout,
@@ -58,4 +60,24 @@ export function untrustedSat(world: World, owner: string): bigint {
     )
     .get(owner);
   return BigInt(row?.sum ?? 0);
+}
+
+/** Satoshis of the owner's that a transaction would spend; null unless all its inputs are unspent coins of the owner. */
+export function spendableInputsSat(
+  world: World,
+  owner: string,
+  outpoints: readonly string[],
+): bigint | null {
+  const find = world.db.query<{ value_sat: number }, [string, number, string]>(
+    `SELECT value_sat FROM chain_outputs
+     WHERE txid = ? AND vout = ? AND owner = ? AND spent_by IS NULL`,
+  );
+  let sumSat = 0n;
+  for (const outpoint of outpoints) {
+    const [txid = '', vout = ''] = outpoint.split(':');
+    const row = find.get(txid, Number(vout), owner);
+    if (row === null) return null;
+    sumSat += BigInt(row.value_sat);
+  }
+  return sumSat;
 }

@@ -6,7 +6,7 @@ import { broadcast, type OutputTerms, type Receipt } from './broadcast.ts';
 import { type Selection, type Shortfall, selectCoins } from './coin-selection.ts';
 import { childSecretKey } from './keys.ts';
 import { spendableOutputs, type UnspentOutput } from './outputs.ts';
-import { nextUnusedScript, type ScriptOwner } from './scripts.ts';
+import { markUsed, nextUnusedScript, type ScriptOwner } from './scripts.ts';
 import {
   type SignedTransaction,
   signTransaction,
@@ -37,30 +37,41 @@ export interface Spent {
   readonly receipts: readonly Receipt[];
 }
 
+/** A payment that is signed and not in the mempool. */
+export interface Composed {
+  readonly transaction: SignedTransaction;
+  readonly feeSat: bigint;
+  readonly coins: readonly UnspentOutput[];
+}
+
 /**
- * Pays outputs from the owner's coins: chooses coins, signs, broadcasts and books it, in one database transaction.
- * Throws `refused`, with nothing changed, for dust, when the coins do not suffice (naming the fee), and when the
- * fee is above the order's limit.
+ * Chooses coins of the owner and signs, within the caller's database transaction; nothing is spent. Throws `refused`,
+ * with nothing changed, for dust, when the coins do not suffice (naming the fee), and when the fee is above the
+ * order's limit.
  */
+export function composeSpend(world: World, order: SpendOrder): Composed {
+  const { owner, outputs } = order;
+  const { selection, change } = prepare(world, order);
+  const { coins, feeSat, changeSat } = selection;
+  requireFeeWithin(feeSat * MSAT_PER_SAT, order.maxFeeMsat ?? null);
+  const paid: TransactionOutput[] = [...outputs];
+  if (changeSat > 0n) paid.push({ script: change.script, valueSat: changeSat });
+  const transaction = signTransaction({
+    inputs: coins.map((coin) => signedBy(owner, coin)),
+    outputs: paid,
+    lockTime: tipHeight(world),
+    auxRand: world.random(32),
+  });
+  // Two transactions that are signed and not published yet must not pay their change to one address.
+  if (changeSat > 0n) markUsed(world, change.script);
+  return { transaction, feeSat, coins };
+}
+
+/** {@link composeSpend}, broadcast and booked as well, in one database transaction. Throws as it does. */
 export function spendCoins(world: World, order: SpendOrder): Spent {
   const { owner, outputs, memo } = order;
   return world.transact(() => {
-    const { selection, change } = prepare(world, order);
-    const { feeSat, changeSat } = selection;
-    const limitMsat = order.maxFeeMsat ?? null;
-    if (limitMsat !== null && feeSat * MSAT_PER_SAT > limitMsat) {
-      throw refused(
-        `The transaction costs a fee of ${feeSat} sats, above the limit of ${formatAmountMsat(limitMsat)} sats; allow more, or take a lower priority.`,
-      );
-    }
-    const paid: TransactionOutput[] = [...outputs];
-    if (changeSat > 0n) paid.push({ script: change.script, valueSat: changeSat });
-    const transaction = signTransaction({
-      inputs: selection.coins.map((coin) => signedBy(owner, coin)),
-      outputs: paid,
-      lockTime: tipHeight(world),
-      auxRand: world.random(32),
-    });
+    const { transaction, feeSat } = composeSpend(world, order);
     const receipts = broadcast(world, {
       transaction,
       payer: owner.owner,
@@ -70,6 +81,14 @@ export function spendCoins(world: World, order: SpendOrder): Spent {
     });
     return { transaction, feeSat, receipts };
   });
+}
+
+/** Throws `refused` when a transaction costs more in fees than is allowed; null is no limit. */
+export function requireFeeWithin(feeMsat: bigint, maxFeeMsat: bigint | null): void {
+  if (maxFeeMsat === null || feeMsat <= maxFeeMsat) return;
+  throw refused(
+    `The transaction costs a fee of ${formatAmountMsat(feeMsat)} sats, above the limit of ${formatAmountMsat(maxFeeMsat)} sats: allow a higher fee.`,
+  );
 }
 
 /** What {@link spendCoins} would pay to the miners now, in satoshis. Throws `refused` as it would. */
@@ -126,6 +145,6 @@ function insufficient({ outputs }: SpendOrder, { feeSat, missingSat }: Shortfall
   const amountSat = outputs.reduce((sum, { valueSat }) => sum + valueSat, 0n);
   const sats = (value: bigint) => `${formatAmountMsat(value * MSAT_PER_SAT)} sats`;
   return refused(
-    `Sending ${sats(amountSat)} costs a fee of ${sats(feeSat)}, and the spendable on-chain balance is ${sats(missingSat)} short; send less, or wait until incoming payments confirm.`,
+    `Sending ${sats(amountSat)} costs a fee of ${sats(feeSat)}, and the spendable on-chain balance is ${sats(missingSat)} short; send less, or wait until incoming payments confirm and payments on their way have left.`,
   );
 }

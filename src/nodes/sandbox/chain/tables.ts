@@ -1,3 +1,16 @@
+/** Coins of signed transactions that are not published yet: nothing else may spend them until the time is over. */
+export const LOCKS_TABLE = `
+CREATE TABLE chain_locks (
+  txid TEXT NOT NULL,
+  vout INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  -- The ledger account that the coin belongs to.
+  owner TEXT NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  PRIMARY KEY (txid, vout)
+) STRICT, WITHOUT ROWID;
+`;
+
 /**
  * Tables of the simulated chain. An `owner` is the ledger account whose coins an output holds; satoshis of the
  * unspent outputs of an on-chain account always add up to its balance in the ledger.
@@ -65,4 +78,4 @@ CREATE TABLE chain_watches (
   PRIMARY KEY (user_pk, payment_index)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX chain_watches_by_txid ON chain_watches (txid);
-`;
+${LOCKS_TABLE}`;

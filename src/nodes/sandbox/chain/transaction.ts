@@ -119,17 +119,22 @@ export function coinbaseTransaction(
   return signedTransaction(raw, raw.length);
 }
 
+/** Reads a signed transaction (BIP 144). Throws for bytes that are none. */
+export function readTransaction(raw: Uint8Array): SignedTransaction {
+  return signedTransaction(raw, parse(raw).vsize);
+}
+
 function signedTransaction(raw: Uint8Array, vsize: number): SignedTransaction {
   const parsed = RawTx.decode(raw);
-  const txid = Transaction.fromRaw(raw, {
-    allowUnknownInputs: true,
-    allowUnknownOutputs: true,
-  }).id;
   return {
-    txid,
+    txid: parse(raw).id,
     raw,
     vsize,
     outputs: parsed.outputs.map(({ amount, script }) => ({ valueSat: amount, script })),
     json: transactionJsonOf(raw),
   };
+}
+
+function parse(raw: Uint8Array): Transaction {
+  return Transaction.fromRaw(raw, { allowUnknownInputs: true, allowUnknownOutputs: true });
 }

@@ -1,12 +1,27 @@
+import type { Database } from 'bun:sqlite';
 import { initialSchema } from './0001-initial.ts';
 import { connectorStateByKey } from './0002-connector-state-by-key.ts';
 import { failedDeliveries } from './0003-failed-deliveries.ts';
 import { journalTips } from './0004-journal-tips.ts';
+import { clientsAndSpends } from './0005-clients-and-spends.ts';
 
 /** Every step of the schema, in order; the position (from 1) is the version that it leads to. Never edited. */
-export const MIGRATIONS: readonly string[] = [
+const STEPS: readonly (string | ((db: Database) => void))[] = [
   initialSchema,
   connectorStateByKey,
   failedDeliveries,
   journalTips,
+  clientsAndSpends,
 ];
+
+/** The version of the schema that this program uses. */
+export const SCHEMA_VERSION = STEPS.length;
+
+/** Brings a database from one version to another and writes the version into it; call it inside a transaction. */
+export function migrate(db: Database, from: number, to = SCHEMA_VERSION): void {
+  for (const step of STEPS.slice(from, to)) {
+    if (typeof step === 'string') db.run(step);
+    else step(db);
+  }
+  db.run(`PRAGMA user_version = ${to}`);
+}

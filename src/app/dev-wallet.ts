@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { parseRootSeed } from '../model/root-seed.ts';
+import type { Sandbox } from '../nodes/sandbox/index.ts';
+import type { Wallets } from '../wallet/wallets.ts';
+
+/** What the trial wallet is given on each rail. */
+const FUNDS_MSAT = 1_000_000_000n;
+
+/** The configuration with a wallet of its own for trials, whose seed is kept in the data directory. */
+export function withDevWallet(config: Config): Config {
+  if (config.rootSeed !== null || config.clientCredentials !== null) return config;
+  return { ...config, rootSeed: devSeed(config.dataDir) };
+}
+
+function devSeed(dataDir: string): Uint8Array {
+  if (dataDir === ':memory:') return new Uint8Array(randomBytes(32));
+  const path = join(dataDir, 'dev-root-seed');
+  if (existsSync(path)) {
+    const seed = parseRootSeed(readFileSync(path, 'utf8'));
+    if (seed) return seed;
+    throw new Error(
+      `${path} does not hold a root seed: remove it to start with a new trial wallet.`,
+    );
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const seed = randomBytes(32);
+  writeFileSync(path, `${seed.toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+  return new Uint8Array(seed);
+}
+
+/** Signs the trial wallet up and funds it on first use. */
+export async function fundDevWallet(wallets: Wallets, sandbox: Sandbox): Promise<void> {
+  await wallets.signup(null);
+  await wallets.provision();
+  const { history, userPk } = await wallets.open(null);
+  if ((await history.tip()) !== null) return;
+  await sandbox.controls.fund(userPk, { amountMsat: FUNDS_MSAT, rail: 'onchain' });
+  await sandbox.controls.fund(userPk, { amountMsat: FUNDS_MSAT, rail: 'lightning' });
+}
+
+/**
+ * Lines to paste for a first try, with nothing but curl and sed. `cookiePath` is the file that holds the owner's token
+ * where requests need a header; null where they do not.
+ */
+export function welcomeLines(baseUrl: string, cookiePath: string | null): string[] {
+  const json = "-H 'content-type: application/json'";
+  const auth = cookiePath === null ? '' : ' -H "authorization: Bearer $OWNER"';
+  const owner =
+    cookiePath === null
+      ? []
+      : ["# The token by which you are the wallet's owner", `OWNER=$(cat '${cookiePath}')`];
+  return [
+    '',
+    'A sandbox wallet is ready. Its coins are worthless. Paste these lines one after another:',
+    '',
+    ...owner,
+    '# What the wallet holds',
+    `curl -s${auth} ${baseUrl}/v2/node/node_info; echo`,
+    '# An invoice for 1000 sats',
+    `INVOICE=$(curl -s${auth} ${baseUrl}/v2/node/create_invoice ${json} -d '{"amount":"1000","description":"Coffee"}' | sed 's/.*"invoice":"\\([^"]*\\)".*/\\1/'); echo $INVOICE`,
+    '# A second wallet',
+    `OTHER=$(curl -s${auth} -X POST ${baseUrl}/sandbox/wallets | sed 's/.*"client_credentials":"\\([^"]*\\)".*/\\1/')`,
+    '# It pays the invoice',
+    `curl -s ${baseUrl}/v2/node/pay -H "authorization: Bearer $OTHER" ${json} -d "{\\"payable\\":\\"$INVOICE\\"}"; echo`,
+    '# The finished payment, read back by the first wallet',
+    `curl -s${auth} -X PUT ${baseUrl}/v2/node/sync_payments; echo; curl -s${auth} "${baseUrl}/v2/node/list_payments?filter=completed&limit=1"; echo`,
+    '',
+  ];
+}

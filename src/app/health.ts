@@ -1,0 +1,60 @@
+import type { Config } from '../config/config.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Store } from '../store/ports.ts';
+import type { StoreGuard } from '../wallet/store-guard.ts';
+import type { Nodes } from './open-nodes.ts';
+
+interface HealthOptions {
+  readonly config: Config;
+  readonly nodes: Nodes;
+  readonly guard: StoreGuard;
+  /** Indexes of payments that the node calls completed without proof. */
+  readonly unproven: ReadonlySet<string>;
+  /** Whether any client has a budget now. */
+  readonly hasBudgets: () => boolean;
+}
+
+/** `ok`, or sentences that say what is missing (decisions section 1). Waits for nothing. */
+export function health({ config, nodes, guard, unproven, hasBudgets }: HealthOptions): string {
+  const sentences = [
+    ...config.warnings,
+    ...nodes.problems(),
+    ...[guard.problem()].filter((problem) => problem !== null),
+    ...(unproven.size > 0 ? [unprovenWords(unproven)] : []),
+    ...(hasBudgets() && isOpenToAll(config) ? [OPEN_WITH_BUDGETS] : []),
+    ...(nodes.root.reachable() ? [] : ['The wallet node did not answer when last asked.']),
+    ...(hasDefaultWallet(config) ? [] : [NO_CREDENTIALS]),
+  ];
+  return sentences.length === 0 ? 'ok' : sentences.join(' ');
+}
+
+/** Whether requests without a header reach the default wallet. */
+export function isOpenToAll(config: Config): boolean {
+  return hasDefaultWallet(config) && !config.requireAuth;
+}
+
+/** Tells, without asking the store each time, whether any client has a budget. */
+export async function watchBudgets(store: Store): Promise<{ store: Store; any: () => boolean }> {
+  let any = await store.clients.anyBudget(systemClock.now());
+  const change: Store['clients']['change'] = async (walletId, decide) => {
+    const changes = await store.clients.change(walletId, decide);
+    any = await store.clients.anyBudget(systemClock.now());
+    return changes;
+  };
+  return { store: { ...store, clients: { ...store.clients, change } }, any: () => any };
+}
+
+const NO_CREDENTIALS =
+  'No default credentials: every request needs the Authorization header, or start with --root-seed-path or --client-credentials-path.';
+const OPEN_WITH_BUDGETS =
+  'Clients have budgets, but every program that reaches the port without a header is the owner: start with --require-auth.';
+
+function hasDefaultWallet({ rootSeed, clientCredentials }: Config): boolean {
+  return rootSeed !== null || clientCredentials !== null;
+}
+
+function unprovenWords(unproven: ReadonlySet<string>): string {
+  const [first] = unproven;
+  const others = unproven.size > 1 ? ` and ${unproven.size - 1} more` : '';
+  return `The node calls payment ${first}${others} completed, but shows no preimage or amount that fits: it is kept pending. Check the node.`;
+}

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/sources.ts';
+import { systemClock } from '../lib/clock.ts';
+import { fileMeasurement } from '../lib/measurement.ts';
+import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
+import { openLnd } from '../nodes/lnd/index.ts';
+import type { NodeConnector } from '../nodes/node.ts';
+import { openSandbox, type Sandbox } from '../nodes/sandbox/index.ts';
+import type { Store } from '../store/ports.ts';
+
+type NodeKind = 'sandbox' | 'lnd';
+
+/** The node kinds of this process. */
+export interface Nodes {
+  /** Null where a real node is the default one: then nothing here pretends to be money. */
+  readonly sandbox: Sandbox | null;
+  /** The connector of a kind of node, or null when this process has none of that kind. */
+  readonly connector: (kind: string) => NodeConnector | null;
+  /** The real nodes that configuration names. */
+  readonly configured: readonly NodeCredentials[];
+  /** What health should say of configured nodes. */
+  readonly problems: () => readonly string[];
+  /** Of the node that the root seed controls. */
+  readonly root: NodeConnector;
+  /** What the default wallet lives on, for the log. */
+  readonly kind: NodeKind;
+  readonly close: () => Promise<void>;
+}
+
+interface NodesOptions {
+  readonly config: Config;
+  readonly store: Store;
+  readonly version: string;
+  /** Where the sidecar itself listens. */
+  readonly baseUrl: string;
+  /** File of the sandbox's world, or `:memory:`. */
+  readonly sandboxPath: string;
+  /** What every connector passes through before it is used. */
+  readonly measured: (connector: NodeConnector) => NodeConnector;
+}
+
+/** Opens the connectors; a new node kind is one more line here. */
+export function openNodes(options: NodesOptions): Nodes {
+  const { config, store, version, baseUrl, sandboxPath, measured } = options;
+  const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
+  const kind = defaultKind(config);
+  const configured = configuredNodes(config);
+  const sandbox =
+    kind === 'sandbox'
+      ? openSandbox({
+          path: sandboxPath,
+          clock: systemClock,
+          random,
+          version,
+          measurement: fileMeasurement(process.execPath),
+          blockSecs: config.sandboxBlockSecs,
+          addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
+          publicUrl: baseUrl,
+          buyLinkTemplate: config.buyLinkTemplate,
+        })
+      : null;
+  const local = sandbox && measured(sandbox.connector);
+  const lnd = measured(
+    openLnd({
+      state: store.connectorState,
+      clock: systemClock,
+      random,
+      root: config.node,
+      entries: configured,
+      mark: store.identity.id,
+      channelPeer: config.channelPeer,
+    }),
+  );
+  return {
+    sandbox,
+    kind,
+    root: local ?? lnd,
+    configured,
+    connector: (name) => (name === 'lnd' ? lnd : name === 'sandbox' ? local : null),
+    problems: () => lnd.problems(),
+    async close() {
+      await Promise.all([lnd.close(), local?.close()]);
+    },
+  };
+}
+
+function defaultKind({ node, clientCredentials }: Config): NodeKind {
+  if (node !== null) return 'lnd';
+  const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
+  return credentials?.node?.kind ?? 'sandbox';
+}
+
+/** The nodes in the default credentials and in --node-credentials-path. Throws {@link ConfigError}. */
+function configuredNodes(config: Config): NodeCredentials[] {
+  const { clientCredentials, clientCredentialsSource } = config;
+  const own = clientCredentials === null ? null : decodeCredentials(clientCredentials)?.node;
+  const further = config.nodeCredentials.map(({ text, source }) => {
+    const node = decodeCredentials(text)?.node;
+    if (node) return { node, source };
+    throw new ConfigError(
+      `${source} does not hold what "wallet-sidecar connect" writes: make the file with that command.`,
+    );
+  });
+  const all = [...(own ? [{ node: own, source: clientCredentialsSource }] : []), ...further];
+  for (const [i, { node, source }] of all.entries()) {
+    const first = all.findIndex((other) => isSameNode(other.node, node));
+    if (first === i) continue;
+    throw new ConfigError(
+      `${all[first]?.source} and ${source} are for the same node: keep one of them.`,
+    );
+  }
+  return all.map(({ node }) => node);
+}
+
+/** Files of the first version do not hold the node's key; the same token is the same node all the same. */
+function isSameNode(a: NodeCredentials, b: NodeCredentials): boolean {
+  return (a.nodePk !== null && a.nodePk === b.nodePk) || a.token === b.token;
+}

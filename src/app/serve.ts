@@ -1,0 +1,320 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { type Config, loadConfig } from '../config/config.ts';
+import { requireSafeExposure } from '../config/exposure.ts';
+import { localUrl } from '../config/network.ts';
+import { ConfigError, type Flags } from '../config/sources.ts';
+import { createApp } from '../http/app.ts';
+import type { LnurlServices } from '../http/lnurl-services.ts';
+import type { Parts } from '../http/parts.ts';
+import type { Route } from '../http/route.ts';
+import { docsRoutes } from '../http/routes/docs.ts';
+import { ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
+import { metricsRoutes } from '../http/routes/metrics.ts';
+import { elapsedMs, systemClock } from '../lib/clock.ts';
+import { writeCookie } from '../lib/cookie-file.ts';
+import { ownDataDir } from '../lib/data-dir.ts';
+import { runStopStages } from '../lib/lifecycle.ts';
+import { type Log, openLog } from '../lib/log.ts';
+import { openMarker } from '../lib/marker-file.ts';
+import { type Metrics, openMetrics } from '../lib/metrics.ts';
+import { processMetrics } from '../lib/process-metrics.ts';
+import { decodeCredentials } from '../model/credentials.ts';
+import { ApiError } from '../model/errors.ts';
+import type { Payment } from '../model/payment.ts';
+import { createNameResolver } from '../net/bip353.ts';
+import { createTxtResolver } from '../net/dns-over-https.ts';
+import { createGuardedFetch } from '../net/guarded-fetch.ts';
+import { createLnurlClient } from '../net/lnurl.ts';
+import { measuredNodes } from '../nodes/measured.ts';
+import type { Sandbox } from '../nodes/sandbox/index.ts';
+import { measuredStore } from '../store/measured.ts';
+import type { Store } from '../store/ports.ts';
+import { openSqliteStore } from '../store/sqlite/index.ts';
+import { VERSION } from '../version.ts';
+import { observationRules } from '../wallet/observe.ts';
+import { openStoreGuard, type StoreGuard } from '../wallet/store-guard.ts';
+import { walletMetrics } from '../wallet/wallet-metrics.ts';
+import { Wallets } from '../wallet/wallets.ts';
+import { startDispatcher } from '../webhooks/dispatcher.ts';
+import { deliveryDraft } from '../webhooks/draft.ts';
+import { deliverySigner } from '../webhooks/sign.ts';
+import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
+import { health, isOpenToAll, watchBudgets } from './health.ts';
+import { listen } from './listener.ts';
+import { type Nodes, openNodes } from './open-nodes.ts';
+import { takeOverSandboxClients } from './take-over-clients.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Idempotency keys are kept at least 7 days (decisions section 6). */
+const KEYS_KEPT_MS = 8 * DAY_MS;
+/** So many of the newest are kept however old the clock says they are. */
+const KEYS_KEPT_COUNT = 10_000;
+
+/** How long requests in progress may take to end when the server stops. */
+const DRAIN_MS = 10_000;
+
+/** Runs the server until the process is told to stop. Throws {@link ConfigError}. */
+export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
+  const given = configOf(mode, flags);
+  const log = openLog({
+    level: given.logLevel,
+    format: given.logFormat,
+    write: (line) => console.log(line),
+  });
+  for (const note of given.notes) log.info(note);
+  for (const warning of given.warnings) log.warn(warning);
+  // A defect in one request must not end the payments and notices of all others.
+  process.on('unhandledRejection', (error) => log.error('A rejection was not handled.', { error }));
+  const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
+  const config = mode === 'dev' ? withDevWallet(given) : given;
+  requireSafeExposure(config, { onRealNode: isOnRealNode(config) });
+  const stopping = new AbortController();
+  const metrics = openMetrics();
+  const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
+  const budgets = await watchBudgets(measuredStore(sqlite, metrics, systemClock));
+  const { store } = budgets;
+  const marker = openMarker(config);
+  if (marker.warning !== null) log.warn(marker.warning);
+  const listener = listen(config.listen, log);
+  const { baseUrl } = listener;
+  owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
+  const nodes = openNodes({
+    config,
+    store,
+    version: VERSION,
+    baseUrl,
+    sandboxPath: fileIn(config, 'sandbox.sqlite'),
+    measured: measuredNodes(metrics, elapsedMs),
+  });
+  const { sandbox } = nodes;
+  const dispatcher = openDispatcher(config, { store, log, metrics });
+  const guard = await openStoreGuard(store.identity, marker, log);
+  const unproven = new Set<string>();
+  const wallets = openWallets(config, {
+    store,
+    guard,
+    log,
+    nodes,
+    wake: dispatcher.wake,
+    unproven: ({ index }) => void unproven.add(index),
+  });
+  if (sandbox) await takeOverSandboxClients(store, sandbox);
+  const cookie =
+    config.dataDir === ':memory:'
+      ? null
+      : writeCookie(config.dataDir, (bytes) => new Uint8Array(randomBytes(bytes)));
+  const sidecarUrl = config.sidecarUrl ?? baseUrl;
+  const parts: Parts = {
+    wallets,
+    store,
+    log,
+    metrics,
+    version: VERSION,
+    clock: systemClock,
+    fees: config.maxFee,
+    health: () => health({ config, nodes, guard, unproven, hasBudgets: budgets.any }),
+    sidecarUrl,
+    wakeDispatcher: dispatcher.wake,
+    services: openServices(config, sandbox),
+    buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),
+    sandbox: sandbox?.controls ?? null,
+    lnurlServices: sandbox && lnurlServices(sandbox, wallets),
+  };
+  registerFigures(metrics, { wallets, nodeKind: nodes.kind });
+  const routes = servedRoutes(config, sandbox);
+  listener.answerWith(
+    createApp({
+      parts,
+      routes,
+      allowedHosts: allowedHosts(config, listener.port, sidecarUrl),
+      requireAuth: config.requireAuth,
+      cookie: cookie?.token ?? null,
+      stopping: stopping.signal,
+      startId: randomBytes(3).toString('hex'),
+    }),
+  );
+  await wallets.resume();
+  const stopHousekeeping = await keepHouse(store, log);
+  onStopSignal(async () => {
+    log.info('Stopping.');
+    stopHousekeeping();
+    await runStopStages(
+      [
+        { name: 'waits', deadlineMs: 1000, stop: () => stopping.abort(stoppingError()) },
+        { name: 'requests', deadlineMs: DRAIN_MS, stop: listener.stop },
+        { name: 'feeds', deadlineMs: 1000, stop: () => wallets.stop() },
+        { name: 'webhooks', deadlineMs: DRAIN_MS, stop: () => dispatcher.stop() },
+        { name: 'node', deadlineMs: 2000, stop: () => nodes.close() },
+        { name: 'store', deadlineMs: 2000, stop: () => store.close() },
+      ],
+      log,
+    );
+    cookie?.remove();
+    owned?.release();
+  });
+  if (isOpenToAll(config)) {
+    log.warn(
+      `Every program and user of this machine that reaches ${baseUrl} is the owner of the wallet: start with --require-auth to ask for credentials.`,
+    );
+  }
+  log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
+  if (mode === 'dev' && sandbox) {
+    await fundDevWallet(wallets, sandbox);
+    const cookiePath = config.requireAuth ? join(config.dataDir, 'cookie') : null;
+    for (const line of welcomeLines(baseUrl, cookiePath)) console.log(line);
+  }
+}
+
+function configOf(mode: 'serve' | 'dev', flags: Flags): Config {
+  const config = loadConfig({ flags, env: process.env, cwd: process.cwd() });
+  if (mode === 'dev' && config.node !== null) {
+    throw new ConfigError('dev runs on the sandbox: leave --node-url out, or use serve.');
+  }
+  return config;
+}
+
+/** Whether the default wallet is on another node than the sandbox. */
+function isOnRealNode({ node, clientCredentials }: Config): boolean {
+  const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
+  return node !== null || (credentials !== null && credentials.node !== null);
+}
+
+function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {
+  const served = [
+    ...ROUTES,
+    ...(sandbox ? SANDBOX_ROUTES : []),
+    ...(config.metrics ? metricsRoutes : []),
+  ];
+  return [...served, ...docsRoutes(served)];
+}
+
+/** Drops what is kept for a time only, now and daily; answers how to end that. */
+async function keepHouse(store: Store, log: Log): Promise<() => void> {
+  const forgetOldKeys = () =>
+    store.idempotency
+      .prune({ beforeMs: systemClock.now() - KEYS_KEPT_MS, keep: KEYS_KEPT_COUNT })
+      .catch((error) => log.warn('Old idempotency keys could not be dropped.', { error }));
+  await forgetOldKeys();
+  const housekeeping = setInterval(() => void forgetOldKeys(), DAY_MS);
+  return () => clearInterval(housekeeping);
+}
+
+/** Ends the process in good order when it is told to stop. */
+function onStopSignal(stop: () => Promise<void>): void {
+  const end = () => void stop().then(() => process.exit(0));
+  process.once('SIGTERM', end);
+  process.once('SIGINT', end);
+}
+
+function openDispatcher(
+  config: Config,
+  { store, log, metrics }: { store: Store; log: Log; metrics: Metrics },
+) {
+  if (config.webhookUrl === null) return { wake: () => undefined, stop: async () => undefined };
+  return startDispatcher({
+    outbox: store.outbox,
+    url: config.webhookUrl,
+    sign: deliverySigner(config.webhookSecret),
+    clock: systemClock,
+    random: Math.random,
+    log,
+    metrics,
+  });
+}
+
+function registerFigures(
+  metrics: Metrics,
+  { wallets, nodeKind }: { wallets: Wallets; nodeKind: string },
+): void {
+  walletMetrics(metrics, wallets, systemClock);
+  processMetrics(metrics, systemClock);
+  metrics.gauge(
+    {
+      name: 'wallet_sidecar_build_info',
+      help: 'Which version runs, and on which kind of node the default wallet is; always 1.',
+      labels: ['version', 'node'],
+    },
+    () => [{ labels: { version: VERSION, node: nodeKind }, value: 1 }],
+  );
+}
+
+function openWallets(
+  config: Config,
+  parts: {
+    store: Store;
+    guard: StoreGuard;
+    log: Log;
+    nodes: Nodes;
+    wake: () => void;
+    unproven: (payment: Payment) => void;
+  },
+): Wallets {
+  const { store, guard, log, nodes, wake, unproven } = parts;
+  const hasReceiver = config.webhookUrl !== null;
+  return new Wallets({
+    store,
+    log,
+    guard,
+    clock: systemClock,
+    elapsedMs,
+    random: Math.random,
+    rules: observationRules({
+      log,
+      strict: false,
+      unproven,
+      deliver: (payment, walletId) =>
+        hasReceiver ? deliveryDraft(payment, walletId, systemClock.now()) : null,
+    }),
+    onDelivery: wake,
+    connector: nodes.connector,
+    rootConnector: nodes.root,
+    rootSeed: config.rootSeed,
+    defaultCredentials: config.clientCredentials,
+    configured: nodes.configured,
+  });
+}
+
+function openServices(config: Config, sandbox: Sandbox | null): Parts['services'] {
+  const { allowPrivateNetwork, dohUrl } = config;
+  return {
+    // A web service on this machine is somebody's business only where the money is not real, or where told so.
+    lnurl: createLnurlClient(
+      createGuardedFetch({
+        allowPrivateNetwork,
+        allowLoopback: sandbox !== null,
+      }),
+    ),
+    resolveName: createNameResolver({
+      resolveTxt: createTxtResolver({ url: dohUrl }),
+      localZone: sandbox?.zone ?? (() => null),
+    }),
+  };
+}
+
+function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
+  return {
+    lightningAddress: controls.lightningAddress,
+    lnurlFirst: controls.lnurlFirst,
+    async lnurlSecond(name, query) {
+      const { answer, issued } = controls.lnurlSecond(name, query);
+      if (issued) await wallets.watchIssued(issued.userPk, issued.index);
+      return answer;
+    },
+  };
+}
+
+function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {
+  const { host } = config.listen;
+  const names = ['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host];
+  const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
+  return new Set([...own, new URL(sidecarUrl).host, ...config.allowHosts]);
+}
+
+function fileIn(config: Config, name: string): string {
+  return config.dataDir === ':memory:' ? ':memory:' : join(config.dataDir, name);
+}
+
+function stoppingError(): ApiError {
+  return new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
+}

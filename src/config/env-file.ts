@@ -1,0 +1,68 @@
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { readableByOthers } from './file-access.ts';
+import type { Parsed } from './parsed.ts';
+
+/** A `.env` that was read. */
+export interface EnvFile {
+  readonly path: string;
+  readonly values: Readonly<Record<string, string | undefined>>;
+  /** Set when others can read it. */
+  readonly warning: string | null;
+}
+
+/**
+ * Reads the values of the first `.env` in a folder or above it; null when there is none. It runs nothing and changes
+ * no environment. A file that another user could have written is a problem (decisions section 1).
+ */
+export function readNearestEnv(start: string): Parsed<EnvFile | null> {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const path = join(folder, '.env');
+    const stats = statSync(path, { throwIfNoEntry: false });
+    // A folder of that name is something else, such as a Python environment.
+    if (stats !== undefined && !stats.isDirectory()) return readEnv(path, stats);
+    if (dirname(folder) === folder) return { value: null };
+  }
+}
+
+function readEnv(path: string, found: Stats): Parsed<EnvFile> {
+  if (!found.isFile()) return { problem: `${path} is not a file: remove it` };
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch {
+    return { problem: `${path} cannot be read: run chmod 600 on it as its owner, or remove it` };
+  }
+  try {
+    // The opened file is checked, so that it cannot be exchanged between check and reading.
+    const stats = fstatSync(file);
+    const problem =
+      untrusted(path, lstatSync(path)) ?? untrusted(path, stats) ?? writable(path, stats);
+    if (problem !== null) return { problem };
+    const values = parseEnv(readFileSync(file, 'utf8'));
+    return { value: { path, values, warning: readableByOthers(path, stats) } };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function untrusted(path: string, { uid }: Stats): string | null {
+  const user = process.geteuid?.();
+  if (user === undefined || uid === user || uid === 0) return null;
+  return `${path} belongs to another user, who could set anything in it: run chown ${user} on it if it is yours, or remove it`;
+}
+
+function writable(path: string, { mode }: Stats): string | null {
+  return process.platform !== 'win32' && (mode & 0o022) !== 0
+    ? `${path} can be written by other users, who could set anything in it: run chmod 600 on it`
+    : null;
+}

@@ -1,0 +1,30 @@
+import type { Config } from './config.ts';
+import { isLoopbackHost } from './network.ts';
+import { OPTIONS } from './options.ts';
+import { ConfigError } from './sources.ts';
+
+/**
+ * Refuses a configuration under which requests from elsewhere would use the default wallet without an Authorization
+ * header (decisions section 8). `onRealNode` says that the default wallet is not on the sandbox. Throws
+ * {@link ConfigError}, naming the setting and the remedy.
+ */
+export function requireSafeExposure(config: Config, { onRealNode }: { onRealNode: boolean }): void {
+  const hasDefault = config.rootSeed !== null || config.clientCredentials !== null;
+  if (config.requireAuth || !hasDefault) return;
+  const named: readonly (readonly [string, string])[] = [
+    [OPTIONS.listenAddr.flag, config.listen.host],
+    ...(config.sidecarUrl === null
+      ? []
+      : [[OPTIONS.sidecarUrl.flag, new URL(config.sidecarUrl).hostname] as const]),
+    ...config.allowHosts.map((host) => [OPTIONS.allowHost.flag, host] as const),
+    ...(onRealNode && config.addressDomain !== null
+      ? [[OPTIONS.addressDomain.flag, config.addressDomain] as const]
+      : []),
+  ];
+  const open = named.find(([, host]) => !isLoopbackHost(host));
+  if (open === undefined) return;
+  const [flag, host] = open;
+  throw new ConfigError(
+    `--${flag} names ${host}, and every request from there could spend from the default wallet without an Authorization header: add --require-auth, or name a loopback address.`,
+  );
+}

@@ -1,0 +1,67 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { readableByOthers } from './file-access.ts';
+import { OPTIONS, type OptionName, type OptionSpec } from './options.ts';
+import { ConfigError, type Found, type Settings, type Sources } from './sources.ts';
+
+/** Settings whose value is a secret, with the twin that names a file, where there is one. */
+const SECRETS = {
+  rootSeed: 'rootSeedPath',
+  clientCredentials: 'clientCredentialsPath',
+  webhookSecret: null,
+} as const satisfies Partial<Record<OptionName, OptionName | null>>;
+
+/** Reads secrets from values and files, and collects a warning for each that others could see. */
+export function secretReader(settings: Settings, env: Sources['env']) {
+  const warnings: string[] = [];
+  const fromFile = (path: Found): Found => {
+    const value = readText(path);
+    const warning = isSystemdCredential(path.value, env)
+      ? null
+      : readableByOthers(path.value, statSync(path.value));
+    if (warning !== null) warnings.push(warning);
+    return { ...path, value, source: `${path.source} ${path.value}` };
+  };
+  return {
+    warnings,
+    fromFile,
+    /** The secret from its value or from its file; both set is an error. */
+    secret(name: keyof typeof SECRETS): Found | null {
+      const twin = SECRETS[name];
+      const value = settings.find(name);
+      const path = twin && settings.find(twin);
+      if (value && path) throw bothSet(value, path);
+      if (path) return fromFile(path);
+      if (value?.origin === 'flag') warnings.push(inProcessTable(name, twin));
+      return value;
+    },
+  };
+}
+
+/** The error for two settings that exclude each other. */
+export function bothSet(a: Found, b: Found): ConfigError {
+  return new ConfigError(`${a.source} and ${b.source} are both set: keep one of them.`);
+}
+
+/** The text of a file that a setting names, without space around it. Throws {@link ConfigError}. */
+export function readText(path: Found): string {
+  try {
+    return readFileSync(path.value, 'utf8').trim();
+  } catch {
+    throw new ConfigError(`${path.source} names a file that cannot be read: ${path.value}.`);
+  }
+}
+
+function inProcessTable(name: OptionName, twin: OptionName | null): string {
+  const option: OptionSpec = OPTIONS[name];
+  const instead = twin === null ? `set ${option.env}` : `use --${OPTIONS[twin].flag}`;
+  return `--${option.flag} shows its secret to other users of this machine in the list of processes: ${instead} instead.`;
+}
+
+/** systemd opens its credentials to the service by an ACL, which stat shows as a group's permission; their folder is closed to all others. */
+function isSystemdCredential(
+  path: string,
+  { CREDENTIALS_DIRECTORY: folder }: Sources['env'],
+): boolean {
+  return Boolean(folder) && dirname(resolve(path)) === resolve(folder ?? '');
+}

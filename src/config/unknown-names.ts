@@ -1,0 +1,41 @@
+import { OPTIONS } from './options.ts';
+
+const PREFIX = 'SERVICE_';
+/** Names that differ by at most so many characters are taken for a slip. */
+const CLOSE = 3;
+/** So much of a name is shown, since an environment may hold anything. */
+const SHOWN_CHARACTERS = 60;
+
+/** A warning that lists the `SERVICE_` names that are no settings, never their values; null when there are none. */
+export function unknownNames(names: readonly string[], source: string): string | null {
+  const known: readonly string[] = Object.values(OPTIONS).map(({ env }) => env);
+  const unknown = names.filter((name) => name.startsWith(PREFIX) && !known.includes(name));
+  if (unknown.length === 0) return null;
+  const listed = unknown.map((name) => {
+    const shown = name.slice(0, SHOWN_CHARACTERS).replace(/\W/g, '?');
+    const meant = nearest(shown, known);
+    return meant === null ? shown : `${shown} (did you mean ${meant}?)`;
+  });
+  return `Settings that do not exist have no effect: ${listed.join(', ')} (${source}).`;
+}
+
+function nearest(name: string, known: readonly string[]): string | null {
+  const [best] = known
+    .map((candidate) => ({ candidate, distance: distance(name, candidate) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  return best !== undefined && best.distance <= CLOSE ? best.candidate : null;
+}
+
+/** Levenshtein's distance: how many characters to insert, remove or replace. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, character] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (row[j] ?? 0) + (character === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

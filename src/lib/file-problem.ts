@@ -1,0 +1,38 @@
+/** A file or directory that cannot be used; the message is one sentence for the person who starts the program. */
+export class FileUnusable extends Error {
+  override readonly name = 'FileUnusable';
+}
+
+/** The code of a system's or SQLite's error; empty for what has none. */
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+/** Says of a failed operation on a path what is wrong and what to do; `advice` is the way around, such as another path. */
+export function fileUnusable(path: string, error: unknown, advice: string): FileUnusable {
+  if (error instanceof FileUnusable) return error;
+  return new FileUnusable(sentence(path, codeOf(error), advice), { cause: error });
+}
+
+function sentence(path: string, code: string, advice: string): string {
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return `${path} cannot be written by this user: change its owner with chown, or ${advice}.`;
+    case 'EROFS':
+    case 'SQLITE_READONLY':
+      return `${path} is on a read-only file system: make it writable, or ${advice}.`;
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return `${path} is a file, or lies below one, where a directory is needed: remove that file, or ${advice}.`;
+    case 'ENOENT':
+      return `${path} lies in a directory that does not exist: create that, or ${advice}.`;
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'SQLITE_FULL':
+      return `${path} is on a disk that is full: free some space, or ${advice}.`;
+    default:
+      return `${path} cannot be used (${code || 'unknown error'}): check it, or ${advice}.`;
+  }
+}

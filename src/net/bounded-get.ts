@@ -1,0 +1,92 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { foreignText } from './foreign-text.ts';
+import { serviceFailed } from './service-error.ts';
+
+/** One GET request. */
+export interface GetRequest {
+  readonly url: URL;
+  /** The media type asked for. */
+  readonly accept: string;
+  /** Ends the request and the reading of its answer. */
+  readonly signal: AbortSignal;
+  /** The IP address to connect to; undefined looks the name up. The certificate must fit the name either way. */
+  readonly address?: string | undefined;
+  /** Certificate authorities to trust in place of the system's, PEM. */
+  readonly ca?: string | undefined;
+}
+
+/** Sends a GET without cookies, credentials, compression or proxy, and returns the answer's head. */
+export function get({ url, accept, signal, address, ca }: GetRequest): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        signal,
+        agent: false,
+        headers: { accept, 'accept-encoding': 'identity' },
+        // Said here too, since NODE_TLS_REJECT_UNAUTHORIZED would otherwise decide.
+        rejectUnauthorized: true,
+        ...(ca === undefined ? {} : { ca }),
+        ...(address === undefined ? {} : { lookup: lookupOf(address) }),
+      },
+      resolve,
+    );
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+type Lookup = NonNullable<Parameters<typeof httpRequest>[1]['lookup']>;
+
+function lookupOf(address: string): Lookup {
+  const family = isIP(address);
+  return (_host, options, callback) => {
+    if (options.all) callback(null, [{ address, family }]);
+    else callback(null, address, family);
+  };
+}
+
+/** The JSON of an answer of at most `maxBytes`. Throws error 113 (`unusable_answer`) for any other answer. */
+export async function readJson(
+  response: IncomingMessage,
+  url: URL,
+  maxBytes: number,
+): Promise<unknown> {
+  const body = await readBody(response, url, maxBytes);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (cause) {
+    throw unusable(url, 'its answer is not JSON', cause);
+  }
+}
+
+async function readBody(response: IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
+  const encoding = response.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    response.destroy();
+    throw unusable(url, 'its answer is compressed, which was not asked for');
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      response.destroy();
+      throw unusable(url, `its answer is larger than ${maxBytes / 1024} KiB`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function unusable(url: URL, rule: string, cause?: unknown) {
+  return serviceFailed('unusable_answer', `${shownHost(url)} cannot be used: ${rule}.`, cause);
+}
+
+/** The host and port of a URL that an outsider named, for messages. */
+export function shownHost(url: URL): string {
+  return foreignText(url.host, { maxCharacters: 100 }) || 'The service';
+}

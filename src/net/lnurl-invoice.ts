@@ -1,0 +1,75 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { z } from 'zod';
+import { decodeBolt11 } from '../codecs/bolt11/index.ts';
+import { CodecError } from '../codecs/codec-error.ts';
+import { readReply } from './lnurl-reply.ts';
+import type { LnurlPayRequest } from './lnurl-terms.ts';
+import { serviceFailed } from './service-error.ts';
+
+const invoiceReply = z.object({ pr: z.string(), successAction: z.unknown().optional() });
+
+const successAction = z.discriminatedUnion('tag', [
+  z.object({ tag: z.literal('message'), message: z.string().max(144) }),
+  z.object({ tag: z.literal('url'), description: z.string().max(144), url: z.url() }),
+  z.object({
+    tag: z.literal('aes'),
+    description: z.string().max(144),
+    ciphertext: z.string(),
+    iv: z.string(),
+  }),
+]);
+
+/**
+ * The invoice in a service's reply, checked against what was asked for (LUD-06) and what would follow the payment
+ * (LUD-09). Throws error 113: nothing was paid.
+ */
+export function readInvoiceReply(
+  reply: unknown,
+  request: LnurlPayRequest,
+  amountMsat: bigint,
+): string {
+  const { pr, successAction: action } = readReply(invoiceReply, reply);
+  checkSuccessAction(action, request.callback);
+  checkInvoice(pr, amountMsat, request.metadata);
+  return pr;
+}
+
+/** LUD-09: an unknown action means do not pay; a link must stay on the callback's domain. */
+function checkSuccessAction(action: unknown, callback: string): void {
+  if (action === undefined || action === null) return;
+  const parsed = successAction.safeParse(action);
+  if (!parsed.success) {
+    throw notPaid('The service announces an action after payment that this wallet does not know');
+  }
+  if (
+    parsed.data.tag === 'url' &&
+    new URL(parsed.data.url).hostname !== new URL(callback).hostname
+  ) {
+    throw notPaid('The service would lead to another domain after payment');
+  }
+}
+
+/** LUD-06: the amount asked for, and the hash of the metadata. */
+function checkInvoice(text: string, amountMsat: bigint, metadata: string): void {
+  const invoice = readInvoice(text);
+  if (invoice.amountMsat !== amountMsat) {
+    throw notPaid('The service answered with an invoice of another amount');
+  }
+  if (invoice.descriptionHash !== bytesToHex(sha256(utf8ToBytes(metadata)))) {
+    throw notPaid('The invoice does not commit to the terms of the service');
+  }
+}
+
+function readInvoice(text: string) {
+  try {
+    return decodeBolt11(text);
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error;
+    throw notPaid('The LNURL service answered with an unreadable invoice', error);
+  }
+}
+
+function notPaid(rule: string, cause?: unknown) {
+  return serviceFailed('unusable_answer', `${rule}, so it was not paid.`, cause);
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { MAX_AMOUNT_MSAT } from '../model/amount.ts';
+import { refused } from '../model/errors.ts';
+import { foreignText } from './foreign-text.ts';
+import { readReply } from './lnurl-reply.ts';
+import { serviceFailed } from './service-error.ts';
+
+/** The terms of an LNURL-pay service (LUD-06); amounts in millisatoshis. */
+export interface LnurlPayRequest {
+  readonly tag: 'payRequest';
+  readonly callback: string;
+  readonly minSendableMsat: bigint;
+  readonly maxSendableMsat: bigint;
+  /** Exactly as received: the invoice commits to it. */
+  readonly metadata: string;
+  /** The `text/plain` entry, printable, at most 1,000 characters. */
+  readonly description: string | null;
+  /** The `text/long-desc` entry, to be preferred (LUD-20), printable, at most 1,000 characters. */
+  readonly longDescription: string | null;
+  /** Most characters of a comment; 0 takes none (LUD-12). */
+  readonly commentAllowed: number;
+}
+
+/** The terms of an LNURL-withdraw service (LUD-03). */
+export interface LnurlWithdrawRequest {
+  readonly tag: 'withdrawRequest';
+  readonly callback: string;
+  readonly k1: string;
+  /** Printable, and short enough for the description of an invoice (639 UTF-8 bytes). */
+  readonly defaultDescription: string | null;
+  readonly minWithdrawableMsat: bigint;
+  readonly maxWithdrawableMsat: bigint;
+}
+
+/** Most characters of a callback or `k1`: both become part of a URL. */
+const MAX_URL_PART = 8_000;
+const MAX_SHOWN_CHARACTERS = 1_000;
+/** Most UTF-8 bytes that the description of a BOLT 11 invoice holds (1023 groups of 5 bits). */
+const MAX_INVOICE_DESCRIPTION_BYTES = 639;
+/** Kinds of LNURL that are known and that this wallet does not do (LUD-02, LUD-04, LUD-07). */
+const OTHER_TAGS: ReadonlySet<string> = new Set([
+  'login',
+  'channelRequest',
+  'hostedChannelRequest',
+]);
+
+/** Text that is passed on as it is; a lone surrogate has no UTF-8 form, so it would change on the way. */
+const exactText = z.string().refine((text) => text.isWellFormed());
+const urlPart = exactText.max(MAX_URL_PART);
+const callback = urlPart.refine(isCallback);
+
+/** Services name limits beyond all money there is; they count as that. */
+const msat = z
+  .number()
+  .min(0)
+  .refine(Number.isInteger)
+  .transform((value) => (BigInt(value) < MAX_AMOUNT_MSAT ? BigInt(value) : MAX_AMOUNT_MSAT));
+
+const payReply = z.object({
+  callback,
+  minSendable: msat.refine((value) => value > 0n),
+  maxSendable: msat,
+  metadata: exactText,
+  commentAllowed: z.number().catch(0),
+});
+
+const withdrawReply = z.object({
+  callback,
+  k1: urlPart,
+  defaultDescription: z.string().nullish(),
+  minWithdrawable: msat,
+  maxWithdrawable: msat,
+});
+
+/**
+ * Reads what a service says it is. Throws error 113 for an answer that breaks a rule of its LUD, and error 106 for a
+ * kind of LNURL that this wallet does not do or that has no money left.
+ */
+export function readTerms(reply: unknown): LnurlPayRequest | LnurlWithdrawRequest {
+  const { tag } = readReply(z.object({ tag: exactText }), reply);
+  if (tag === 'payRequest') return payRequestOf(readReply(payReply, reply));
+  if (tag === 'withdrawRequest') return withdrawRequestOf(readReply(withdrawReply, reply));
+  const message = 'This LNURL is neither for paying nor for withdrawing.';
+  throw OTHER_TAGS.has(tag) ? refused(message) : serviceFailed('unusable_answer', message);
+}
+
+/** Whether a callback can be asked at all; whether its host may be is decided where it is asked. */
+function isCallback(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    (url.protocol === 'https:' || url.protocol === 'http:') &&
+    url.username === '' &&
+    url.password === ''
+  );
+}
+
+function payRequestOf(reply: z.output<typeof payReply>): LnurlPayRequest {
+  if (reply.minSendable > reply.maxSendable) throw crossedLimits();
+  return {
+    tag: 'payRequest',
+    callback: reply.callback,
+    minSendableMsat: reply.minSendable,
+    maxSendableMsat: reply.maxSendable,
+    metadata: reply.metadata,
+    ...descriptionsOf(reply.metadata),
+    commentAllowed: Math.max(0, Math.floor(reply.commentAllowed)),
+  };
+}
+
+function crossedLimits() {
+  return serviceFailed('unusable_answer', 'The LNURL service takes no amount: its limits cross.');
+}
+
+/** LUD-06: exactly one `text/plain`; other entries may hold anything. */
+function descriptionsOf(metadata: string): {
+  description: string | null;
+  longDescription: string | null;
+} {
+  const entries = readReply(
+    z.array(z.tuple([z.string()]).rest(z.unknown())),
+    jsonOf(metadata),
+    'metadata',
+  );
+  const texts = (kind: string) =>
+    entries.flatMap(([name, value]) => (name === kind && typeof value === 'string' ? [value] : []));
+  const plain = texts('text/plain');
+  if (plain.length !== 1) {
+    throw serviceFailed(
+      'unusable_answer',
+      'The LNURL service must describe itself with exactly one text/plain.',
+    );
+  }
+  return { description: shown(plain[0]), longDescription: shown(texts('text/long-desc')[0]) };
+}
+
+function shown(text: string | undefined): string | null {
+  return foreignText(text, { maxCharacters: MAX_SHOWN_CHARACTERS }) || null;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function withdrawRequestOf(reply: z.output<typeof withdrawReply>): LnurlWithdrawRequest {
+  if (reply.minWithdrawable > reply.maxWithdrawable) throw crossedLimits();
+  if (reply.maxWithdrawable === 0n) throw refused('This LNURL has nothing to withdraw.');
+  const description = foreignText(reply.defaultDescription, {
+    maxCharacters: MAX_SHOWN_CHARACTERS,
+    maxBytes: MAX_INVOICE_DESCRIPTION_BYTES,
+  });
+  return {
+    tag: 'withdrawRequest',
+    callback: reply.callback,
+    k1: reply.k1,
+    defaultDescription: description || null,
+    minWithdrawableMsat: reply.minWithdrawable,
+    maxWithdrawableMsat: reply.maxWithdrawable,
+  };
+}

@@ -1,0 +1,131 @@
+import { base64, hex } from '@scure/base';
+import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
+import { ApiError, refused } from '../../model/errors.ts';
+import type { OpenChannelCommand } from '../node.ts';
+import { refusesToOpen } from './certainty.ts';
+import { type ChannelPeer, channelIdOf, openedAs, readChannels } from './channels.ts';
+import { satPerVbyte } from './fee-rate.ts';
+import { refusalText } from './refusal.ts';
+import { type LndRest, MOST_LIST_BYTES } from './rest.ts';
+import { anyShape, type LndCoin, openedChannelShape, unspentShape } from './wire.ts';
+
+const OPEN_TIMEOUT_MS = 120_000;
+const EVERY_DEPTH = 9_999_999;
+/** Virtual bytes of a transaction's frame, of a channel's output and of the largest change output. */
+const FRAME_VBYTES = 11n;
+const OUTPUT_VBYTES = 43n;
+/** Virtual bytes of a signed input of each kind; those of other kinds are not spent here. */
+const INPUT_VBYTES: Readonly<Record<string, bigint>> = {
+  WITNESS_PUBKEY_HASH: 68n,
+  NESTED_PUBKEY_HASH: 91n,
+  TAPROOT_PUBKEY: 58n,
+};
+/** Change too small for an output goes to the miner. */
+const DUST_SAT = 354n;
+
+/** Coins for a channel and the most that spending them costs. */
+interface Funding {
+  readonly coins: readonly LndCoin[];
+  readonly satPerVbyte: bigint;
+  readonly feeBoundSat: bigint;
+}
+
+/** Most that opening a channel of that value costs now, millisatoshis. Throws `refused` without enough coins. */
+export async function estimateOpenFee(owner: LndRest, valueMsat: bigint): Promise<bigint> {
+  return (await chooseFunding(owner, wholeSats(valueMsat))).feeBoundSat * MSAT_PER_SAT;
+}
+
+/**
+ * Opens a channel to `peer`, once for a user channel id, which LND keeps as the channel's memo. The coins and the rate
+ * are chosen here, so that the fee is bounded before anything is signed. The caller must hold a lock.
+ */
+export async function openChannel(
+  rest: LndRest,
+  owner: LndRest,
+  peer: ChannelPeer | null,
+  command: OpenChannelCommand,
+): Promise<{ channelId: string; userChannelId: string; feeMsat: bigint | null }> {
+  const known = await alreadyOpened(owner, command);
+  if (known) return known;
+  if (peer === null) {
+    throw refused('No peer to open channels to: start the sidecar with --channel-peer.');
+  }
+  const { valueMsat, userChannelId, maxFeeMsat } = command;
+  const funding = await chooseFunding(owner, wholeSats(valueMsat));
+  const boundMsat = funding.feeBoundSat * MSAT_PER_SAT;
+  if (maxFeeMsat !== null && boundMsat > maxFeeMsat) {
+    throw refused(
+      `Opening the channel may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: wait for lower fees.`,
+    );
+  }
+  await connectPeer(rest, peer);
+  try {
+    const { funding_txid_bytes, output_index } = await rest.post(
+      '/v1/channels',
+      {
+        node_pubkey: base64.encode(hex.decode(peer.pubkey)),
+        local_funding_amount: `${wholeSats(valueMsat)}`,
+        memo: openedAs(userChannelId),
+        sat_per_vbyte: `${funding.satPerVbyte}`,
+        outpoints: funding.coins.map(({ outpoint }) => outpoint),
+      },
+      openedChannelShape,
+      { timeoutMs: OPEN_TIMEOUT_MS, certainty: refusesToOpen },
+    );
+    const txid = hex.encode(hex.decode(funding_txid_bytes).reverse());
+    return { channelId: channelIdOf(`${txid}:${output_index}`), userChannelId, feeMsat: null };
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.outcomeUnknown) throw error;
+    const opened = await alreadyOpened(owner, command).catch(() => null);
+    if (opened) return opened;
+    throw error;
+  }
+}
+
+async function alreadyOpened(owner: LndRest, { userChannelId }: OpenChannelCommand) {
+  const { open, pending } = await readChannels(owner);
+  const channel = [...open, ...pending].find(({ memo }) => memo === openedAs(userChannelId));
+  if (channel === undefined) return null;
+  return { channelId: channelIdOf(channel.channel_point), userChannelId, feeMsat: null };
+}
+
+async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding> {
+  const [{ utxos }, rate] = await Promise.all([
+    owner.post('/v2/wallet/utxos', { min_confs: 1, max_confs: EVERY_DEPTH }, unspentShape, {
+      harmlessTwice: true,
+      mostBytes: MOST_LIST_BYTES,
+    }),
+    satPerVbyte(owner),
+  ]);
+  return fundingFor(utxos, valueSat, rate);
+}
+
+/** The largest coins that pay for a channel, and the most that it costs. Pure. Throws `refused`. */
+export function fundingFor(utxos: readonly LndCoin[], valueSat: bigint, rate: bigint): Funding {
+  const spendable = utxos
+    .filter(({ address_type }) => address_type in INPUT_VBYTES)
+    .toSorted((a, b) => Number(b.amount_sat - a.amount_sat));
+  const coins: LndCoin[] = [];
+  let vbytes = FRAME_VBYTES + 2n * OUTPUT_VBYTES;
+  let sumSat = 0n;
+  for (const coin of spendable) {
+    coins.push(coin);
+    vbytes += INPUT_VBYTES[coin.address_type] ?? 0n;
+    sumSat += coin.amount_sat;
+    const feeSat = vbytes * rate;
+    if (sumSat >= valueSat + feeSat) {
+      return { coins, satPerVbyte: rate, feeBoundSat: feeSat + DUST_SAT };
+    }
+  }
+  throw refused('The confirmed coins of the wallet do not suffice for this channel and its fee.');
+}
+
+async function connectPeer(rest: LndRest, { pubkey, host }: ChannelPeer): Promise<void> {
+  try {
+    await rest.post('/v1/peers', { addr: { pubkey, host }, timeout: '10' }, anyShape, {
+      harmlessTwice: true,
+    });
+  } catch (error) {
+    if (!refusalText(error).includes('already connected')) throw error;
+  }
+}

@@ -1,0 +1,71 @@
+import { base64, hex } from '@scure/base';
+import { isApiError, refused } from '../../model/errors.ts';
+import type { SignedSend } from '../node.ts';
+import type { LndRest } from './rest.ts';
+import { anyShape, type LndLease } from './wire.ts';
+
+/** How long coins stay locked if nothing renews it. */
+export const LOCK_SECS = 600;
+
+type Lock = SignedSend['locks'][number];
+
+/** LND's lease as a signed send keeps it. */
+export function lockOf({ id, outpoint }: LndLease): Lock {
+  return { id, outpoint: `${outpoint.txid_str}:${outpoint.output_index}` };
+}
+
+/** Locks a coin, or locks it for longer. Throws `refused` when another holds it. */
+export async function lease(owner: LndRest, lock: Lock): Promise<void> {
+  await owner.post(
+    '/v2/wallet/utxos/lease',
+    { ...requestOf(lock), expiration_seconds: `${LOCK_SECS}` },
+    anyShape,
+    { harmlessTwice: true },
+  );
+}
+
+/** Gives coins back; what LND does not know as locked is left. */
+export async function releaseAll(owner: LndRest, locks: readonly Lock[]): Promise<void> {
+  for (const lock of locks) {
+    try {
+      await owner.post('/v2/wallet/utxos/release', requestOf(lock), anyShape, {
+        harmlessTwice: true,
+      });
+    } catch (error) {
+      if (!isApiError(error, 'refused', 'notFound')) throw error;
+    }
+  }
+}
+
+/**
+ * Locks under an id of ours what an LND before 0.19 has locked under its own, which can be released and never renewed.
+ * Throws `refused`, with no coin locked, when another took one in between.
+ */
+export async function relock(
+  owner: LndRest,
+  locks: readonly Lock[],
+  id: string,
+): Promise<readonly Lock[]> {
+  await releaseAll(owner, locks);
+  const ours = locks.map(({ outpoint }) => ({ id, outpoint }));
+  try {
+    for (const lock of ours) await lease(owner, lock);
+    return ours;
+  } catch (error) {
+    await releaseAll(owner, ours);
+    throw isApiError(error, 'refused')
+      ? refused('The coins were taken by another send: try again.', error)
+      : error;
+  }
+}
+
+function requestOf({ id, outpoint }: Lock): Record<string, unknown> {
+  const [txid = '', vout = '0'] = outpoint.split(':');
+  return {
+    id: base64.encode(hex.decode(id)),
+    outpoint: {
+      txid_bytes: base64.encode(hex.decode(txid).reverse()),
+      output_index: Number(vout),
+    },
+  };
+}

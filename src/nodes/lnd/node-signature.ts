@@ -1,0 +1,25 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { decodeZbase32 } from './zbase32.ts';
+
+/** What LND puts before every message that it signs (`signedMsgPrefix` of its rpcserver). */
+const PREFIX = utf8ToBytes('Lightning Signed Message:');
+const COMPACT_BYTES = 65;
+/** First byte of a compact signature: this, the recovery number, and four more for a compressed key. */
+const COMPACT_HEADER = 27;
+
+/** Whether a signature of LND's `signmessage` over the message was made with the node's key (hex). */
+export function isSignedByNode(message: Uint8Array, signature: string, nodePk: string): boolean {
+  try {
+    const compact = decodeZbase32(signature);
+    if (compact.length !== COMPACT_BYTES) return false;
+    const recovered = Uint8Array.from(compact);
+    recovered[0] = ((compact[0] ?? 0) - COMPACT_HEADER) & 3;
+    const digest = sha256(sha256(concatBytes(PREFIX, message)));
+    const key = secp256k1.recoverPublicKey(recovered, digest, { prehash: false });
+    return bytesToHex(key) === nodePk;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,90 @@
+import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import type { Payment } from '../../model/payment.ts';
+import type { Observation, SendOutcome, SendQuestion } from '../node.ts';
+import { sentObservation } from './onchain.ts';
+import { paymentsAfter, trackedPayment } from './payments.ts';
+import { spentOutpoints } from './psbt.ts';
+import { isDecided, labelOf, rivalOf } from './replaced.ts';
+import type { LndRest } from './rest.ts';
+import { recentTransactions } from './transactions.ts';
+import { outboundObservation } from './translate.ts';
+import type { LndWallet } from './wallet.ts';
+import { infoShape, type LndPayment } from './wire.ts';
+
+/** LND pays nothing that has expired; this much later, by its own chain, no request on its way can be taken up. */
+const AFTER_EXPIRY_MS = 10 * 60_000;
+
+const UNKNOWN: SendOutcome = { state: 'unknown' };
+
+/** What became of a send; see the port. */
+export async function sendOutcome(
+  owner: LndRest,
+  wallet: LndWallet,
+  question: SendQuestion,
+): Promise<SendOutcome> {
+  return question.payment.rail === 'onchain'
+    ? onchainOutcome(owner, wallet, question)
+    : lightningOutcome(owner, wallet, question);
+}
+
+async function lightningOutcome(
+  owner: LndRest,
+  wallet: LndWallet,
+  { payment, attempt, afterAttempt }: SendQuestion,
+): Promise<SendOutcome> {
+  const { hash } = payment;
+  if (hash === null) return UNKNOWN;
+  const isThisAttempt = (one: LndPayment) =>
+    one.payment_hash === hash &&
+    (attempt === null ? one.payment_index > (afterAttempt ?? 0) : one.payment_index === attempt);
+  const known = (one: LndPayment): SendOutcome => ({
+    state: 'known',
+    ...asBegun(outboundObservation(one, wallet.clock.now()), payment),
+  });
+  const tracked = await trackedPayment(owner, hash);
+  if (tracked && isThisAttempt(tracked)) return known(tracked);
+  if (attempt !== null || !(await isLongExpired(owner, payment))) return UNKNOWN;
+  // The clock was read first: nothing can be added to the list after it.
+  for await (const page of paymentsAfter(owner, afterAttempt ?? 0)) {
+    const found = page.find(isThisAttempt);
+    if (found) return known(found);
+  }
+  return { state: 'never', reason: 'not sent' };
+}
+
+/**
+ * Whether the invoice has expired by LND's own clock: that of the newest block that it knows, which nobody sets and
+ * which is late rather than early by the hours that blocks may take. A keysend expires never.
+ */
+async function isLongExpired(owner: LndRest, { invoice }: Payment): Promise<boolean> {
+  if (invoice === null) return false;
+  const { expiresAtMs } = decodeBolt11(invoice, { verifySignature: false });
+  const { best_header_timestamp } = await owner.get('/v1/getinfo', infoShape);
+  return best_header_timestamp * 1000 >= expiresAtMs + AFTER_EXPIRY_MS;
+}
+
+async function onchainOutcome(
+  owner: LndRest,
+  wallet: LndWallet,
+  { payment, signed }: SendQuestion,
+): Promise<SendOutcome> {
+  const label = labelOf(payment);
+  const listed = await recentTransactions(owner);
+  const sent = listed.find((one) => one.tx_hash === signed?.txid || one.label === label);
+  if (signed) {
+    const outpoints = spentOutpoints(signed.txHex);
+    const rival = rivalOf({ label, txid: signed.txid, outpoints }, listed);
+    if (rival && isDecided(rival)) return { state: 'never', reason: 'replaced' };
+    if (rival) {
+      const replaced = { ...payment, txid: signed.txid, replacement: rival.tx_hash };
+      return { state: 'known', payment: replaced, attempt: null };
+    }
+  }
+  if (sent === undefined) return UNKNOWN;
+  return { state: 'known', ...sentObservation(sent, payment, wallet.clock.now()) };
+}
+
+/** LND's record under the identity that the wallet gave the send. */
+function asBegun(seen: Observation, { index, createdAtMs }: Payment): Observation {
+  return { ...seen, payment: { ...seen.payment, index, createdAtMs } };
+}

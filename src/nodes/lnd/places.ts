@@ -1,0 +1,125 @@
+import type { NodeCredentials } from '../../model/credentials.ts';
+import { ApiError, refused } from '../../model/errors.ts';
+import type { RemoteLocation } from '../remote/location.ts';
+import { type LndIdentity, userPkOf } from './identity.ts';
+import { type Macaroon, readMacaroon } from './macaroon.ts';
+import { LndPlace, type LndState, type PlaceContext } from './place.ts';
+import type { RootKeyIds } from './tokens.ts';
+
+/** A configured entry with its place. */
+interface OpenedEntry {
+  readonly credentials: NodeCredentials;
+  readonly place: LndPlace;
+  /** What the token allows; null when it is none, or may not be used as an entry. */
+  readonly macaroon: Macaroon | null;
+}
+
+/** The places that configuration names. */
+export interface Places {
+  readonly root: LndPlace | null;
+  /** The place of a configured entry. Throws {@link ApiError} when it cannot be used. */
+  entry(credentials: NodeCredentials): { place: LndPlace; macaroon: Macaroon };
+  /** The place that speaks for a wallet. Throws `unreachable` when there is none. */
+  speakingFor(userPk: string): Promise<{ place: LndPlace; identity: LndIdentity }>;
+  problems(): readonly string[];
+}
+
+interface PlacesOptions {
+  readonly state: LndState;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly root: RemoteLocation | null;
+  readonly entries: readonly NodeCredentials[];
+}
+
+/** Opens the configured places; asks none of them yet. */
+export function openPlaces(
+  { state, random, root: rootLocation, entries }: PlacesOptions,
+  ids: RootKeyIds,
+  contact: (reached: boolean) => void,
+): Places {
+  const speakers = new Map<string, LndPlace>();
+  const context: PlaceContext = {
+    state,
+    random,
+    contact,
+    claim(nodePk, place) {
+      const speaker = speakers.get(nodePk) ?? place;
+      speakers.set(nodePk, speaker);
+      return speaker === place;
+    },
+  };
+  const opened = entries.map((credentials) => openEntry(credentials, context, ids));
+  for (const { credentials, place } of opened) {
+    if (credentials.nodePk !== null) context.claim(credentials.nodePk, place);
+  }
+  const root =
+    rootLocation &&
+    new LndPlace(rootLocation, context, { ownToken: null, declared: null, keyMayChange: true });
+
+  /** What is known of a place; one that was never asked is asked now, where it may be. */
+  async function identityOf(place: LndPlace): Promise<LndIdentity | null> {
+    const known = await place.known();
+    if (known !== null || place === root) return known;
+    return place.prove().catch(() => null);
+  }
+
+  return {
+    root,
+    entry(credentials) {
+      const found = opened.find((entry) => isSame(entry.credentials, credentials));
+      if (found === undefined) {
+        throw new ApiError(
+          'unauthenticated',
+          'These node credentials are not configured: start the sidecar with them.',
+        );
+      }
+      const { place, macaroon } = found;
+      if (macaroon === null) throw refused(place.problem ?? 'The configured macaroon is unusable.');
+      return { place, macaroon };
+    },
+    async speakingFor(userPk) {
+      const usable = opened.filter(({ macaroon }) => macaroon !== null).map(({ place }) => place);
+      for (const place of [...(root ? [root] : []), ...usable]) {
+        const identity = await identityOf(place);
+        if (identity && userPkOf(identity.nodePk) === userPk) return { place, identity };
+      }
+      throw new ApiError(
+        'unreachable',
+        "No configured location speaks for this wallet: add its node's credentials to the configuration.",
+      );
+    },
+    problems: () =>
+      [...(root ? [root] : []), ...opened.map(({ place }) => place)].flatMap(
+        ({ problem }) => problem ?? [],
+      ),
+  };
+}
+
+function openEntry(
+  credentials: NodeCredentials,
+  context: PlaceContext,
+  ids: RootKeyIds,
+): OpenedEntry {
+  const { nodePk, network, token } = credentials;
+  const place = new LndPlace(credentials, context, {
+    ownToken: token,
+    declared: nodePk !== null && network !== null ? { nodePk, network } : null,
+    keyMayChange: false,
+  });
+  const macaroon = readMacaroon(token);
+  if (macaroon === null) {
+    place.condemn('its configured macaroon is none of LND: run `connect lnd` again.');
+    return { credentials, place, macaroon: null };
+  }
+  if (ids.owns(macaroon.rootKeyId)) {
+    place.condemn(
+      'its configured macaroon was made by this sidecar for a client: run `connect lnd` with one of your own.',
+    );
+    return { credentials, place, macaroon: null };
+  }
+  return { credentials, place, macaroon };
+}
+
+function isSame(a: NodeCredentials, b: NodeCredentials): boolean {
+  return a.url === b.url && a.cert === b.cert && a.token === b.token && a.nodePk === b.nodePk;
+}

@@ -1,0 +1,87 @@
+import { base64, hex } from '@scure/base';
+import { RawTx, Transaction } from '@scure/btc-signer';
+import { encodeAddress } from '../../codecs/address.ts';
+import type { Network } from '../../codecs/network.ts';
+
+/** A transaction as far as its cost and its coins go. */
+interface Outline {
+  /** `<txid>:<vout>` of every coin that is spent. */
+  readonly inputs: readonly string[];
+  readonly outputs: readonly { readonly amountSat: bigint; readonly script: string }[];
+}
+
+/** A transaction that is ready to be signed. */
+export interface FundedTransaction extends Outline {
+  /** What its inputs hold above its outputs. */
+  readonly feeSat: bigint;
+}
+
+/** Reads a PSBT (base64). Throws RangeError when it does not say what every input holds. */
+export function readPsbt(psbt: string): FundedTransaction {
+  const transaction = Transaction.fromPSBT(base64.decode(psbt), {
+    allowUnknown: true,
+    allowUnknownInputs: true,
+    allowUnknownOutputs: true,
+    disableScriptCheck: true,
+  });
+  const outline = outlineOf(transaction.unsignedTx);
+  const spentSat = outline.inputs.reduce((sum, _, at) => {
+    const amount = transaction.getInput(at).witnessUtxo?.amount;
+    if (amount === undefined) throw new RangeError('an input does not say what it holds');
+    return sum + amount;
+  }, 0n);
+  const paidSat = outline.outputs.reduce((sum, { amountSat }) => sum + amountSat, 0n);
+  const feeSat = spentSat - paidSat;
+  if (outline.inputs.length === 0 || feeSat < 0n) throw new RangeError('it is not funded');
+  return { ...outline, feeSat };
+}
+
+/** The coins that a signed transaction (hex) spends. */
+export function spentOutpoints(txHex: string): readonly string[] {
+  return outlineOf(hex.decode(txHex)).inputs;
+}
+
+/** The txid of a signed transaction (hex). */
+export function txidOf(txHex: string): string {
+  return Transaction.fromRaw(hex.decode(txHex), {
+    allowUnknownInputs: true,
+    allowUnknownOutputs: true,
+    disableScriptCheck: true,
+  }).id;
+}
+
+/** Whether a signed transaction (hex) spends and pays just what was funded, whatever its signatures. */
+export function isSameTransaction(funded: Outline, txHex: string): boolean {
+  const { inputs, outputs } = outlineOf(hex.decode(txHex));
+  const text = (outline: Outline) =>
+    [
+      ...outline.inputs,
+      ...outline.outputs.map(({ amountSat, script }) => `${amountSat} ${script}`),
+    ].join();
+  return text({ inputs, outputs }) === text(funded);
+}
+
+/** Whether one output pays that amount to the address. */
+export function pays(
+  { outputs }: Outline,
+  address: string,
+  amountSat: bigint,
+  network: Network,
+): boolean {
+  return outputs.some(
+    (output) =>
+      output.amountSat === amountSat &&
+      encodeAddress(hex.decode(output.script), network)?.toLowerCase() === address.toLowerCase(),
+  );
+}
+
+function outlineOf(raw: Uint8Array): Outline {
+  const { inputs, outputs } = RawTx.decode(raw);
+  return {
+    inputs: inputs.map(({ txid, index }) => `${hex.encode(txid)}:${index}`),
+    outputs: outputs.map(({ amount, script }) => ({
+      amountSat: amount,
+      script: hex.encode(script),
+    })),
+  };
+}

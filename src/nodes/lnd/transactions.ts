@@ -1,0 +1,52 @@
+import { idOf } from '../../model/payment.ts';
+import type { PaymentId } from '../../model/payment-index.ts';
+import type { Observation } from '../node.ts';
+import type { LndRest } from './rest.ts';
+import { transactionObservations } from './translate.ts';
+import type { LndWallet } from './wallet.ts';
+import { infoShape, type LndTransaction, transactionsShape } from './wire.ts';
+
+/** How far back a transaction is looked for: about two weeks. */
+const RECENT_BLOCKS = 2016;
+
+/** Transactions confirmed at `startHeight` or above, and all unconfirmed ones. */
+export async function transactionsSince(
+  rest: LndRest,
+  startHeight: number,
+): Promise<readonly LndTransaction[]> {
+  const path = `/v1/transactions?start_height=${startHeight}&end_height=-1`;
+  return (await rest.list(path, transactionsShape)).transactions;
+}
+
+/** Transactions of the last two weeks. */
+export async function recentTransactions(rest: LndRest): Promise<readonly LndTransaction[]> {
+  const { block_height } = await rest.get('/v1/getinfo', infoShape);
+  return transactionsSince(rest, Math.max(0, block_height - RECENT_BLOCKS));
+}
+
+/** The on-chain payment of that id among the recent ones, or null. */
+export async function onchainPayment(
+  rest: LndRest,
+  wallet: LndWallet,
+  id: PaymentId,
+): Promise<Observation | null> {
+  const nowMs = wallet.clock.now();
+  const seen = (await recentTransactions(rest)).flatMap((one) =>
+    transactionObservations(one, nowMs),
+  );
+  return seen.find(({ payment }) => idOf(payment) === id) ?? null;
+}
+
+/** What others have sent and no block has confirmed, satoshis: it may still be taken back. */
+export async function untrustedSat(rest: LndRest): Promise<bigint> {
+  // LND lists unconfirmed transactions alone when asked for what is confirmed at height -1 and above.
+  const path = '/v1/transactions?start_height=-1&end_height=-1';
+  const { transactions } = await rest.list(path, transactionsShape);
+  return transactions
+    .filter(
+      ({ num_confirmations, previous_outpoints }) =>
+        num_confirmations === 0 && previous_outpoints.every(({ is_our_output }) => !is_our_output),
+    )
+    .flatMap(({ output_details }) => output_details)
+    .reduce((sum, { is_our_address, amount }) => (is_our_address ? sum + amount : sum), 0n);
+}

@@ -1,0 +1,131 @@
+import { elapsedMs } from '../../lib/clock.ts';
+import { boundedLines, boundedText } from './bounded-body.ts';
+import { failureOf, RemoteFailure } from './failure.ts';
+import { openStream, type StreamRequest } from './https-stream.ts';
+import type { RemoteLocation } from './location.ts';
+import { Openings } from './openings.ts';
+
+/** Calls open at one place at a time, so that one that is slow leaves the process's connections to others. */
+const MOST_CALLS = 32;
+/** Streams open at one place at a time: those of the wallet's feed, and one for each send on its way. */
+const MOST_STREAMS = 256;
+/** Largest body of an answer that is an error. */
+const MOST_ERROR_BYTES = 64 * 1024;
+/** Largest line of a stream. */
+const MOST_LINE_BYTES = 4 * 1024 * 1024;
+
+/** One request with one answer. */
+export interface RemoteCall {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text, or null for none. */
+  readonly body: string | null;
+  /** From the call to the last byte of the answer, waiting for a turn included. */
+  readonly timeoutMs: number;
+  readonly mostBytes: number;
+  /** On a connection of its own: one that died unnoticed would leave open whether the request was read. */
+  readonly ownConnection: boolean;
+}
+
+/** An answer whose body was read to its end. */
+export interface RemoteAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** An answer that goes on. */
+export interface RemoteStream {
+  readonly status: number;
+  /** The body of an answer that is an error. */
+  readonly text: () => Promise<string>;
+  readonly lines: () => AsyncGenerator<string, void, undefined>;
+  /** Ends it; to be called whatever happened. */
+  readonly close: () => void;
+}
+
+/**
+ * The one way to a node at one place. Everything is bounded: how much is read, for how long, and how much is open at a
+ * time; redirects are never followed. All methods throw {@link RemoteFailure}.
+ */
+export class RemoteEndpoint {
+  readonly location: RemoteLocation;
+  readonly #calls = new Openings(MOST_CALLS);
+  readonly #streams = new Openings(MOST_STREAMS);
+
+  constructor(location: RemoteLocation) {
+    this.location = location;
+  }
+
+  async call(call: RemoteCall): Promise<RemoteAnswer> {
+    const startedMs = elapsedMs();
+    const leave = await this.#calls.enter(call.timeoutMs, null);
+    const ended = new AbortController();
+    const timer = setTimeout(
+      () => ended.abort(new RemoteFailure('timeout', false)),
+      Math.max(call.timeoutMs - (elapsedMs() - startedMs), 0),
+    );
+    try {
+      const response = await this.#fetch(call, ended.signal);
+      const body = response.body ?? new Blob([]).stream();
+      const mostBytes = response.ok ? call.mostBytes : Math.min(MOST_ERROR_BYTES, call.mostBytes);
+      return { status: response.status, text: await boundedText(body, mostBytes) };
+    } catch (error) {
+      const failure = ended.signal.aborted ? (ended.signal.reason as unknown) : error;
+      // Whatever is still on its way is not read: the connection goes.
+      ended.abort(failure);
+      throw failureOf(failure);
+    } finally {
+      clearTimeout(timer);
+      leave();
+    }
+  }
+
+  async stream(request: StreamRequest): Promise<RemoteStream> {
+    const leave = await this.#streams.enter(request.headWithinMs, request.signal);
+    try {
+      const message = await openStream(this.location, request);
+      return {
+        status: message.statusCode ?? 0,
+        text: () => boundedText(message, MOST_ERROR_BYTES).catch(rethrow),
+        lines: () => guarded(boundedLines(message, MOST_LINE_BYTES)),
+        close: () => {
+          message.destroy();
+          leave();
+        },
+      };
+    } catch (error) {
+      leave();
+      throw failureOf(error);
+    }
+  }
+
+  #fetch(call: RemoteCall, signal: AbortSignal): Promise<Response> {
+    const { url, cert } = this.location;
+    return fetch(`${url}${call.path}`, {
+      method: call.method,
+      signal,
+      redirect: 'error',
+      // A small answer must not become a large one here.
+      decompress: false,
+      headers: { ...call.headers, 'accept-encoding': 'identity' },
+      ...(call.body === null ? {} : { body: call.body }),
+      ...(call.ownConnection ? { keepalive: false } : {}),
+      ...(cert === null ? {} : { tls: { ca: cert } }),
+    });
+  }
+}
+
+async function* guarded(
+  lines: AsyncGenerator<string, void, undefined>,
+): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* lines;
+  } catch (error) {
+    rethrow(error);
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw failureOf(error);
+}

@@ -1,0 +1,17 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+/** Where a node's HTTPS interface is found. */
+export interface RemoteLocation {
+  /** Base URL. */
+  readonly url: string;
+  /** PEM of its self-signed certificate, which is then the only one accepted; null trusts the system's authorities. */
+  readonly cert: string | null;
+}
+
+/** Hex SHA-256 that names a place: its URL and its certificate, however they are written. */
+export function fingerprintOf({ url, cert }: RemoteLocation): string {
+  const { origin, pathname } = new URL(url);
+  const place = [`${origin}${pathname.replace(/\/+$/, '')}`, cert?.replace(/\s+/g, '') ?? null];
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(place))));
+}

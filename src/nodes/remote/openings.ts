@@ -1,0 +1,54 @@
+import { RemoteFailure } from './failure.ts';
+
+/** How many requests to one place are open at a time; the others wait in line. */
+export class Openings {
+  #free: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(most: number) {
+    this.#free = most;
+  }
+
+  /**
+   * Waits for a turn, at most `withinMs`; returns the function that gives it back. Throws `timeout`, or `aborted` when
+   * `signal` aborts; nothing was sent then.
+   */
+  async enter(withinMs: number | null, signal: AbortSignal | null): Promise<() => void> {
+    if (signal?.aborted) throw new RemoteFailure('aborted', true);
+    if (this.#free > 0) this.#free -= 1;
+    else await this.#turn(withinMs, signal);
+    let left = false;
+    return () => {
+      if (!left) this.#leave();
+      left = true;
+    };
+  }
+
+  #turn(withinMs: number | null, signal: AbortSignal | null): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', aborted);
+        this.#waiting.delete(go);
+      };
+      const go = () => {
+        done();
+        resolve();
+      };
+      const giveUp = (reason: 'timeout' | 'aborted') => {
+        done();
+        reject(new RemoteFailure(reason, true));
+      };
+      const aborted = () => giveUp('aborted');
+      const timer = withinMs === null ? undefined : setTimeout(() => giveUp('timeout'), withinMs);
+      signal?.addEventListener('abort', aborted, { once: true });
+      this.#waiting.add(go);
+    });
+  }
+
+  #leave(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}

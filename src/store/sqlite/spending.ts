@@ -1,0 +1,114 @@
+import type { Database } from 'bun:sqlite';
+import { type BudgetPeriod, budgetWindow } from '../../model/budget.ts';
+
+/** What clients spent and hold back, for the ports that write it inside their own transactions. */
+export interface SpendingRows {
+  /**
+   * The sum of the period that starts there, of a client with a budget, and of those after it: what was spent while the
+   * clock was ahead. One row for each period, however many payments there were.
+   */
+  sum(walletId: string, clientPk: string, startsAtMs: number): bigint;
+  /** Makes the client's sums anew for the period of its budget; without a budget there are none. */
+  sumUp(walletId: string, clientPk: string): void;
+  /** Holds an amount back under a name, in the period of `atMs`. */
+  reserve(
+    walletId: string,
+    name: string,
+    reservation: { readonly clientPk: string; readonly amountMsat: bigint; readonly atMs: number },
+  ): void;
+  /** Replaces what is held under the name by its cost, in the period in which it was reserved. */
+  settle(walletId: string, name: string, costMsat: bigint): void;
+  /** Gives back what is held under the name; what was settled stays. */
+  release(walletId: string, name: string): void;
+}
+
+interface Row {
+  readonly seq: number;
+  readonly client_pk: string;
+  readonly at: number;
+  readonly amount: string;
+}
+
+/**
+ * Prepared access to spending and its sums. Every client's spending is kept, so that a budget that is set later knows
+ * it; sums exist for clients with a budget. Amounts are cast to text: they exceed what a double holds.
+ */
+export function spendingRows(db: Database): SpendingRows {
+  const readPeriod = db.prepare<{ period: string }, [string, string]>(
+    'SELECT period FROM budget WHERE wallet = ? AND client_pk = ?',
+  );
+  const readSum = db.prepare<{ amount_msat: string }, [string, string, number]>(
+    'SELECT amount_msat FROM spent WHERE wallet = ? AND client_pk = ? AND starts_at = ?',
+  );
+  const readSums = db.prepare<{ amount_msat: string }, [string, string, number]>(
+    'SELECT amount_msat FROM spent WHERE wallet = ? AND client_pk = ? AND starts_at >= ?',
+  );
+  const writeSum = db.prepare(
+    'INSERT OR REPLACE INTO spent (wallet, client_pk, starts_at, amount_msat) VALUES (?, ?, ?, ?)',
+  );
+  const clearSums = db.prepare('DELETE FROM spent WHERE wallet = ? AND client_pk = ?');
+  const all = db.prepare<{ at: number; amount: string }, [string, string]>(
+    'SELECT at, CAST(amount_msat AS TEXT) AS amount FROM spending WHERE wallet = ? AND client_pk = ?',
+  );
+  const held = db.prepare<Row, [string, string]>(
+    `SELECT seq, client_pk, at, CAST(amount_msat AS TEXT) AS amount FROM spending
+     WHERE wallet = ? AND idx = ? AND NOT settled`,
+  );
+  const insert = db.prepare(
+    'INSERT INTO spending (wallet, client_pk, at, idx, amount_msat, settled) VALUES (?, ?, ?, ?, ?, 0)',
+  );
+  const settle = db.prepare('UPDATE spending SET amount_msat = ?, settled = 1 WHERE seq = ?');
+  const remove = db.prepare('DELETE FROM spending WHERE seq = ?');
+
+  function periodOf(walletId: string, clientPk: string): BudgetPeriod | null {
+    return (readPeriod.get(walletId, clientPk)?.period as BudgetPeriod | undefined) ?? null;
+  }
+
+  function sum(walletId: string, clientPk: string, startsAtMs: number): bigint {
+    return BigInt(readSum.get(walletId, clientPk, startsAtMs)?.amount_msat ?? '0');
+  }
+
+  function add(walletId: string, clientPk: string, atMs: number, amountMsat: bigint): void {
+    const period = periodOf(walletId, clientPk);
+    if (period === null || amountMsat === 0n) return;
+    const { startsAtMs } = budgetWindow(period, atMs);
+    const after = sum(walletId, clientPk, startsAtMs) + amountMsat;
+    writeSum.run(walletId, clientPk, startsAtMs, `${after}`);
+  }
+
+  return {
+    sum: (walletId, clientPk, startsAtMs) =>
+      readSums
+        .all(walletId, clientPk, startsAtMs)
+        .reduce((total, row) => total + BigInt(row.amount_msat), 0n),
+    sumUp(walletId, clientPk) {
+      clearSums.run(walletId, clientPk);
+      const period = periodOf(walletId, clientPk);
+      if (period === null) return;
+      const sums = new Map<number, bigint>();
+      for (const { at, amount } of all.iterate(walletId, clientPk)) {
+        const { startsAtMs } = budgetWindow(period, at);
+        sums.set(startsAtMs, (sums.get(startsAtMs) ?? 0n) + BigInt(amount));
+      }
+      for (const [startsAtMs, total] of sums) {
+        writeSum.run(walletId, clientPk, startsAtMs, `${total}`);
+      }
+    },
+    reserve(walletId, name, { clientPk, amountMsat, atMs }) {
+      insert.run(walletId, clientPk, atMs, name, amountMsat);
+      add(walletId, clientPk, atMs, amountMsat);
+    },
+    settle(walletId, name, costMsat) {
+      for (const { seq, client_pk, at, amount } of held.all(walletId, name)) {
+        settle.run(costMsat, seq);
+        add(walletId, client_pk, at, costMsat - BigInt(amount));
+      }
+    },
+    release(walletId, name) {
+      for (const { seq, client_pk, at, amount } of held.all(walletId, name)) {
+        remove.run(seq);
+        add(walletId, client_pk, at, -BigInt(amount));
+      }
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import type { Database } from 'bun:sqlite';
+import { decodePayment, encodePayment } from '../../model/payment.ts';
+import type {
+  BudgetReservation,
+  BudgetRule,
+  JournalRow,
+  Spend,
+  SpendState,
+  SpendStore,
+} from '../ports.ts';
+import type { BudgetRows } from './budgets.ts';
+import type { IdempotencyRows } from './idempotency.ts';
+import type { StoreCounter } from './identity.ts';
+import type { JournalRows } from './journal.ts';
+import type { SpendingRows } from './spending.ts';
+import type { WatchRows } from './watches.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+/** Sends that are not over, for the ports that write them inside their own transactions. */
+export interface SpendRows {
+  get(walletId: string, index: string): Spend | null;
+  /** The send as rules compare it with observations, on nodes that keep no journal here. */
+  asJournalRow(walletId: string, index: string): JournalRow | null;
+  /** The node has shown the send. */
+  known(walletId: string, index: string, attempt: number | null): void;
+  remove(walletId: string, index: string): void;
+}
+
+interface Row {
+  readonly state: string;
+  readonly json: string;
+  readonly after_attempt: number | null;
+  readonly attempt: number | null;
+  readonly plan: string | null;
+  readonly caller: string;
+  readonly idempotency_key: string | null;
+}
+
+const COLUMNS = 'state, json, after_attempt, attempt, plan, caller, idempotency_key';
+
+/** Prepared access to the spend table. */
+export function spendRows(db: Database): SpendRows {
+  const read = db.prepare<Row, [string, string]>(
+    `SELECT ${COLUMNS} FROM spend WHERE wallet = ? AND idx = ?`,
+  );
+  const known = db.prepare(
+    "UPDATE spend SET state = 'known', attempt = coalesce(attempt, ?) WHERE wallet = ? AND idx = ?",
+  );
+  const remove = db.prepare('DELETE FROM spend WHERE wallet = ? AND idx = ?');
+  const get = (walletId: string, index: string) => {
+    const row = read.get(walletId, index);
+    return row && decode(walletId, row);
+  };
+  return {
+    get,
+    asJournalRow(walletId, index) {
+      const spend = get(walletId, index);
+      if (!spend) return null;
+      const { payment, attempt, afterAttempt } = spend;
+      return { payment, attempt, afterAttempt };
+    },
+    known: (walletId, index, attempt) => void known.run(attempt, walletId, index),
+    remove: (walletId, index) => void remove.run(walletId, index),
+  };
+}
+
+/** Tables that a send touches besides its own. */
+interface SpendParts {
+  readonly spends: SpendRows;
+  readonly journal: JournalRows;
+  readonly watches: WatchRows;
+  readonly budgets: BudgetRows;
+  readonly spending: SpendingRows;
+  readonly keys: IdempotencyRows;
+  readonly counter: StoreCounter;
+}
+
+/** {@link SpendStore} over SQLite. */
+export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts): SpendStore {
+  const { spends, journal, watches, budgets, spending, keys, counter } = parts;
+  const insert = db.prepare(
+    `INSERT INTO spend (wallet, idx, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?)`,
+  );
+  const ask = db.prepare(
+    `UPDATE spend SET state = iif(state = 'begun', 'asked', state), plan = coalesce(?, plan),
+       after_attempt = coalesce(?, after_attempt) WHERE wallet = ? AND idx = ?`,
+  );
+  // What failed is not asked for: its spending was given back, and it may be sent by any caller.
+  const caller = db.prepare<{ caller: string }, [string, string]>(
+    `SELECT caller FROM spend WHERE wallet = ?1 AND idx = ?2 AND caller != 'owner'
+     UNION ALL SELECT client_pk FROM spending WHERE wallet = ?1 AND idx = ?2 LIMIT 1`,
+  );
+  const unfinished = db.prepare<Row, [string]>(
+    `SELECT ${COLUMNS} FROM spend WHERE wallet = ? ORDER BY idx`,
+  );
+  const wallets = db.prepare<{ wallet: string }, []>('SELECT DISTINCT wallet FROM spend');
+
+  function reserve(
+    walletId: string,
+    name: string,
+    { clientPk, amountMsat, nowMs }: BudgetReservation,
+    allows: BudgetRule,
+  ): void {
+    const standing = budgets.standing(walletId, clientPk, nowMs);
+    allows(standing, amountMsat);
+    spending.reserve(walletId, name, { clientPk, amountMsat, atMs: nowMs });
+    if (standing.budgetState !== 'none') counter.advance();
+  }
+
+  return {
+    begin: (walletId, spend, allows) =>
+      queue.write(() => {
+        const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
+        const { index } = payment;
+        if (spend.journaled && journal.get(walletId, index)) {
+          // It would take the place of another payment.
+          throw new Error(`There is a payment ${index} already.`);
+        }
+        if (reservation) reserve(walletId, index, reservation, allows);
+        const json = JSON.stringify(encodePayment(payment));
+        insert.run(walletId, index, state, json, afterAttempt, plan, caller, idempotencyKey);
+        watches.add(walletId, { kind: 'payment', index });
+        if (spend.journaled) {
+          journal.put(walletId, { payment, attempt: null, afterAttempt }, payment.createdAtMs);
+        }
+        if (idempotencyKey !== null) keys.bind({ walletId, caller, key: idempotencyKey }, index);
+      }),
+    asked: (walletId, index, { plan, afterAttempt }) =>
+      queue.write(() => {
+        if (ask.run(plan, afterAttempt, walletId, index).changes === 0) {
+          // Without its row, nobody would look for what is about to be sent.
+          throw new Error(`The send ${index} is not kept (any more), so it must not be asked for.`);
+        }
+        if (afterAttempt !== null) journal.setAfterAttempt(walletId, index, afterAttempt);
+      }),
+    abandon: (walletId, index) =>
+      queue.write(() => {
+        const spend = spends.get(walletId, index);
+        // What the node has shown was sent.
+        if (!spend || spend.state === 'known') return;
+        spends.remove(walletId, index);
+        watches.endPayment(walletId, index);
+        journal.remove(walletId, index);
+        spending.release(walletId, index);
+        const { caller, idempotencyKey: key } = spend;
+        if (key !== null) keys.unbind({ walletId, caller, key }, index);
+      }),
+    get: async (walletId, index) => spends.get(walletId, index),
+    callerOf: async (walletId, index) => caller.get(walletId, index)?.caller ?? null,
+    unfinished: async (walletId) => unfinished.all(walletId).map((row) => decode(walletId, row)),
+    wallets: async () => wallets.all().map(({ wallet }) => wallet),
+    reserve: (walletId, name, reservation, allows) =>
+      queue.write(() => {
+        // A repeat after a crash holds the amount once.
+        spending.release(walletId, name);
+        reserve(walletId, name, reservation, allows);
+      }),
+    settle: (walletId, name, costMsat) =>
+      queue.write(() => {
+        if (costMsat === 0n) spending.release(walletId, name);
+        else spending.settle(walletId, name, costMsat);
+      }),
+  };
+}
+
+function decode(walletId: string, row: Row): Spend {
+  return {
+    walletId,
+    payment: decodePayment(JSON.parse(row.json)),
+    state: row.state as SpendState,
+    afterAttempt: row.after_attempt,
+    attempt: row.attempt,
+    plan: row.plan,
+    caller: row.caller,
+    idempotencyKey: row.idempotency_key,
+  };
+}

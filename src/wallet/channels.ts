@@ -1,0 +1,73 @@
+import { hex } from '@scure/base';
+import { isApiError } from '../model/errors.ts';
+import type { NodeChannels } from '../nodes/node.ts';
+import { requireWithinBudget } from './budget.ts';
+import type { EffectNames } from './effect-names.ts';
+import { nodeGroup, type Session } from './session.ts';
+
+/** How far a fee may rise between its bound and the transaction. */
+const FEE_HEADROOM = 2n;
+
+/**
+ * Opens a channel, once for its user channel id. Its on-chain fee counts towards a client's budget and is bounded
+ * before anything is signed (decisions section 7).
+ */
+export async function openChannel(
+  session: Session,
+  request: { readonly valueMsat: bigint; readonly userChannelId: string | null },
+  names: EffectNames,
+): Promise<{ channelId: string; userChannelId: string }> {
+  const channels = nodeGroup(session, 'channels');
+  const userChannelId = request.userChannelId ?? hex.encode(names.bytes('channel').slice(0, 16));
+  const { valueMsat } = request;
+  return withinBudget(
+    session,
+    `open_${userChannelId}`,
+    () => channels.openFeeBoundMsat(valueMsat),
+    (maxFeeMsat) => channels.openChannel({ valueMsat, userChannelId, maxFeeMsat }),
+  );
+}
+
+/** Closes a channel cooperatively; its fee counts towards a client's budget. */
+export async function closeChannel(session: Session, channelId: string): Promise<void> {
+  const channels: NodeChannels = nodeGroup(session, 'channels');
+  await withinBudget(
+    session,
+    `close_${channelId}`,
+    () => channels.closeFeeBoundMsat(channelId),
+    (maxFeeMsat) => channels.closeChannel(channelId, { maxFeeMsat }),
+  );
+}
+
+/** Reserves the bound, acts, and puts the true fee in its place; what is not known to have failed stays reserved. */
+async function withinBudget<T extends { readonly feeMsat: bigint | null }>(
+  session: Session,
+  name: string,
+  bound: () => Promise<bigint>,
+  act: (maxFeeMsat: bigint | null) => Promise<T>,
+): Promise<T> {
+  await session.resolver.ready();
+  if (!session.hasBudget()) return act(null);
+  const { store, userPk, guard, node } = session;
+  guard.requireTrusted();
+  const maxFeeMsat = (await bound()) * FEE_HEADROOM;
+  const reservation = {
+    clientPk: session.caller.id,
+    amountMsat: maxFeeMsat,
+    nowMs: node.clock.now(),
+  };
+  await store.spends.reserve(userPk, name, reservation, requireWithinBudget);
+  await guard.keepUp();
+  try {
+    const done = await act(maxFeeMsat);
+    if (done.feeMsat !== null) await store.spends.settle(userPk, name, done.feeMsat);
+    return done;
+  } catch (error) {
+    if (wasRefused(error)) await store.spends.settle(userPk, name, 0n);
+    throw error;
+  }
+}
+
+function wasRefused(error: unknown): boolean {
+  return isApiError(error) && !error.outcomeUnknown && !isApiError(error, 'internal');
+}

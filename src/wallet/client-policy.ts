@@ -1,0 +1,159 @@
+import type { BudgetState, ClientRecord, Grant } from '../model/client.ts';
+import { ApiError } from '../model/errors.ts';
+import { effectivePermissions, type Permission, SCOPES, type Scope } from '../model/permissions.ts';
+
+/** Permissions that a budget bounds: channels too, since opening and closing them costs fees. */
+const SPENDING: ReadonlySet<Permission> = new Set([
+  'pay_invoice',
+  'pay_offer',
+  'pay_onchain',
+  'open_channel',
+  'close_channel',
+]);
+
+/** What the one holds who creates, changes or revokes a client. */
+export interface Granter {
+  /** Null for the wallet's owner. */
+  readonly clientPk: string | null;
+  readonly permissions: readonly Permission[];
+  readonly expiresAtMs: number | null;
+  readonly budgetState: BudgetState;
+}
+
+/** Bounds that a client is narrowed to. */
+export interface Bounds {
+  readonly permissions: ReadonlySet<Permission>;
+  readonly expiresAtMs: number | null;
+}
+
+/** Whether the permission can move money. */
+export function spends(permission: Permission): boolean {
+  return SPENDING.has(permission);
+}
+
+/**
+ * Throws `forbidden` for a grant beyond the granter's own, for one that outlives it, and for one that spends where the
+ * granter has or had a budget: clones of it would multiply what it may spend (decisions section 7).
+ */
+export function requireGrantable(granter: Granter, grant: Grant, expiresAtMs: number | null): void {
+  const wanted = effectivePermissions(grant.scopes, grant.permissions);
+  const beyond = wanted.find((permission) => !granter.permissions.includes(permission));
+  if (beyond !== undefined) {
+    throw forbidden(
+      `These credentials lack the permission ${beyond}, so they cannot grant it: ask the wallet's owner.`,
+      { permission: beyond },
+    );
+  }
+  if (outlives(expiresAtMs, granter.expiresAtMs)) {
+    throw forbidden(
+      'A client cannot outlive the client that grants it: give an expires_at no later than your own.',
+      { expires_at: granter.expiresAtMs },
+    );
+  }
+  const spending = wanted.find(spends);
+  if (spending !== undefined && granter.budgetState !== 'none') {
+    throw forbidden(
+      'A client that has or had a budget cannot grant permissions that spend: ask the wallet owner.',
+      { permission: spending },
+    );
+  }
+}
+
+/** Throws `forbidden` unless the target holds no more than the one who wants to change or revoke it. */
+export function requireReach(granter: Granter, target: ClientRecord): void {
+  if (granter.clientPk === null) return;
+  const beyond = permissionsOf(target).find(
+    (permission) => !granter.permissions.includes(permission),
+  );
+  const unbounded = target.budgetState === 'set' ? undefined : permissionsOf(target).find(spends);
+  if (granter.budgetState === 'set' && unbounded !== undefined) {
+    throw forbidden(
+      'This client spends without a budget and these credentials have one, so they cannot change or revoke it: ask the wallet owner.',
+      { permission: unbounded },
+    );
+  }
+  if (beyond === undefined && !outlives(target.expiresAtMs, granter.expiresAtMs)) return;
+  throw forbidden(
+    'This client holds more than these credentials do, so they cannot change or revoke it: ask the wallet owner.',
+    beyond === undefined ? { expires_at: granter.expiresAtMs } : { permission: beyond },
+  );
+}
+
+/** Throws `forbidden` where the granter may not decide about budgets: one that has or had a budget itself. */
+export function requireBudgetAuthority(granter: Granter): void {
+  if (granter.budgetState === 'none') return;
+  throw forbidden(
+    'A client that has or had a budget cannot set or remove budgets: ask the wallet owner.',
+    { permission: 'update_client' },
+  );
+}
+
+/** The clients that were created by the client, directly or through others. */
+export function descendantsOf(
+  records: readonly ClientRecord[],
+  clientPk: string,
+): readonly ClientRecord[] {
+  const found: ClientRecord[] = [];
+  let parents = new Set([clientPk]);
+  while (parents.size > 0) {
+    const children = records.filter(
+      ({ parentPk, clientPk: own }) =>
+        parentPk !== null && parents.has(parentPk) && !found.some((one) => one.clientPk === own),
+    );
+    found.push(...children);
+    parents = new Set(children.map((child) => child.clientPk));
+  }
+  return found;
+}
+
+/** The client's permissions, by scopes and one by one. */
+export function permissionsOf(grant: Grant): Permission[] {
+  return effectivePermissions(grant.scopes, grant.permissions);
+}
+
+/** The client with nothing beyond the bounds. A scope that is not wholly within them becomes single permissions. */
+export function narrowed<Narrowed extends Grant & { readonly expiresAtMs: number | null }>(
+  client: Narrowed,
+  bounds: Bounds,
+): Narrowed {
+  const isWithin = (permission: Permission) => bounds.permissions.has(permission);
+  const scopes = client.scopes.filter((scope: Scope) => SCOPES[scope].every(isWithin));
+  const byScopes = new Set(effectivePermissions(scopes, []));
+  const permissions = permissionsOf(client).filter(
+    (permission) =>
+      isWithin(permission) &&
+      (!byScopes.has(permission) || client.permissions.includes(permission)),
+  );
+  const expiresAtMs = outlives(client.expiresAtMs, bounds.expiresAtMs)
+    ? bounds.expiresAtMs
+    : client.expiresAtMs;
+  return { ...client, scopes, permissions, expiresAtMs };
+}
+
+/** Bounds that a client sets for its descendants: what it holds, and nothing that spends once it has or had a budget. */
+export function boundsOf(
+  client: Grant & { readonly expiresAtMs: number | null; readonly budgetState: BudgetState },
+): Bounds {
+  const permissions = permissionsOf(client).filter(
+    (permission) => client.budgetState === 'none' || !spends(permission),
+  );
+  return { permissions: new Set(permissions), expiresAtMs: client.expiresAtMs };
+}
+
+/** Whether two grants allow the same until the same time, so that one token serves both. */
+export function sameReach(
+  a: Grant & { readonly expiresAtMs: number | null },
+  b: Grant & { readonly expiresAtMs: number | null },
+): boolean {
+  return (
+    a.expiresAtMs === b.expiresAtMs && permissionsOf(a).join(' ') === permissionsOf(b).join(' ')
+  );
+}
+
+function outlives(expiresAtMs: number | null, ownMs: number | null): boolean {
+  return ownMs !== null && (expiresAtMs === null || expiresAtMs > ownMs);
+}
+
+function forbidden(message: string, data: unknown): ApiError {
+  return new ApiError('forbidden', message, { data });
+}

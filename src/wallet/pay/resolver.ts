@@ -1,0 +1,218 @@
+import { backoffDelayMs } from '../../lib/backoff.ts';
+import type { Log } from '../../lib/log.ts';
+import { sleep } from '../../lib/sleep.ts';
+import { ApiError } from '../../model/errors.ts';
+import type { Payment } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { Observation, SignedSend, WalletNode } from '../../nodes/node.ts';
+import type { Spend, Store } from '../../store/ports.ts';
+import type { Feed } from '../feed.ts';
+
+/** The node may be out of reach for so long before a blocking pay call returns (decisions section 5). */
+const OUT_OF_REACH_MS = 60_000;
+/** After so long the payment says that the node does not show it yet. */
+const NOT_SEEN_AFTER_MS = 20_000;
+const NOT_SEEN = 'not seen at the node yet';
+const ASK_AGAIN = { firstMs: 200, mostMs: 15_000, jitter: 0.5 };
+
+interface ResolverOptions {
+  readonly walletId: string;
+  readonly store: Store;
+  readonly feed: Feed;
+  readonly log: Log;
+  readonly random: () => number;
+  /** Milliseconds that no change of the clock moves. */
+  readonly elapsedMs: () => number;
+  /** The node by the wallet's best credential, or null when none is known. */
+  readonly node: () => Promise<WalletNode | null>;
+}
+
+/**
+ * Finds out what became of a wallet's sends whose request may have left and whose attempt the node has not shown
+ * (decisions section 5, unknown is not failed). Works while there is such a send, and rests otherwise.
+ */
+export class Resolver {
+  readonly #options: ResolverOptions;
+  readonly #stopped = new AbortController();
+  #ready: Promise<void> | null = null;
+  #working = false;
+  #again = false;
+  #silentSinceMs: number | null = null;
+  /** When each send that is not seen was first asked about in this process. */
+  readonly #firstAskedMs = new Map<PaymentIndex, number>();
+
+  constructor(options: ResolverOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a send is being resolved: such a wallet must not be closed. */
+  get busy(): boolean {
+    return this.#working;
+  }
+
+  /**
+   * Resolves once the sends that the process before left unfinished were compared with the node; at once from then on.
+   * Throws `unreachable` while that is not possible, and is then tried anew by the next caller.
+   */
+  ready(): Promise<void> {
+    this.#ready ??= this.#recover().catch((error) => {
+      this.#ready = null;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  /** Tells it that a send's outcome is unknown. */
+  mind(): void {
+    this.#again = true;
+    if (this.#working || this.#stopped.signal.aborted) return;
+    this.#working = true;
+    void this.#work().finally(() => {
+      this.#working = false;
+    });
+  }
+
+  /**
+   * Rejects with error 3 once the node has been out of reach for a minute and the send is still not over. Never
+   * resolves; ends when `signal` aborts.
+   */
+  async outOfReach(index: PaymentIndex, signal: AbortSignal): Promise<never> {
+    const { feed, elapsedMs, store, walletId } = this.#options;
+    while (!signal.aborted) {
+      await sleep(1000, signal);
+      const silentMs = this.#silentSinceMs === null ? 0 : elapsedMs() - this.#silentSinceMs;
+      if (Math.max(silentMs, feed.brokenForMs()) < OUT_OF_REACH_MS) continue;
+      if ((await store.spends.get(walletId, index)) === null) continue;
+      throw new ApiError(
+        'unreachable',
+        'The wallet node has been out of reach for a minute and may have been asked to pay: the payment stays pending. Look at it later by its index.',
+      );
+    }
+    return new Promise(() => undefined);
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #recover(): Promise<void> {
+    const { store, walletId } = this.#options;
+    const unfinished = await store.spends.unfinished(walletId);
+    if (unfinished.length === 0) return;
+    const node = await this.#node();
+    for (const spend of unfinished) {
+      if (spend.state === 'begun') await this.#giveUp(spend);
+      else if (spend.state === 'asked') await this.#ask(node, spend, 'restart');
+    }
+    this.mind();
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stopped;
+    const { log, walletId, random, elapsedMs } = this.#options;
+    for (let round = 1; !signal.aborted; round++) {
+      try {
+        if (!(await this.#askAll())) {
+          if (!this.#again) return;
+          this.#again = false;
+          round = 0;
+          continue;
+        }
+        this.#silentSinceMs = null;
+      } catch (error) {
+        this.#silentSinceMs ??= elapsedMs();
+        log.warn('The node could not be asked about unfinished sends; it is asked again.', {
+          walletId,
+          error,
+        });
+      }
+      await sleep(backoffDelayMs(Math.min(round, 10), { ...ASK_AGAIN, random }), signal);
+    }
+  }
+
+  /** Asks about every send that is not known; returns whether any is left. */
+  async #askAll(): Promise<boolean> {
+    this.#again = false;
+    const { store, walletId } = this.#options;
+    const asked = (await store.spends.unfinished(walletId)).filter(
+      ({ state }) => state === 'asked',
+    );
+    if (asked.length === 0) {
+      this.#firstAskedMs.clear();
+      this.#silentSinceMs = null;
+      return false;
+    }
+    const node = await this.#node();
+    for (const spend of asked) await this.#ask(node, spend, 'running');
+    return true;
+  }
+
+  async #node(): Promise<WalletNode> {
+    const node = await this.#options.node();
+    if (node) return node;
+    throw new ApiError(
+      'unreachable',
+      'No credentials of this wallet are known by which its unfinished payments could be looked up.',
+    );
+  }
+
+  async #ask(node: WalletNode, spend: Spend, when: 'restart' | 'running'): Promise<void> {
+    const { payment, afterAttempt, attempt } = spend;
+    const signed = spend.plan === null ? null : (JSON.parse(spend.plan) as SignedSend);
+    const outcome = await node.sendOutcome({ payment, afterAttempt, attempt, signed });
+    if (outcome.state === 'known') return this.#apply(node, outcome);
+    if (outcome.state === 'never') {
+      // The process that asked is gone and told nobody of the payment, since a node with a history tells of its own.
+      if (when === 'restart' && node.history) return this.#giveUp(spend);
+      return this.#apply(node, { payment: ended(payment, outcome.reason, node), attempt: null });
+    }
+    if (signed && node.onchain) await this.#publish(node, payment, signed);
+    await this.#noteNotSeen(node, payment);
+  }
+
+  async #publish(node: WalletNode, payment: Payment, signed: SignedSend): Promise<void> {
+    const { index, createdAtMs, address, priority, amountMsat, personalNote } = payment;
+    const command = {
+      index,
+      createdAtMs,
+      address: address ?? '',
+      priority: priority ?? 'normal',
+      amountMsat: amountMsat ?? 0n,
+      personalNote,
+      maxFeeMsat: null,
+    };
+    await node.onchain?.renew(signed);
+    const report = await node.onchain?.publish(command, signed);
+    if (report?.state === 'known') await this.#apply(node, report);
+  }
+
+  async #noteNotSeen(node: WalletNode, payment: Payment): Promise<void> {
+    const { elapsedMs, store, walletId } = this.#options;
+    const sinceMs = this.#firstAskedMs.get(payment.index) ?? elapsedMs();
+    this.#firstAskedMs.set(payment.index, sinceMs);
+    if (elapsedMs() - sinceMs < NOT_SEEN_AFTER_MS || node.history) return;
+    const row = await store.journal.get(walletId, payment.index);
+    if (row?.status !== 'pending' || row.statusMsg === NOT_SEEN) return;
+    await this.#apply(node, { payment: { ...row, statusMsg: NOT_SEEN }, attempt: null });
+  }
+
+  async #apply(node: WalletNode, observation: Observation): Promise<void> {
+    await this.#options.feed.apply({ observations: [observation], cursor: null }, node);
+  }
+
+  async #giveUp({ walletId, payment }: Spend): Promise<void> {
+    await this.#options.store.spends.abandon(walletId, payment.index);
+    await this.#options.feed.refreshWatched();
+  }
+}
+
+function ended(payment: Payment, reason: string, node: WalletNode): Payment {
+  const nowMs = node.clock.now();
+  return {
+    ...payment,
+    status: 'failed',
+    statusMsg: reason,
+    finalizedAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Route } from '../../src/http/route.ts';
+import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { request } from './request.ts';
+
+const TIMEOUT_MS = 120_000;
+
+/** What a caller can hold. */
+type Holder = 'nothing' | 'cookie' | 'made-up' | 'other wallet' | 'narrow' | 'revoked' | 'full';
+
+/** Who is let in to what a route is about: past authentication and authorization, whatever the body. */
+type Verdict = 'in' | 104 | 108;
+
+interface World {
+  readonly sidecar: FaultSidecar;
+  readonly credentials: Readonly<Record<Exclude<Holder, 'nothing'>, string>>;
+  readonly dataDir: string;
+}
+
+for (const requireAuth of [false, true]) {
+  describe(`every endpoint, ${requireAuth ? 'with' : 'without'} --require-auth`, () => {
+    let world: World;
+    let folder: string;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-trust-'));
+      world = await openWorld(join(folder, 'data'), requireAuth);
+    }, TIMEOUT_MS);
+    afterAll(async () => {
+      await world?.sidecar.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    for (const holder of [
+      'nothing',
+      'cookie',
+      'made-up',
+      'other wallet',
+      'narrow',
+      'revoked',
+      'full',
+    ] as const) {
+      test(
+        `${holder} gets exactly what it was granted`,
+        async () => {
+          for (const route of [...ROUTES, ...SANDBOX_ROUTES]) {
+            if (route.path.startsWith('/sandbox/lnurl') || route.path.startsWith('/.well-known')) {
+              continue;
+            }
+            const found = await verdictOf(world, route, holder);
+            const name = `${route.method} ${route.path}`;
+            expect(`${name}: ${found}`).toBe(`${name}: ${expected(route, holder, requireAuth)}`);
+          }
+        },
+        TIMEOUT_MS,
+      );
+    }
+  });
+}
+
+test(
+  'the cookie file is readable by its owner only, fresh at each start and gone after the end',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cookie-'));
+    const options = { dataDir: join(folder, 'data'), port: freePort() };
+    const path = join(options.dataDir, 'cookie');
+    const first = await startFaultSidecar(options);
+    const token = readFileSync(path, 'utf8');
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await first.stop();
+    expect(() => statSync(path)).toThrow();
+    const second = await startFaultSidecar(options);
+    expect(readFileSync(path, 'utf8')).not.toBe(token);
+    await second.stop();
+    rmSync(folder, { recursive: true, force: true });
+  },
+  TIMEOUT_MS,
+);
+
+async function openWorld(dataDir: string, requireAuth: boolean): Promise<World> {
+  const sidecar = await startFaultSidecar({
+    dataDir,
+    port: freePort(),
+    ...(requireAuth ? { env: { SERVICE_REQUIRE_AUTH: 'true' } } : {}),
+  });
+  const cookie = readFileSync(join(dataDir, 'cookie'), 'utf8');
+  const post = async (path: string, body: object) => {
+    const { status, body: answer } = await request(sidecar.baseUrl, 'POST', path, {
+      body,
+      credentials: cookie,
+    });
+    expect(status).toBe(200);
+    return answer;
+  };
+  const create = async (scopes: string[]) => post('/v2/node/create_client', { scopes });
+  const revoked = await create(['full']);
+  await post('/v2/node/revoke_client', { client_pk: revoked.client_pk });
+  return {
+    sidecar,
+    dataDir,
+    credentials: {
+      cookie,
+      'made-up': Buffer.from(
+        JSON.stringify({ v: 2, client: 'ab'.repeat(32), secret: 'cd'.repeat(32) }),
+      ).toString('base64url'),
+      'other wallet': (await post('/sandbox/wallets', {})).client_credentials,
+      narrow: (await create(['annotate'])).client_credentials,
+      revoked: revoked.client_credentials,
+      full: (await create(['full'])).client_credentials,
+    },
+  };
+}
+
+/** Bodies are wrong on purpose: what passes authorization ends in error 7 at the latest and changes nothing. */
+async function verdictOf(world: World, route: Route, holder: Holder): Promise<Verdict> {
+  const credentials = holder === 'nothing' ? undefined : world.credentials[holder];
+  const gone = new AbortController();
+  if (route.group === 'events') setTimeout(() => gone.abort(), 2_000);
+  const patience = route.path === '/v2/node/wait_for_next_payment' ? '?timeout_secs=1' : '';
+  const response = await fetch(`${world.sidecar.baseUrl}${route.path}${patience}`, {
+    method: route.method.toUpperCase(),
+    signal: gone.signal,
+    headers: {
+      ...(route.body ? { 'content-type': 'application/json' } : {}),
+      ...(credentials === undefined ? {} : { authorization: `Bearer ${credentials}` }),
+    },
+    ...(route.body ? { body: '[]' } : {}),
+  });
+  if (response.status === 200) {
+    gone.abort();
+    return 'in';
+  }
+  const { code } = (await response.json()) as { code: number };
+  if (code === 104 || code === 108) return code;
+  return 'in';
+}
+
+function expected(route: Route, holder: Holder, requireAuth: boolean): Verdict {
+  const { access } = route;
+  if (access === 'public' || (access === 'sandbox' && !requireAuth)) return 'in';
+  if (access === 'root_seed') {
+    return holder === 'cookie' || (holder === 'nothing' && !requireAuth) ? 'in' : 104;
+  }
+  if (holder === 'made-up' || holder === 'revoked') return 104;
+  if (holder === 'nothing') return requireAuth ? 104 : 'in';
+  if (holder === 'cookie') return 'in';
+  if (access === 'owner') return 108;
+  if (holder === 'full' || holder === 'other wallet') return 'in';
+  if (access === 'sandbox' || access === 'sandbox_wallet') return requireAuth ? 108 : 'in';
+  if (access === 'authenticated') return 'in';
+  const needed = typeof access === 'string' ? [access] : access;
+  return needed.includes('update_personal_note') ? 'in' : 108;
+}

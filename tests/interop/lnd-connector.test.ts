@@ -1,0 +1,444 @@
+import { expect, test } from 'bun:test';
+import { readFile } from 'node:fs/promises';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { NodeCredentials } from '../../src/model/credentials.ts';
+import { isApiError } from '../../src/model/errors.ts';
+import type { Payment } from '../../src/model/payment.ts';
+import { type PaymentIndex, paymentId, paymentIndex } from '../../src/model/payment-index.ts';
+import type { Permission } from '../../src/model/permissions.ts';
+import { openLnd } from '../../src/nodes/lnd/index.ts';
+import type { Observation, WalletNode } from '../../src/nodes/node.ts';
+import { memoryState } from '../nodes/lnd/memory-state.ts';
+import { describeNetwork } from './harness/describe-network.ts';
+import type { LndNode } from './harness/lnd.ts';
+import { waitUntil } from './harness/wait-until.ts';
+
+const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+describeNetwork('the connector on a real LND', (network) => {
+  const entryOf = async (node: LndNode, change: Partial<NodeCredentials> = {}) => ({
+    kind: 'lnd' as const,
+    url: node.restUrl,
+    cert: await readFile(node.tlsCertPath, 'utf8'),
+    nodePk: node.pubkey,
+    network: 'regtest' as const,
+    token: (await readFile(node.macaroonPath)).toString('hex'),
+    ...change,
+  });
+
+  async function connector(entries: readonly NodeCredentials[], state = memoryState()) {
+    const { bob } = network();
+    return openLnd({
+      state,
+      clock: systemClock,
+      random,
+      root: null,
+      entries,
+      channelPeer: { pubkey: bob.pubkey, host: bob.peerAddress },
+      mark: 'aa'.repeat(16),
+    });
+  }
+
+  async function alice() {
+    const entry = await entryOf(network().alice);
+    const opened = await connector([entry]);
+    return { opened, owner: await opened.connectConfigured(entry) };
+  }
+
+  const invoiceOf = (preimage: string | null, expirationSecs = 3600) => ({
+    createdAtMs: Date.now(),
+    expirationSecs,
+    amountMsat: 1_000_000n,
+    description: 'tea',
+    descriptionHash: null,
+    personalNote: null,
+    partnerPk: null,
+    partnerPropFeePpm: null,
+    partnerBaseFeeMsat: null,
+    preimage,
+  });
+
+  async function bobsInvoice(amountMsat = 1_000_000n): Promise<{ invoice: string; hash: string }> {
+    const added = await network().bob.rest<{ payment_request: string; r_hash: string }>(
+      'POST',
+      '/v1/invoices',
+      { value_msat: `${amountMsat}` },
+    );
+    return {
+      invoice: added.payment_request,
+      hash: Buffer.from(added.r_hash, 'base64').toString('hex'),
+    };
+  }
+
+  const payCommand = (invoice: string, hash: string) => ({
+    index: paymentIndex(Date.now(), paymentId('ln', hash)),
+    createdAtMs: Date.now(),
+    amountMsat: 1_000_000n,
+    personalNote: null,
+    invoice,
+    maxFeeMsat: 100_000n,
+    message: null,
+  });
+
+  async function seen(node: WalletNode, index: PaymentIndex, status: Payment['status']) {
+    return waitUntil(`the payment is ${status}`, async () => {
+      const found = await node.payment(index);
+      return found?.payment.status === status && found;
+    });
+  }
+
+  test('a configured macaroon opens its wallet and says what it allows', async () => {
+    const { owner } = await alice();
+    expect(owner.permissions).toContain('pay_onchain');
+    const info = await owner.node.info();
+    expect(info.nodePk).toBe(network().alice.pubkey);
+  });
+
+  test('an invoice with a preimage is one invoice, however often it is created', async () => {
+    const { opened, owner } = await alice();
+    const tokens = owner.node.tokens;
+    if (!tokens) throw new Error('no tokens');
+    const id = tokens.newId();
+    const token = await tokens.issue({ id, permissions: ['create_invoice'], expiresAtMs: null });
+    const client = await opened.connectClient(owner.userPk, () => ({ id, token }));
+    const preimage = hexOf(random(32));
+    const first = await client.node.createInvoice(invoiceOf(preimage));
+    const second = await client.node.createInvoice(invoiceOf(preimage));
+    expect(second.invoice).toBe(first.invoice);
+    expect(second.paymentSecret).toBe(first.paymentSecret);
+  });
+
+  test('LND itself refuses a client what its grant does not hold, and everything once it is revoked', async () => {
+    const { opened, owner } = await alice();
+    const tokens = owner.node.tokens;
+    if (!tokens) throw new Error('no tokens');
+    const permissions: Permission[] = ['create_invoice', 'create_client', 'list_clients'];
+    const id = tokens.newId();
+    const token = await tokens.issue({ id, permissions, expiresAtMs: null });
+    expect(await tokens.list()).toContain(id);
+    const client = await opened.connectClient(owner.userPk, () => ({ id, token }));
+    const { invoice, hash } = await bobsInvoice();
+    const report = await client.node.payInvoice(payCommand(invoice, hash));
+    expect(report.state === 'refused' && report.error.kind).toBe('forbidden');
+    const bake = await network()
+      .alice.rest<unknown>(
+        'POST',
+        '/v1/macaroon',
+        { permissions: [{ entity: 'info', action: 'read' }] },
+        { macaroonHex: token },
+      )
+      .catch((error: Error) => error.message);
+    expect(String(bake)).toContain('permission denied');
+    await tokens.revoke(id);
+    await tokens.revoke(id);
+    expect(await tokens.list()).not.toContain(id);
+    const ended = await client.node.createInvoice(invoiceOf(null)).catch((error) => error);
+    expect(isApiError(ended, 'unauthenticated')).toBe(true);
+  });
+
+  test('a token ends at its time', async () => {
+    const { opened, owner } = await alice();
+    const id = owner.node.tokens?.newId() ?? '';
+    const token = await owner.node.tokens?.issue({
+      id,
+      permissions: ['create_invoice'],
+      expiresAtMs: Date.now() - 1000,
+    });
+    const client = await opened.connectClient(owner.userPk, () => ({ id, token: token ?? '' }));
+    const ended = await client.node.createInvoice(invoiceOf(null)).catch((error) => error);
+    expect(isApiError(ended, 'unauthenticated')).toBe(true);
+  });
+
+  test('a payment is known by its attempt, and paying the hash again reports that attempt', async () => {
+    const { owner } = await alice();
+    const { node } = owner;
+    const afterAttempt = await node.newestAttempt();
+    const { invoice, hash } = await bobsInvoice();
+    const command = payCommand(invoice, hash);
+    const report = await node.payInvoice(command);
+    expect(report.state).toBe('known');
+    const attempt = report.state === 'known' ? report.attempt : null;
+    expect(attempt).toBeGreaterThan(afterAttempt ?? 0);
+    const done = await seen(node, command.index, 'completed');
+    expect(done.attempt).toBe(attempt);
+    const again = await node.payInvoice(command);
+    expect(again.state === 'known' && again.attempt).toBe(attempt);
+    const outcome = await node.sendOutcome({
+      payment: { ...done.payment, index: command.index },
+      afterAttempt,
+      attempt: null,
+      signed: null,
+    });
+    expect(outcome.state === 'known' && outcome.payment.status).toBe('completed');
+    expect(await node.newestAttempt()).toBe(attempt);
+    const later = await node.sendOutcome({
+      payment: { ...done.payment, index: command.index },
+      afterAttempt: attempt,
+      attempt: null,
+      signed: null,
+    });
+    // The invoice has not expired: an attempt may still be made.
+    expect(later.state).toBe('unknown');
+  });
+
+  test('a failed payment that is tried again is another attempt, with a greater number', async () => {
+    const { owner } = await alice();
+    const { invoice, hash } = await bobsInvoice();
+    const payment_hash = Buffer.from(hash, 'hex').toString('base64');
+    await network().bob.rest('POST', '/v2/invoices/cancel', { payment_hash });
+    const command = payCommand(invoice, hash);
+    const attempts: (number | null)[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      const report = await owner.node.payInvoice(command);
+      attempts.push(report.state === 'known' ? report.attempt : null);
+      await seen(owner.node, command.index, 'failed');
+    }
+    const [first = null, second = null] = attempts;
+    expect(first).toBeGreaterThan(0);
+    expect(second).toBeGreaterThan(first ?? 0);
+    const question = { payment: { ...(await seen(owner.node, command.index, 'failed')).payment } };
+    const asked = { ...question, afterAttempt: first, attempt: null, signed: null };
+    const outcome = await owner.node.sendOutcome(asked);
+    expect(outcome.state === 'known' && outcome.attempt).toBe(second);
+  });
+
+  test('what LND refuses before it records a payment is refused', async () => {
+    const { owner } = await alice();
+    const own = await owner.node.createInvoice(invoiceOf(null));
+    const report = await owner.node.payInvoice(payCommand(own.invoice, own.paymentHash));
+    expect(report.state === 'refused' && report.error.message).toContain('self-payments');
+  });
+
+  test('an invoice that expired long ago by the chain, and is in no list, was never sent', async () => {
+    const { owner } = await alice();
+    const { payment } = await owner.node.createInvoice(invoiceOf(null));
+    const outcome = await owner.node.sendOutcome({
+      payment: { ...payment, direction: 'outbound', invoice: OLD_INVOICE, hash: 'ab'.repeat(32) },
+      afterAttempt: 0,
+      attempt: null,
+      signed: null,
+    });
+    expect(outcome).toEqual({ state: 'never', reason: 'not sent' });
+  });
+
+  test('a send on chain is signed within its cap, published, and published again without harm', async () => {
+    const { owner } = await alice();
+    const { onchain } = owner.node;
+    if (!onchain) throw new Error('no chain');
+    const { address } = await network().bob.rest<{ address: string }>(
+      'GET',
+      '/v1/newaddress?type=4',
+    );
+    const command = {
+      index: paymentIndex(Date.now(), paymentId('os', hexOf(random(32)))),
+      createdAtMs: Date.now(),
+      amountMsat: 70_000_000n,
+      personalNote: null,
+      address,
+      priority: 'normal' as const,
+      maxFeeMsat: 1000n,
+    };
+    const leases = async () =>
+      (
+        await network().alice.rest<{ locked_utxos: unknown[] }>(
+          'POST',
+          '/v2/wallet/utxos/leases',
+          {},
+        )
+      ).locked_utxos.length;
+    const tooDear = await onchain.sign(command).catch((error) => error);
+    expect(isApiError(tooDear, 'refused')).toBe(true);
+    expect(await leases()).toBe(0);
+    const estimate = await onchain.estimateFeeMsat(command);
+    const allowed = { ...command, maxFeeMsat: null };
+    const signed = await onchain.sign(allowed);
+    expect(BigInt(signed.feeMsat)).toBeLessThanOrEqual(estimate * 2n);
+    expect(await leases()).toBeGreaterThan(0);
+    await onchain.renew(signed);
+    await onchain.release(signed);
+    await onchain.release(signed);
+    expect(await leases()).toBe(0);
+    const question = (payment: Payment) => ({ payment, afterAttempt: null, attempt: null, signed });
+    const first = await onchain.publish(allowed, signed);
+    if (first.state !== 'known') throw first.error;
+    expect(first.payment.txid).toBe(signed.txid);
+    const second = await onchain.publish(allowed, signed);
+    expect(second.state).toBe('known');
+    expect((await owner.node.sendOutcome(question(first.payment))).state).toBe('known');
+    await network().btcd.generate(6);
+    const third = await waitUntil('the send is final', async () => {
+      const outcome = await owner.node.sendOutcome(question(first.payment));
+      return outcome.state === 'known' && outcome.payment.status === 'completed' && outcome;
+    });
+    expect(third.payment.feesMsat).toBe(BigInt(signed.feeMsat));
+    expect(third.payment.amountMsat).toBe(70_000_000n);
+    const fourth = await onchain.publish(allowed, signed);
+    expect(fourth.state).toBe('known');
+  });
+
+  test('a send whose coins another transaction spent is replaced, and never made after six blocks', async () => {
+    const { owner } = await alice();
+    const { onchain } = owner.node;
+    if (!onchain) throw new Error('no chain');
+    const address = await onchain.nextUnusedAddress();
+    const send = () => ({
+      index: paymentIndex(Date.now(), paymentId('os', hexOf(random(32)))),
+      createdAtMs: Date.now(),
+      // Everything but the fee and the anchor reserve, so that both need the same coins.
+      amountMsat: 20_000_000_000n,
+      personalNote: null,
+      address,
+      priority: 'high' as const,
+      maxFeeMsat: null,
+    });
+    const lost = send();
+    const signedLost = await onchain.sign(lost);
+    await onchain.release(signedLost);
+    const won = send();
+    const signedWon = await onchain.sign(won);
+    const published = await onchain.publish(won, signedWon);
+    expect(published.state).toBe('known');
+    const rejected = await onchain.publish(lost, signedLost);
+    expect(rejected.state).toBe('unknown');
+    if (published.state !== 'known') throw published.error;
+    const question = {
+      payment: { ...published.payment, index: lost.index, txid: null },
+      afterAttempt: null,
+      attempt: null,
+      signed: signedLost,
+    };
+    const pending = await owner.node.sendOutcome(question);
+    expect(pending.state === 'known' && pending.payment.replacement).toBe(signedWon.txid);
+    await network().btcd.generate(6);
+    await waitUntil('the other one is final', async () => {
+      const outcome = await owner.node.sendOutcome(question);
+      return outcome.state === 'never' && outcome.reason === 'replaced';
+    });
+  });
+
+  test('a channel costs no more to open and close than was said, and is opened once', async () => {
+    const { owner } = await alice();
+    const { channels } = owner.node;
+    if (!channels) throw new Error('no channels');
+    const userChannelId = hexOf(random(16));
+    const boundMsat = await channels.openFeeBoundMsat(1_000_000_000n);
+    const command = { valueMsat: 1_000_000_000n, userChannelId, maxFeeMsat: boundMsat - 1000n };
+    const tooDear = await channels.openChannel(command).catch((error) => error);
+    expect(isApiError(tooDear, 'refused')).toBe(true);
+    const before = await owner.node.info();
+    const opened = await channels.openChannel({ ...command, maxFeeMsat: boundMsat });
+    const again = await channels.openChannel({ ...command, maxFeeMsat: 0n });
+    expect(again.channelId).toBe(opened.channelId);
+    const after = await owner.node.info();
+    const costMsat = before.onchainBalanceMsat - after.onchainBalanceMsat - 1_000_000_000n;
+    expect(costMsat).toBeGreaterThan(0n);
+    expect(costMsat).toBeLessThanOrEqual(boundMsat);
+    await network().btcd.generate(6);
+    await waitUntil('the channel is open', async () =>
+      (await channels.listChannels()).some(
+        ({ channelId, isUsable }) => channelId === opened.channelId && isUsable,
+      ),
+    );
+    const closeMsat = await channels.closeFeeBoundMsat(opened.channelId);
+    const refusal = await channels
+      .closeChannel(opened.channelId, { maxFeeMsat: closeMsat - 1n })
+      .catch((error) => error);
+    expect(isApiError(refusal, 'refused')).toBe(true);
+    await channels.closeChannel(opened.channelId, { maxFeeMsat: closeMsat });
+    await network().btcd.generate(6);
+    const settled = await waitUntil('the balance came back', async () => {
+      const { onchainBalanceMsat } = await owner.node.info();
+      return onchainBalanceMsat > after.onchainBalanceMsat + 900_000_000n && onchainBalanceMsat;
+    });
+    expect(after.onchainBalanceMsat + 1_000_000_000n - settled).toBeLessThanOrEqual(closeMsat);
+  });
+
+  test('a wallet follows its node to a new place only after the node signed there', async () => {
+    const state = memoryState();
+    const entry = await entryOf(network().alice, { nodePk: null, network: null });
+    const before = await connector([entry], state);
+    await (await before.connectConfigured(entry)).node.info();
+    const moved = { ...entry, url: entry.url.replace('127.0.0.1', 'localhost') };
+    const { macaroon } = await network().alice.rest<{ macaroon: string }>('POST', '/v1/macaroon', {
+      permissions: [{ entity: 'info', action: 'read' }],
+    });
+    const weak = { ...moved, token: macaroon };
+    const refusing = await connector([weak], state);
+    await expect(refusing.connectConfigured(weak)).rejects.toThrow(/message:write/);
+    expect(refusing.problems().join()).toContain('message:write');
+    const after = await connector([moved], state);
+    const wallet = await after.connectConfigured(moved);
+    expect((await wallet.node.info()).nodePk).toBe(network().alice.pubkey);
+    expect(after.problems()).toEqual([]);
+  });
+
+  test("another node's place is not taken for the wallet's", async () => {
+    const entry = await entryOf(network().bob, { nodePk: network().alice.pubkey });
+    const opened = await connector([entry]);
+    const wallet = await opened.connectConfigured(entry);
+    await expect(wallet.node.info()).rejects.toThrow(/node key/);
+    expect(opened.problems()).toHaveLength(1);
+  });
+
+  test('a spontaneous AMP payment comes with parts whose preimages fit their hashes', async () => {
+    const { owner } = await alice();
+    const stop = new AbortController();
+    const got: Observation[] = [];
+    const feed = (async () => {
+      const options = { after: null, open: async () => [], signal: stop.signal };
+      for await (const { observations } of owner.node.updates(options)) got.push(...observations);
+    })();
+    const { bob, alice: payee } = network();
+    const response = await fetch(`${bob.restUrl}/v2/router/send`, {
+      method: 'POST',
+      headers: { 'grpc-metadata-macaroon': (await readFile(bob.macaroonPath)).toString('hex') },
+      tls: { ca: await readFile(bob.tlsCertPath, 'utf8') },
+      body: JSON.stringify({
+        dest: Buffer.from(payee.pubkey, 'hex').toString('base64'),
+        amt_msat: '70000',
+        amp: true,
+        timeout_seconds: 20,
+        fee_limit_msat: '10000',
+        no_inflight_updates: true,
+      }),
+    });
+    expect(await response.text()).toContain('SUCCEEDED');
+    const seenAmp = await waitUntil(
+      'the feed has the receipt',
+      async () => got.find(({ ampParts }) => ampParts && ampParts.length > 0) ?? false,
+    );
+    expect(seenAmp.payment).toMatchObject({ status: 'completed', amountMsat: 70_000n });
+    for (const { hash, preimage } of seenAmp.ampParts ?? []) {
+      expect(
+        new Bun.CryptoHasher('sha256').update(Buffer.from(preimage, 'hex')).digest('hex'),
+      ).toBe(hash);
+    }
+    stop.abort();
+    await feed;
+  });
+
+  test('the feed gives each change with its attempt', async () => {
+    const { owner } = await alice();
+    const stop = new AbortController();
+    const got: Observation[] = [];
+    const feed = (async () => {
+      const options = { after: null, open: async () => [], signal: stop.signal };
+      for await (const { observations } of owner.node.updates(options)) got.push(...observations);
+    })();
+    const { invoice, hash } = await bobsInvoice();
+    await owner.node.payInvoice(payCommand(invoice, hash));
+    await waitUntil('the feed has the payment', async () =>
+      got.some(
+        ({ payment, attempt }) =>
+          payment.hash === hash && payment.status === 'completed' && attempt !== null,
+      ),
+    );
+    stop.abort();
+    await feed;
+  });
+});
+
+/** An example of BOLT 11 from 2017, for another network: only its expiry is looked at. */
+const OLD_INVOICE =
+  'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9lfyql';

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MarkerUnreadable, openMarker } from '../../src/lib/marker-file.ts';
+
+const A = 'aa'.repeat(16);
+const B = 'bb'.repeat(16);
+
+let folder = '';
+let dataDir = '';
+let beside = '';
+let inside = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-marker-'));
+  dataDir = join(folder, 'data');
+  mkdirSync(dataDir);
+  beside = `${dataDir}.marker`;
+  inside = join(dataDir, 'marker');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (markerPath: string | null = null) => openMarker({ dataDir, markerPath });
+
+describe('where the marker is', () => {
+  test('beside the data directory by default, with a slash at its end too', async () => {
+    await open().write({ storeId: A, count: 1 });
+    expect(open()).toMatchObject({ path: beside, warning: null });
+    expect(openMarker({ dataDir: `${dataDir}/`, markerPath: null }).path).toBe(beside);
+    expect(readFileSync(beside, 'utf8')).toBe(`{"storeId":"${A}","count":1}\n`);
+    expect(statSync(beside).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  test('where it is configured', async () => {
+    const path = join(folder, 'm');
+    await open(path).write({ storeId: A, count: 1 });
+    expect(open(path).read()).toEqual({ storeId: A, count: 1 });
+    expect(existsSync(beside)).toBe(false);
+  });
+
+  test('inside the data directory, with a warning that names --marker-path, where nothing can be written beside it', async () => {
+    mkdirSync(`${beside}.new`);
+    const marker = open();
+    expect(marker.path).toBe(inside);
+    expect(marker.warning).toMatch(new RegExp(`^${beside} cannot be written, .*--marker-path\\.$`));
+    await marker.write({ storeId: A, count: 3 });
+    expect(open().read()).toEqual({ storeId: A, count: 3 });
+    rmSync(`${beside}.new`, { recursive: true });
+    expect(open()).toMatchObject({ path: beside, warning: null });
+    expect(open().read()).toEqual({ storeId: A, count: 3 });
+  });
+
+  test('nowhere else, once it exists beside or is configured: then the start is refused', async () => {
+    await open().write({ storeId: A, count: 1 });
+    mkdirSync(`${beside}.new`);
+    expect(() => open()).toThrow(/^\S+\.marker cannot be .*--marker-path\.$/);
+    expect(() => open(join(folder, 'none', 'm'))).toThrow(
+      `${join(folder, 'none', 'm')} lies in a directory that does not exist: create that, or name another file with --marker-path.`,
+    );
+  });
+
+  test('in memory for a data directory in memory', async () => {
+    const marker = openMarker({ dataDir: ':memory:', markerPath: join(folder, 'm') });
+    expect(marker).toMatchObject({ path: null, warning: null });
+    expect(marker.read()).toBeNull();
+    await marker.write({ storeId: A, count: 2 });
+    await marker.write({ storeId: A, count: 1 });
+    expect(marker.read()).toEqual({ storeId: A, count: 2 });
+    expect(readdirSync(folder)).toEqual(['data']);
+  });
+});
+
+describe('what is read', () => {
+  test('is null before anything was written', () => {
+    expect(open().read()).toBeNull();
+  });
+
+  test('is never guessed: content that is no marker is an error of its own', async () => {
+    const texts = ['', '{', 'null', '[]', '{}', `{"storeId":"${A}"}`, '{"storeId":"xy","count":1}'];
+    const counts = ['-1', '1.5', '"1"', '1e99'].map(
+      (count) => `{"storeId":"${A}","count":${count}}`,
+    );
+    for (const text of [...texts, ...counts]) {
+      writeFileSync(beside, text);
+      expect(() => open().read()).toThrow(MarkerUnreadable);
+    }
+    await open().write({ storeId: A, count: 1 });
+    expect(open().read()).toEqual({ storeId: A, count: 1 });
+  });
+});
+
+describe('what is written', () => {
+  test('is ordered and joined, and the newest is what stays', async () => {
+    const marker = open();
+    const first = marker.write({ storeId: A, count: 1 });
+    await Promise.resolve();
+    const counts = Array.from({ length: 199 }, (_, i) => i + 2);
+    const seen = counts.map(async (count) => {
+      await marker.write({ storeId: A, count });
+      return marker.read()?.count;
+    });
+    await first;
+    expect(marker.read()?.count).toBe(1);
+    // One write for all that were asked for meanwhile, and none of them resolves before it.
+    expect(new Set(await Promise.all(seen))).toEqual(new Set([200]));
+    expect(marker.read()).toEqual({ storeId: A, count: 200 });
+    expect(readdirSync(folder).toSorted()).toEqual(['data', 'data.marker']);
+  });
+
+  test('never goes back for the same store, also after a restart, and does for another store', async () => {
+    await open().write({ storeId: A, count: 5 });
+    const marker = open();
+    await marker.write({ storeId: A, count: 4 });
+    await Promise.all([
+      marker.write({ storeId: A, count: 9 }),
+      marker.write({ storeId: A, count: 8 }),
+      marker.write({ storeId: A, count: 7 }),
+    ]);
+    expect(marker.read()).toEqual({ storeId: A, count: 9 });
+    await marker.write({ storeId: B, count: 1 });
+    expect(open().read()).toEqual({ storeId: B, count: 1 });
+  });
+
+  test('fails for those who asked while the disk does not take it, and works again afterwards', async () => {
+    const marker = open();
+    await marker.write({ storeId: A, count: 1 });
+    mkdirSync(`${beside}.new`);
+    const [first, second] = await Promise.allSettled([
+      marker.write({ storeId: A, count: 2 }),
+      marker.write({ storeId: A, count: 3 }),
+    ]);
+    expect([first.status, second.status]).toEqual(['rejected', 'rejected']);
+    expect(marker.read()).toEqual({ storeId: A, count: 1 });
+    rmSync(`${beside}.new`, { recursive: true });
+    await marker.write({ storeId: A, count: 2 });
+    expect(marker.read()).toEqual({ storeId: A, count: 2 });
+  });
+
+  test('survives a kill before, while and after the second file is written', async () => {
+    await open().write({ storeId: A, count: 1 });
+    for (const left of ['', '{"storeId":"', `{"storeId":"${A}","count":2}\n`]) {
+      writeFileSync(`${beside}.new`, left);
+      chmodSync(`${beside}.new`, 0o666);
+      const marker = open();
+      expect(marker.read()).toEqual({ storeId: A, count: 1 });
+    }
+    writeFileSync(`${beside}.new`, `{"storeId":"${A}","count":2}\n`, { mode: 0o600 });
+    renameSync(`${beside}.new`, beside);
+    const marker = open();
+    expect(marker.read()).toEqual({ storeId: A, count: 2 });
+    await marker.write({ storeId: A, count: 3 });
+    expect(open().read()).toEqual({ storeId: A, count: 3 });
+    expect(statSync(beside).mode & 0o777).toBe(0o600);
+  });
+});

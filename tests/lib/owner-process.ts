@@ -1,0 +1,12 @@
+import { ownDataDir } from '../../src/lib/data-dir.ts';
+
+// Owns the directory of its first argument until it is killed; says "owned", or the sentence of the refusal.
+const [dir = '', url] = process.argv.slice(2);
+try {
+  const owned = ownDataDir(dir);
+  if (url !== undefined) owned.noteUrl(url);
+  console.log('owned');
+  setInterval(() => Bun.gc(true), 50);
+} catch (error) {
+  console.log((error as Error).message);
+}

@@ -1,0 +1,260 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { systemClock } from '../../../src/lib/clock.ts';
+import type { NodeCredentials } from '../../../src/model/credentials.ts';
+import { blankPayment } from '../../../src/model/payment.ts';
+import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
+import { openLnd } from '../../../src/nodes/lnd/index.ts';
+import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
+import type { SendQuestion, WalletNode } from '../../../src/nodes/node.ts';
+import { CERT, head, startRawServer } from '../remote/raw-server.ts';
+import { memoryState } from './memory-state.ts';
+import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
+
+/** An example of BOLT 11 from 2017; its hash is 0001020304... and it expires an hour later. */
+const INVOICE =
+  'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9lfyql';
+const HASH = '0001020304050607080900010203040506070809000102030405060708090102';
+const EXPIRES_SECS = 1_496_314_658 + 3600;
+const node = nodeKey(1);
+const TOKEN = mintMacaroon(
+  new Uint8Array(32),
+  new Uint8Array(16),
+  new Map([['offchain', ['read', 'write']]]),
+);
+const lnd = scriptedLnd();
+afterAll(() => lnd.stop());
+
+const entry = (change: Partial<NodeCredentials> = {}): NodeCredentials => ({
+  kind: 'lnd',
+  url: lnd.url,
+  cert: lnd.cert,
+  nodePk: node.pk,
+  network: 'regtest',
+  token: TOKEN,
+  ...change,
+});
+async function walletAt(at = entry()): Promise<WalletNode> {
+  const connector = openLnd({
+    state: memoryState(),
+    clock: systemClock,
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    root: null,
+    entries: [at],
+    channelPeer: null,
+    mark: 'ab',
+  });
+  return (await connector.connectConfigured(at)).node;
+}
+
+const CHANNEL = {
+  active: true,
+  channel_point: `${'ab'.repeat(32)}:0`,
+  capacity: '1000000',
+  local_balance: '900000',
+  remote_balance: '0',
+  commit_fee: '0',
+  fee_per_kw: '0',
+  initiator: false,
+  local_constraints: { chan_reserve_sat: '0' },
+  remote_constraints: { chan_reserve_sat: '0' },
+};
+const paymentOf = (payment_index: string, status = 'IN_FLIGHT') => ({
+  payment_hash: HASH,
+  value_msat: '5000',
+  fee_msat: '0',
+  creation_time_ns: '1700000000000000000',
+  payment_preimage: '',
+  payment_request: INVOICE,
+  status,
+  failure_reason: 'FAILURE_REASON_NONE',
+  payment_index,
+  htlcs: [],
+});
+const streamed = (...items: object[]) =>
+  new Response(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+const TRACK = 'GET /v2/router/track/';
+const SEND = 'POST /v2/router/send';
+
+beforeEach(() => {
+  lnd.reset();
+  lnd.on('GET /v1/getinfo', infoOf(node.pk));
+  lnd.on('GET /v1/channels', { channels: [CHANNEL] });
+});
+
+const index = paymentIndex(1_700_000_000_123, paymentId('ln', HASH));
+async function pay(at = entry()) {
+  return (await walletAt(at)).payInvoice({
+    index,
+    createdAtMs: 1_700_000_000_123,
+    amountMsat: 5000n,
+    personalNote: null,
+    invoice: INVOICE,
+    maxFeeMsat: 1000n,
+    message: null,
+  });
+}
+const asked = () => lnd.requests.filter(({ path }) => path === '/v2/router/send').length;
+
+describe('paying an invoice', () => {
+  test('is known with its attempt as soon as LND has it', async () => {
+    lnd.on(SEND, () => streamed({ result: paymentOf('7') }));
+    expect(await pay()).toMatchObject({ state: 'known', attempt: 7, payment: { index } });
+  });
+
+  test('is refused, and was not asked for, when the wallet cannot send so much', async () => {
+    lnd.on('GET /v1/channels', { channels: [] });
+    expect((await pay()).state).toBe('refused');
+    lnd.on('GET /v1/channels', () => new Response('<html>', { status: 502 }));
+    expect((await pay()).state).toBe('refused');
+    expect(asked()).toBe(0);
+  });
+
+  const refusals: [string, () => Response][] = [
+    ['an expired invoice', () => refusal(500, 2, 'invoice expired. Valid until 2020')],
+    ['a payment to itself', () => refusal(500, 2, 'self-payments not allowed')],
+    ['what the macaroon does not allow', () => refusal(500, 2, 'permission denied')],
+    [
+      'an expired invoice, inside an answer that began well',
+      () => streamed({ error: { code: 2, message: 'invoice expired. Valid until 2020' } }),
+    ],
+  ];
+  for (const [name, answer] of refusals) {
+    test(`is refused when LND refuses ${name}`, async () => {
+      lnd.on(SEND, answer);
+      expect((await pay()).state).toBe('refused');
+      expect(asked()).toBe(1);
+    });
+  }
+
+  const unclear: [string, () => Response][] = [
+    ["a proxy's page (502)", () => new Response('<html>', { status: 502 })],
+    ["a proxy's page (504)", () => new Response('<html>', { status: 504 })],
+    ["a proxy's page (200)", () => new Response('<html>')],
+    ['an empty answer', () => new Response('')],
+    ['half an item', () => new Response('{"result":')],
+    ['an item of another form', () => streamed({ result: { status: 'PERHAPS' } })],
+    ['unavailable', () => refusal(503, 14, 'transport is closing')],
+    ['a deadline', () => refusal(504, 4, 'context deadline exceeded')],
+    ['canceled', () => refusal(499, 1, 'context canceled')],
+    ['an internal error', () => refusal(500, 13, 'internal server error')],
+    ['words that are not known', () => refusal(500, 2, 'database is closed')],
+    ['a redirect', () => Response.redirect('https://127.0.0.1:1/', 307)],
+    [
+      'an error inside an answer that began well',
+      () => streamed({ error: { code: 14, message: 'transport is closing' } }),
+    ],
+  ];
+  for (const [name, answer] of unclear) {
+    test(`is unknown after ${name}, and asked for once`, async () => {
+      lnd.on(SEND, answer);
+      expect((await pay()).state).toBe('unknown');
+      expect(asked()).toBe(1);
+    });
+  }
+
+  test('is unknown when the connection is cut after the request', async () => {
+    const raw = await startRawServer();
+    const json = (body: object) => {
+      const text = JSON.stringify(body);
+      return `${head('200 OK', `content-length: ${text.length}`, 'connection: close')}${text}`;
+    };
+    raw.behave((socket, request) => {
+      if (request.includes('/v1/getinfo')) socket.end(json(infoOf(node.pk)));
+      else if (request.includes('/v1/channels')) socket.end(json({ channels: [CHANNEL] }));
+      else socket.destroy();
+    });
+    const report = await pay(entry({ url: raw.url, cert: CERT }));
+    raw.stop();
+    expect(raw.requests.at(-1)).toStartWith('POST /v2/router/send');
+    expect(report.state).toBe('unknown');
+  });
+
+  test('reports the attempt that LND has already', async () => {
+    lnd.on(SEND, () => refusal(409, 6, 'payment is in transition'));
+    lnd.on(TRACK, () => streamed({ result: paymentOf('3') }));
+    expect(await pay()).toMatchObject({ state: 'known', attempt: 3 });
+    lnd.on(TRACK, () => refusal(503, 14, 'transport is closing'));
+    expect((await pay()).state).toBe('unknown');
+  });
+});
+
+describe('what became of a Lightning send', () => {
+  const payment = {
+    ...blankPayment({
+      index,
+      rail: 'invoice',
+      direction: 'outbound',
+      status: 'pending',
+      statusMsg: 'pending',
+      createdAtMs: 1_700_000_000_123,
+      updatedAtMs: 1_700_000_000_123,
+    }),
+    hash: HASH,
+    invoice: INVOICE,
+    amountMsat: 5000n,
+  } as const;
+  const question = (change: Partial<SendQuestion> = {}): SendQuestion => ({
+    payment,
+    afterAttempt: 4,
+    attempt: null,
+    signed: null,
+    ...change,
+  });
+  const outcome = async (change: Partial<SendQuestion> = {}) =>
+    (await walletAt()).sendOutcome(question(change));
+  const chainAt = (secs: number) =>
+    lnd.on('GET /v1/getinfo', infoOf(node.pk, { best_header_timestamp: `${secs}` }));
+  const listed = (...payments: object[]) =>
+    lnd.on('GET /v1/payments', { payments, last_index_offset: '0' });
+  beforeEach(() => {
+    lnd.on(TRACK, () => refusal(404, 5, "payment isn't initiated"));
+    listed();
+    chainAt(EXPIRES_SECS + 601);
+  });
+
+  test('is known by an attempt after those that were there before', async () => {
+    lnd.on(TRACK, () => streamed({ result: paymentOf('5', 'FAILED') }));
+    expect(await outcome()).toMatchObject({ state: 'known', attempt: 5, payment: { index } });
+  });
+
+  test('is not told by an earlier attempt', async () => {
+    lnd.on(TRACK, () => streamed({ result: paymentOf('4', 'FAILED') }));
+    listed(paymentOf('4', 'FAILED'));
+    expect((await outcome()).state).toBe('never');
+    chainAt(EXPIRES_SECS);
+    expect((await outcome()).state).toBe('unknown');
+  });
+
+  test("is 'never' only ten minutes after the invoice's expiry, by the chain that LND knows", async () => {
+    chainAt(EXPIRES_SECS + 599);
+    expect((await outcome()).state).toBe('unknown');
+    chainAt(EXPIRES_SECS + 600);
+    expect(await outcome()).toEqual({ state: 'never', reason: 'not sent' });
+  });
+
+  test('reads the whole list, after the clock, before it says so', async () => {
+    lnd.on('GET /v1/payments', ({ path }) => {
+      const page = Array.from({ length: 500 }, (_, at) => ({
+        ...paymentOf(`${5 + at}`),
+        payment_hash: 'ff'.repeat(32),
+      }));
+      const payments = path.endsWith('index_offset=4') ? page : [paymentOf('505')];
+      return Response.json({ payments, last_index_offset: '0' });
+    });
+    expect(await outcome()).toMatchObject({ state: 'known', attempt: 505 });
+    const paths = lnd.requests.map(({ path }) => path);
+    const list = paths.findIndex((path) => path.startsWith('/v1/payments'));
+    expect(paths.lastIndexOf('/v1/getinfo')).toBeLessThan(list);
+    expect(paths[list]).toContain('include_incomplete=true');
+  });
+
+  test('stays unknown for an attempt that LND has shown once, and for a keysend', async () => {
+    expect((await outcome({ attempt: 9 })).state).toBe('unknown');
+    expect((await outcome({ payment: { ...payment, invoice: null } })).state).toBe('unknown');
+  });
+
+  test('is not said when LND cannot be read', async () => {
+    lnd.on('GET /v1/payments', () => new Response('<html>', { status: 502 }));
+    await expect(outcome()).rejects.toMatchObject({ kind: 'unreadable' });
+  });
+});

@@ -1,0 +1,110 @@
+import { afterAll, beforeEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { asStorageError } from '../../src/model/storage-failure.ts';
+import type { Store } from '../../src/store/ports.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { samplePayment } from './sample-payment.ts';
+import { fits, newSpend, WALLET } from './steps.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-locked-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A program that takes the lock, says so, and keeps it until its input ends. */
+const LOCKER = `
+  const { Database } = require('bun:sqlite');
+  const db = new Database(process.argv[1]);
+  db.run('PRAGMA busy_timeout = 5000');
+  db.run('BEGIN ' + process.argv[2]);
+  console.log('locked');
+  await Bun.stdin.text();
+  db.run('COMMIT');
+`;
+
+let path: string;
+let store: Store;
+beforeEach(() => {
+  path = join(folder, `${crypto.randomUUID()}.sqlite`);
+  store = openSqliteStore(path);
+});
+
+/** Another process locks the database; returns how to end that. */
+async function lock(kind: 'IMMEDIATE' | 'EXCLUSIVE'): Promise<() => Promise<void>> {
+  const program = Bun.spawn([process.execPath, '-e', LOCKER, path, kind], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+  });
+  const { value } = await program.stdout.getReader().read();
+  expect(new TextDecoder().decode(value)).toContain('locked');
+  return async () => {
+    program.stdin.end();
+    expect(await program.exited).toBe(0);
+  };
+}
+
+const begin = (number: number) => store.spends.begin(WALLET, newSpend(samplePayment(number)), fits);
+const begun = async () =>
+  (await store.spends.unfinished(WALLET)).map(({ payment }) => payment.createdAtMs);
+
+/** Measures the longest time in which the event loop did nothing. */
+function watchEventLoop(): () => number {
+  let [last, longestMs] = [performance.now(), 0];
+  const tick = () => {
+    const now = performance.now();
+    longestMs = Math.max(longestMs, now - last);
+    last = now;
+  };
+  const timer = setInterval(tick, 5);
+  return () => {
+    clearInterval(timer);
+    tick();
+    return longestMs;
+  };
+}
+
+for (const kind of ['IMMEDIATE', 'EXCLUSIVE'] as const) {
+  test(`a database that is locked for 2 s (${kind}) delays writes, and neither reads nor the event loop`, async () => {
+    await begin(1);
+    const release = await lock(kind);
+    const longestMs = watchEventLoop();
+    const writes = [begin(2), begin(3)];
+    await Bun.sleep(1000);
+    expect(await begun()).toEqual([1]);
+    writes.push(begin(4));
+    await Bun.sleep(1000);
+    await release();
+    await Promise.all(writes);
+    expect(longestMs()).toBeLessThan(1500);
+    expect(await begun()).toEqual([1, 2, 3, 4]);
+    await store.close();
+  }, 60_000);
+}
+
+test('a database that stays locked gives error 8, keeps nothing of the write, and takes later ones', async () => {
+  const release = await lock('IMMEDIATE');
+  const longestMs = watchEventLoop();
+  const results = await Promise.allSettled([begin(1), begin(2), store.identity.advance()]);
+  for (const result of results) {
+    expect(result).toMatchObject({
+      status: 'rejected',
+      reason: { kind: 'overCapacity', message: expect.stringContaining('locked') },
+    });
+  }
+  expect(longestMs()).toBeLessThan(1500);
+  const later = begin(3);
+  await release();
+  await later;
+  expect(await begun()).toEqual([3]);
+  expect(await store.journal.open(WALLET)).toEqual([samplePayment(3)]);
+  expect(await store.identity.count()).toBe(0);
+  await store.close();
+}, 60_000);
+
+test('a locked database is error 8, whichever way SQLite says it', () => {
+  for (const code of ['SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_LOCKED', 'SQLITE_PROTOCOL']) {
+    expect(asStorageError(Object.assign(new Error('x'), { code }))).toMatchObject({
+      kind: 'overCapacity',
+    });
+  }
+});

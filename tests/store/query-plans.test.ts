@@ -1,0 +1,106 @@
+import { Database } from 'bun:sqlite';
+import { expect, spyOn, test } from 'bun:test';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { openDatabase } from '../../src/store/sqlite/open.ts';
+
+/** Every statement that the store prepares when it opens, with the steps by which SQLite would run it. */
+async function plans(): Promise<Map<string, string[]>> {
+  const prepare = spyOn(Database.prototype, 'prepare');
+  const store = openSqliteStore(':memory:');
+  const statements = prepare.mock.calls.map(([sql]) => sql.replace(/\s+/g, ' '));
+  prepare.mockRestore();
+  await store.close();
+  const db = openDatabase(':memory:');
+  const planned = new Map(
+    statements
+      .filter((sql) => /^(SELECT|UPDATE|DELETE|INSERT)/.test(sql))
+      .map((sql) => [
+        sql,
+        db
+          .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
+          .all()
+          .map(({ detail }) => detail),
+      ]),
+  );
+  db.close();
+  return planned;
+}
+
+/** Statements that read all of something, each with the reason why that is no harm. */
+const READS_ALL: readonly (readonly [RegExp, string])[] = [
+  [/^SELECT DISTINCT wallet FROM (watch|spend)$/, 'asked once, at the start'],
+  [/ FROM meta$|^UPDATE meta /, 'has one row'],
+  [/^DELETE FROM idempotency WHERE created_at/, 'keeps the newest keys; asked once in a while'],
+  [/^SELECT \(SELECT count/, 'counts partial indexes'],
+];
+
+test('no statement reads a whole table', async () => {
+  const found = [...(await plans())]
+    .filter(([sql]) => !READS_ALL.some(([known]) => known.test(sql)))
+    .flatMap(([sql, steps]) =>
+      steps
+        .filter(
+          (step) =>
+            /^SCAN (?!CONSTANT|\d+-ROW VALUES)/.test(step) &&
+            !step.includes('USING INDEX delivery_'),
+        )
+        .map((step) => `${step}: ${sql}`),
+    );
+  expect(found).toEqual([]);
+});
+
+test('no statement is excused that reads what it looks for by an index', async () => {
+  const all = [...(await plans()).keys()];
+  expect(READS_ALL.filter(([known]) => !all.some((sql) => known.test(sql)))).toEqual([]);
+});
+
+for (const [what, statement, step] of [
+  [
+    'a sum of spending is changed by its row',
+    /^SELECT amount_msat FROM spent .*starts_at = /,
+    /spent USING PRIMARY KEY \(wallet=\? AND client_pk=\? AND starts_at=\?\)/,
+  ],
+  [
+    'a budget is checked by the rows of its period and of later ones',
+    /^SELECT amount_msat FROM spent .*starts_at >= /,
+    /spent USING PRIMARY KEY \(wallet=\? AND client_pk=\? AND starts_at>\?\)/,
+  ],
+  [
+    'unfinished sends are found by wallet, in order',
+    /FROM spend WHERE wallet = \? ORDER/,
+    /spend USING PRIMARY KEY \(wallet=\?\)/,
+  ],
+  [
+    'an attempt is matched by its index',
+    /attempt = \? LIMIT/,
+    /journal_by_attempt \(wallet=\? AND id=\? AND attempt=\?\)/,
+  ],
+  [
+    'the newest row of an id is matched by its index',
+    /FROM journal INDEXED BY journal_by_id/,
+    /journal_by_id \(wallet=\? AND id=\?\)/,
+  ],
+  [
+    'what is reserved for a payment is found by its name',
+    /FROM spending WHERE wallet = \? AND idx/,
+    /spending_by_name \(wallet=\? AND idx=\?\)/,
+  ],
+  [
+    'an active client with a budget is found without looking at the others',
+    /AS found/,
+    /client_with_budget/,
+  ],
+  [
+    "an ended client's credentials are found by their subject",
+    /SET gone = 1/,
+    /idempotency_by_subject/,
+  ],
+] as const) {
+  test(what, async () => {
+    const found = [...(await plans())].filter(([sql]) => statement.test(sql));
+    expect(found).toHaveLength(1);
+    const steps = found[0]?.[1] ?? [];
+    expect(steps.join('; ')).toMatch(step);
+    expect(steps.join('; ')).not.toContain('TEMP B-TREE');
+  });
+}

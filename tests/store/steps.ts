@@ -1,0 +1,84 @@
+import { openLog } from '../../src/lib/log.ts';
+import type { Budget } from '../../src/model/budget.ts';
+import type { ClientRecord } from '../../src/model/client.ts';
+import { ApiError } from '../../src/model/errors.ts';
+import type { Payment } from '../../src/model/payment.ts';
+import type { BudgetRule, NewSpend, Store } from '../../src/store/ports.ts';
+import { observationRules } from '../../src/wallet/observe.ts';
+
+export const WALLET = 'ab'.repeat(32);
+export const CLIENT = 'ef'.repeat(32);
+
+export const rules = observationRules({
+  log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
+  strict: true,
+  deliver: (payment) => ({ id: `msg_${payment.index}`, body: '{}', createdAtMs: 1 }),
+});
+
+/** Allows what fits the budget, and everything to clients without one. */
+export const fits: BudgetRule = ({ budget, spentMsat }, amountMsat) => {
+  if (budget === null) return;
+  if (spentMsat + amountMsat > budget.amountMsat) throw new ApiError('overBudget', 'over budget');
+};
+
+/** Applies observations of payments, all of the same attempt. */
+export function observe(
+  store: Store,
+  payments: readonly Payment[],
+  options: {
+    journaled?: boolean;
+    cursor?: string | null;
+    attempt?: number | null;
+    wallet?: string;
+  } = {},
+) {
+  const { journaled = false, cursor = null, attempt = null, wallet = WALLET } = options;
+  const observations = payments.map((payment) => ({ payment, attempt }));
+  return store.observations.apply(wallet, { observations, cursor, journaled, nowMs: 1000 }, rules);
+}
+
+/** A send of the owner that was asked for, journaled and without a reservation, unless `change` says so. */
+export function newSpend(payment: Payment, change: Partial<NewSpend> = {}): NewSpend {
+  return {
+    payment,
+    state: 'asked',
+    afterAttempt: null,
+    plan: null,
+    caller: 'owner',
+    idempotencyKey: null,
+    journaled: true,
+    reservation: null,
+    ...change,
+  };
+}
+
+/** A client of {@link WALLET} with a token and no budget. */
+export function clientRecord(change: Partial<ClientRecord> = {}): ClientRecord {
+  return {
+    walletId: WALLET,
+    clientPk: CLIENT,
+    nodeKind: 'sandbox',
+    parentPk: null,
+    secretHash: '12'.repeat(32),
+    createdAtMs: 1,
+    expiresAtMs: null,
+    label: null,
+    scopes: ['send'],
+    permissions: [],
+    revokedAtMs: null,
+    budgetState: 'none',
+    token: { id: '7', token: 'aa', exposed: false },
+    endedTokenIds: [],
+    ...change,
+  };
+}
+
+/** Sets the client's budget, or removes it, and writes its record with that. */
+export function setBudget(store: Store, budget: Budget | null, clientPk = CLIENT) {
+  const budgetState = budget === null ? 'lifted' : 'set';
+  return store.clients.change(WALLET, () => ({
+    records: [clientRecord({ clientPk, budgetState })],
+    budgets: [{ clientPk, budget }],
+    forgetOutcomesOf: [],
+  }));
+}

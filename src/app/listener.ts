@@ -39,6 +39,8 @@ export function listen(
     hostname: host,
     port,
     idleTimeout: IDLE_SECS,
+    // The application's own limit is lower, and its answers have a body.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: async (request) => (await ready.promise)(request),
   });
   const ownPort = server.port ?? 0;

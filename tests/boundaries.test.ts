@@ -29,6 +29,9 @@ const ROOT_FILES = new Set([
   'open-nodes.ts',
   'connect-lnd.ts',
   'dev-wallet.ts',
+  'data-care.ts',
+  'health.ts',
+  'take-over-clients.ts',
 ]);
 
 interface Source {

@@ -9,6 +9,13 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** Whether an error is one of a file or its disk, as the system or SQLite gives it. */
+export function isFileFailure(error: unknown): boolean {
+  return /^(SQLITE_(FULL|IOERR|READONLY|CANTOPEN)|ENOSPC|EDQUOT|EROFS|EIO|EACCES|EPERM)/.test(
+    codeOf(error),
+  );
+}
+
 /** Says of a failed operation on a path what is wrong and what to do; `advice` is the way around, such as another path. */
 export function fileUnusable(path: string, error: unknown, advice: string): FileUnusable {
   if (error instanceof FileUnusable) return error;

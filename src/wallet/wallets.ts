@@ -5,7 +5,7 @@ import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import { type ClientRecord, isActive } from '../model/client.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
-import { ApiError } from '../model/errors.ts';
+import { ApiError, isApiError } from '../model/errors.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { NodeConnector, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
@@ -297,10 +297,18 @@ export class Wallets {
         `These credentials are for a wallet on ${found.nodeKind}, and this sidecar was started without it.`,
       );
     }
-    const { node } = await connector.connectClient(found.walletId, () => {
-      const { token } = live?.record() ?? found;
-      if (token) return token;
+    const token = () => {
+      const { token: own } = live?.record() ?? found;
+      if (own) return own;
       throw endedCredentials();
+    };
+    const connect = () => connector.connectClient(found.walletId, token);
+    const { node } = await connect().catch(async (error) => {
+      // The node that a root seed controls says which wallet it has when it is opened with the seed.
+      const isRoots = connector === this.#options.rootConnector && this.#options.rootSeed !== null;
+      if (!isRoots || !isApiError(error, 'unreachable')) throw error;
+      await this.#open(null);
+      return connect();
     });
     live = this.#live.open(found, node.clock);
     return { node, live };

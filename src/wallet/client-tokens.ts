@@ -1,6 +1,6 @@
 import type { ClientRecord, Grant } from '../model/client.ts';
 import { isApiError, refused } from '../model/errors.ts';
-import { permissionsOf } from './client-policy.ts';
+import { permissionsOf, sameReach } from './client-policy.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
 
@@ -27,8 +27,25 @@ export async function issueToken(
 }
 
 /** Whether the client's token has to be ended although no other has taken its place yet. */
-export function isTokenOver({ token, endedTokenIds }: ClientRecord): boolean {
+function isTokenOver({ token, endedTokenIds }: ClientRecord): boolean {
   return token !== null && endedTokenIds.includes(token.id);
+}
+
+/** New tokens for the active clients whose reach is another than their token's. */
+export async function renewedTokens(
+  session: Session,
+  earlier: readonly ClientRecord[],
+  next: readonly ClientRecord[],
+): Promise<Map<string, MadeToken>> {
+  const held = new Map(earlier.map((client) => [client.clientPk, client]));
+  const tokens = new Map<string, MadeToken>();
+  for (const client of next) {
+    const before = held.get(client.clientPk);
+    const isFitting = before && sameReach(before, client) && !isTokenOver(before);
+    if (client.revokedAtMs !== null || isFitting) continue;
+    tokens.set(client.clientPk, await issueToken(session, client, client.expiresAtMs, null));
+  }
+  return tokens;
 }
 
 /**

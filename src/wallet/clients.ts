@@ -14,19 +14,16 @@ import {
 import { encodeClientCredentials } from '../model/credentials.ts';
 import { ApiError, refused, rejected } from '../model/errors.ts';
 import { PERMISSIONS } from '../model/permissions.ts';
+import { type ClientUpdate, merged, narrowedFamily, revoked, withToken } from './client-family.ts';
 import {
-  type Bounds,
-  boundsOf,
   descendantsOf,
   type Granter,
-  narrowed,
   permissionsOf,
   requireBudgetAuthority,
   requireGrantable,
   requireReach,
-  sameReach,
 } from './client-policy.ts';
-import { endTokens, issueToken, isTokenOver, type MadeToken } from './client-tokens.ts';
+import { endTokens, issueToken, renewedTokens } from './client-tokens.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
 
@@ -35,14 +32,6 @@ export interface NewClient extends Grant {
   readonly expiresAtMs: number | null;
   readonly label: string | null;
   readonly budget: Budget | null;
-}
-
-/** A change of a client; only the members given change, `grant` replaces the whole grant. */
-export interface ClientUpdate {
-  readonly label?: string | null;
-  readonly expiresAtMs?: number | null;
-  readonly grant?: Grant;
-  readonly budget?: Budget | null;
 }
 
 /** The caller's own identity and grant (contract, client_info). */
@@ -136,7 +125,8 @@ export function updateClient(
   update: ClientUpdate,
 ): Promise<ClientInfoJson> {
   return session.locks.run('clients', async () => {
-    const { store, userPk } = session;
+    const { store, userPk, node } = session;
+    const nowMs = node.clock.now();
     const granter = await granterOf(session);
     const earlier = await store.clients.list(userPk);
     const before = requireActive(
@@ -157,7 +147,7 @@ export function updateClient(
         records.find((one) => one.clientPk === clientPk),
       );
       return {
-        ...narrowedFamily(session, records, merged(current, update), current),
+        ...narrowedFamily(records, merged(current, update), current, nowMs),
         budgets: update.budget ? [{ clientPk, budget: update.budget }] : [],
       };
     });
@@ -182,6 +172,7 @@ export function updateClient(
  */
 export function revokeClient(session: Session, clientPk: string): Promise<ClientInfoJson> {
   return session.locks.run('clients', async () => {
+    const nowMs = session.node.clock.now();
     const granter = await granterOf(session);
     const { records } = await session.store.clients.change(session.userPk, (all) => {
       const target = requireActive(
@@ -189,7 +180,7 @@ export function revokeClient(session: Session, clientPk: string): Promise<Client
         all.find((one) => one.clientPk === clientPk),
       );
       requireReach(granter, target);
-      const ended = [target, ...descendantsOf(all, clientPk)].map((one) => revoked(session, one));
+      const ended = [target, ...descendantsOf(all, clientPk)].map((one) => revoked(one, nowMs));
       return {
         records: ended,
         budgets: [],
@@ -203,103 +194,6 @@ export function revokeClient(session: Session, clientPk: string): Promise<Client
     if (!target) throw clientNotFound();
     return withBudget(session, target);
   });
-}
-
-/** The client and its descendants within what the client will hold; one that is left with nothing is revoked. */
-function narrowedFamily(
-  session: Session,
-  records: readonly ClientRecord[],
-  next: ClientRecord,
-  current: ClientRecord,
-): { records: ClientRecord[]; forgetOutcomesOf: string[] } {
-  const own = withinBounds(current, boundsOf({ ...next, budgetState: 'none' }));
-  // A budget is lifted only when the new grant is in force.
-  const budgetState = next.budgetState === 'lifted' ? current.budgetState : next.budgetState;
-  const target = { ...own, label: next.label, budgetState };
-  const family = new Map<string, ClientRecord>([[target.clientPk, target]]);
-  for (const child of descendantsOf(records, current.clientPk)) {
-    const parent = family.get(child.parentPk ?? '') ?? target;
-    const within = withinBounds(child, boundsOf(parent.clientPk === next.clientPk ? next : parent));
-    family.set(
-      child.clientPk,
-      permissionsOf(within).length === 0 ? revoked(session, within) : within,
-    );
-  }
-  const changed = [...family.values()];
-  const ended = changed.filter((one) => one.revokedAtMs !== null);
-  return { records: changed, forgetOutcomesOf: ended.map((one) => one.clientPk) };
-}
-
-/**
- * The client narrowed to the bounds. A token that reaches further has to be ended, by a later update too when the node
- * makes no other now.
- */
-function withinBounds(client: ClientRecord, bounds: Bounds): ClientRecord {
-  const within = narrowed(client, bounds);
-  return sameReach(client, within) ? within : { ...within, endedTokenIds: endedWith(client) };
-}
-
-/** New tokens for the active clients whose reach is another than their token's. */
-async function renewedTokens(
-  session: Session,
-  earlier: readonly ClientRecord[],
-  next: readonly ClientRecord[],
-): Promise<Map<string, MadeToken>> {
-  const held = new Map(earlier.map((client) => [client.clientPk, client]));
-  const tokens = new Map<string, MadeToken>();
-  for (const client of next) {
-    const before = held.get(client.clientPk);
-    const isFitting = before && sameReach(before, client) && !isTokenOver(before);
-    if (client.revokedAtMs !== null || isFitting) continue;
-    tokens.set(client.clientPk, await issueToken(session, client, client.expiresAtMs, null));
-  }
-  return tokens;
-}
-
-function withToken(
-  record: ClientRecord,
-  tokens: ReadonlyMap<string, MadeToken>,
-  current: readonly ClientRecord[],
-): ClientRecord {
-  const token = tokens.get(record.clientPk);
-  if (!token) return record;
-  const stored = current.find((one) => one.clientPk === record.clientPk) ?? record;
-  return { ...record, token, endedTokenIds: endedWith(stored) };
-}
-
-function revoked(session: Session, client: ClientRecord): ClientRecord {
-  return {
-    ...client,
-    revokedAtMs: client.revokedAtMs ?? session.node.clock.now(),
-    token: null,
-    endedTokenIds: endedWith(client),
-  };
-}
-
-/** The tokens to end at the node, the client's present one included. */
-function endedWith({ token, endedTokenIds }: ClientRecord): string[] {
-  return [...new Set([...endedTokenIds, ...(token ? [token.id] : [])])];
-}
-
-function merged(before: ClientRecord, update: ClientUpdate): ClientRecord {
-  const { label, expiresAtMs, grant, budget } = update;
-  return {
-    ...before,
-    ...(label === undefined ? {} : { label }),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    ...(grant
-      ? { scopes: [...new Set(grant.scopes)], permissions: [...new Set(grant.permissions)] }
-      : {}),
-    ...(budget === undefined ? {} : { budgetState: budgetStateAfter(before, budget) }),
-  };
-}
-
-function budgetStateAfter(
-  { budgetState }: ClientRecord,
-  budget: Budget | null,
-): ClientRecord['budgetState'] {
-  if (budget !== null) return 'set';
-  return budgetState === 'none' ? 'none' : 'lifted';
 }
 
 /** What the caller itself holds now, as the store knows it. */

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Budget } from '../../src/model/budget.ts';
 import type { ClientRecord } from '../../src/model/client.ts';
 import { PERMISSIONS, type Permission, type Scope } from '../../src/model/permissions.ts';
+import type { ClientUpdate } from '../../src/wallet/client-family.ts';
 import { permissionsOf, spends } from '../../src/wallet/client-policy.ts';
 import {
-  type ClientUpdate,
   clientInfo,
   createClient,
   listClients,

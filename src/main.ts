@@ -1,7 +1,7 @@
+import { connectLnd } from './app/connect-lnd.ts';
+import { CHECK_COMMAND, checkDatabase } from './app/data-care.ts';
+import { serve } from './app/serve.ts';
 import { buildProgram, runProgram } from './cli/index.ts';
-import { connectLnd } from './connect-lnd.ts';
-import { CHECK_COMMAND, checkDatabase } from './data-care.ts';
-import { serve } from './serve.ts';
 import { VERSION } from './version.ts';
 
 if (process.argv[2] === CHECK_COMMAND) {

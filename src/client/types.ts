@@ -662,6 +662,17 @@ export interface RevokeClientResponse {
   readonly client: ClientInfo;
 }
 
+/** Request of POST /v2/node/prune_clients. */
+export interface PruneClientsRequest {
+  readonly remove?: boolean | undefined;
+}
+
+/** Answer of POST /v2/node/prune_clients. */
+export interface PruneClientsResponse {
+  readonly token_ids: readonly string[];
+  readonly removed: boolean;
+}
+
 /** Request of GET /v2/webhooks/deliveries. */
 export interface WebhookDeliveriesRequest {
   readonly state?: 'pending' | 'delivered' | 'failed' | undefined;

@@ -43,6 +43,8 @@ import type {
   PayOfferRequest,
   PayOnchainRequest,
   PayRequest,
+  PruneClientsRequest,
+  PruneClientsResponse,
   RedeliverWebhooksRequest,
   RedeliverWebhooksResponse,
   RevokeClientRequest,
@@ -95,7 +97,7 @@ export class WalletSidecar {
    *
    * Needs the root seed and no Authorization header. Must be done once before any other node endpoint works; repeating it does nothing.
    *
-   * Needs the root seed and no Authorization header.
+   * Needs the root seed and no Authorization header; the cookie is accepted there too.
    */
   signup(request: SignupRequest = {}, options?: CallOptions): Promise<void> {
     return this.#transport.put('/v2/node/signup', request, options);
@@ -108,7 +110,7 @@ export class WalletSidecar {
    *
    * Verifies the signed list of releases and provisions those missing. Idempotent.
    *
-   * Needs the root seed and no Authorization header.
+   * Needs the root seed and no Authorization header; the cookie is accepted there too.
    */
   provision(options?: CallOptions): Promise<void> {
     return this.#transport.put('/v2/node/provision', {}, options);
@@ -557,6 +559,39 @@ export class WalletSidecar {
    */
   revokeClient(request: RevokeClientRequest, options?: PostOptions): Promise<RevokeClientResponse> {
     return this.#transport.post('/v2/node/revoke_client', request, options);
+  }
+
+  /**
+   * Confirm the budgets after the database was restored.
+   *
+   * `POST /v2/node/confirm_budgets`
+   *
+   * A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has looked at the budgets and confirms them.
+   *
+   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   *
+   * An addition to the contract.
+   */
+  confirmBudgets(options?: PostOptions): Promise<void> {
+    return this.#transport.post('/v2/node/confirm_budgets', {}, options);
+  }
+
+  /**
+   * End the node's tokens of clients that are not known any more.
+   *
+   * `POST /v2/node/prune_clients`
+   *
+   * Lists the tokens at the node that this sidecar has made and that belong to no active client, as a lost database leaves them, and ends them when remove is true. Touches no others.
+   *
+   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   *
+   * An addition to the contract.
+   */
+  pruneClients(
+    request: PruneClientsRequest = {},
+    options?: PostOptions,
+  ): Promise<PruneClientsResponse> {
+    return this.#transport.post('/v2/node/prune_clients', request, options);
   }
 
   /**

@@ -20,6 +20,8 @@ export interface Config {
   readonly markerPath: string | null;
   readonly rootSeed: Uint8Array | null;
   readonly clientCredentials: string | null;
+  /** Where those were found, for messages. */
+  readonly clientCredentialsSource: string | null;
   /** The LND that the root seed controls; null is the sandbox. */
   readonly node: { readonly url: string; readonly cert: string | null } | null;
   /** What `connect` wrote for further nodes, and where each was found, for messages. */
@@ -67,6 +69,7 @@ export function loadConfig(sources: Sources): Config {
     markerPath: find('markerPath')?.value ?? null,
     rootSeed: rootSeed && parse(rootSeed, asRootSeed),
     clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
+    clientCredentialsSource: clientCredentials?.source ?? null,
     node: nodeOf(find('nodeUrl'), find('nodeCertPath')),
     nodeCredentials: settings
       .list('nodeCredentialsPath')
@@ -97,8 +100,8 @@ function parse<T>(found: Found | null, parser: (text: string) => Parsed<T>): T |
 
 function nodeCredentialsOf(path: Found, fromFile: (path: Found) => Found) {
   const { value: text, source } = fromFile(path);
-  if (text === '') throw new ConfigError(`${source} names an empty file: ${path.value}.`);
-  return { text, source: `${source} ${path.value}` };
+  if (text === '') throw new ConfigError(`${source} is an empty file.`);
+  return { text, source };
 }
 
 function nodeOf(url: Found | null, certPath: Found | null): Config['node'] {

@@ -20,7 +20,7 @@ export function secretReader(settings: Settings, env: Sources['env']) {
       ? null
       : readableByOthers(path.value, statSync(path.value));
     if (warning !== null) warnings.push(warning);
-    return { ...path, value };
+    return { ...path, value, source: `${path.source} ${path.value}` };
   };
   return {
     warnings,

@@ -94,6 +94,8 @@ export interface ObservedPayment {
   readonly payment: Payment;
   readonly attempt: number | null;
   readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
+  /** True where this program says it of itself: the node has shown nothing, so a send does not become `known`. */
+  readonly ownWord?: boolean;
 }
 
 /** Policy that {@link ObservationStore.apply} runs inside its transaction; all functions are pure. */

@@ -65,6 +65,13 @@ export function requireReach(granter: Granter, target: ClientRecord): void {
   const beyond = permissionsOf(target).find(
     (permission) => !granter.permissions.includes(permission),
   );
+  const unbounded = target.budgetState === 'set' ? undefined : permissionsOf(target).find(spends);
+  if (granter.budgetState === 'set' && unbounded !== undefined) {
+    throw forbidden(
+      'This client spends without a budget and these credentials have one, so they cannot change or revoke it: ask the wallet owner.',
+      { permission: unbounded },
+    );
+  }
   if (beyond === undefined && !outlives(target.expiresAtMs, granter.expiresAtMs)) return;
   throw forbidden(
     'This client holds more than these credentials do, so they cannot change or revoke it: ask the wallet owner.',

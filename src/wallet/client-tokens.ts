@@ -26,6 +26,11 @@ export async function issueToken(
   return { id, token, exposed: false };
 }
 
+/** Whether the client's token has to be ended although no other has taken its place yet. */
+export function isTokenOver({ token, endedTokenIds }: ClientRecord): boolean {
+  return token !== null && endedTokenIds.includes(token.id);
+}
+
 /**
  * Ends at the node what the records say is over. Left for the next time while the node is out of reach: no holder ever
  * had those tokens.
@@ -34,8 +39,9 @@ export async function endTokens(session: Session): Promise<void> {
   const { store, userPk } = session;
   const tokens = nodeGroup(session, 'tokens');
   const ended = new Set<string>();
-  for (const { endedTokenIds } of await store.clients.list(userPk)) {
-    for (const id of endedTokenIds) {
+  for (const { token, endedTokenIds } of await store.clients.list(userPk)) {
+    // One that is in use ends when another has taken its place.
+    for (const id of endedTokenIds.filter((ended) => ended !== token?.id)) {
       try {
         await tokens.revoke(id);
         ended.add(id);

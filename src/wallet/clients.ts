@@ -15,6 +15,7 @@ import { encodeClientCredentials } from '../model/credentials.ts';
 import { ApiError, refused, rejected } from '../model/errors.ts';
 import { PERMISSIONS } from '../model/permissions.ts';
 import {
+  type Bounds,
   boundsOf,
   descendantsOf,
   type Granter,
@@ -25,7 +26,7 @@ import {
   requireReach,
   sameReach,
 } from './client-policy.ts';
-import { endTokens, issueToken, type MadeToken } from './client-tokens.ts';
+import { endTokens, issueToken, isTokenOver, type MadeToken } from './client-tokens.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
 
@@ -211,13 +212,14 @@ function narrowedFamily(
   next: ClientRecord,
   current: ClientRecord,
 ): { records: ClientRecord[]; forgetOutcomesOf: string[] } {
-  const own = { ...narrowed(current, boundsOf({ ...next, budgetState: 'none' })) };
-  const target = { ...own, label: next.label, budgetState: next.budgetState };
+  const own = withinBounds(current, boundsOf({ ...next, budgetState: 'none' }));
+  // A budget is lifted only when the new grant is in force.
+  const budgetState = next.budgetState === 'lifted' ? current.budgetState : next.budgetState;
+  const target = { ...own, label: next.label, budgetState };
   const family = new Map<string, ClientRecord>([[target.clientPk, target]]);
   for (const child of descendantsOf(records, current.clientPk)) {
     const parent = family.get(child.parentPk ?? '') ?? target;
-    const bounds = boundsOf(parent.clientPk === next.clientPk ? next : parent);
-    const within = narrowed(child, bounds);
+    const within = withinBounds(child, boundsOf(parent.clientPk === next.clientPk ? next : parent));
     family.set(
       child.clientPk,
       permissionsOf(within).length === 0 ? revoked(session, within) : within,
@@ -226,6 +228,15 @@ function narrowedFamily(
   const changed = [...family.values()];
   const ended = changed.filter((one) => one.revokedAtMs !== null);
   return { records: changed, forgetOutcomesOf: ended.map((one) => one.clientPk) };
+}
+
+/**
+ * The client narrowed to the bounds. A token that reaches further has to be ended, by a later update too when the node
+ * makes no other now.
+ */
+function withinBounds(client: ClientRecord, bounds: Bounds): ClientRecord {
+  const within = narrowed(client, bounds);
+  return sameReach(client, within) ? within : { ...within, endedTokenIds: endedWith(client) };
 }
 
 /** New tokens for the active clients whose reach is another than their token's. */
@@ -238,7 +249,8 @@ async function renewedTokens(
   const tokens = new Map<string, MadeToken>();
   for (const client of next) {
     const before = held.get(client.clientPk);
-    if (client.revokedAtMs !== null || (before && sameReach(before, client))) continue;
+    const isFitting = before && sameReach(before, client) && !isTokenOver(before);
+    if (client.revokedAtMs !== null || isFitting) continue;
     tokens.set(client.clientPk, await issueToken(session, client, client.expiresAtMs, null));
   }
   return tokens;
@@ -251,9 +263,8 @@ function withToken(
 ): ClientRecord {
   const token = tokens.get(record.clientPk);
   if (!token) return record;
-  const stored = current.find((one) => one.clientPk === record.clientPk);
-  const ended = [...(stored?.endedTokenIds ?? []), ...(record.token ? [record.token.id] : [])];
-  return { ...record, token, endedTokenIds: ended };
+  const stored = current.find((one) => one.clientPk === record.clientPk) ?? record;
+  return { ...record, token, endedTokenIds: endedWith(stored) };
 }
 
 function revoked(session: Session, client: ClientRecord): ClientRecord {
@@ -261,8 +272,13 @@ function revoked(session: Session, client: ClientRecord): ClientRecord {
     ...client,
     revokedAtMs: client.revokedAtMs ?? session.node.clock.now(),
     token: null,
-    endedTokenIds: client.token ? [...client.endedTokenIds, client.token.id] : client.endedTokenIds,
+    endedTokenIds: endedWith(client),
   };
+}
+
+/** The tokens to end at the node, the client's present one included. */
+function endedWith({ token, endedTokenIds }: ClientRecord): string[] {
+  return [...new Set([...endedTokenIds, ...(token ? [token.id] : [])])];
 }
 
 function merged(before: ClientRecord, update: ClientUpdate): ClientRecord {

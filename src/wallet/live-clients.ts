@@ -5,7 +5,7 @@ import { ApiError } from '../model/errors.ts';
 /** A client as it stands now, shared by all its sessions. */
 export interface LiveClient {
   readonly record: () => ClientRecord;
-  /** Aborts when the client is revoked or expires; its reason is the error to return. */
+  /** Aborts when the client is revoked or expires; its reason is the error to return. Looks at the clock when read. */
   readonly ended: AbortSignal;
   /** Calls back after every change of the record. Returns a function that stops that. */
   readonly onChange: (listener: () => void) => () => void;
@@ -97,6 +97,7 @@ class Live implements LiveClient {
   readonly record = (): ClientRecord => this.#record;
 
   get ended(): AbortSignal {
+    if (!this.active) this.end();
     return this.#ended.signal;
   }
 

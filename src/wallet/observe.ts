@@ -41,7 +41,9 @@ export function observationRules(options: ObserveOptions): ObservationRules {
         options.unproven?.(payment);
         return previous === null ? pendingOf(payment) : null;
       }
-      if (previous === null) return payment;
+      if (previous === null) {
+        return payment.status === 'completed' ? payment : { ...payment, preimage: null };
+      }
       if (isFinal(previous) && payment.status !== previous.status) {
         const message = `${previous.index} is ${previous.status} and was observed ${payment.status}`;
         if (options.strict) throw new TerminalStateLeft(message);
@@ -90,6 +92,8 @@ function isProven(
   { payment, ampParts }: Pick<ObservedPayment, 'payment' | 'ampParts'>,
 ): boolean {
   if (payment.rail === 'onchain' || payment.direction === 'info') return true;
+  // It was proven before; what is observed again may know less.
+  if (previous?.status === 'completed' && payment.preimage === null) return true;
   const invoicedMsat = previous?.status === 'pending' ? previous.amountMsat : null;
   const movedMsat = (payment.amountMsat ?? 0n) + payment.feesMsat;
   if (payment.direction === 'inbound' && invoicedMsat !== null && movedMsat < invoicedMsat) {

@@ -28,6 +28,9 @@ export interface StoreGuard {
   confirm(): Promise<void>;
 }
 
+/** The marker is this far ahead while a restored store is not confirmed: the store counts on and must not reach it. */
+const UNCONFIRMED_LEAD = 2 ** 32;
+
 /** Compares the store with its marker, and counts this start in both. */
 export async function openStoreGuard(
   identity: StoreIdentity,
@@ -39,7 +42,10 @@ export async function openStoreGuard(
   let problem = mark === null ? null : problemOf(identity.id, before, mark);
   const count = await identity.advance();
   if (problem === null) await marker.write({ storeId: identity.id, count });
-  else log.warn(problem);
+  else {
+    log.warn(problem);
+    await stayAhead(marker, identity.id, count);
+  }
 
   return {
     problem: () => problem,
@@ -63,6 +69,13 @@ export async function openStoreGuard(
       problem = null;
     },
   };
+}
+
+/** Lets a store that is behind its marker be noticed at every start until the owner confirms. */
+async function stayAhead(marker: MarkerFile, storeId: string, count: number): Promise<void> {
+  const mark = marker.read();
+  if (mark?.storeId !== storeId || mark.count - count > UNCONFIRMED_LEAD / 2) return;
+  await marker.write({ storeId, count: mark.count + UNCONFIRMED_LEAD });
 }
 
 function problemOf(storeId: string, count: number, mark: StoreMark): string | null {

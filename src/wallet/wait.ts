@@ -10,9 +10,19 @@ const TAIL_PAGE = 100;
  * Waits until the payment is final. Rejects with the reason of `signal` when that aborts, or of the session when
  * its credential ends; throws `notFound`.
  */
-export async function waitForFinal(
+export function waitForFinal(
   session: Session,
   index: PaymentIndex,
+  signal: AbortSignal,
+): Promise<Payment> {
+  return waitUntil(session, index, isFinal, signal);
+}
+
+/** {@link waitForFinal} for another state of the payment. */
+export async function waitUntil(
+  session: Session,
+  index: PaymentIndex,
+  isReached: (payment: Payment) => boolean,
   signal: AbortSignal,
 ): Promise<Payment> {
   // The feed must begin before the row is read: what changes after the reading is then still to come.
@@ -21,13 +31,13 @@ export async function waitForFinal(
   // It may be rejected while the row is read, when nobody waits for it yet: that must not end the process.
   promise.catch(() => undefined);
   const stopListening = session.feed.listenTo(index, (payment) => {
-    if (isFinal(payment)) resolve(payment);
+    if (isReached(payment)) resolve(payment);
   });
   const unsubscribe = onAbort([signal, session.ended], reject);
   try {
     const payment = await session.history.payment(index);
     if (payment === null) throw paymentNotFound();
-    return isFinal(payment) ? payment : await promise;
+    return isReached(payment) ? payment : await promise;
   } finally {
     unsubscribe();
     stopListening();

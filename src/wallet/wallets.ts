@@ -5,7 +5,7 @@ import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import { type ClientRecord, isActive } from '../model/client.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
-import { ApiError } from '../model/errors.ts';
+import { ApiError, isApiError } from '../model/errors.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { NodeConnector, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
@@ -96,10 +96,11 @@ export class Wallets {
     await this.#options.rootConnector.provision(this.#rootSeed());
   }
 
-  /** The wallet of another root seed, as its owner. */
+  /** The wallet of another root seed, as its owner, for one use: the session is not kept. */
   async openSeed(rootSeed: Uint8Array): Promise<Session> {
-    const { node, userPk } = await this.#options.rootConnector.connectRoot(rootSeed);
-    return this.#session({ userPk, node, caller: { id: 'owner', sealKey: rootSeal(rootSeed) } });
+    const session = await this.#openSeed(rootSeed);
+    this.#wallets.get(session.userPk)?.sessions.delete(session);
+    return session;
   }
 
   /** Takes up watching, and unfinished sends, where they were when the process stopped. */
@@ -180,7 +181,7 @@ export class Wallets {
           'No credentials: send the header "Authorization: Bearer <CLIENT_CREDENTIALS>", or start the sidecar with credentials.',
         );
       }
-      this.#root = this.openSeed(this.#options.rootSeed).catch((error) => {
+      this.#root = this.#openSeed(this.#options.rootSeed).catch((error) => {
         this.#root = null;
         throw error;
       });
@@ -199,6 +200,11 @@ export class Wallets {
     opening.catch(() => this.#sessions.delete(key));
     this.#evict();
     return opening;
+  }
+
+  async #openSeed(rootSeed: Uint8Array): Promise<Session> {
+    const { node, userPk } = await this.#options.rootConnector.connectRoot(rootSeed);
+    return this.#session({ userPk, node, caller: { id: 'owner', sealKey: rootSeal(rootSeed) } });
   }
 
   /** Finds out whose credentials these are, in the store and the configuration alone (decisions section 7). */
@@ -291,10 +297,18 @@ export class Wallets {
         `These credentials are for a wallet on ${found.nodeKind}, and this sidecar was started without it.`,
       );
     }
-    const { node } = await connector.connectClient(found.walletId, () => {
-      const { token } = live?.record() ?? found;
-      if (token) return token;
+    const token = () => {
+      const { token: own } = live?.record() ?? found;
+      if (own) return own;
       throw endedCredentials();
+    };
+    const connect = () => connector.connectClient(found.walletId, token);
+    const { node } = await connect().catch(async (error) => {
+      // The node that a root seed controls says which wallet it has when it is opened with the seed.
+      const isRoots = connector === this.#options.rootConnector && this.#options.rootSeed !== null;
+      if (!isRoots || !isApiError(error, 'unreachable')) throw error;
+      await this.#open(null);
+      return connect();
     });
     live = this.#live.open(found, node.clock);
     return { node, live };
@@ -317,7 +331,9 @@ export class Wallets {
       hasBudget: () => live?.record().budgetState === 'set',
       client: () => live?.record() ?? parts.client ?? null,
       onGrantChange: live?.onChange ?? (() => () => undefined),
-      ended: live?.ended ?? NEVER,
+      get ended() {
+        return live?.ended ?? NEVER;
+      },
       node,
       store,
       log,

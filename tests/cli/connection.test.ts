@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeCredentials } from '../../src/model/credentials.ts';
+import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { type Ran, runBinary } from './sidecar.ts';
 
 /** What a server that is not to be trusted answers next, and what it was sent. */
@@ -36,7 +36,7 @@ const PAY = ['pay', 'lno1x', '--amount', '5'];
 
 function credentialsOf(digit: string): string {
   const [client, secret] = [digit.repeat(64), digit.repeat(64)];
-  return encodeCredentials({ v: 1, node: { kind: 'sandbox' }, client, secret });
+  return encodeClientCredentials({ client, secret });
 }
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {

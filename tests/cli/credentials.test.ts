@@ -4,15 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeCookie } from '../../src/lib/cookie-file.ts';
 import { type OwnedDataDir, ownDataDir } from '../../src/lib/data-dir.ts';
-import { encodeCredentials } from '../../src/model/credentials.ts';
+import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import { type Ran, runBinary } from './sidecar.ts';
 
 /** For tests that start processes, on a busy machine. */
 const SLOW_MS = 60_000;
-const CREDENTIALS = encodeCredentials({
-  v: 1,
-  node: { kind: 'sandbox' },
+const CREDENTIALS = encodeClientCredentials({
   client: 'a'.repeat(64),
   secret: 'b'.repeat(64),
 });

@@ -47,7 +47,10 @@ describe('wrong usage', () => {
   const index = `0000001764000000000-ln_${'ab'.repeat(32)}`;
   const wrong: readonly [readonly string[], RegExp][] = [
     [['payemnts', '--json'], /^Unknown command 'payemnts': there are serve, dev, /],
-    [['clients'], /^'clients' needs one of its commands list, create, update, revoke;/],
+    [
+      ['clients'],
+      /^'clients' needs one of its commands list, create, update, revoke, prune, confirm;/,
+    ],
     [['clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],
     [['info', 'x'], /^Too many arguments for 'info': expected 0 arguments but got 1;/],
     [['info', '--zork'], /^Unknown option '--zork';/],

@@ -5,16 +5,14 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/config.ts';
 import { OPTIONS } from '../../src/config/options.ts';
 import { ConfigError, type Flags } from '../../src/config/sources.ts';
-import { encodeCredentials } from '../../src/model/credentials.ts';
+import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { parseRootSeed, rootSeedPhrase } from '../../src/model/root-seed.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const SEED = 'a1'.repeat(32);
-const CREDENTIALS = encodeCredentials({
-  v: 1,
-  node: { kind: 'sandbox' },
+const CREDENTIALS = encodeClientCredentials({
   client: 'ab'.repeat(32),
   secret: 'cd'.repeat(32),
 });
@@ -228,7 +226,7 @@ describe('further nodes', () => {
     );
     const empty = fileWith('empty', '\n');
     expect(refusal({ 'node-credentials-path': [empty] })).toBe(
-      `--node-credentials-path names an empty file: ${empty}.`,
+      `--node-credentials-path ${empty} is an empty file.`,
     );
     const open = fileWith('open', 'text', 0o644);
     expect(load({ 'node-credentials-path': [open] }).warnings).toEqual([

@@ -1,19 +1,23 @@
 import { afterEach, describe, expect, jest, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { openLog } from '../../src/lib/log.ts';
-import type { Client } from '../../src/model/client.ts';
 import type { Payment } from '../../src/model/payment.ts';
 import type { PaymentIndex } from '../../src/model/payment-index.ts';
-import { openClientSessions } from '../../src/nodes/client-sessions.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { createClient } from '../../src/wallet/clients.ts';
+import { randomNames } from '../../src/wallet/effect-names.ts';
+import { liveClients } from '../../src/wallet/live-clients.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 import { planInvoicePayment } from '../../src/wallet/pay/invoice.ts';
 import { sendAndWait } from '../../src/wallet/pay/send.ts';
 import { createInvoice } from '../../src/wallet/receive.ts';
+import { openStoreGuard } from '../../src/wallet/store-guard.ts';
 import { tail, waitForFinal } from '../../src/wallet/wait.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
 import { confirmations, onchainWorld } from '../nodes/sandbox/onchain-world.ts';
 import { openTrialSandbox } from '../nodes/sandbox/trial-sandbox.ts';
+import { clientRecord } from '../store/steps.ts';
+import { memoryMarker } from '../wallet/memory-marker.ts';
 import { ROUNDS, SEED } from './seed.ts';
 import { randomFrom } from './sidecar.ts';
 
@@ -62,7 +66,7 @@ describe('payments', () => {
         expirationSecs: 86_400,
       });
       made.add((await pay(invoice, 1000n)).index);
-      const issued = await createInvoice(session, invoiceOf(3600));
+      const issued = await createInvoice(session, invoiceOf(3600), randomNames);
       const waiting = waitForFinal(session, issued.index as PaymentIndex, stop.signal);
       clock.nowMs += Math.floor(random() * 2 * DAY_MS);
       await session.node.cancelInvoice(issued.index as PaymentIndex).catch(() => undefined);
@@ -81,7 +85,7 @@ describe('payments', () => {
     jest.useFakeTimers();
     cleanups.push(() => jest.useRealTimers());
     const { clock, session } = await walletWorld();
-    const { index } = await createInvoice(session, invoiceOf(7 * 24 * 3600));
+    const { index } = await createInvoice(session, invoiceOf(7 * 24 * 3600), randomNames);
     const status = async () => {
       const payment = await session.history.payment(index as PaymentIndex);
       return payment?.statusMsg;
@@ -103,39 +107,60 @@ describe('clients', () => {
     jest.useFakeTimers();
     cleanups.push(() => jest.useRealTimers());
     const clock = settableClock();
-    const sessions = openClientSessions(clock);
-    cleanups.push(() => sessions.close());
-    const client: Client = {
-      clientPk: 'cd'.repeat(32),
+    const clients = liveClients();
+    cleanups.push(() => clients.close());
+    const record = clientRecord({
       createdAtMs: clock.nowMs,
       expiresAtMs: clock.nowMs + 10 * DAY_MS,
-      label: null,
-      revokedAtMs: null,
       scopes: ['full'],
-      permissions: [],
-    };
-    return { clock, live: sessions.open('ab'.repeat(32), client) };
+    });
+    const live = clients.open(record, clock);
+    let ended = false;
+    live.ended.addEventListener('abort', () => {
+      ended = true;
+    });
+    return { clock, live, open: () => clients.open(record, clock), ended: () => ended };
   }
 
   test('expire within a minute of a jump ahead, which ends their waits and streams', () => {
-    const { clock, live } = connected();
+    const { clock, open, ended } = connected();
     clock.nowMs += 9 * DAY_MS;
     jest.advanceTimersByTime(60_000);
-    expect(live.ended.aborted).toBe(false);
+    expect(ended()).toBe(false);
     clock.nowMs += DAY_MS;
-    expect(() => live.guard('node_info')).toThrow(/expired/);
+    expect(open).toThrow(/expired/);
     jest.advanceTimersByTime(60_000);
-    expect(live.ended.aborted).toBe(true);
+    expect(ended()).toBe(true);
   });
 
   test('live longer when the clock was set back, and end when it says so', () => {
-    const { clock, live } = connected();
+    const { clock, ended } = connected();
     clock.nowMs -= 5 * DAY_MS;
     jest.advanceTimersByTime(11 * DAY_MS);
-    expect(live.ended.aborted).toBe(false);
+    expect(ended()).toBe(false);
     clock.nowMs += 15 * DAY_MS;
     jest.advanceTimersByTime(60_000);
-    expect(live.ended.aborted).toBe(true);
+    expect(ended()).toBe(true);
+  });
+
+  test('are not let in after a jump ahead past their expiry, though their session is still open', async () => {
+    const { clock, session, wallets } = await walletWorld();
+    const { credentials } = await createClient(
+      session,
+      {
+        scopes: ['read_info'],
+        permissions: [],
+        expiresAtMs: clock.nowMs + DAY_MS,
+        label: null,
+        budget: null,
+      },
+      randomNames,
+    );
+    await wallets.open(credentials);
+    expect(wallets.opened(credentials)).not.toBeNull();
+    clock.nowMs += DAY_MS;
+    expect(wallets.opened(credentials)).toBeNull();
+    await expect(wallets.open(credentials)).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
 });
 
@@ -165,8 +190,10 @@ async function walletWorld() {
   const store = openSqliteStore(':memory:');
   const wallets = new Wallets({
     store,
+    guard: await openStoreGuard(store.identity, memoryMarker(), log),
     log,
     clock,
+    elapsedMs: () => performance.now(),
     random: Math.random,
     rules: observationRules({ log, strict: true, deliver: () => null }),
     onDelivery: () => undefined,
@@ -174,6 +201,7 @@ async function walletWorld() {
     rootConnector: sandbox.connector,
     rootSeed: new Uint8Array(randomBytes(32)),
     defaultCredentials: null,
+    configured: [],
   });
   cleanups.push(async () => {
     wallets.stop();
@@ -189,9 +217,10 @@ async function walletWorld() {
     clock,
     sandbox,
     session,
+    wallets,
     pay: (invoice: string, maxFeeMsat: bigint) =>
       sendAndWait(
-        { session, signal, idempotencyKey: null, onSent: () => undefined },
+        { session, signal, idempotencyKey: null, names: randomNames, onSent: () => undefined },
         planInvoicePayment(
           { invoice, amountMsat: null, maxFeeMsat, personalNote: null, message: null },
           session.node,

@@ -5,10 +5,12 @@ import { openMetrics } from '../../src/lib/metrics.ts';
 import { type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { observationRules } from '../../src/wallet/observe.ts';
+import { requireWithinBudget } from '../../src/wallet/budget.ts';
+import { matchObservation, observationRules } from '../../src/wallet/observe.ts';
 import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
 import { samplePayment as payment } from '../store/sample-payment.ts';
+import { CLIENT, newSpend, setBudget } from '../store/steps.ts';
 import { ROUNDS, SEED } from './seed.ts';
 import { randomFrom } from './sidecar.ts';
 
@@ -144,13 +146,13 @@ test(`a reader of the journal misses nothing and goes only forward, whatever the
     const one = payment(round, { createdAtMs: nowMs, updatedAtMs: nowMs });
     if (random() < 0.3) {
       // Refused by the node after somebody had read that it was on its way.
-      const begun = { payment: one, journaled: true, reservation: null, idempotencyKey: null };
-      await store.intents.begin(WALLET, begun);
+      await store.spends.begin(WALLET, newSpend(one), requireWithinBudget);
       stored.push(one);
       [cursor] = await readOn(cursor);
-      await store.intents.abandon(WALLET, one.index, null);
+      await store.spends.abandon(WALLET, one.index);
     } else {
-      const batch = { payments: [one], cursor: null, journaled: true, nowMs };
+      const observations = [{ payment: one, attempt: null }];
+      const batch = { observations, cursor: null, journaled: true, nowMs };
       stored.push(...(await store.observations.apply(WALLET, batch, rules)).changed);
     }
     if (random() < 0.5) [cursor] = await readOn(cursor);
@@ -171,35 +173,43 @@ test(`a reader of the journal misses nothing and goes only forward, whatever the
 test('an idempotency key is still known after the clock jumped by weeks, and old ones are dropped beyond a count', async () => {
   const { idempotency, close } = openSqliteStore(':memory:');
   cleanups.push(close);
-  const begin = (key: string, nowMs: number) => idempotency.begin(WALLET, key, 'print', nowMs);
+  const scope = (key: string) => ({ walletId: WALLET, caller: 'owner', key });
+  const begin = (key: string, nowMs: number) => idempotency.begin(scope(key), 'print', nowMs);
   await begin('before', 1000);
-  await idempotency.finish(WALLET, 'before', { httpStatus: 200, body: '{"paid":true}' });
+  await idempotency.finish(scope('before'), {
+    httpStatus: 200,
+    body: '{"paid":true}',
+    subject: null,
+  });
   const nowMs = 1000 + 60 * DAY_MS;
   await idempotency.prune({ beforeMs: nowMs - 8 * DAY_MS, keep: 2 });
   expect(await begin('before', nowMs)).toMatchObject({ state: 'done', body: '{"paid":true}' });
   for (const key of ['second', 'third']) await begin(key, nowMs);
   await idempotency.prune({ beforeMs: nowMs - 8 * DAY_MS, keep: 2 });
   expect(await begin('before', nowMs)).toEqual({ state: 'new' });
-  expect(await begin('third', nowMs)).toEqual({ state: 'running', index: null });
+  expect(await begin('third', nowMs)).toEqual({ state: 'running', index: null, effect: null });
 });
 
 test('what was spent while the clock was ahead still counts when it was set right', async () => {
-  const { budgets, intents, close } = openSqliteStore(':memory:');
-  cleanups.push(close);
-  const clientPk = 'ef'.repeat(32);
+  const store = openSqliteStore(':memory:');
+  const { budgets, spends } = store;
+  cleanups.push(() => store.close());
   const nowMs = 1_700_000_000_000;
-  await budgets.set(WALLET, clientPk, { amountMsat: 100n, period: 'day', maxPaymentMsat: null });
+  await setBudget(store, { amountMsat: 100n, period: 'day', maxPaymentMsat: null });
   const spend = (at: number, amountMsat: bigint, atMs: number) =>
-    intents.begin(WALLET, {
-      payment: payment(at, { createdAtMs: atMs }),
-      journaled: false,
-      idempotencyKey: null,
-      reservation: { clientPk, amountMsat, nowMs: atMs },
-    });
+    spends.begin(
+      WALLET,
+      newSpend(payment(at, { createdAtMs: atMs }), {
+        journaled: false,
+        caller: CLIENT,
+        reservation: { clientPk: CLIENT, amountMsat, nowMs: atMs },
+      }),
+      requireWithinBudget,
+    );
   await spend(1, 80n, nowMs + 2 * DAY_MS);
   await expect(spend(2, 30n, nowMs)).rejects.toMatchObject({ kind: 'overBudget' });
   await spend(3, 20n, nowMs);
-  expect((await budgets.get(WALLET, clientPk, nowMs))?.spentMsat).toBe(100n);
+  expect((await budgets.get(WALLET, CLIENT, nowMs)).spentMsat).toBe(100n);
 });
 
 /** A store that owes deliveries, and a clock that can be set. */
@@ -227,8 +237,13 @@ function outboxWorld() {
       await store.watches.add(WALLET, { kind: 'payment', index: one.index });
       await store.observations.apply(
         WALLET,
-        { payments: [one], cursor: null, journaled: false, nowMs: clock.now() },
-        { transition: (_, seen) => seen, deliver: () => draft },
+        {
+          observations: [{ payment: one, attempt: null }],
+          cursor: null,
+          journaled: false,
+          nowMs: clock.now(),
+        },
+        { match: matchObservation, transition: (_, seen) => seen.payment, deliver: () => draft },
       );
       wake();
       return draft.id;
@@ -236,22 +251,29 @@ function outboxWorld() {
     /** Starts delivering; answers the ids of the attempts, which grow as they are made. */
     dispatch(answer: (id: string) => number | Promise<number>): readonly string[] {
       const sent: string[] = [];
+      const receiver = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        async fetch({ headers }) {
+          const id = headers.get('webhook-id') ?? '';
+          sent.push(id);
+          return new Response(null, { status: await answer(id) });
+        },
+      });
       const dispatcher = startDispatcher({
         outbox: store.outbox,
-        url: 'http://127.0.0.1:9',
+        url: receiver.url.href,
         sign: (id) => ({ 'webhook-id': id }),
         clock,
         random: () => 0.5,
         log,
         metrics: openMetrics(),
-        async fetch(_, { headers }) {
-          const id = new Headers(headers).get('webhook-id') ?? '';
-          sent.push(id);
-          return new Response(null, { status: await answer(id) });
-        },
       });
       wake = dispatcher.wake;
-      cleanups.unshift(() => dispatcher.stop());
+      cleanups.unshift(async () => {
+        await receiver.stop(true);
+        await dispatcher.stop();
+      });
       return sent;
     },
     /** Resolves once so many deliveries are delivered. */

@@ -1,6 +1,11 @@
 import { base64urlnopad } from '@scure/base';
 import { amountInput, formatAmountMsat, parseAmountMsat } from '../../src/model/amount.ts';
-import { decodeCredentials, encodeCredentials } from '../../src/model/credentials.ts';
+import {
+  type Credentials,
+  decodeCredentials,
+  encodeClientCredentials,
+  encodeNodeCredentials,
+} from '../../src/model/credentials.ts';
 import {
   idOfIndex,
   paymentIndex,
@@ -13,19 +18,18 @@ import { type CodecTarget, target, texts } from './codec-target.ts';
 import type { Dice } from './dice.ts';
 import { mutateText, nastyText } from './text.ts';
 
+const CLIENT = { client: 'ab'.repeat(32), secret: 'cd'.repeat(32) };
+const LND = { kind: 'lnd', url: 'https://127.0.0.1:8080', cert: null } as const;
+const NODE = { ...LND, nodePk: `02${'ab'.repeat(32)}`, network: 'regtest' } as const;
 const CREDENTIALS = [
-  encodeCredentials({
-    v: 1,
-    node: { kind: 'sandbox' },
-    client: 'ab'.repeat(32),
-    secret: 'cd'.repeat(32),
-  }),
-  encodeCredentials({
-    v: 1,
-    node: { kind: 'lnd', url: 'https://127.0.0.1:8080', cert: null },
-    client: 'ab'.repeat(32),
-    secret: 'cd'.repeat(100),
-  }),
+  encodeClientCredentials(CLIENT),
+  encodeNodeCredentials({ ...NODE, token: 'cd'.repeat(100) }),
+  // What the first version wrote.
+  ...[{ kind: 'sandbox' }, LND].map((node) =>
+    base64urlnopad.encode(
+      new TextEncoder().encode(JSON.stringify({ v: 1, node, ...CLIENT, secret: 'cd'.repeat(100) })),
+    ),
+  ),
 ];
 const ID = `ln_${'0a'.repeat(32)}`;
 const TIMES = [
@@ -78,7 +82,7 @@ export const MODEL_TARGETS: readonly CodecTarget[] = [
   ),
   target('credentials', 4, texts(CREDENTIALS, credentialsText), (text) => {
     const credentials = decodeCredentials(text);
-    return credentials && [credentials, decodeCredentials(encodeCredentials(credentials))];
+    return credentials && [writable(credentials), reread(credentials)];
   }),
   target(
     'root seed',
@@ -91,6 +95,28 @@ export const MODEL_TARGETS: readonly CodecTarget[] = [
   ),
 ];
 
+/** The part of credentials that this version writes; one of the first version may hold what it writes no more. */
+function writable({ client, node }: Credentials): Credentials {
+  return {
+    client: client?.secret.length === 64 ? client : null,
+    node: node?.nodePk ? node : null,
+  };
+}
+
+/** What {@link writable} gives, written and read again. */
+function reread(credentials: Credentials): Credentials {
+  const { client, node } = writable(credentials);
+  const nodePk = node?.nodePk;
+  const network = node?.network;
+  return {
+    client: client && (decodeCredentials(encodeClientCredentials(client))?.client ?? null),
+    node:
+      node && nodePk && network
+        ? (decodeCredentials(encodeNodeCredentials({ ...node, nodePk, network }))?.node ?? null)
+        : null,
+  };
+}
+
 function amountText(dice: Dice): string {
   const digits = () => String(dice.below(10 ** (1 + dice.below(9))));
   const text = `${digits()}${dice.pick(['', '', digits(), '0'.repeat(dice.below(20))])}${dice.pick(['', '.', ','])}${dice.pick(['', '0', '1', '25', '125', '1250'])}`;
@@ -101,7 +127,7 @@ function credentialsText(dice: Dice, seed: string): string {
   const json = new TextDecoder().decode(base64urlnopad.decode(seed));
   const changed = dice.chance(0.3)
     ? json.replace(
-        /"(v|node|kind|client|secret|url|cert)":/,
+        /"(v|node|kind|client|secret|url|cert|pk|network|token)":/,
         () => `"${dice.pick(['v', 'node', '__proto__', 'kind'])}":`,
       )
     : mutateText(dice, json);

@@ -182,6 +182,27 @@ describeNetwork('the connector on a real LND', (network) => {
     expect(later.state).toBe('unknown');
   });
 
+  test('a failed payment that is tried again is another attempt, with a greater number', async () => {
+    const { owner } = await alice();
+    const { invoice, hash } = await bobsInvoice();
+    const payment_hash = Buffer.from(hash, 'hex').toString('base64');
+    await network().bob.rest('POST', '/v2/invoices/cancel', { payment_hash });
+    const command = payCommand(invoice, hash);
+    const attempts: (number | null)[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      const report = await owner.node.payInvoice(command);
+      attempts.push(report.state === 'known' ? report.attempt : null);
+      await seen(owner.node, command.index, 'failed');
+    }
+    const [first = null, second = null] = attempts;
+    expect(first).toBeGreaterThan(0);
+    expect(second).toBeGreaterThan(first ?? 0);
+    const question = { payment: { ...(await seen(owner.node, command.index, 'failed')).payment } };
+    const asked = { ...question, afterAttempt: first, attempt: null, signed: null };
+    const outcome = await owner.node.sendOutcome(asked);
+    expect(outcome.state === 'known' && outcome.attempt).toBe(second);
+  });
+
   test('what LND refuses before it records a payment is refused', async () => {
     const { owner } = await alice();
     const own = await owner.node.createInvoice(invoiceOf(null));
@@ -358,6 +379,43 @@ describeNetwork('the connector on a real LND', (network) => {
     const wallet = await opened.connectConfigured(entry);
     await expect(wallet.node.info()).rejects.toThrow(/node key/);
     expect(opened.problems()).toHaveLength(1);
+  });
+
+  test('a spontaneous AMP payment comes with parts whose preimages fit their hashes', async () => {
+    const { owner } = await alice();
+    const stop = new AbortController();
+    const got: Observation[] = [];
+    const feed = (async () => {
+      const options = { after: null, open: async () => [], signal: stop.signal };
+      for await (const { observations } of owner.node.updates(options)) got.push(...observations);
+    })();
+    const { bob, alice: payee } = network();
+    const response = await fetch(`${bob.restUrl}/v2/router/send`, {
+      method: 'POST',
+      headers: { 'grpc-metadata-macaroon': (await readFile(bob.macaroonPath)).toString('hex') },
+      tls: { ca: await readFile(bob.tlsCertPath, 'utf8') },
+      body: JSON.stringify({
+        dest: Buffer.from(payee.pubkey, 'hex').toString('base64'),
+        amt_msat: '70000',
+        amp: true,
+        timeout_seconds: 20,
+        fee_limit_msat: '10000',
+        no_inflight_updates: true,
+      }),
+    });
+    expect(await response.text()).toContain('SUCCEEDED');
+    const seenAmp = await waitUntil(
+      'the feed has the receipt',
+      async () => got.find(({ ampParts }) => ampParts && ampParts.length > 0) ?? false,
+    );
+    expect(seenAmp.payment).toMatchObject({ status: 'completed', amountMsat: 70_000n });
+    for (const { hash, preimage } of seenAmp.ampParts ?? []) {
+      expect(
+        new Bun.CryptoHasher('sha256').update(Buffer.from(preimage, 'hex')).digest('hex'),
+      ).toBe(hash);
+    }
+    stop.abort();
+    await feed;
   });
 
   test('the feed gives each change with its attempt', async () => {

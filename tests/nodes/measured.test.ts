@@ -16,7 +16,8 @@ beforeEach(() => {
 async function measured(members: Partial<Record<keyof WalletNode, unknown>>): Promise<WalletNode> {
   const unasked = () => Promise.reject(new Error('this was not to be called'));
   const connector = {
-    connect: unasked,
+    connectConfigured: unasked,
+    connectClient: unasked,
     signup: unasked,
     provision: unasked,
     connectRoot: async () => ({ userPk: 'ab', node: members }),
@@ -108,7 +109,7 @@ test('a stream of updates passes as it is; that it broke is counted, that it was
   const node = await measured({
     async *updates({ after }: UpdatesOptions) {
       try {
-        yield { payments: [], cursor: after, caughtUp: true };
+        yield { observations: [], cursor: after, caughtUp: true };
         throw new ApiError('unreachable', 'The node went away: try again.');
       } finally {
         closed++;
@@ -117,7 +118,7 @@ test('a stream of updates passes as it is; that it broke is counted, that it was
   });
   const options = { after: 'c1', open: async () => [], signal: new AbortController().signal };
   for await (const batch of node.updates(options)) {
-    expect(batch).toEqual({ payments: [], cursor: 'c1', caughtUp: true });
+    expect(batch).toEqual({ observations: [], cursor: 'c1', caughtUp: true });
     break;
   }
   expect([closed, await errors()]).toEqual([1, {}]);

@@ -56,9 +56,14 @@ test('no statement is excused that reads what it looks for by an index', async (
 
 for (const [what, statement, step] of [
   [
-    'a budget is checked by one row of sums',
-    /^SELECT amount_msat FROM spent/,
+    'a sum of spending is changed by its row',
+    /^SELECT amount_msat FROM spent .*starts_at = /,
     /spent USING PRIMARY KEY \(wallet=\? AND client_pk=\? AND starts_at=\?\)/,
+  ],
+  [
+    'a budget is checked by the rows of its period and of later ones',
+    /^SELECT amount_msat FROM spent .*starts_at >= /,
+    /spent USING PRIMARY KEY \(wallet=\? AND client_pk=\? AND starts_at>\?\)/,
   ],
   [
     'unfinished sends are found by wallet, in order',

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
-import type { NodeSession, UpdateBatch } from '../../src/nodes/node.ts';
+import type { UpdateBatch } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { Feed } from '../../src/wallet/feed.ts';
+import { Feed, type Follower } from '../../src/wallet/feed.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
@@ -32,7 +32,7 @@ function open({ credentials = true } = {}) {
       }
     },
   };
-  const session = { userPk: 'ab', node, ended: new AbortController().signal };
+  const follower = { node, ended: new AbortController().signal };
   const feed = new Feed({
     walletId: 'ab'.repeat(32),
     store,
@@ -40,7 +40,8 @@ function open({ credentials = true } = {}) {
     rules: observationRules({ log, strict: true, deliver: () => null }),
     clock: { now: () => world.nowMs },
     random: () => 0,
-    session: async () => (credentials ? (session as unknown as NodeSession) : null),
+    elapsedMs: () => world.nowMs,
+    follower: async () => (credentials ? (follower as unknown as Follower) : null),
     onDelivery: () => undefined,
   });
   cleanups.push(async () => {
@@ -50,7 +51,7 @@ function open({ credentials = true } = {}) {
   });
   return { feed, world };
 }
-const batch = (caughtUp: boolean): UpdateBatch => ({ payments: [], cursor: null, caughtUp });
+const batch = (caughtUp: boolean): UpdateBatch => ({ observations: [], cursor: null, caughtUp });
 
 async function until(holds: () => boolean): Promise<void> {
   for (let round = 0; round < 1000 && !holds(); round++) await Bun.sleep(1);

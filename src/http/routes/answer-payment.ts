@@ -1,7 +1,7 @@
 import { sleep } from '../../lib/sleep.ts';
 import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import { endOf, type SendContext } from '../../wallet/pay/send.ts';
+import { broadcastOf, endOf, type SendContext } from '../../wallet/pay/send.ts';
 import { paymentNotFound } from '../../wallet/wait.ts';
 import { Reply, type SessionContext } from '../route.ts';
 
@@ -32,7 +32,7 @@ export async function answerPayment(
 
 /**
  * Answers a repeat of a request that has begun a payment, by its own `Prefer`, as the payment then stands. An on-chain
- * send is answered at once (decisions section 6).
+ * send is answered as soon as its transaction is broadcast, not at six confirmations (decisions section 6).
  */
 export function resumePayment(
   context: SessionContext,
@@ -42,6 +42,8 @@ export function resumePayment(
     const payment = await session.history.payment(index);
     if (payment === null) throw paymentNotFound();
     onSent(payment);
-    return payment.rail === 'onchain' ? payment : endOf(session, payment, signal);
+    return payment.rail === 'onchain'
+      ? broadcastOf(session, payment, signal)
+      : endOf(session, payment, signal);
   });
 }

@@ -58,7 +58,9 @@ const BEFORE_A_CLOSE: readonly RegExp[] = [
 export const refusesToPay: Certainty = (refusal) => isCertain(refusal, BEFORE_A_PAYMENT);
 /** `/v2/wallet/tx`: whether a transaction that was not accepted will still spread is known of the chain alone. */
 export const refusesToPublish: Certainty = (refusal) => isCertain(refusal, []);
+/** POST `/v1/channels`. */
 export const refusesToOpen: Certainty = (refusal) => isCertain(refusal, BEFORE_A_CHANNEL);
+/** DELETE `/v1/channels/...`, before its first item. */
 export const refusesToClose: Certainty = (refusal) => isCertain(refusal, BEFORE_A_CLOSE);
 
 function isCertain(refusal: LndRefusal, words: readonly RegExp[]): boolean {

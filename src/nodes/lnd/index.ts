@@ -24,8 +24,6 @@ import { adminMacaroon, createWallet, notSignedUp, unlockWallet } from './root-w
 import { lndTokens, RootKeyIds } from './tokens.ts';
 import { type LndWallet, LocalChanges } from './wallet.ts';
 
-export { TwoEntriesForOneNode } from './places.ts';
-
 /** What the connector is opened with. It goes to no place but `root` and those of `entries`. */
 export interface LndOptions {
   readonly state: LndState;
@@ -41,10 +39,7 @@ export interface LndOptions {
   readonly mark: string;
 }
 
-/**
- * Opens the connector of LND nodes. Asks no node before the first request needs it. Throws
- * {@link TwoEntriesForOneNode}.
- */
+/** Opens the connector of LND nodes. Asks no node before the first request needs it. */
 export function openLnd(options: LndOptions): NodeConnector {
   const { clock, random } = options;
   const ids = new RootKeyIds(options.mark);

@@ -12,7 +12,7 @@ import {
 import type { CreatedInvoice, CreateInvoiceCommand } from '../node.ts';
 import { isUnknownToLnd, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
-import { invoiceObservation, invoicePayment } from './translate.ts';
+import { invoiceObservations, invoicePayment } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { addedInvoiceShape, anyShape, invoiceShape, type LndInvoice } from './wire.ts';
 
@@ -125,8 +125,7 @@ export async function cancelInvoice(
     throw refused('Only a pending inbound invoice can be canceled.');
   }
   const after = await lookUpInvoice(owner, hash);
-  const seen = after && invoiceObservation(after, wallet.clock.now());
-  if (seen) wallet.local.publish([seen]);
+  if (after) wallet.local.publish(invoiceObservations(after, wallet.clock.now()));
 }
 
 async function cancel(rest: LndRest, hash: string): Promise<void> {

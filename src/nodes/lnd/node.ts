@@ -11,7 +11,7 @@ import { sendOutcome } from './outcome.ts';
 import { newestAttempt, payInvoice, trackedPayment } from './payments.ts';
 import { ifAllowed, type LndRest } from './rest.ts';
 import { onchainPayment } from './transactions.ts';
-import { invoiceObservation, outboundObservation } from './translate.ts';
+import { invoiceObservations, outboundObservation } from './translate.ts';
 import { followWallet } from './updates.ts';
 import type { LndWallet } from './wallet.ts';
 
@@ -36,8 +36,8 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     newestAttempt: () => newestAttempt(owner),
     payInvoice: (command) => payInvoice(rest, owner, wallet, command),
     sendOutcome: (question) => sendOutcome(owner, wallet, question),
-    payment: (index) => seenPayment(rest, wallet, idOfIndex(index)),
-    latestPayment: (id) => seenPayment(rest, wallet, id),
+    payment: (index) => seenPayment(owner, wallet, idOfIndex(index)),
+    latestPayment: (id) => seenPayment(owner, wallet, id),
     updates: (options) => followWallet(rest, wallet, options),
     onchain: {
       nextUnusedAddress: () => nextUnusedAddress(rest),
@@ -61,18 +61,19 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
   };
 }
 
+/** What a configured macaroon may not read, its holder does not see. */
 async function seenPayment(
-  rest: LndRest,
+  owner: LndRest,
   wallet: LndWallet,
   id: PaymentId,
 ): Promise<Observation | null> {
   const nowMs = wallet.clock.now();
-  if (!id.startsWith('ln_')) return ifAllowed(onchainPayment(rest, wallet, id));
+  if (!id.startsWith('ln_')) return ifAllowed(onchainPayment(owner, wallet, id));
   const hash = id.slice('ln_'.length);
   const [sent, invoice] = await Promise.all([
-    ifAllowed(trackedPayment(rest, hash)),
-    ifAllowed(lookUpInvoice(rest, hash)),
+    ifAllowed(trackedPayment(owner, hash)),
+    ifAllowed(lookUpInvoice(owner, hash)),
   ]);
   if (sent) return outboundObservation(sent, nowMs);
-  return invoice && invoiceObservation(invoice, nowMs);
+  return (invoice && invoiceObservations(invoice, nowMs)[0]) ?? null;
 }

@@ -2,7 +2,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64, hex } from '@scure/base';
 import { z } from 'zod';
 import { NETWORKS, type Network } from '../../codecs/network.ts';
-import { type ApiError, isApiError, refused } from '../../model/errors.ts';
+import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import { RemoteEndpoint } from '../remote/endpoint.ts';
 import { fingerprintOf, type RemoteLocation } from '../remote/location.ts';
 import { type LndIdentity, userPkOf } from './identity.ts';
@@ -132,7 +132,10 @@ export class LndPlace {
 
   #token(): string {
     if (this.#ownToken !== null) return this.#ownToken;
-    throw refused('The wallet of the root seed is not open yet: use it with the root seed first.');
+    throw new ApiError(
+      'unreachable',
+      'The wallet of the root seed is not open yet: use it with the root seed first.',
+    );
   }
 
   async #prove(): Promise<LndIdentity> {

@@ -6,14 +6,6 @@ import { type Macaroon, readMacaroon } from './macaroon.ts';
 import { LndPlace, type LndState, type PlaceContext } from './place.ts';
 import type { RootKeyIds } from './tokens.ts';
 
-/** Two entries of the configuration are for the same node; its message names their URLs. */
-export class TwoEntriesForOneNode extends Error {
-  override readonly name = 'TwoEntriesForOneNode';
-  constructor(first: string, second: string) {
-    super(`The credentials for ${first} and for ${second} are for the same node: remove one.`);
-  }
-}
-
 /** A configured entry with its place. */
 interface OpenedEntry {
   readonly credentials: NodeCredentials;
@@ -39,7 +31,7 @@ interface PlacesOptions {
   readonly entries: readonly NodeCredentials[];
 }
 
-/** Opens the configured places; asks none of them yet. Throws {@link TwoEntriesForOneNode}. */
+/** Opens the configured places; asks none of them yet. */
 export function openPlaces(
   { state, random, root: rootLocation, entries }: PlacesOptions,
   ids: RootKeyIds,
@@ -57,7 +49,6 @@ export function openPlaces(
     },
   };
   const opened = entries.map((credentials) => openEntry(credentials, context, ids));
-  requireDistinct(entries);
   for (const { credentials, place } of opened) {
     if (credentials.nodePk !== null) context.claim(credentials.nodePk, place);
   }
@@ -127,16 +118,6 @@ function openEntry(
     return { credentials, place, macaroon: null };
   }
   return { credentials, place, macaroon };
-}
-
-function requireDistinct(entries: readonly NodeCredentials[]): void {
-  const seen = new Map<string, string>();
-  for (const { nodePk, url } of entries) {
-    if (nodePk === null) continue;
-    const first = seen.get(nodePk);
-    if (first !== undefined) throw new TwoEntriesForOneNode(first, url);
-    seen.set(nodePk, url);
-  }
 }
 
 function isSame(a: NodeCredentials, b: NodeCredentials): boolean {

@@ -7,7 +7,7 @@ import { paymentsAfter, trackedPayment } from './payments.ts';
 import { replacedSend } from './replaced.ts';
 import type { LndRest } from './rest.ts';
 import { transactionsSince } from './transactions.ts';
-import { invoiceObservation, outboundObservation, transactionObservations } from './translate.ts';
+import { invoiceObservations, outboundObservation, transactionObservations } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { infoShape, invoicesShape } from './wire.ts';
 
@@ -66,7 +66,7 @@ async function* newInvoices(
       cursor.settleIndex = Math.max(cursor.settleIndex, settle_index);
     }
     const nowMs = wallet.clock.now();
-    yield invoices.flatMap((invoice) => invoiceObservation(invoice, nowMs) ?? []);
+    yield invoices.flatMap((invoice) => invoiceObservations(invoice, nowMs));
     if (invoices.length < PAGE) return;
   }
 }
@@ -94,8 +94,8 @@ async function* openInvoices(
   for (const payment of unfinished) {
     if (payment.hash === null || stillOpen.has(payment.hash)) continue;
     const invoice = await lookUpInvoice(rest, payment.hash);
-    const seen = invoice && invoiceObservation(invoice, wallet.clock.now());
-    if (seen && isFinal(seen.payment)) changed.push(seen);
+    const seen = invoice ? invoiceObservations(invoice, wallet.clock.now()) : [];
+    changed.push(...seen.filter((one) => isFinal(one.payment)));
   }
   yield changed;
 }

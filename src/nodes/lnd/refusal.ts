@@ -1,16 +1,25 @@
 import { ApiError, refused } from '../../model/errors.ts';
+import { foreignText } from '../../net/foreign-text.ts';
+
+/** LND's words are shown and logged up to here. */
+const MAX_CHARACTERS = 300;
+/** Longer than any hash, key or id that LND's words name: a token, which must not be shown. */
+const TOKEN = /[0-9a-f]{80,}|[0-9a-z+/_-]{100,}/gi;
 
 /** What LND answered instead of a result. */
 export class LndRefusal extends Error {
   override readonly name = 'LndRefusal';
+  /** LND's own words, safe to show. */
+  readonly text: string;
   constructor(
     readonly httpStatus: number,
     /** gRPC status code; 2 is "unknown", which LND gives for most. */
     readonly grpcCode: number,
-    /** LND's own words. */
-    readonly text: string,
+    words: string,
   ) {
+    const text = foreignText(words.replace(TOKEN, '...'), { maxCharacters: MAX_CHARACTERS });
     super(`LND answered ${httpStatus} (${grpcCode}): ${text}`);
+    this.text = text;
   }
 }
 
@@ -25,7 +34,7 @@ const GRPC = {
 } as const;
 
 /** LND's refusal inside an error of this connector; null when the error does not come from LND. */
-export function refusalOf(error: unknown): LndRefusal | null {
+function refusalOf(error: unknown): LndRefusal | null {
   const cause = error instanceof ApiError ? error.cause : error;
   return cause instanceof LndRefusal ? cause : null;
 }

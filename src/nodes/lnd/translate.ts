@@ -4,16 +4,14 @@ import { blankPayment, type Payment, type TransactionJson } from '../../model/pa
 import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation } from '../node.ts';
+import { ampObservations } from './amp.ts';
+import { isKeysend, messageOf } from './keysend.ts';
 import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
 
 /** LND's shapes as payments; pure. Times of LND's that may lie ahead of ours are cut to `nowMs`. */
 
 /** Confirmations that finalize an on-chain payment (contract, Payment status). */
 export const FINAL_CONFIRMATIONS = 6;
-/** TLV record of a keysend's message, UTF-8. */
-const MESSAGE_RECORD = '34349334';
-/** TLV record of a keysend's preimage: its presence, not LND's flag alone, makes a keysend. */
-const KEYSEND_RECORD = '5482373484';
 /** Marks transactions that were sent through the sidecar, with the payment's client_payment_id behind. */
 const SEND_LABEL = 'ws:';
 /** LND labels its own transactions so: opening, closing and sweeping channels moves money within the wallet. */
@@ -36,10 +34,11 @@ export function sendLabel(clientPaymentId: string): string {
   return `${SEND_LABEL}${clientPaymentId}`;
 }
 
-/** What an invoice shows of its payment, or null for a keysend that is only announced. */
-export function invoiceObservation(invoice: LndInvoice, nowMs: number): Observation | null {
+/** What an invoice shows of its payments: none for a keysend that is only announced, several for an AMP invoice. */
+export function invoiceObservations(invoice: LndInvoice, nowMs: number): Observation[] {
+  if (invoice.is_amp) return ampObservations(invoice, nowMs);
   const payment = invoicePayment(invoice, nowMs);
-  return payment && { payment, attempt: null, ampParts: ampPartsOf(invoice) };
+  return payment ? [{ payment, attempt: null, ampParts: null }] : [];
 }
 
 /** What LND's record of a payment shows: `payment_index` grows with each attempt of a hash. */
@@ -60,9 +59,7 @@ export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | nu
   const records = invoice.htlcs.map(({ custom_records }) => custom_records);
   const spontaneous = invoice.payment_request === '';
   if (spontaneous && invoice.state !== 'SETTLED') return null;
-  if (spontaneous && !invoice.is_amp && !records.some((record) => KEYSEND_RECORD in record)) {
-    return null;
-  }
+  if (spontaneous && !isKeysend(records)) return null;
   const createdAtMs = invoice.creation_date * 1000;
   const expiresAtMs = spontaneous ? null : createdAtMs + invoice.expiry * 1000;
   const settled = invoice.state === 'SETTLED';
@@ -79,24 +76,13 @@ export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | nu
       updatedAtMs: outcome.finalizedAtMs ?? createdAtMs,
     }),
     finalizedAtMs: outcome.finalizedAtMs,
-    // The parts of an AMP set have hashes and preimages of their own.
-    hash: settledParts(invoice)[0]?.set_id ?? invoice.r_hash,
-    preimage: settled && !invoice.is_amp ? invoice.r_preimage : null,
+    hash: invoice.r_hash,
+    preimage: settled ? invoice.r_preimage : null,
     amountMsat: amountMsat > 0n ? amountMsat : null,
     invoice: spontaneous ? null : invoice.payment_request,
     message: settled ? messageOf(records) : null,
     expiresAtMs,
   };
-}
-
-function settledParts({ is_amp, htlcs }: LndInvoice) {
-  if (!is_amp) return [];
-  return htlcs.flatMap(({ state, amp }) => (state === 'SETTLED' && amp ? [amp] : []));
-}
-
-function ampPartsOf(invoice: LndInvoice): { hash: string; preimage: string }[] | null {
-  if (!invoice.is_amp || invoice.state !== 'SETTLED') return null;
-  return settledParts(invoice).map(({ hash, preimage }) => ({ hash, preimage }));
 }
 
 function invoiceOutcome(
@@ -122,17 +108,6 @@ function invoiceOutcome(
     }
     default:
       return { status: 'pending', statusMsg: 'invoice generated', finalizedAtMs: null };
-  }
-}
-
-/** The text that came with a keysend; what is no UTF-8 text is no message. */
-function messageOf(records: readonly Readonly<Record<string, string>>[]): string | null {
-  const encoded = records.map((record) => record[MESSAGE_RECORD]).find((value) => value);
-  if (encoded === undefined) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64'));
-  } catch {
-    return null;
   }
 }
 

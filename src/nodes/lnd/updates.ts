@@ -8,7 +8,7 @@ import { LABELED_WITHIN_MS } from './label-grace.ts';
 import { reconcile } from './reconcile.ts';
 import { isUnknownToLnd, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
-import { invoiceObservation, outboundObservation } from './translate.ts';
+import { invoiceObservations, outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { blockShape, invoiceShape, paymentShape, transactionShape } from './wire.ts';
 
@@ -122,8 +122,7 @@ async function followInvoices({ rest, wallet, cursor, inbox, signal }: Following
   });
   for await (const invoice of settled) {
     cursor.settleIndex = Math.max(cursor.settleIndex, invoice.settle_index);
-    const seen = invoiceObservation(invoice, wallet.clock.now());
-    if (seen) inbox.add([seen]);
+    inbox.add(invoiceObservations(invoice, wallet.clock.now()));
   }
 }
 

@@ -116,6 +116,10 @@ export const invoiceShape = z.object({
   ),
   is_keysend: z.boolean(),
   is_amp: z.boolean().default(false),
+  /** Sets of HTLCs by their identifier. */
+  amp_invoice_state: z
+    .record(hex32, z.object({ state: z.string(), settle_time: count, amt_paid_msat: int64 }))
+    .default({}),
   payment_addr: bytes.default(''),
 });
 export type LndInvoice = z.output<typeof invoiceShape>;

@@ -3,7 +3,10 @@ import { type BudgetPeriod, budgetWindow } from '../../model/budget.ts';
 
 /** What clients spent and hold back, for the ports that write it inside their own transactions. */
 export interface SpendingRows {
-  /** The sum of the period that starts there, of a client with a budget; one row however many payments there were. */
+  /**
+   * The sum of the period that starts there, of a client with a budget, and of those after it: what was spent while the
+   * clock was ahead. One row for each period, however many payments there were.
+   */
   sum(walletId: string, clientPk: string, startsAtMs: number): bigint;
   /** Makes the client's sums anew for the period of its budget; without a budget there are none. */
   sumUp(walletId: string, clientPk: string): void;
@@ -36,6 +39,9 @@ export function spendingRows(db: Database): SpendingRows {
   );
   const readSum = db.prepare<{ amount_msat: string }, [string, string, number]>(
     'SELECT amount_msat FROM spent WHERE wallet = ? AND client_pk = ? AND starts_at = ?',
+  );
+  const readSums = db.prepare<{ amount_msat: string }, [string, string, number]>(
+    'SELECT amount_msat FROM spent WHERE wallet = ? AND client_pk = ? AND starts_at >= ?',
   );
   const writeSum = db.prepare(
     'INSERT OR REPLACE INTO spent (wallet, client_pk, starts_at, amount_msat) VALUES (?, ?, ?, ?)',
@@ -71,7 +77,10 @@ export function spendingRows(db: Database): SpendingRows {
   }
 
   return {
-    sum,
+    sum: (walletId, clientPk, startsAtMs) =>
+      readSums
+        .all(walletId, clientPk, startsAtMs)
+        .reduce((total, row) => total + BigInt(row.amount_msat), 0n),
     sumUp(walletId, clientPk) {
       clearSums.run(walletId, clientPk);
       const period = periodOf(walletId, clientPk);

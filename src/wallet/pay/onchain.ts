@@ -7,7 +7,7 @@ import type { Payment, Priority } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import { nodeGroup, type Session } from '../session.ts';
-import { type SendContext, type SendPlan, send } from './send.ts';
+import { broadcastOf, type SendContext, type SendPlan, send } from './send.ts';
 
 /** How far the fee may rise between the estimate and the transaction, for clients with a budget. */
 const FEE_HEADROOM = 2n;
@@ -36,7 +36,8 @@ export async function payOnchain(
 ): Promise<Payment> {
   const address = payableAddress(request, context.session.node);
   const plan = await planOnchainPayment(context, { ...request, address });
-  const { payment } = await send(context, plan);
+  const { session, signal } = context;
+  const payment = await broadcastOf(session, (await send(context, plan)).payment, signal);
   if (sameAddress(payment.address, address) && payment.amountMsat === request.amountMsat) {
     return payment;
   }

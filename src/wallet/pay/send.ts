@@ -1,11 +1,11 @@
-import { ApiError, isApiError } from '../../model/errors.ts';
+import { ApiError } from '../../model/errors.ts';
 import { blankPayment, isFinal, type Payment, type Rail } from '../../model/payment.ts';
 import { type PaymentId, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import { requireWithinBudget } from '../budget.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { allows, type Session } from '../session.ts';
-import { waitForFinal } from '../wait.ts';
+import { waitUntil } from '../wait.ts';
 
 /** What the request that sends brings along, whatever the rail. */
 export interface SendContext {
@@ -82,22 +82,36 @@ export async function sendAndWait(context: SendContext, plan: SendPlan): Promise
 }
 
 /** The payment once it is final. Throws with `data.sent: "unknown"` when the wait ends before. */
-export async function endOf(
+export function endOf(session: Session, payment: Payment, signal: AbortSignal): Promise<Payment> {
+  return reached(session, payment, isFinal, signal);
+}
+
+/** An on-chain payment once the node has shown its transaction; see {@link endOf}. */
+export function broadcastOf(
   session: Session,
   payment: Payment,
   signal: AbortSignal,
 ): Promise<Payment> {
-  if (isFinal(payment)) return payment;
+  return reached(session, payment, (one) => one.txid !== null || isFinal(one), signal);
+}
+
+async function reached(
+  session: Session,
+  payment: Payment,
+  isReached: (payment: Payment) => boolean,
+  signal: AbortSignal,
+): Promise<Payment> {
+  if (isReached(payment)) return payment;
   const stop = new AbortController();
   try {
-    const final = await Promise.race([
-      waitForFinal(session, payment.index, signal),
+    const now = await Promise.race([
+      waitUntil(session, payment.index, isReached, signal),
       session.resolver.outOfReach(payment.index, stop.signal),
     ]);
     // The node may show the end sooner than its feed does; what that changes here is stored before it is returned.
     if (session.node.history)
-      await session.feed.record({ payment: final, attempt: null }, session.node);
-    return final;
+      await session.feed.record({ payment: now, attempt: null }, session.node);
+    return now;
   } catch (error) {
     throw error instanceof ApiError ? error.with({ sent: 'unknown', index: payment.index }) : error;
   } finally {
@@ -148,6 +162,7 @@ async function begin(
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
     });
     try {
+      if (session.hasBudget()) await session.guard.keepUp();
       requireStillGood(session);
       return plan.sign === null ? null : await signAndStore(session, plan.sign, identity);
     } catch (error) {
@@ -163,11 +178,8 @@ async function reserveAndBegin(
   session: Session,
   spend: Parameters<Session['store']['spends']['begin']>[1],
 ): Promise<void> {
-  const { store, userPk, guard } = session;
-  const budgeted = session.hasBudget();
-  if (budgeted) guard.requireTrusted();
-  await store.spends.begin(userPk, spend, requireWithinBudget);
-  if (budgeted) await guard.keepUp();
+  if (session.hasBudget()) session.guard.requireTrusted();
+  await session.store.spends.begin(session.userPk, spend, requireWithinBudget);
 }
 
 /** Signs, and stores what was signed before anybody is asked to publish it. */
@@ -199,11 +211,7 @@ async function startSafely(
     return await plan.start(identity, signed);
   } catch (error) {
     // A connector reports; what it throws instead proves nothing.
-    const known = error instanceof ApiError ? error : null;
-    return {
-      state: 'unknown',
-      error: known ?? new ApiError('internal', 'The send broke off.', { cause: error }),
-    };
+    return { state: 'unknown', error: asApiError(error) };
   }
 }
 
@@ -213,24 +221,26 @@ async function startedPayment(
   pending: Payment,
   report: SendReport,
 ): Promise<Payment> {
-  switch (report.state) {
-    case 'known':
-      return session.feed.record(report, session.node);
-    case 'refused':
-      await giveUp(session, pending.index);
-      throw report.error.with({ sent: 'no' });
-    case 'unknown':
-      session.log.warn(
-        'The node may have been asked to send and has not said so; it is asked again.',
-        {
-          walletId: session.userPk,
-          index: pending.index,
-          error: report.error,
-        },
-      );
-      session.resolver.mind();
-      return pending;
+  const { index } = pending;
+  if (report.state === 'unknown') {
+    session.log.warn(
+      'The node may have been asked to send and has not said so; it is asked again.',
+      { walletId: session.userPk, index, error: report.error },
+    );
+    session.resolver.mind(index);
+    return pending;
   }
+  try {
+    if (report.state === 'known') return await session.feed.record(report, session.node);
+    await giveUp(session, index);
+  } catch (error) {
+    // The node has said it and this program has not kept it: it is asked again.
+    session.resolver.mind(index);
+    throw asApiError(error).with(
+      report.state === 'known' ? { sent: 'unknown', index } : { sent: 'no' },
+    );
+  }
+  throw report.error.with({ sent: 'no' });
 }
 
 async function giveUp(session: Session, index: PaymentIndex): Promise<void> {
@@ -267,6 +277,16 @@ async function beforeSending<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw isApiError(error) ? error.with({ sent: 'no' }) : error;
+    throw asApiError(error).with({ sent: 'no' });
   }
+}
+
+/** What nobody thought of says all the same what was sent. */
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError(
+    'internal',
+    'Internal error: the log says more under the x-request-id of this answer.',
+    { cause: error },
+  );
 }

@@ -81,6 +81,7 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
       `--btcd.rpccert=${chain.rpcCertPath}`,
       '--nobootstrap',
       '--accept-keysend',
+      '--accept-amp',
       '--trickledelay=50',
       // After a restart the two ends find each other at once, not after a growing pause.
       '--minbackoff=200ms',

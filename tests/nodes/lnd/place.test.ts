@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
-import { openLnd, TwoEntriesForOneNode } from '../../../src/nodes/lnd/index.ts';
+import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import { RootKeyIds } from '../../../src/nodes/lnd/tokens.ts';
 import { memoryState } from './memory-state.ts';
@@ -92,10 +92,6 @@ describe('a configured place', () => {
       kind: 'unauthenticated',
     });
     expect(there.requests).toEqual([]);
-  });
-
-  test('twice for one node is refused at the start', () => {
-    expect(() => open(entryAt(here), entryAt(there))).toThrow(TwoEntriesForOneNode);
   });
 
   test('twice for one node is a problem where the first contact tells', async () => {

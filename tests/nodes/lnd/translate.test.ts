@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { RawTx } from '@scure/btc-signer';
 import {
+  invoiceObservations,
   invoicePayment,
+  outboundObservation,
   outboundPayment,
   sendLabel,
   transactionPayments,
@@ -139,6 +141,85 @@ describe('invoices', () => {
       invoicePayment(invoice({ ...keysend, state: 'SETTLED', htlcs: noText }), NOW_MS)?.message,
     ).toBeNull();
   });
+});
+
+describe('an AMP receipt', () => {
+  const SET = '5e'.repeat(32);
+  const part = (fill: string, state: string, set = SET) => ({
+    state,
+    custom_records: { '34349334': base64(Buffer.from('hi').toString('hex')) },
+    amp: {
+      set_id: base64(set),
+      hash: base64(fill.repeat(32)),
+      preimage: state === 'SETTLED' ? base64(`${fill.slice(1)}0`.repeat(32)) : '',
+    },
+  });
+  /** As seen on LND v0.21.2-beta: neither hash nor preimage, nor a date. */
+  const received = (changes: object = {}) =>
+    invoice({
+      is_amp: true,
+      payment_request: '',
+      r_hash: '',
+      r_preimage: '',
+      state: 'SETTLED',
+      amt_paid_msat: '9000',
+      htlcs: [part('a1', 'SETTLED'), part('b2', 'CANCELED'), part('c3', 'SETTLED')],
+      amp_invoice_state: {
+        [SET]: { state: 'SETTLED', settle_time: '1795235200', amt_paid_msat: '9000' },
+      },
+      ...changes,
+    });
+
+  test('is named after its set, has no preimage of its own, and brings those of its settled parts', () => {
+    const [seen, ...more] = invoiceObservations(received(), NOW_MS);
+    expect(more).toEqual([]);
+    expect(seen?.payment).toMatchObject({
+      index: `0000001795235185000-ln_${SET}`,
+      rail: 'spontaneous',
+      status: 'completed',
+      hash: SET,
+      preimage: null,
+      amountMsat: 9000n,
+      finalizedAtMs: 1_795_235_200_000,
+      message: 'hi',
+    });
+    expect(seen?.ampParts).toEqual([
+      { hash: 'a1'.repeat(32), preimage: '10'.repeat(32) },
+      { hash: 'c3'.repeat(32), preimage: '30'.repeat(32) },
+    ]);
+  });
+
+  test('is one for each set that settled', () => {
+    const other = '6f'.repeat(32);
+    const settled = { state: 'SETTLED', settle_time: '1795235200', amt_paid_msat: '1000' };
+    const both = received({
+      htlcs: [part('a1', 'SETTLED'), part('d4', 'SETTLED', other)],
+      amp_invoice_state: {
+        [SET]: settled,
+        [other]: settled,
+        ['70'.repeat(32)]: { ...settled, state: 'ACCEPTED' },
+      },
+    });
+    const seen = invoiceObservations(both, NOW_MS);
+    expect(seen.map(({ payment, ampParts }) => [payment.hash, ampParts?.length])).toEqual([
+      [SET, 1],
+      [other, 1],
+    ]);
+  });
+
+  test('is none while nothing has settled, and never ends the feed', () => {
+    expect(invoiceObservations(received({ amp_invoice_state: {}, state: 'OPEN' }), NOW_MS)).toEqual(
+      [],
+    );
+  });
+
+  test('has parts that no other payment has', () => {
+    expect(invoiceObservations(invoice({ state: 'SETTLED' }), NOW_MS)[0]?.ampParts).toBeNull();
+  });
+});
+
+test("an observation of an outgoing payment bears LND's number of the attempt", () => {
+  expect(outboundObservation(payment({ payment_index: '42' }), NOW_MS).attempt).toBe(42);
 });
 
 describe('outgoing payments', () => {

@@ -1,5 +1,5 @@
-import type { Sandbox } from './nodes/sandbox/index.ts';
-import type { Store } from './store/ports.ts';
+import type { Sandbox } from '../nodes/sandbox/index.ts';
+import type { Store } from '../store/ports.ts';
 
 /**
  * Brings clients that the first version kept in the sandbox itself into the store, where clients are kept now. Their

@@ -1,5 +1,5 @@
-import type { ConnectLnd } from './cli/connect.ts';
-import { inspectMacaroon } from './nodes/lnd/index.ts';
+import type { ConnectLnd } from '../cli/connect.ts';
+import { inspectMacaroon } from '../nodes/lnd/index.ts';
 
 /** What `connect lnd` asks of the LND connector. */
 export const connectLnd: ConnectLnd = async ({ url, cert, macaroonHex }) => {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
-import { watchFiles } from './lib/file-watch.ts';
-import type { Log } from './lib/log.ts';
-import { firstDamage } from './store/sqlite/index.ts';
+import { watchFiles } from '../lib/file-watch.ts';
+import type { Log } from '../lib/log.ts';
+import { firstDamage } from '../store/sqlite/index.ts';
 
 /** First argument of the process that reads a database from end to end; not for people. */
 export const CHECK_COMMAND = 'internal-check-database';

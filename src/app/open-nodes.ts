@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from './config/config.ts';
-import { ConfigError } from './config/sources.ts';
-import { systemClock } from './lib/clock.ts';
-import { fileMeasurement } from './lib/measurement.ts';
-import { decodeCredentials, type NodeCredentials } from './model/credentials.ts';
-import { openLnd } from './nodes/lnd/index.ts';
-import type { NodeConnector } from './nodes/node.ts';
-import { openSandbox, type Sandbox } from './nodes/sandbox/index.ts';
-import type { Store } from './store/ports.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/sources.ts';
+import { systemClock } from '../lib/clock.ts';
+import { fileMeasurement } from '../lib/measurement.ts';
+import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
+import { openLnd } from '../nodes/lnd/index.ts';
+import type { NodeConnector } from '../nodes/node.ts';
+import { openSandbox, type Sandbox } from '../nodes/sandbox/index.ts';
+import type { Store } from '../store/ports.ts';
 
 type NodeKind = 'sandbox' | 'lnd';
 
@@ -92,14 +92,28 @@ function defaultKind({ node, clientCredentials }: Config): NodeKind {
 }
 
 /** The nodes in the default credentials and in --node-credentials-path. Throws {@link ConfigError}. */
-function configuredNodes({ clientCredentials, nodeCredentials }: Config): NodeCredentials[] {
+function configuredNodes(config: Config): NodeCredentials[] {
+  const { clientCredentials, clientCredentialsSource } = config;
   const own = clientCredentials === null ? null : decodeCredentials(clientCredentials)?.node;
-  const further = nodeCredentials.map(({ text, source }) => {
+  const further = config.nodeCredentials.map(({ text, source }) => {
     const node = decodeCredentials(text)?.node;
-    if (node) return node;
+    if (node) return { node, source };
     throw new ConfigError(
       `${source} does not hold what "wallet-sidecar connect" writes: make the file with that command.`,
     );
   });
-  return [...(own ? [own] : []), ...further];
+  const all = [...(own ? [{ node: own, source: clientCredentialsSource }] : []), ...further];
+  for (const [i, { node, source }] of all.entries()) {
+    const first = all.findIndex((other) => isSameNode(other.node, node));
+    if (first === i) continue;
+    throw new ConfigError(
+      `${all[first]?.source} and ${source} are for the same node: keep one of them.`,
+    );
+  }
+  return all.map(({ node }) => node);
+}
+
+/** Files of the first version do not hold the node's key; the same token is the same node all the same. */
+function isSameNode(a: NodeCredentials, b: NodeCredentials): boolean {
+  return (a.nodePk !== null && a.nodePk === b.nodePk) || a.token === b.token;
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from './config/config.ts';
-import { parseRootSeed } from './model/root-seed.ts';
-import type { Sandbox } from './nodes/sandbox/index.ts';
-import type { Wallets } from './wallet/wallets.ts';
+import type { Config } from '../config/config.ts';
+import { parseRootSeed } from '../model/root-seed.ts';
+import type { Sandbox } from '../nodes/sandbox/index.ts';
+import type { Wallets } from '../wallet/wallets.ts';
 
 /** What the trial wallet is given on each rail. */
 const FUNDS_MSAT = 1_000_000_000n;

@@ -1,51 +1,52 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type Config, loadConfig } from './config/config.ts';
-import { requireSafeExposure } from './config/exposure.ts';
-import { localUrl } from './config/network.ts';
-import { ConfigError, type Flags } from './config/sources.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { requireSafeExposure } from '../config/exposure.ts';
+import { localUrl } from '../config/network.ts';
+import { ConfigError, type Flags } from '../config/sources.ts';
+import { createApp } from '../http/app.ts';
+import type { LnurlServices } from '../http/lnurl-services.ts';
+import type { Parts } from '../http/parts.ts';
+import type { Route } from '../http/route.ts';
+import { docsRoutes } from '../http/routes/docs.ts';
+import { ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
+import { metricsRoutes } from '../http/routes/metrics.ts';
+import { elapsedMs, systemClock } from '../lib/clock.ts';
+import { writeCookie } from '../lib/cookie-file.ts';
+import { ownDataDir, readOwner } from '../lib/data-dir.ts';
+import { fileUnusable, isFileFailure } from '../lib/file-problem.ts';
+import { runStopStages } from '../lib/lifecycle.ts';
+import { listenFailed } from '../lib/listen-problem.ts';
+import { type Log, openLog } from '../lib/log.ts';
+import { openMarker } from '../lib/marker-file.ts';
+import { type Metrics, openMetrics } from '../lib/metrics.ts';
+import { processMetrics } from '../lib/process-metrics.ts';
+import { decodeCredentials } from '../model/credentials.ts';
+import { ApiError } from '../model/errors.ts';
+import type { Payment } from '../model/payment.ts';
+import { createNameResolver } from '../net/bip353.ts';
+import { createTxtResolver } from '../net/dns-over-https.ts';
+import { createGuardedFetch } from '../net/guarded-fetch.ts';
+import { createLnurlClient } from '../net/lnurl.ts';
+import { measuredNodes } from '../nodes/measured.ts';
+import type { Sandbox } from '../nodes/sandbox/index.ts';
+import { measuredStore } from '../store/measured.ts';
+import type { Store } from '../store/ports.ts';
+import { openSqliteStore } from '../store/sqlite/index.ts';
+import { VERSION } from '../version.ts';
+import { observationRules } from '../wallet/observe.ts';
+import { openStoreGuard, type StoreGuard } from '../wallet/store-guard.ts';
+import { walletMetrics } from '../wallet/wallet-metrics.ts';
+import { Wallets } from '../wallet/wallets.ts';
+import { startDispatcher } from '../webhooks/dispatcher.ts';
+import { deliveryDraft } from '../webhooks/draft.ts';
+import { deliverySigner } from '../webhooks/sign.ts';
 import { careForData } from './data-care.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { health, isOpenToAll, watchBudgets } from './health.ts';
-import { createApp } from './http/app.ts';
-import type { LnurlServices } from './http/lnurl-services.ts';
-import type { Parts } from './http/parts.ts';
-import type { Route } from './http/route.ts';
-import { docsRoutes } from './http/routes/docs.ts';
-import { ROUTES, SANDBOX_ROUTES } from './http/routes/index.ts';
-import { metricsRoutes } from './http/routes/metrics.ts';
-import { elapsedMs, systemClock } from './lib/clock.ts';
-import { writeCookie } from './lib/cookie-file.ts';
-import { ownDataDir, readOwner } from './lib/data-dir.ts';
-import { fileUnusable, isFileFailure } from './lib/file-problem.ts';
-import { runStopStages } from './lib/lifecycle.ts';
-import { listenFailed } from './lib/listen-problem.ts';
-import { type Log, openLog } from './lib/log.ts';
-import { openMarker } from './lib/marker-file.ts';
-import { type Metrics, openMetrics } from './lib/metrics.ts';
-import { processMetrics } from './lib/process-metrics.ts';
-import { decodeCredentials } from './model/credentials.ts';
-import { ApiError } from './model/errors.ts';
-import type { Payment } from './model/payment.ts';
-import { createNameResolver } from './net/bip353.ts';
-import { createTxtResolver } from './net/dns-over-https.ts';
-import { createGuardedFetch } from './net/guarded-fetch.ts';
-import { createLnurlClient } from './net/lnurl.ts';
-import { measuredNodes } from './nodes/measured.ts';
-import type { Sandbox } from './nodes/sandbox/index.ts';
+import { listen } from './listener.ts';
 import { type Nodes, openNodes } from './open-nodes.ts';
-import { measuredStore } from './store/measured.ts';
-import type { Store } from './store/ports.ts';
-import { openSqliteStore } from './store/sqlite/index.ts';
 import { takeOverSandboxClients } from './take-over-clients.ts';
-import { VERSION } from './version.ts';
-import { observationRules } from './wallet/observe.ts';
-import { openStoreGuard, type StoreGuard } from './wallet/store-guard.ts';
-import { walletMetrics } from './wallet/wallet-metrics.ts';
-import { Wallets } from './wallet/wallets.ts';
-import { startDispatcher } from './webhooks/dispatcher.ts';
-import { deliveryDraft } from './webhooks/draft.ts';
-import { deliverySigner } from './webhooks/sign.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Idempotency keys are kept at least 7 days (decisions section 6). */
@@ -88,7 +89,7 @@ async function start(mode: 'serve' | 'dev', given: Config, undo: (() => void)[])
   // A defect in one request must not end the payments and notices of all others.
   process.on('unhandledRejection', (error) => log.error('A rejection was not handled.', { error }));
   // Before anything is written, so that a start that fails for its port leaves nothing behind.
-  const listener = listenOrExplain(given);
+  const listener = listenOrExplain(given, log);
   const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
   if (owned) undo.push(owned.release);
   const config = mode === 'dev' ? withDevWallet(given) : given;
@@ -103,7 +104,6 @@ async function start(mode: 'serve' | 'dev', given: Config, undo: (() => void)[])
   const budgets = await watchBudgets(measuredStore(sqlite, metrics, systemClock));
   const { store } = budgets;
   const { baseUrl } = listener;
-  owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const nodes = openNodes({
     config,
     store,
@@ -131,6 +131,8 @@ async function start(mode: 'serve' | 'dev', given: Config, undo: (() => void)[])
       ? null
       : writeCookie(config.dataDir, (bytes) => new Uint8Array(randomBytes(bytes)));
   if (cookie) undo.push(cookie.remove);
+  // Not before the cookie is there: the command line sends it to the address noted here.
+  owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
   const parts: Parts = {
     wallets,
@@ -218,35 +220,14 @@ function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {
   return [...served, ...docsRoutes(served)];
 }
 
-/** Listens at once, since the port must be known to build the application; until then requests wait. */
-function listen({ listen: { host, port } }: Config) {
-  const ready = Promise.withResolvers<(request: Request) => Response | Promise<Response>>();
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    idleTimeout: 60,
-    fetch: async (request) => (await ready.promise)(request),
-  });
-  const env = { timeout: (request: Request, secs: number) => server.timeout(request, secs) };
-  return {
-    port: server.port ?? 0,
-    baseUrl: `http://${hostPort(host, server.port ?? 0)}`,
-    answerWith(app: ReturnType<typeof createApp>): void {
-      const answer = (request: Request) => app.fetch(request, env);
-      server.reload({ fetch: answer });
-      ready.resolve(answer);
-    },
-    stop: () => server.stop(),
-  };
-}
-
-function listenOrExplain(config: Config): ReturnType<typeof listen> {
+function listenOrExplain(config: Config, log: Log): ReturnType<typeof listen> {
   try {
-    return listen(config);
+    return listen(config.listen, log);
   } catch (error) {
     const { host, port } = config.listen;
     const owner = config.dataDir === ':memory:' ? null : readOwner(config.dataDir);
-    throw listenFailed(hostPort(host, port), error, owner);
+    const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    throw listenFailed(address, error, owner);
   }
 }
 
@@ -370,10 +351,6 @@ function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<str
   const names = ['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host];
   const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
   return new Set([...own, new URL(sidecarUrl).host, ...config.allowHosts]);
-}
-
-function hostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function fileIn(config: Config, name: string): string {

@@ -1,9 +1,9 @@
-import type { Config } from './config/config.ts';
+import type { Config } from '../config/config.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Store } from '../store/ports.ts';
+import type { StoreGuard } from '../wallet/store-guard.ts';
 import type { DataCare } from './data-care.ts';
-import { systemClock } from './lib/clock.ts';
 import type { Nodes } from './open-nodes.ts';
-import type { Store } from './store/ports.ts';
-import type { StoreGuard } from './wallet/store-guard.ts';
 
 interface HealthOptions {
   readonly config: Config;

@@ -1,0 +1,199 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { type ServerCertificate, selfSignedCertificate } from './certificates.ts';
+import { bodyOf, HttpsServer } from './https-server.ts';
+
+/** What goes wrong with a request between the sidecar and its node. */
+export type Fault =
+  /** The connection ends and the node hears nothing. */
+  | { readonly kind: 'cut-before' }
+  /** The node has answered, and the connection ends without a byte of it. */
+  | { readonly kind: 'cut-after' }
+  /** The node has answered, and a proxy's page comes instead. */
+  | { readonly kind: 'page'; readonly status: 502 | 504 }
+  /** The node has answered, and a gRPC refusal comes instead: code 14, "transport is closing". */
+  | { readonly kind: 'unavailable' }
+  /** The answer comes late. */
+  | { readonly kind: 'delay'; readonly ms: number }
+  /** The answer's JSON, or the stream's first item, loses its end. */
+  | { readonly kind: 'garble' }
+  /** The node gets the request twice; the second answer is passed on. */
+  | { readonly kind: 'twice' }
+  /** The stream ends after so many items; 0 cuts once the first has come, without it. */
+  | { readonly kind: 'cut-stream'; readonly afterItems: number };
+
+/** Which request meets which fault. */
+export interface FaultRule {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Of the path with its query. */
+  readonly path: RegExp;
+  /** The how-manieth such request, from 1; every one when left out. */
+  readonly nth?: number;
+  readonly fault: Fault;
+}
+
+/** A fault that happened. */
+export interface Fired {
+  readonly kind: Fault['kind'];
+  readonly method: string;
+  readonly path: string;
+}
+
+/** A proxy in front of an LND, with a certificate of its own. */
+export interface FaultProxy {
+  readonly url: string;
+  /** PEM; the only one that callers see. */
+  readonly cert: string;
+  readonly fired: readonly Fired[];
+  /** Requests that the node answered, or whose stream it began; `METHOD path`. */
+  readonly reached: readonly string[];
+  /** From now on these rules hold, their counts at zero. */
+  rules(...rules: readonly FaultRule[]): void;
+  /** Ends every connection. */
+  drop(): void;
+  stop(): Promise<void>;
+}
+
+/** Where the node is, and the certificate it shows (PEM). */
+export interface ProxyTarget {
+  readonly url: string;
+  readonly cert: string;
+}
+
+/** Starts a proxy to a node, without faults until rules are given. */
+export async function startFaultProxy(
+  target: ProxyTarget,
+  certificate: ServerCertificate = selfSignedCertificate('fault proxy'),
+): Promise<FaultProxy> {
+  let rules: readonly FaultRule[] = [];
+  const counts = new Map<FaultRule, number>();
+  const fired: Fired[] = [];
+  const reached: string[] = [];
+
+  function faultOf(method: string, path: string): Fault | null {
+    const hits = rules.filter((rule) => rule.method === method && rule.path.test(path));
+    for (const rule of hits) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    const hit = hits.find((rule) => rule.nth === undefined || rule.nth === counts.get(rule));
+    if (!hit) return null;
+    fired.push({ kind: hit.fault.kind, method, path });
+    return hit.fault;
+  }
+
+  const server = new HttpsServer(certificate, async (request, response) => {
+    const { method = '', url: path = '' } = request;
+    const body = await bodyOf(request);
+    const fault = faultOf(method, path);
+    if (fault?.kind === 'cut-before') return void request.socket.destroy();
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    const forward = () => forwarded(target, request, body, left.signal);
+    try {
+      if (fault?.kind === 'twice') {
+        // Its answer must not be waited for to its end: it may be a stream.
+        (await forward()).destroy();
+      }
+      const answer = await forward();
+      reached.push(`${method} ${path}`);
+      await pass(answer, response, fault);
+    } catch {
+      // The node is not there, or broke off: that is passed on as it is.
+      request.socket.destroy();
+    }
+  });
+  await server.start();
+  return {
+    url: server.url,
+    cert: certificate.cert,
+    fired,
+    reached,
+    rules: (...next) => {
+      rules = next;
+      counts.clear();
+    },
+    drop: () => server.drop(),
+    stop: () => server.stop(),
+  };
+}
+
+/** Resolves with the head of the node's answer. */
+function forwarded(
+  target: ProxyTarget,
+  { method, url, headers }: IncomingMessage,
+  body: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const macaroon = headers['grpc-metadata-macaroon'];
+  return new Promise((resolve, reject) => {
+    const sent = httpsRequest(`${target.url}${url}`, {
+      ...(method === undefined ? {} : { method }),
+      ca: target.cert,
+      agent: false,
+      signal,
+      headers: {
+        'content-length': Buffer.byteLength(body),
+        ...(macaroon === undefined ? {} : { 'grpc-metadata-macaroon': macaroon }),
+      },
+    });
+    sent.once('response', resolve);
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Passes an answer on as it comes, line by line, unless the fault says otherwise. */
+async function pass(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  fault: Fault | null,
+): Promise<void> {
+  switch (fault?.kind) {
+    case 'cut-after':
+      return void response.socket?.destroy();
+    case 'page':
+      return reply(response, fault.status, 'text/html', '<html><body>Bad Gateway</body></html>');
+    case 'unavailable':
+      return reply(response, 503, 'application/json', UNAVAILABLE);
+    case 'delay':
+      await Bun.sleep(fault.ms);
+  }
+  let items = 0;
+  const cutAfter = fault?.kind === 'cut-stream' ? fault.afterItems : Number.POSITIVE_INFINITY;
+  for await (const line of linesOf(answer)) {
+    if (items >= cutAfter) return void response.socket?.destroy();
+    if (!response.headersSent) {
+      const type = answer.headers['content-type'] ?? 'application/json';
+      response.writeHead(answer.statusCode ?? 200, { 'content-type': type });
+    }
+    const garbled = fault?.kind === 'garble' && items === 0;
+    response.write(garbled ? `${line.slice(0, line.length / 2)}\n` : line);
+    items += 1;
+    if (items >= cutAfter) {
+      // The item must have left before the connection ends.
+      await Bun.sleep(20);
+      return void response.socket?.destroy();
+    }
+  }
+  if (!response.headersSent) response.writeHead(answer.statusCode ?? 200);
+  response.end();
+}
+
+const UNAVAILABLE = JSON.stringify({ code: 14, message: 'transport is closing', details: [] });
+
+function reply(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'content-type': type });
+  response.end(body);
+}
+
+/** Lines with their ends; the last may have none. */
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of answer) {
+    rest += decoder.decode(chunk as Buffer, { stream: true });
+    for (let at = rest.indexOf('\n'); at >= 0; at = rest.indexOf('\n')) {
+      yield rest.slice(0, at + 1);
+      rest = rest.slice(at + 1);
+    }
+  }
+  if (rest !== '') yield rest;
+}

@@ -1,0 +1,66 @@
+import type { JsonObject } from '../fake-lnd/rpc.ts';
+import type { Misdeed } from '../hostile-lnd.ts';
+
+/** Answers in LND's shapes that are not true. */
+
+const INVOICES = /LookupInvoice|ListInvoices|SubscribeInvoices/;
+const PAYMENTS = /SendPaymentV2|TrackPayment|ListPayments/;
+
+/** It says that it is another node. */
+export function claimsIdentity(pubkey: string): Misdeed {
+  return {
+    of: /GetInfo/,
+    rewrite: (answer) => ({ ...answer, identity_pubkey: pubkey }),
+  };
+}
+
+/** Every invoice is settled: with its true amount unless said otherwise, and with a preimage that fits nothing. */
+export function settlesUnpaid(
+  how: { readonly amountMsat?: bigint; readonly preimage?: string } = {},
+): Misdeed {
+  const { preimage = 'ab'.repeat(32) } = how;
+  return {
+    of: INVOICES,
+    rewrite: onEach('invoices', (invoice) => ({
+      ...invoice,
+      state: 'SETTLED',
+      settled: true,
+      settle_date: invoice.creation_date ?? '0',
+      settle_index: '1',
+      amt_paid_msat: `${how.amountMsat ?? invoice.value_msat}`,
+      r_preimage: Buffer.from(preimage, 'hex').toString('base64'),
+    })),
+  };
+}
+
+/** Every settled invoice received another amount than it did, its preimage stays. */
+export function paysAmount(amountMsat: bigint): Misdeed {
+  return {
+    of: INVOICES,
+    rewrite: onEach('invoices', (invoice) =>
+      invoice.state === 'SETTLED' ? { ...invoice, amt_paid_msat: `${amountMsat}` } : invoice,
+    ),
+  };
+}
+
+/** Every payment succeeded, with a preimage that fits nothing. */
+export function succeedsFalsely(preimage = 'cd'.repeat(32)): Misdeed {
+  return {
+    of: PAYMENTS,
+    rewrite: onEach('payments', (payment) => ({
+      ...payment,
+      status: 'SUCCEEDED',
+      payment_preimage: preimage,
+      failure_reason: 'FAILURE_REASON_NONE',
+    })),
+  };
+}
+
+/** Changes the one that was asked for, or each of a list. */
+function onEach(list: string, change: (item: JsonObject) => JsonObject) {
+  return (answer: JsonObject): JsonObject => {
+    const items = answer[list];
+    if (!Array.isArray(items)) return change(answer);
+    return { ...answer, [list]: items.map((item) => change(item as JsonObject)) };
+  };
+}

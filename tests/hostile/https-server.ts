@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { ServerCertificate } from './certificates.ts';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** An HTTPS server on loopback that keeps its port over restarts and can drop every connection. */
+export class HttpsServer {
+  readonly certificate: ServerCertificate;
+  readonly #handle: Handler;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | null = null;
+  #port: number;
+
+  /** Without a port, on a free one. */
+  constructor(certificate: ServerCertificate, handle: Handler, port = 0) {
+    this.certificate = certificate;
+    this.#handle = handle;
+    this.#port = port;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.#port}`;
+  }
+
+  async start(): Promise<void> {
+    const server = createServer(this.certificate, (request, response) => {
+      this.#keep(request.socket);
+      request.on('error', () => {});
+      response.on('error', () => {});
+      this.#handle(request, response).catch((error) => {
+        console.error('a test server failed:', error);
+        request.socket.destroy();
+      });
+    });
+    const listening = Promise.withResolvers<void>();
+    server.once('error', listening.reject);
+    server.listen(this.#port, '127.0.0.1', listening.resolve);
+    await listening.promise;
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  /** Ends every connection without a word. */
+  drop(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.clear();
+  }
+
+  /** Stops listening and ends every connection. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = null;
+    if (!server) return;
+    const closed = new Promise((resolve) => server.close(resolve));
+    this.drop();
+    server.closeAllConnections();
+    await closed;
+  }
+
+  #keep(socket: Socket): void {
+    if (this.#sockets.has(socket)) return;
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+}
+
+/** The whole body of a request. */
+export async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Aborts when the caller has left. */
+export function leavingOf(response: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  return left.signal;
+}

@@ -1,0 +1,198 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { base64, hex } from '@scure/base';
+import { p2wpkh, Transaction } from '@scure/btc-signer';
+import { encodeAddress } from '../../../src/codecs/address.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { keyedLock } from '../../../src/lib/keyed-lock.ts';
+import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
+import { LabelGrace } from '../../../src/nodes/lnd/label-grace.ts';
+import { publishSend, signSend } from '../../../src/nodes/lnd/onchain.ts';
+import { LndRest } from '../../../src/nodes/lnd/rest.ts';
+import { LocalChanges } from '../../../src/nodes/lnd/wallet.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
+
+const lnd = scriptedLnd();
+afterAll(() => lnd.stop());
+const rest = new LndRest(new RemoteEndpoint(lnd), 'c1');
+const owner = new LndRest(new RemoteEndpoint(lnd), '0e');
+const node = nodeKey(1);
+const LOCK = new Uint8Array(32).fill(7);
+const wallet = {
+  userPk: '',
+  nodePk: node.pk,
+  network: 'regtest' as const,
+  clock: systemClock,
+  random: () => LOCK,
+  locks: keyedLock(),
+  local: new LocalChanges(),
+  labels: new LabelGrace(() => 0),
+  sending: new Set<string>(),
+  closed: new AbortController().signal,
+};
+
+const SECRET = new Uint8Array(32).fill(3);
+const ours = p2wpkh(secp256k1.getPublicKey(SECRET, true)).script;
+const theirs = p2wpkh(secp256k1.getPublicKey(new Uint8Array(32).fill(4), true)).script;
+const COIN = 'ab'.repeat(32);
+const address = encodeAddress(theirs, 'regtest') ?? '';
+const clientPaymentId = '5e'.repeat(32);
+const command = {
+  index: paymentIndex(1_700_000_000_123, paymentId('os', clientPaymentId)),
+  createdAtMs: 1_700_000_000_123,
+  amountMsat: 60_000_000n,
+  personalNote: null,
+  address,
+  priority: 'normal' as const,
+  maxFeeMsat: 1_000_000n,
+};
+
+function transaction(paidSat: bigint, changeSat: bigint): Transaction {
+  const made = new Transaction();
+  made.addInput({ txid: COIN, index: 1, witnessUtxo: { script: ours, amount: 100_000n } });
+  made.addOutput({ script: theirs, amount: paidSat });
+  made.addOutput({ script: ours, amount: changeSat });
+  return made;
+}
+function finalized(made: Transaction): Uint8Array {
+  made.sign(SECRET);
+  made.finalize();
+  return made.extract();
+}
+const lease = (id: Uint8Array) => ({
+  id: base64.encode(id),
+  outpoint: { txid_str: COIN, output_index: 1 },
+});
+const FUND = 'POST /v2/wallet/psbt/fund';
+const FINALIZE = 'POST /v2/wallet/psbt/finalize';
+const PUBLISH = 'POST /v2/wallet/tx';
+const funds = (made: Transaction, id = LOCK) =>
+  lnd.on(FUND, { funded_psbt: base64.encode(made.toPSBT()), locked_utxos: [lease(id)] });
+const paths = () => lnd.requests.map(({ path }) => path);
+
+beforeEach(() => {
+  lnd.reset();
+  lnd.on('GET /v1/getinfo', infoOf(node.pk));
+  lnd.on('GET /v1/transactions', { transactions: [] });
+  lnd.on('GET /v1/transactions/fee', { fee_sat: '500', sat_per_vbyte: '2' });
+  lnd.on('GET /v1/balance/blockchain', {
+    total_balance: '0',
+    confirmed_balance: '0',
+    unconfirmed_balance: '0',
+    reserved_balance_anchor_chan: '10000',
+  });
+  lnd.on('POST /v2/wallet/utxos/', {});
+  funds(transaction(60_000n, 39_000n));
+  lnd.on(FINALIZE, { raw_final_tx: base64.encode(finalized(transaction(60_000n, 39_000n))) });
+});
+
+describe('signing a send on chain', () => {
+  const sign = (change: object = {}) => signSend(rest, owner, wallet, { ...command, ...change });
+
+  test('funds, looks at the fee, signs, and publishes nothing', async () => {
+    const signed = await sign();
+    expect(signed.feeMsat).toBe('1000000');
+    expect(signed.locks).toEqual([{ id: hex.encode(LOCK), outpoint: `${COIN}:1` }]);
+    expect(paths()).not.toContain('/v2/wallet/tx');
+  });
+
+  const refusals: [string, Transaction, object][] = [
+    ['a fee above the cap', transaction(60_000n, 39_000n), { maxFeeMsat: 999_999n }],
+    ['a payment that is not the one asked for', transaction(59_000n, 40_000n), {}],
+    [
+      'what would leave less than LND keeps for its channels',
+      transaction(60_000n, 9_000n),
+      { maxFeeMsat: null },
+    ],
+  ];
+  for (const [name, made, change] of refusals) {
+    test(`${name} is not signed, and its coins are given back`, async () => {
+      funds(made);
+      await expect(sign(change)).rejects.toBeInstanceOf(Error);
+      expect(paths()).not.toContain('/v2/wallet/psbt/finalize');
+      const released = lnd.requests.filter(({ path }) => path === '/v2/wallet/utxos/release');
+      expect(released.map(({ macaroon }) => macaroon)).toEqual(['0e']);
+    });
+  }
+
+  test('another transaction than the funded one is not taken, and its coins are given back', async () => {
+    lnd.on(FINALIZE, { raw_final_tx: base64.encode(finalized(transaction(60_000n, 29_000n))) });
+    await expect(sign()).rejects.toMatchObject({ kind: 'unreadable' });
+    expect(paths()).toContain('/v2/wallet/utxos/release');
+  });
+
+  test('an LND before 0.19 locks under its own id: the lock is changed into one that can be renewed', async () => {
+    const internal = new Uint8Array(32).fill(9);
+    const psbt = base64.encode(transaction(60_000n, 39_000n).toPSBT());
+    lnd.on(FUND, ({ body }) =>
+      'custom_lock_id' in body
+        ? refusal(400, 3, 'proto: (line 1:80): unknown field "custom_lock_id"')
+        : Response.json({ funded_psbt: psbt, locked_utxos: [lease(internal)] }),
+    );
+    const signed = await sign();
+    expect(signed.locks).toEqual([{ id: hex.encode(LOCK), outpoint: `${COIN}:1` }]);
+    const moves = lnd.requests
+      .filter(({ path }) => path.startsWith('/v2/wallet/utxos/'))
+      .map(({ path, body }) => [path, body.id]);
+    expect(moves).toEqual([
+      ['/v2/wallet/utxos/release', base64.encode(internal)],
+      ['/v2/wallet/utxos/lease', base64.encode(LOCK)],
+    ]);
+  });
+});
+
+describe('publishing a signed send', () => {
+  const raw = finalized(transaction(60_000n, 39_000n));
+  const signed = {
+    txid: Transaction.fromRaw(raw, { allowUnknownOutputs: true }).id,
+    txHex: hex.encode(raw),
+    feeMsat: '1000000',
+    locks: [],
+  };
+  const publish = () => publishSend(rest, owner, wallet, command, signed);
+  const listed = {
+    tx_hash: signed.txid,
+    amount: '-61000',
+    num_confirmations: 0,
+    block_height: 0,
+    time_stamp: '1700000000',
+    total_fees: '1000',
+    raw_tx_hex: signed.txHex,
+    label: `ws:${clientPaymentId}`,
+    output_details: [],
+    previous_outpoints: [{ outpoint: `${COIN}:1`, is_our_output: true }],
+  };
+
+  test('sends these very bytes with the payment as label, and knows the payment', async () => {
+    lnd.on(PUBLISH, { publish_error: '' });
+    expect(await publish()).toMatchObject({
+      state: 'known',
+      payment: { txid: signed.txid, feesMsat: 1_000_000n, index: command.index, address },
+    });
+    const sent = lnd.requests.find(({ path }) => path === '/v2/wallet/tx');
+    expect(sent).toMatchObject({
+      macaroon: 'c1',
+      body: { tx_hex: base64.encode(raw), label: listed.label },
+    });
+  });
+
+  const unclear: [string, () => Response][] = [
+    ['a publish error', () => Response.json({ publish_error: 'mempool full' })],
+    ['already spent', () => refusal(500, 2, 'transaction rejected: output already spent')],
+    ["a proxy's page", () => new Response('<html>', { status: 502 })],
+  ];
+  for (const [name, answer] of unclear) {
+    test(`after "${name}" the wallet's list decides: known there, unknown otherwise`, async () => {
+      lnd.on(PUBLISH, answer);
+      expect((await publish()).state).toBe('unknown');
+      lnd.on('GET /v1/transactions?', { transactions: [listed] });
+      expect(await publish()).toMatchObject({ state: 'known', payment: { txid: signed.txid } });
+    });
+  }
+
+  test('is refused only where it was not looked at', async () => {
+    lnd.on(PUBLISH, () => refusal(500, 2, 'permission denied'));
+    expect((await publish()).state).toBe('refused');
+  });
+});

@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test';
+import type { Budget, BudgetPeriod } from '../../src/model/budget.ts';
+import type { BudgetState } from '../../src/model/client.ts';
+import { ApiError, ERRORS } from '../../src/model/errors.ts';
+import { requireWithinBudget } from '../../src/wallet/budget.ts';
+
+const of = (amountMsat: bigint, change: Partial<Budget> = {}): Budget => ({
+  amountMsat,
+  period: 'day',
+  maxPaymentMsat: null,
+  ...change,
+});
+
+/** Null when the client may spend; else the code and what the error says is left. */
+function over(
+  amountMsat: bigint,
+  budget: Budget | null,
+  { spentMsat = 0n, budgetState = 'set' as BudgetState } = {},
+) {
+  try {
+    requireWithinBudget({ budgetState, budget, spentMsat }, amountMsat);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return [ERRORS[error.kind].code, (error.data as { remaining: string }).remaining];
+  }
+}
+
+test('a client whose budget is missing spends nothing, not even nothing', () => {
+  expect(over(1n, null)).toEqual([109, '0']);
+  expect(over(0n, null)).toEqual([109, '0']);
+});
+
+test('a client that never had a budget, or whose budget was lifted, is not bounded', () => {
+  expect(over(10n ** 18n, null, { budgetState: 'none' })).toBeNull();
+  expect(over(10n ** 18n, null, { budgetState: 'lifted' })).toBeNull();
+});
+
+test('a budget can be spent to the last millisatoshi and not one beyond', () => {
+  expect(over(1000n, of(1000n))).toBeNull();
+  expect(over(1001n, of(1000n))).toEqual([109, '1']);
+  expect(over(400n, of(1000n), { spentMsat: 600n })).toBeNull();
+  expect(over(401n, of(1000n), { spentMsat: 600n })).toEqual([109, '0.4']);
+});
+
+test('a budget that was lowered below what is spent has nothing left, and no debt', () => {
+  expect(over(1n, of(1000n), { spentMsat: 3000n })).toEqual([109, '0']);
+});
+
+test('one payment may cost up to max_payment and no more, however much is left', () => {
+  const budget = of(10_000n, { maxPaymentMsat: 2000n });
+  expect(over(2000n, budget)).toBeNull();
+  expect(over(2001n, budget)).toEqual([109, '2']);
+});
+
+test('max_payment does not lift what the period allows', () => {
+  const budget = of(10_000n, { maxPaymentMsat: 2000n });
+  expect(over(2000n, budget, { spentMsat: 9000n })).toEqual([109, '1']);
+});
+
+test('the message says what is left, for which period, and what the payment may cost', () => {
+  const said = (period: BudgetPeriod) => {
+    try {
+      requireWithinBudget(
+        { budgetState: 'set', budget: of(5000n, { period }), spentMsat: 1000n },
+        4500n,
+      );
+      return '';
+    } catch (error) {
+      return (error as ApiError).message;
+    }
+  };
+  expect(said('week')).toContain('4 sats left for this week');
+  expect(said('week')).toContain('4.5');
+  expect(said('total')).toContain('left for this client');
+});

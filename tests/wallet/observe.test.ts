@@ -1,0 +1,329 @@
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import fc from 'fast-check';
+import { openLog } from '../../src/lib/log.ts';
+import { idOf, isFinal, type Payment } from '../../src/model/payment.ts';
+import { paymentIndex } from '../../src/model/payment-index.ts';
+import type { JournalRow, MatchCandidates } from '../../src/store/ports.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { matchObservation, observationRules, TerminalStateLeft } from '../../src/wallet/observe.ts';
+import { sampleDone, sampleFailed, samplePayment } from '../store/sample-payment.ts';
+import { fits, newSpend, observe, WALLET } from '../store/steps.ts';
+
+const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
+let unproven: Payment[];
+beforeEach(() => {
+  unproven = [];
+});
+
+const rulesOf = (strict: boolean) =>
+  observationRules({
+    log,
+    strict,
+    deliver: () => null,
+    unproven: (payment) => unproven.push(payment),
+  });
+const transition = (previous: Payment | null, payment: Payment, ampParts?: AmpParts) =>
+  rulesOf(true).transition(previous, { payment, attempt: null, ...(ampParts ? { ampParts } : {}) });
+type AmpParts = readonly { readonly hash: string; readonly preimage: string }[];
+
+const pending = samplePayment(1);
+const failed = sampleFailed(1);
+const done = sampleDone(1);
+
+describe('the row that an observation is about', () => {
+  const row = (payment: Payment, attempt: number | null, afterAttempt: number | null) =>
+    ({ payment, attempt, afterAttempt }) satisfies JournalRow;
+  const match = (candidates: Partial<MatchCandidates>, payment: Payment, attempt: number | null) =>
+    matchObservation(
+      { sameIndex: null, sameAttempt: null, latest: null, ...candidates },
+      { payment, attempt },
+    );
+
+  test('of an attempt that a row has is that row, though a later one is waiting', () => {
+    const earlier = row(failed, 5, 4);
+    const retry = row(pending, null, 5);
+    expect(match({ sameAttempt: earlier, latest: retry }, failed, 5)).toBe(earlier);
+  });
+
+  test('of a late word on an earlier attempt is never the row that was asked for after it', () => {
+    const retry = row(pending, null, 5);
+    for (const late of [3, 4, 5]) {
+      expect(match({ latest: retry }, failed, late)).toBeNull();
+      expect(match({ latest: retry, sameIndex: retry }, failed, late)).toBeNull();
+    }
+  });
+
+  test('of the first word on a new attempt is the row that waits for it', () => {
+    const asked = row(pending, null, 5);
+    for (const first of [6, 60]) expect(match({ latest: asked }, pending, first)).toBe(asked);
+    expect(match({ latest: asked }, failed, 6)).toBe(asked);
+  });
+
+  test('of another attempt than the one that the newest row has is none', () => {
+    expect(match({ latest: row(pending, 6, 5) }, pending, 7)).toBeNull();
+    expect(match({ latest: row(failed, 6, 5) }, done, 7)).toBeNull();
+    expect(match({ latest: row(pending, 6, 5) }, failed, 4)).toBeNull();
+  });
+
+  test('of attempts that were made outside is none, and each becomes a row of its own', () => {
+    expect(match({}, pending, 1)).toBeNull();
+    const first = row(failed, 1, null);
+    expect(match({ latest: first }, done, 2)).toBeNull();
+    const second = row(done, 2, null);
+    expect(match({ sameAttempt: first, latest: second }, failed, 1)).toBe(first);
+    expect(match({ sameAttempt: second, latest: second }, done, 2)).toBe(second);
+  });
+
+  test('of an attempt is no row that is over and never had one', () => {
+    expect(match({ latest: row(failed, null, 5) }, done, 6)).toBeNull();
+    expect(match({ latest: row(failed, null, 5) }, failed, 6)).toBeNull();
+  });
+
+  test('of the first version, which knew no attempts, is the newest that is pending or ended so', () => {
+    expect(match({ latest: row(pending, null, null) }, failed, 6)).toMatchObject({
+      payment: pending,
+    });
+    expect(match({ latest: row(failed, null, null) }, failed, 6)).toMatchObject({
+      payment: failed,
+    });
+    expect(match({ latest: row(done, null, null) }, done, 6)).toMatchObject({ payment: done });
+    expect(match({ latest: row(failed, null, null) }, done, 6)).toBeNull();
+    expect(match({ latest: row(failed, null, null) }, pending, 6)).toBeNull();
+  });
+
+  test('on nodes without attempts is the row of its index', () => {
+    const own = row(failed, null, null);
+    const newer = row(pending, null, null);
+    expect(match({ sameIndex: own, latest: newer }, failed, null)).toBe(own);
+  });
+
+  test('on nodes without attempts and with another index is the newest that is pending or ended so', () => {
+    const open = row(pending, null, null);
+    const over = row(failed, null, null);
+    expect(match({ latest: open }, failed, null)).toBe(open);
+    expect(match({ latest: over }, failed, null)).toBe(over);
+    expect(match({ latest: over }, done, null)).toBeNull();
+    expect(match({}, done, null)).toBeNull();
+  });
+});
+
+describe('a Lightning payment is completed only with proof', () => {
+  const wrong = { preimage: '00'.repeat(32) };
+
+  test('a preimage that hashes to the payment hash is one', () => {
+    expect(transition(pending, done)).toMatchObject({
+      status: 'completed',
+      preimage: done.preimage,
+    });
+    expect(unproven).toEqual([]);
+  });
+
+  test('a preimage that does not fit keeps the payment pending, and is told of', () => {
+    for (const change of [wrong, { preimage: null }, { preimage: 'not hex' }, { preimage: '' }]) {
+      unproven = [];
+      const shown = { ...done, ...change };
+      expect(transition(pending, shown)).toBeNull();
+      expect(unproven).toEqual([shown]);
+    }
+  });
+
+  test('the hash that the row knows counts where the node does not say one; without any there is no proof', () => {
+    expect(transition(pending, { ...done, hash: null })).toMatchObject({ status: 'completed' });
+    expect(transition({ ...pending, hash: null }, { ...done, hash: null })).toBeNull();
+  });
+
+  test('what is first heard of as completed without proof becomes a pending payment', () => {
+    expect(transition(null, { ...done, ...wrong })).toEqual({
+      ...done,
+      status: 'pending',
+      statusMsg: 'not proven by the node',
+      preimage: null,
+      finalizedAtMs: null,
+    });
+    expect(unproven).toHaveLength(1);
+    expect(transition(null, done)).toEqual(done);
+  });
+
+  test('it may still be proven afterwards', () => {
+    const first = transition(null, { ...done, ...wrong });
+    expect(transition(first, done)).toMatchObject({ status: 'completed', preimage: done.preimage });
+  });
+
+  test('a completed payment needs no proof again: what knows less changes nothing and is not told of', () => {
+    expect(transition(done, { ...done, preimage: null })).toBeNull();
+    expect(unproven).toEqual([]);
+  });
+
+  test('on-chain payments and notes of waived fees have none to show', () => {
+    for (const change of [{ rail: 'onchain' }, { direction: 'info' }] as const) {
+      const shown = { ...done, ...change, hash: null, preimage: null };
+      expect(transition({ ...pending, ...change, hash: null }, shown)).toMatchObject({
+        status: 'completed',
+      });
+    }
+  });
+
+  test('received, it holds at least the invoiced amount, with what was taken as fees', () => {
+    const invoiced = samplePayment(1, { direction: 'inbound', amountMsat: 1000n });
+    const received = (amountMsat: bigint, feesMsat: bigint) =>
+      sampleDone(1, { direction: 'inbound', amountMsat, feesMsat });
+    expect(transition(invoiced, received(999n, 0n))).toBeNull();
+    expect(transition(invoiced, received(989n, 10n))).toBeNull();
+    expect(unproven).toHaveLength(2);
+    expect(transition(invoiced, received(1000n, 0n))).toMatchObject({ status: 'completed' });
+    expect(transition(invoiced, received(990n, 10n))).toMatchObject({ amountMsat: 990n });
+    expect(transition(invoiced, received(2000n, 0n))).toMatchObject({ amountMsat: 2000n });
+    const open = { ...invoiced, amountMsat: null };
+    expect(transition(open, received(1n, 0n))).toMatchObject({ amountMsat: 1n });
+  });
+
+  test('an AMP receipt proves each part by its own hash, and shows no preimage', () => {
+    const preimages = ['11'.repeat(32), '22'.repeat(32)];
+    const parts = preimages.map((preimage) => ({
+      preimage,
+      hash: bytesToHex(sha256(hexToBytes(preimage))),
+    }));
+    const set = samplePayment(1, { direction: 'inbound' });
+    const received = sampleDone(1, { direction: 'inbound', preimage: null });
+    const [first, second] = parts;
+    if (!first || !second) throw new Error('two parts');
+    expect(transition(set, received, parts)).toMatchObject({
+      status: 'completed',
+      hash: set.hash,
+      preimage: null,
+    });
+    expect(transition(set, received, [first, { ...second, preimage: first.preimage }])).toBeNull();
+    expect(transition(set, received, [])).toBeNull();
+    expect(unproven).toHaveLength(2);
+  });
+});
+
+describe('what a payment shows', () => {
+  test('no preimage until it is completed, whatever the node says', () => {
+    const early = { preimage: done.preimage };
+    expect(transition(null, { ...pending, ...early })).toMatchObject({ preimage: null });
+    expect(transition(pending, { ...pending, ...early, statusMsg: 'in flight' })).toMatchObject({
+      preimage: null,
+    });
+    expect(transition(pending, { ...failed, ...early })).toMatchObject({ preimage: null });
+    expect(transition(null, { ...failed, ...early })).toMatchObject({ preimage: null });
+  });
+
+  test('its own index, creation and note, and what the node does not know', () => {
+    const own = samplePayment(1, {
+      personalNote: 'mine',
+      message: 'hi',
+      invoice: 'lnbc1',
+      txid: 'aa',
+    });
+    const shown = sampleDone(1, {
+      index: paymentIndex(77, idOf(own)),
+      createdAtMs: 77,
+      personalNote: 'theirs',
+    });
+    expect(transition(own, shown)).toMatchObject({
+      index: own.index,
+      createdAtMs: own.createdAtMs,
+      personalNote: 'mine',
+      message: 'hi',
+      invoice: 'lnbc1',
+      txid: 'aa',
+      status: 'completed',
+    });
+  });
+
+  test('nothing new is no change', () => {
+    expect(transition(pending, { ...pending, updatedAtMs: 99 })).toBeNull();
+    expect(transition(done, done)).toBeNull();
+  });
+});
+
+describe('terminal stays terminal', () => {
+  const moves = [
+    [done, failed],
+    [done, pending],
+    [failed, done],
+    [failed, pending],
+  ] as const;
+  for (const [from, to] of moves) {
+    test(`${from.status} is never left for ${to.status}`, () => {
+      expect(() => transition(from, to)).toThrow(TerminalStateLeft);
+      expect(rulesOf(false).transition(from, { payment: to, attempt: null })).toBeNull();
+    });
+  }
+
+  test('what ended a payment, and when, does not change afterwards', () => {
+    const again = { ...failed, statusMsg: 'another reason', finalizedAtMs: 99, amountMsat: 2000n };
+    expect(transition(failed, again)).toMatchObject({
+      statusMsg: failed.statusMsg,
+      finalizedAtMs: failed.finalizedAtMs,
+    });
+  });
+});
+
+/** A script of sends of one payment hash: how each attempt of the node ends, and who makes it. */
+const attempts = fc.array(fc.record({ outside: fc.boolean() }), { minLength: 1, maxLength: 6 });
+
+test('each row ends as its own attempt ended, in whatever order and however often attempts are shown', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      attempts,
+      fc.boolean(),
+      fc.infiniteStream(fc.nat()),
+      async (script, lastSucceeds, choices) => {
+        const store = openSqliteStore(':memory:');
+        const pick = (below: number) => Number(choices.next().value ?? 0) % below;
+        /** What each attempt of the node has been, oldest first; the number is its place. */
+        const shown: Payment[] = [];
+        const rows = new Map<string, number>();
+        const at = (ms: number) => ({
+          createdAtMs: ms,
+          updatedAtMs: ms,
+          index: paymentIndex(ms, idOf(pending)),
+        });
+        const show = (attempt: number) => {
+          const payment = shown[attempt - 1];
+          if (!payment) throw new Error(`no attempt ${attempt}`);
+          return observe(store, [payment], { journaled: true, attempt });
+        };
+        const showEarlier = async () => {
+          for (let times = pick(4); times > 0 && shown.length > 0; times--) {
+            await show(1 + pick(shown.length));
+          }
+        };
+        for (const [position, { outside }] of script.entries()) {
+          const isLast = position === script.length - 1;
+          const began = at(100 * (position + 1));
+          const attempt = shown.length + 1;
+          if (!outside) {
+            const own = samplePayment(1, began);
+            await store.spends.begin(WALLET, newSpend(own, { afterAttempt: shown.length }), fits);
+            rows.set(own.index, attempt);
+          }
+          await showEarlier();
+          // The node has creation times of its own.
+          const atNode = at(began.createdAtMs + 1 + pick(50));
+          shown.push(samplePayment(1, atNode));
+          if (pick(2) === 0) await show(attempt);
+          await showEarlier();
+          shown[attempt - 1] =
+            isLast && lastSucceeds ? sampleDone(1, atNode) : sampleFailed(1, atNode);
+          await show(attempt);
+          await showEarlier();
+        }
+        for (const [index, attempt] of rows) {
+          const row = await store.journal.get(WALLET, index as Payment['index']);
+          expect(row?.status).toBe(shown[attempt - 1]?.status);
+        }
+        const all = await store.journal.updatedAfter(WALLET, null, 100);
+        expect(all).toHaveLength(shown.length);
+        expect(all.every(isFinal)).toBe(true);
+        expect(await store.spends.unfinished(WALLET)).toEqual([]);
+        await store.close();
+      },
+    ),
+    { numRuns: 100 },
+  );
+}, 120_000);

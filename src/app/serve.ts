@@ -113,9 +113,9 @@ async function start(mode: 'serve' | 'dev', given: Config, undo: (() => void)[])
     measured: measuredNodes(metrics, elapsedMs),
   });
   const { sandbox } = nodes;
+  const data = await careForData(config.dataDir, log);
   const dispatcher = openDispatcher(config, { store, log, metrics });
   const guard = await openStoreGuard(store.identity, marker, log);
-  const data = await careForData(config.dataDir, log);
   const unproven = new Set<string>();
   const wallets = openWallets(config, {
     store,

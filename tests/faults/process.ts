@@ -67,6 +67,16 @@ export function startProcess(
   };
 }
 
+/** Runs the binary to its end. */
+export async function runCommand(
+  args: readonly string[],
+  options: Parameters<typeof startProcess>[1] = {},
+): Promise<{ code: number; output: string }> {
+  const process = startProcess(args, options);
+  const code = await process.exit();
+  return { code, output: process.log() };
+}
+
 /** Waits for a minute at most. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let round = 0; round < 1200; round++) {

@@ -232,7 +232,10 @@ export interface SpendStore {
   unfinished(walletId: string): Promise<Spend[]>;
   /** Wallets with at least one such send. */
   wallets(): Promise<string[]>;
-  /** Reserves for something that is no payment, such as a channel's fee, under a name of its own. */
+  /**
+   * Reserves for something that is no payment, such as a channel's fee, under a name of its own. Reserves nothing more
+   * once the name's cost was settled: what it stands for happens once.
+   */
   reserve(
     walletId: string,
     name: string,

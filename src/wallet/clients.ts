@@ -168,12 +168,24 @@ export function updateClient(
 
 /**
  * Revokes a client and its descendants for ever; their requests in progress end (contract, revoke_client). It holds as
- * soon as it is stored: the node's tokens never left the sidecar, and are ended as soon as the node can be reached.
+ * soon as it is stored: the node's tokens never left the sidecar, and are ended as soon as the node can be reached. It
+ * is named in the key's row before that, so that a repeat after a crash returns the client it has revoked.
  */
-export function revokeClient(session: Session, clientPk: string): Promise<ClientInfoJson> {
+export function revokeClient(
+  session: Session,
+  clientPk: string,
+  names: EffectNames,
+): Promise<ClientInfoJson> {
   return session.locks.run('clients', async () => {
     const nowMs = session.node.clock.now();
     const granter = await granterOf(session);
+    const before = await session.store.clients.find(clientPk);
+    if (names.earlier('revocation') !== null && before && before.revokedAtMs !== null) {
+      await endTokens(session);
+      return withBudget(session, before);
+    }
+    requireReach(granter, requireActive(session, ownClient(session, before)));
+    await names.kept('revocation', () => 'yes');
     const { records } = await session.store.clients.change(session.userPk, (all) => {
       const target = requireActive(
         session,
@@ -217,6 +229,10 @@ async function withBudget(session: Session, client: Client): Promise<ClientInfoJ
   );
   const json: BudgetJson | null = budget && encodeBudget(budget, spentMsat, nowMs);
   return encodeClient(client, json);
+}
+
+function ownClient({ userPk }: Session, record: ClientRecord | null): ClientRecord | undefined {
+  return record?.walletId === userPk ? record : undefined;
 }
 
 function requireActive(session: Session, record: ClientRecord | undefined): ClientRecord {

@@ -183,8 +183,8 @@ export const clientRoutes = [
       body: { client_pk: exampleClient.client_pk },
       response: { client: exampleClient },
     },
-    handler: async ({ session }, { body }) => ({
-      client: await revokeClient(session, body.client_pk),
+    handler: async ({ session, names }, { body }) => ({
+      client: await revokeClient(session, body.client_pk, names),
     }),
   }),
   route({

@@ -150,7 +150,7 @@ describe('an update is narrowed first and widened last', () => {
     });
     world.fake.issue = async () => undefined;
     // It works on meanwhile, since the sidecar checks the narrower grant, whatever else is ended.
-    await revokeClient(owner, (await make(['receive'])).pk);
+    await revokeClient(owner, (await make(['receive'])).pk, randomNames);
     expect((await record(client.pk)).token).toEqual(wide);
     expect([...world.fake.living]).toEqual([wide?.id ?? '']);
     await updateClient(owner, client.pk, grant('receive'));
@@ -245,7 +245,7 @@ describe('descendants', () => {
   test('are revoked with their ancestor, and their sessions end', async () => {
     const { parent, child, grandchild } = await family();
     const other = await make(['receive']);
-    await revokeClient(owner, parent.pk);
+    await revokeClient(owner, parent.pk, randomNames);
     for (const { pk, session, credentials } of [parent, child, grandchild]) {
       expect((await record(pk)).revokedAtMs).not.toBeNull();
       expect(session.ended.aborted).toBe(true);
@@ -285,7 +285,7 @@ describe('a client', () => {
     const longer = await make(['receive']);
     for (const { pk } of [stronger, longer]) {
       await expect(update(holder.session, pk, { label: 'x' })).rejects.toMatchObject(forbidden);
-      await expect(revokeClient(holder.session, pk)).rejects.toMatchObject(forbidden);
+      await expect(revokeClient(holder.session, pk, randomNames)).rejects.toMatchObject(forbidden);
       expect((await record(pk)).revokedAtMs).toBeNull();
     }
     const wider = update(holder.session, holder.pk, grant('full'));
@@ -293,7 +293,7 @@ describe('a client', () => {
     const forEver = update(holder.session, holder.pk, { expiresAtMs: null });
     await expect(forEver).rejects.toMatchObject(forbidden);
     const weaker = await make(['receive'], { expiresAtMs: 1_900_000 });
-    await revokeClient(holder.session, weaker.pk);
+    await revokeClient(holder.session, weaker.pk, randomNames);
     expect(weaker.session.ended.aborted).toBe(true);
   });
 
@@ -303,7 +303,9 @@ describe('a client', () => {
     await expect(update(holder.session, free.pk, grant('receive'))).rejects.toMatchObject(
       forbidden,
     );
-    await expect(revokeClient(holder.session, free.pk)).rejects.toMatchObject(forbidden);
+    await expect(revokeClient(holder.session, free.pk, randomNames)).rejects.toMatchObject(
+      forbidden,
+    );
   });
 
   test('hears of its change and of its end at once, in every session', async () => {
@@ -318,7 +320,7 @@ describe('a client', () => {
     slow.resolve();
     await updating;
     const before = heard;
-    await revokeClient(owner, client.pk);
+    await revokeClient(owner, client.pk, randomNames);
     expect(heard).toBeGreaterThan(before);
     expect(client.session.ended.reason).toMatchObject({ kind: 'unauthenticated' });
   });
@@ -328,14 +330,14 @@ describe('a client', () => {
     const other = await make(['receive']);
     const { token } = await record(client.pk);
     world.fake.revoke = () => Promise.reject(unreachable());
-    await revokeClient(owner, client.pk);
+    await revokeClient(owner, client.pk, randomNames);
     expect(client.session.ended.aborted).toBe(true);
     await expect(wallets.open(client.credentials)).rejects.toMatchObject({
       kind: 'unauthenticated',
     });
     expect(await record(client.pk)).toMatchObject({ token: null, endedTokenIds: [token?.id] });
     world.fake.revoke = async () => undefined;
-    await revokeClient(owner, other.pk);
+    await revokeClient(owner, other.pk, randomNames);
     expect((await record(client.pk)).endedTokenIds).toEqual([]);
     expect(world.fake.living.size).toBe(0);
   });
@@ -390,7 +392,7 @@ describe('a repeat with the same names', () => {
 
   test('for a client that was revoked meanwhile finds none, and makes no other', async () => {
     const { client } = await createClient(owner, request(['receive']), await names());
-    await revokeClient(owner, client.clientPk);
+    await revokeClient(owner, client.clientPk, randomNames);
     const again = createClient(owner, request(['receive']), await names());
     await expect(again).rejects.toMatchObject({ kind: 'notFound' });
     expect(await world.store.clients.list(WALLET)).toHaveLength(1);

@@ -280,7 +280,7 @@ describe('before the node is asked, an error leaves nothing and says that nothin
   test('when the credential ends meanwhile', async () => {
     const { clientPk, session } = await clientOf(['send']);
     world.fake.newestAttempt = async () => {
-      await revokeClient(owner, clientPk);
+      await revokeClient(owner, clientPk, randomNames);
       return 0;
     };
     await claim(clientPk);
@@ -392,7 +392,7 @@ describe('after the node was asked, every error says that it is not known what w
   test('when the credential ends during the wait', async () => {
     const { clientPk, session } = await clientOf(['send']);
     const context = contextOf(session, {
-      onSent: () => void revokeClient(owner, clientPk),
+      onSent: () => void revokeClient(owner, clientPk, randomNames),
     });
     const error = await errorOf(context, planOf(silence), sendAndWait);
     const [spend] = await unfinished();

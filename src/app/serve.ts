@@ -65,6 +65,8 @@ const STOP_MS = { waits: 100, requests: 1500, feeds: 300, webhooks: 1500, node: 
  * MarkerUnreadable and StoreUnusable, with a sentence that names the flag or the path.
  */
 export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
+  // What this process makes is for its user alone.
+  process.umask(0o077);
   const given = configOf(mode, flags);
   const undo: (() => void)[] = [];
   try {
@@ -350,7 +352,8 @@ function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<str
   const { host } = config.listen;
   const names = ['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host];
   const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
-  return new Set([...own, new URL(sidecarUrl).host, ...config.allowHosts]);
+  const further = config.allowHosts.flatMap((name) => [name, `${name}:${port}`]);
+  return new Set([...own, new URL(sidecarUrl).host, ...further]);
 }
 
 function fileIn(config: Config, name: string): string {

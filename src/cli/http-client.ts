@@ -44,7 +44,10 @@ const NO_COOKIE =
   'Give --client-credentials-path, or name the data directory of the sidecar on this machine with --data-dir, so that its cookie is found.';
 
 /** Bun's fetch obeys these for loopback too. */
-const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+const PROXIES = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [
+  name,
+  name.toUpperCase(),
+]);
 
 const errorJson = z.object({ code: z.int(), msg: z.string() });
 

@@ -97,7 +97,7 @@ export class WalletSidecar {
    *
    * Needs the root seed and no Authorization header. Must be done once before any other node endpoint works; repeating it does nothing.
    *
-   * Needs the root seed and no Authorization header; the cookie is accepted there too.
+   * Needs the root seed and no Authorization header; with --require-auth, the cookie.
    */
   signup(request: SignupRequest = {}, options?: CallOptions): Promise<void> {
     return this.#transport.put('/v2/node/signup', request, options);
@@ -110,7 +110,7 @@ export class WalletSidecar {
    *
    * Verifies the signed list of releases and provisions those missing. Idempotent.
    *
-   * Needs the root seed and no Authorization header; the cookie is accepted there too.
+   * Needs the root seed and no Authorization header; with --require-auth, the cookie.
    */
   provision(options?: CallOptions): Promise<void> {
     return this.#transport.put('/v2/node/provision', {}, options);

@@ -91,6 +91,8 @@ interface RouteFacts {
   readonly mediaType?: string;
   /** The client whose secret a good answer holds: such an answer is kept sealed, and only while the client lives. */
   readonly secretOf?: (body: unknown) => string | null;
+  /** The permission that a kept answer needs, where the access names several. */
+  readonly permissionOf?: (answer: unknown) => Permission;
   /** The errors of its own, beyond those of every route. */
   readonly errors?: readonly ErrorName[];
   readonly example: RouteExample;

@@ -2,9 +2,10 @@ import type { Context } from 'hono';
 import { isActive } from '../model/client.ts';
 import { ApiError, rejected } from '../model/errors.ts';
 import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-names.ts';
-import type { Session } from '../wallet/session.ts';
+import { grantSignal } from '../wallet/grant-signal.ts';
+import { requirePermission, type Session } from '../wallet/session.ts';
 import type { AppEnv } from './env.ts';
-import { grantSignal } from './middleware/grant-signal.ts';
+import { requireAccess } from './middleware/authenticate.ts';
 import {
   fingerprint,
   type IdempotentRequests,
@@ -66,7 +67,7 @@ function runOnce(
   const scope = { walletId: session.userPk, caller: session.caller.id, key };
   const requestWith = (names: EffectNames) =>
     new HandledRequest(runner, route, context, session, { key, names });
-  const { secretOf } = route;
+  const { secretOf, permissionOf } = route;
   return runner.idempotent.run({
     scope,
     fingerprint: fingerprint(route.method, route.path, input.body ?? null, input.query ?? null),
@@ -78,10 +79,14 @@ function runOnce(
       const client = await store.clients.find(clientPk);
       return client !== null && isActive(client, session.node.clock.now());
     },
+    requireGrant: (body) => {
+      if (permissionOf) requirePermission(session, permissionOf(JSON.parse(body)));
+    },
     ready: () => session.resolver.ready(),
     execute: async (effect) => {
       const names = keyedNames(scope, effect, {
         identity: store.identity,
+        sealKey: session.caller.sealKey,
         keys: store.idempotency,
       });
       return outcomeOf(await route.handler(requestWith(names), input));
@@ -125,7 +130,10 @@ class HandledRequest implements RequestContext {
     this.#context.env?.timeout?.(request, 0);
     // With a key, the outcome is kept for a repeat even when the client has gone away.
     const gone = this.idempotencyKey === null ? [request.signal] : [];
-    const granted = this.session ? [grantSignal(this.session, this.#route.access)] : [];
+    const { session } = this;
+    const granted = session
+      ? [grantSignal(session, () => requireAccess(session, this.#route.access))]
+      : [];
     this.#signal = AbortSignal.any([...gone, ...granted, this.#stopping]);
     return this.#signal;
   }

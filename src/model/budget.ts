@@ -21,7 +21,7 @@ export interface Budget {
 
 /** A budget in a request (decisions section 7). */
 export const budgetInput = z
-  .object({
+  .strictObject({
     amount: positiveAmountInput,
     period: z.enum(BUDGET_PERIODS),
     max_payment: positiveAmountInput.nullish(),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { NETWORKS, type Network } from '../codecs/network.ts';
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
-const token = z.string().regex(/^[0-9a-f]{2,8192}$/);
+const token = z.string().regex(/^(?:[0-9a-f]{2}){1,4096}$/);
 /** Base URL of LND's REST interface. */
 const lndUrl = z.url({ protocol: /^https$/ });
 /** The node's self-signed certificate (PEM), then the only one accepted; null trusts the system's authorities. */
@@ -77,21 +77,21 @@ export function encodeNodeCredentials(
 /** Reads a credentials string, with or without padding; null when it is none. Never says which part is wrong. */
 export function decodeCredentials(text: string): Credentials | null {
   try {
+    const bare = text.replace(/={1,2}$/, '');
     const json: unknown = JSON.parse(
-      new TextDecoder('utf-8', { fatal: true }).decode(
-        base64urlnopad.decode(text.replace(/={1,2}$/, '')),
-      ),
+      new TextDecoder('utf-8', { fatal: true }).decode(base64urlnopad.decode(bare)),
     );
-    return read(json);
+    return read(json, bare);
   } catch {
     return null;
   }
 }
 
-function read(json: unknown): Credentials | null {
+/** A credential has one spelling, the one that was given out: `text` must be it. */
+function read(json: unknown, text: string): Credentials | null {
   const client = clientShape.safeParse(json);
   if (client.success) {
-    return { client: { client: client.data.client, secret: client.data.secret }, node: null };
+    return isSpelt(client.data, text) ? { client: clientOf(client.data), node: null } : null;
   }
   const configured = nodeShape.safeParse(json);
   if (configured.success) {
@@ -99,14 +99,23 @@ function read(json: unknown): Credentials | null {
     const { kind, url, cert, pk, network } = node;
     return { client: null, node: { kind, url, cert, nodePk: pk, network, token } };
   }
-  const { node, ...first } = firstShape.parse(json);
+  const parsed = firstShape.parse(json);
+  const { node, ...first } = parsed;
   return {
-    client: { client: first.client, secret: first.secret },
+    client: isSpelt(parsed, text) ? clientOf(first) : null,
     node:
       node.kind === 'sandbox'
         ? null
         : { ...node, nodePk: null, network: null, token: first.secret },
   };
+}
+
+function clientOf({ client, secret }: ClientCredentials): ClientCredentials {
+  return { client, secret };
+}
+
+function isSpelt(read: unknown, text: string): boolean {
+  return encode(read) === text;
 }
 
 function encode(json: unknown): string {

@@ -193,12 +193,16 @@ export interface NodeChannels {
   /** Most that opening a channel of that value would cost in on-chain fees now. */
   openFeeBoundMsat(valueMsat: bigint): Promise<bigint>;
   /**
-   * Exactly one channel for a user channel id. Throws `refused` rather than pay more than `maxFeeMsat` in on-chain
+   * Exactly one channel for a user channel id; the same id with another value is `refused`. Throws `refused` rather than pay more than `maxFeeMsat` in on-chain
    * fees; null is no limit. `feeMsat` is null where the node does not tell it.
    */
-  openChannel(
-    command: OpenChannelCommand,
-  ): Promise<{ channelId: string; userChannelId: string; feeMsat: bigint | null }>;
+  openChannel(command: OpenChannelCommand): Promise<{
+    channelId: string;
+    userChannelId: string;
+    feeMsat: bigint | null;
+    /** False where the channel of that id was there before. */
+    isNew: boolean;
+  }>;
   /** Most that closing the channel would cost this wallet in on-chain fees now. Throws `notFound`. */
   closeFeeBoundMsat(channelId: string): Promise<bigint>;
   /** Closes cooperatively, for at most `maxFeeMsat` (null: no limit). Throws `notFound`. */

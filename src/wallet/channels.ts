@@ -1,6 +1,5 @@
 import { hex } from '@scure/base';
 import { isApiError } from '../model/errors.ts';
-import type { NodeChannels } from '../nodes/node.ts';
 import { requireWithinBudget } from './budget.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
@@ -10,9 +9,9 @@ const FEE_HEADROOM = 2n;
 
 /**
  * Opens a channel, once for its user channel id. Its on-chain fee counts towards a client's budget and is bounded
- * before anything is signed (decisions section 7).
+ * before anything is signed (decisions section 7). Throws with `data.sent`.
  */
-export async function openChannel(
+export function openChannel(
   session: Session,
   request: { readonly valueMsat: bigint; readonly userChannelId: string | null },
   names: EffectNames,
@@ -20,76 +19,119 @@ export async function openChannel(
   const channels = nodeGroup(session, 'channels');
   const userChannelId = request.userChannelId ?? hex.encode(names.bytes('channel').slice(0, 16));
   const { valueMsat } = request;
-  return withinBudget(
-    session,
-    `open_${userChannelId}`,
-    () => channels.openFeeBoundMsat(valueMsat),
-    (maxFeeMsat) => channels.openChannel({ valueMsat, userChannelId, maxFeeMsat }),
-  );
+  return session.locks.run(`open_${userChannelId}`, async () => {
+    const fee = await reserveFee(session, names, 'opening', () =>
+      channels.openFeeBoundMsat(valueMsat),
+    );
+    const opened = await fee.spend((maxFeeMsat) =>
+      channels.openChannel({ valueMsat, userChannelId, maxFeeMsat }),
+    );
+    // A channel that was there before cost nothing now, unless this very request has opened it.
+    if (opened.isNew || fee.isRepeat) await fee.settle(opened.feeMsat);
+    else await fee.giveBack();
+    return opened;
+  });
 }
 
 /**
- * Closes a channel cooperatively; its fee counts towards a client's budget. What it may cost is kept under the
- * request's key before the node is asked: a repeat that finds no such channel any more has closed it, at that cost.
+ * Closes a channel cooperatively; its fee counts towards a client's budget. A repeat of a request that finds no such
+ * channel any more has closed it, at no more than was reserved. Throws with `data.sent`.
  */
-export async function closeChannel(
+export function closeChannel(
   session: Session,
   channelId: string,
   names: EffectNames,
 ): Promise<void> {
-  const channels: NodeChannels = nodeGroup(session, 'channels');
-  const name = `close_${channelId}`;
-  const earlier = names.earlier('closing');
-  try {
-    const boundMsat = await channels.closeFeeBoundMsat(channelId);
-    await names.kept('closing', () => `${boundMsat}`);
-    await withinBudget(
-      session,
-      name,
-      async () => boundMsat,
-      (maxFeeMsat) => channels.closeChannel(channelId, { maxFeeMsat }),
-    );
-  } catch (error) {
-    if (earlier !== null && isApiError(error, 'notFound')) {
-      await session.store.spends.settle(session.userPk, name, BigInt(earlier));
-      return;
+  const channels = nodeGroup(session, 'channels');
+  return session.locks.run(`close_${channelId}`, async () => {
+    const isRepeat = names.earlier('closing') !== null;
+    try {
+      const fee = await reserveFee(session, names, 'closing', () =>
+        channels.closeFeeBoundMsat(channelId),
+      );
+      const closed = await fee.spend((maxFeeMsat) =>
+        channels.closeChannel(channelId, { maxFeeMsat }),
+      );
+      await fee.settle(closed.feeMsat);
+    } catch (error) {
+      if (isRepeat && isApiError(error, 'notFound')) return;
+      throw error;
     }
-    // After a storage error it may be closed.
-    if (wasRefused(error) && !isApiError(error, 'overCapacity')) await names.forget();
-    throw error;
-  }
+  });
 }
 
-/** Reserves the bound, acts, and puts the true fee in its place; what is not known to have failed stays reserved. */
-async function withinBudget<T extends { readonly feeMsat: bigint | null }>(
+/** A fee on chain that is held back from the caller's budget. */
+interface ReservedFee {
+  /** Whether an earlier run of the request has reserved it. */
+  readonly isRepeat: boolean;
+  /** Asks the node. What it refused is given back; what is not known to have failed stays reserved. */
+  spend<T>(act: (maxFeeMsat: bigint | null) => Promise<T>): Promise<T>;
+  /** Puts the true fee in its place; null where the node does not tell it. */
+  settle(feeMsat: bigint | null): Promise<void>;
+  giveBack(): Promise<void>;
+}
+
+/** Reserves under a name of this request alone, since another one must not take its place or give it back. */
+async function reserveFee(
   session: Session,
-  name: string,
+  names: EffectNames,
+  purpose: 'opening' | 'closing',
   bound: () => Promise<bigint>,
-  act: (maxFeeMsat: bigint | null) => Promise<T>,
-): Promise<T> {
-  await session.resolver.ready();
-  if (!session.hasBudget()) return act(null);
-  const { store, userPk, guard, node } = session;
-  guard.requireTrusted();
-  const maxFeeMsat = (await bound()) * FEE_HEADROOM;
-  const reservation = {
-    clientPk: session.caller.id,
-    amountMsat: maxFeeMsat,
-    nowMs: node.clock.now(),
+): Promise<ReservedFee> {
+  const { store, userPk, guard, node, caller } = session;
+  const name = `${purpose}_${caller.id}_${hex.encode(names.bytes(purpose))}`;
+  const isRepeat = names.earlier(purpose) !== null;
+  const hasBudget = session.hasBudget();
+  const boundMsat = await beforeAsking(async () => {
+    await session.resolver.ready();
+    if (!hasBudget) {
+      await names.kept(purpose, () => 'unbounded');
+      return null;
+    }
+    guard.requireTrusted();
+    const mostMsat = BigInt(
+      await names.kept(purpose, async () => `${(await bound()) * FEE_HEADROOM}`),
+    );
+    const reservation = { clientPk: caller.id, amountMsat: mostMsat, nowMs: node.clock.now() };
+    await store.spends.reserve(userPk, name, reservation, requireWithinBudget);
+    await guard.keepUp();
+    return mostMsat;
+  });
+  const settle = async (costMsat: bigint) => {
+    if (boundMsat !== null) await store.spends.settle(userPk, name, costMsat);
   };
-  await store.spends.reserve(userPk, name, reservation, requireWithinBudget);
-  await guard.keepUp();
-  let done: T;
+  return {
+    isRepeat,
+    async spend(act) {
+      try {
+        return await act(boundMsat);
+      } catch (error) {
+        if (!isApiError(error)) throw error;
+        const sent = wasRefused(error) ? 'no' : 'unknown';
+        // What an earlier run of the request has done is not undone by this one's refusal.
+        if (sent === 'no' && !isRepeat) {
+          await settle(0n);
+          await names.forget();
+        }
+        throw error.with({ sent });
+      }
+    },
+    settle: (feeMsat) => settle(feeMsat ?? boundMsat ?? 0n),
+    giveBack: () => settle(0n),
+  };
+}
+
+async function beforeAsking<T>(work: () => Promise<T>): Promise<T> {
   try {
-    done = await act(maxFeeMsat);
+    return await work();
   } catch (error) {
-    if (wasRefused(error)) await store.spends.settle(userPk, name, 0n);
-    throw error;
+    throw isApiError(error) ? error.with({ sent: 'no' }) : error;
   }
-  if (done.feeMsat !== null) await store.spends.settle(userPk, name, done.feeMsat);
-  return done;
 }
 
 function wasRefused(error: unknown): boolean {
-  return isApiError(error) && !error.outcomeUnknown && !isApiError(error, 'internal');
+  // After a storage error it may have happened.
+  return (
+    isApiError(error) && !error.outcomeUnknown && !isApiError(error, 'internal', 'overCapacity')
+  );
 }

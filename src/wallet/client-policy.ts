@@ -65,17 +65,47 @@ export function requireReach(granter: Granter, target: ClientRecord): void {
   const beyond = permissionsOf(target).find(
     (permission) => !granter.permissions.includes(permission),
   );
-  const unbounded = target.budgetState === 'set' ? undefined : permissionsOf(target).find(spends);
-  if (granter.budgetState === 'set' && unbounded !== undefined) {
+  const spending = permissionsOf(target).find(spends);
+  const isSelf = target.clientPk === granter.clientPk;
+  if (granter.budgetState === 'set' && !isSelf && spending !== undefined) {
     throw forbidden(
-      'This client spends without a budget and these credentials have one, so they cannot change or revoke it: ask the wallet owner.',
-      { permission: unbounded },
+      'These credentials have a budget, so they cannot change or revoke a client that spends: ask the wallet owner.',
+      { permission: spending },
     );
   }
   if (beyond === undefined && !outlives(target.expiresAtMs, granter.expiresAtMs)) return;
   throw forbidden(
     'This client holds more than these credentials do, so they cannot change or revoke it: ask the wallet owner.',
     beyond === undefined ? { expires_at: granter.expiresAtMs } : { permission: beyond },
+  );
+}
+
+/**
+ * Throws `forbidden` where a client would widen one that is not its own descendant: that one would keep what it was
+ * given when the granter falls.
+ */
+export function requireNoGift(
+  granter: Granter,
+  before: ClientRecord,
+  after: ClientRecord,
+  {
+    records,
+    changesBudget,
+  }: {
+    readonly records: readonly ClientRecord[];
+    readonly changesBudget: boolean;
+  },
+): void {
+  const { clientPk } = granter;
+  if (clientPk === null) return;
+  if (descendantsOf(records, clientPk).some((one) => one.clientPk === before.clientPk)) return;
+  const held = permissionsOf(before);
+  const wider = permissionsOf(after).find((permission) => !held.includes(permission));
+  const freer = changesBudget && before.budgetState === 'set';
+  if (wider === undefined && !outlives(after.expiresAtMs, before.expiresAtMs) && !freer) return;
+  throw forbidden(
+    'These credentials can widen only clients that they created: ask the wallet owner.',
+    { permission: wider ?? 'update_client' },
   );
 }
 

@@ -2,6 +2,7 @@ import type { ClientRecord, Grant } from '../model/client.ts';
 import { isApiError, refused } from '../model/errors.ts';
 import { permissionsOf, sameReach } from './client-policy.ts';
 import type { EffectNames } from './effect-names.ts';
+import { endedCredentials } from './live-clients.ts';
 import { nodeGroup, type Session } from './session.ts';
 
 /** A token of the node as a client's record keeps it. */
@@ -89,20 +90,29 @@ export async function endTokens(session: Session): Promise<void> {
  * Replaces a token that its client's holder has too, as the first version gave it out: from then on the old one opens
  * nothing at the node. Throws where the node's owner token cannot make another.
  */
-export async function replaceExposedToken(
-  session: Session,
-  record: ClientRecord,
-): Promise<ClientRecord> {
-  const old = record.token;
-  const token = await issueToken(session, record, record.expiresAtMs, null);
-  if (old) await nodeGroup(session, 'tokens').revoke(old.id);
-  const after = { ...record, token };
-  await session.store.clients.change(record.walletId, () => ({
-    records: [after],
-    budgets: [],
-    forgetOutcomesOf: [],
-  }));
-  return after;
+export function replaceExposedToken(session: Session, clientPk: string): Promise<ClientRecord> {
+  return session.locks.run('clients', async () => {
+    const { clients } = session.store;
+    const before = await clients.find(clientPk);
+    if (!before?.token?.exposed) return requireToken(before);
+    const old = before.token;
+    const token = await issueToken(session, before, before.expiresAtMs, null);
+    await nodeGroup(session, 'tokens').revoke(old.id);
+    const { records } = await clients.change(before.walletId, (current) => ({
+      // As it stands now: it may have been revoked meanwhile.
+      records: current
+        .filter((one) => one.clientPk === clientPk && one.token?.id === old.id)
+        .map((one) => ({ ...one, token })),
+      budgets: [],
+      forgetOutcomesOf: [],
+    }));
+    return requireToken(records[0]);
+  });
+}
+
+function requireToken(record: ClientRecord | null | undefined): ClientRecord {
+  if (record?.token) return record;
+  throw endedCredentials();
 }
 
 /** Tokens at the node that carry this sidecar's mark and belong to no client that is active. */

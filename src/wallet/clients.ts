@@ -13,7 +13,7 @@ import {
 } from '../model/client.ts';
 import { encodeClientCredentials } from '../model/credentials.ts';
 import { ApiError, refused, rejected } from '../model/errors.ts';
-import { PERMISSIONS } from '../model/permissions.ts';
+import { PERMISSIONS, type Permission } from '../model/permissions.ts';
 import { type ClientUpdate, merged, narrowedFamily, revoked, withToken } from './client-family.ts';
 import {
   descendantsOf,
@@ -21,11 +21,13 @@ import {
   permissionsOf,
   requireBudgetAuthority,
   requireGrantable,
+  requireNoGift,
   requireReach,
 } from './client-policy.ts';
 import { endTokens, issueToken, renewedTokens } from './client-tokens.ts';
 import type { EffectNames } from './effect-names.ts';
-import { nodeGroup, type Session } from './session.ts';
+import { endedCredentials } from './live-clients.ts';
+import { lacking, nodeGroup, type Session } from './session.ts';
 
 /** A client to create. */
 export interface NewClient extends Grant {
@@ -76,14 +78,18 @@ export function createClient(
   names: EffectNames,
 ): Promise<{ client: Client; credentials: string }> {
   return session.locks.run('clients', async () => {
-    const granter = await granterOf(session);
-    requireGrantable(granter, request, request.expiresAtMs);
-    if (request.budget) requireBudgetAuthority(granter);
+    const records = await session.store.clients.list(session.userPk);
+    const requireGranted = (current: readonly ClientRecord[]): Granter => {
+      const granter = granterIn(current, session, 'create_client');
+      requireGrantable(granter, request, request.expiresAtMs);
+      if (request.budget) requireBudgetAuthority(granter);
+      return granter;
+    };
+    const granter = requireGranted(records);
     requireFuture(session, request.expiresAtMs);
     const secret = names.bytes('client');
     const clientPk = bytesToHex(ed25519.getPublicKey(secret));
     const credentials = encodeClientCredentials({ client: clientPk, secret: bytesToHex(secret) });
-    const records = await session.store.clients.list(session.userPk);
     const made = records.find((record) => record.clientPk === clientPk);
     if (made) return { client: requireActive(session, made), credentials };
     requireRoom(session, records);
@@ -104,11 +110,14 @@ export function createClient(
       token,
       endedTokenIds: [],
     };
-    await session.store.clients.change(session.userPk, () => ({
-      records: [record],
-      budgets: request.budget ? [{ clientPk, budget: request.budget }] : [],
-      forgetOutcomesOf: [],
-    }));
+    await session.store.clients.change(session.userPk, (current) => {
+      requireGranted(current);
+      return {
+        records: [record],
+        budgets: request.budget ? [{ clientPk, budget: request.budget }] : [],
+        forgetOutcomesOf: [],
+      };
+    });
     await session.guard.keepUp();
     return { client: record, credentials };
   });
@@ -127,27 +136,32 @@ export function updateClient(
   return session.locks.run('clients', async () => {
     const { store, userPk, node } = session;
     const nowMs = node.clock.now();
-    const granter = await granterOf(session);
-    const earlier = await store.clients.list(userPk);
-    const before = requireActive(
-      session,
-      earlier.find((one) => one.clientPk === clientPk),
-    );
-    requireReach(granter, before);
-    const after = merged(before, update);
-    if (update.grant !== undefined || update.expiresAtMs !== undefined) {
-      requireGrantable(granter, after, after.expiresAtMs);
-    }
     if (update.expiresAtMs !== undefined) requireFuture(session, update.expiresAtMs);
-    if (update.budget !== undefined) requireBudgetAuthority(granter);
-
-    const { records: narrow } = await store.clients.change(userPk, (records) => {
-      const current = requireActive(
+    const requireGranted = (records: readonly ClientRecord[]) => {
+      const granter = granterIn(records, session, 'update_client');
+      const before = requireActive(
         session,
         records.find((one) => one.clientPk === clientPk),
       );
+      const after = merged(before, update);
+      requireReach(granter, before);
+      if (update.grant !== undefined || update.expiresAtMs !== undefined) {
+        requireGrantable(granter, after, after.expiresAtMs);
+      }
+      if (update.budget !== undefined) requireBudgetAuthority(granter);
+      requireNoGift(granter, before, after, {
+        records,
+        changesBudget: update.budget !== undefined,
+      });
+      return { before, after };
+    };
+    const earlier = await store.clients.list(userPk);
+    const { after } = requireGranted(earlier);
+
+    const { records: narrow } = await store.clients.change(userPk, (records) => {
+      const current = requireGranted(records);
       return {
-        ...narrowedFamily(records, merged(current, update), current, nowMs),
+        ...narrowedFamily(records, current.after, current.before, nowMs),
         budgets: update.budget ? [{ clientPk, budget: update.budget }] : [],
       };
     });
@@ -178,20 +192,22 @@ export function revokeClient(
 ): Promise<ClientInfoJson> {
   return session.locks.run('clients', async () => {
     const nowMs = session.node.clock.now();
-    const granter = await granterOf(session);
-    const before = await session.store.clients.find(clientPk);
+    const before = ownClient(session, await session.store.clients.find(clientPk));
     if (names.earlier('revocation') !== null && before && before.revokedAtMs !== null) {
       await endTokens(session);
       return withBudget(session, before);
     }
-    requireReach(granter, requireActive(session, ownClient(session, before)));
+    const requireTarget = (all: readonly ClientRecord[]): ClientRecord => {
+      const granter = granterIn(all, session, 'revoke_client');
+      const found = all.find((one) => one.clientPk === clientPk);
+      const target = requireActive(session, found);
+      requireReach(granter, target);
+      return target;
+    };
+    requireTarget(await session.store.clients.list(session.userPk));
     await names.kept('revocation', () => 'yes');
     const { records } = await session.store.clients.change(session.userPk, (all) => {
-      const target = requireActive(
-        session,
-        all.find((one) => one.clientPk === clientPk),
-      );
-      requireReach(granter, target);
+      const target = requireTarget(all);
       const ended = [target, ...descendantsOf(all, clientPk)].map((one) => revoked(one, nowMs));
       return {
         records: ended,
@@ -208,16 +224,26 @@ export function revokeClient(
   });
 }
 
-/** What the caller itself holds now, as the store knows it. */
-async function granterOf(session: Session): Promise<Granter> {
-  const client = session.client();
-  const record = session.isOwner ? null : await session.store.clients.find(session.caller.id);
-  return {
-    clientPk: session.isOwner ? null : session.caller.id,
-    permissions: client ? permissionsOf(client) : PERMISSIONS,
-    expiresAtMs: session.isOwner ? null : (client?.expiresAtMs ?? null),
-    budgetState: record?.budgetState ?? 'none',
-  };
+/**
+ * What the caller itself holds now, by the records as they stand: while a request waited for its turn the caller may
+ * have been revoked or narrowed. Throws `unauthenticated` and `forbidden`.
+ */
+function granterIn(
+  records: readonly ClientRecord[],
+  session: Session,
+  permission: Permission,
+): Granter {
+  if (session.isOwner) {
+    const client = session.client();
+    const permissions = client ? permissionsOf(client) : PERMISSIONS;
+    return { clientPk: null, permissions, expiresAtMs: null, budgetState: 'none' };
+  }
+  const own = records.find((record) => record.clientPk === session.caller.id);
+  if (!own || !isActive(own, session.node.clock.now())) throw endedCredentials();
+  const permissions = permissionsOf(own);
+  if (!permissions.includes(permission)) throw lacking(permission);
+  const { clientPk, expiresAtMs, budgetState } = own;
+  return { clientPk, permissions, expiresAtMs, budgetState };
 }
 
 async function withBudget(session: Session, client: Client): Promise<ClientInfoJson> {

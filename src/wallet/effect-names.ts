@@ -9,7 +9,7 @@ import type { IdempotencyStore, KeyScope, StoreIdentity } from '../store/ports.t
 export interface EffectNames {
   /** Whether a repeat gets the same names. */
   readonly isKeyed: boolean;
-  /** 32 bytes for that purpose: the same for every repeat of the request, and known to this store alone. */
+  /** 32 bytes for that purpose: the same for every repeat of the request, and known only with this store and the caller's credential. */
   bytes(purpose: string): Uint8Array;
   /** What an earlier run of the request has kept for that purpose, or null. */
   earlier(purpose: string): string | null;
@@ -36,7 +36,16 @@ export const randomNames: EffectNames = {
 export function keyedNames(
   scope: KeyScope,
   effect: string | null,
-  { identity, keys }: { identity: StoreIdentity; keys: IdempotencyStore },
+  {
+    identity,
+    sealKey,
+    keys,
+  }: {
+    readonly identity: StoreIdentity;
+    /** Of the caller: a copy of the database alone must not give what was named for it. */
+    readonly sealKey: Uint8Array;
+    readonly keys: IdempotencyStore;
+  },
 ): EffectNames {
   const earlier: Readonly<Record<string, string>> = effect === null ? {} : JSON.parse(effect);
   const kept: Record<string, string> = { ...earlier };
@@ -44,7 +53,7 @@ export function keyedNames(
     isKeyed: true,
     bytes: (purpose) =>
       new Uint8Array(
-        createHmac('sha256', identity.secret)
+        createHmac('sha256', Buffer.concat([identity.secret, sealKey]))
           .update(JSON.stringify([scope.walletId, scope.caller, scope.key, purpose]))
           .digest(),
       ),

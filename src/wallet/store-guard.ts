@@ -39,7 +39,7 @@ export async function openStoreGuard(
 ): Promise<StoreGuard> {
   const before = await identity.count();
   const mark = marker.read();
-  let problem = mark === null ? null : problemOf(identity.id, before, mark);
+  let problem = problemOf(identity.id, before, mark);
   const count = await identity.advance();
   if (problem === null) await marker.write({ storeId: identity.id, count });
   else {
@@ -78,8 +78,13 @@ async function stayAhead(marker: MarkerFile, storeId: string, count: number): Pr
   await marker.write({ storeId, count: mark.count + UNCONFIRMED_LEAD });
 }
 
-function problemOf(storeId: string, count: number, mark: StoreMark): string | null {
+function problemOf(storeId: string, count: number, mark: StoreMark | null): string | null {
   const next = 'The wallet owner confirms the budgets with "wallet-sidecar clients confirm".';
+  if (mark === null) {
+    // Counted up already, so it had a marker: it is a copy, or the marker was removed.
+    if (count === 0) return null;
+    return `The marker file of the database is missing, so it may be an older copy that does not know everything that was spent. ${next}`;
+  }
   if (mark.storeId !== storeId) {
     return `The database is not the one that was used here before: that one was lost or replaced. ${next}`;
   }

@@ -253,13 +253,13 @@ export class Wallets {
       caller: { id: found.clientPk, sealKey: clientSeal(secret) },
       live,
     });
-    if (found.token?.exposed) await this.#replaceExposed(session, found);
+    if (found.token?.exposed) await this.#replaceExposed(session, found.clientPk);
     return session;
   }
 
-  async #replaceExposed(session: Session, record: ClientRecord): Promise<void> {
+  async #replaceExposed(session: Session, clientPk: string): Promise<void> {
     try {
-      this.#live.changed([await replaceExposedToken(session, record)]);
+      this.#live.changed([await replaceExposedToken(session, clientPk)]);
     } catch (error) {
       this.#options.log.warn('A client of an earlier version cannot be taken over.', { error });
       throw new ApiError(

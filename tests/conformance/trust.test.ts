@@ -143,7 +143,7 @@ function expected(route: Route, holder: Holder, requireAuth: boolean): Verdict {
   const { access } = route;
   if (access === 'public' || (access === 'sandbox' && !requireAuth)) return 'in';
   if (access === 'root_seed') {
-    return holder === 'cookie' || (holder === 'nothing' && !requireAuth) ? 'in' : 104;
+    return holder === (requireAuth ? 'cookie' : 'nothing') ? 'in' : 104;
   }
   if (holder === 'made-up' || holder === 'revoked') return 104;
   if (holder === 'nothing') return requireAuth ? 104 : 'in';

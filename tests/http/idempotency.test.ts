@@ -50,6 +50,7 @@ function run(
     sealKey: new Uint8Array(32).fill(1),
     subjectOf: () => null,
     isSubjectActive: async () => true,
+    requireGrant: () => undefined,
     ready: async () => undefined,
     execute: async (effect) => {
       runs++;

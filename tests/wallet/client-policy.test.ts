@@ -145,17 +145,19 @@ describe('reach', () => {
   });
 });
 
-test('a client with a budget does not reach one that spends without', () => {
+test('a client with a budget reaches no other client that spends, whatever the size of its budget', () => {
   const granter = client(['full'], { budgetState: 'set' });
   const reach = (change: Partial<ClientRecord>) =>
     thrown(() => requireReach(granter, target(change)));
-  for (const budgetState of ['none', 'lifted'] as const) {
+  for (const budgetState of ['none', 'set', 'lifted'] as const) {
     expect(reach({ scopes: ['send'], budgetState })).toEqual(
       forbidden({ permission: 'pay_invoice' }),
     );
   }
-  expect(reach({ scopes: ['send'], budgetState: 'set' })).toBeNull();
   expect(reach({ scopes: ['receive'] })).toBeNull();
+  expect(
+    reach({ scopes: ['send'], budgetState: 'set', clientPk: granter.clientPk ?? '' }),
+  ).toBeNull();
 });
 
 describe('descendants', () => {

@@ -367,7 +367,8 @@ describe('a repeat with the same names', () => {
     const state = await world.store.idempotency.begin(scope, 'print', 1);
     const effect = state.state === 'running' ? state.effect : null;
     const { identity, idempotency: keys } = world.store;
-    return keyedNames(scope, effect, { identity, keys });
+    const { sealKey } = owner.caller;
+    return keyedNames(scope, effect, { identity, sealKey, keys });
   };
 
   test('returns the same credentials and makes one client', async () => {

@@ -104,11 +104,16 @@ describe('all is well', () => {
     const { guard } = await start();
     expect(guard.problem()).toBeNull();
   });
+});
 
-  test('a marker that is missing is written anew', async () => {
+describe('a marker that is missing beside a database that had one', () => {
+  test('keeps budgets from being spent until the owner confirms: the database may be an older copy', async () => {
     await start();
     marker = memoryMarker();
     const { store, guard } = await start();
+    expect(guard.problem()).toContain('marker file of the database is missing');
+    expect(() => guard.requireTrusted()).toThrow(/cannot spend/);
+    await guard.confirm();
     expect(guard.problem()).toBeNull();
     expect(marker.mark).toEqual({
       storeId: store.identity.id,

@@ -84,13 +84,12 @@ function credentialsOf(
   return isCookie(token, cookie) ? null : token;
 }
 
-/** signup and provision: an empty header, as the contract says, or the cookie, which --require-auth asks for. */
+/** signup and provision: an empty header, to the contract's letter, and with --require-auth the cookie. */
 function requireRootAccess(header: string | null, options: AuthenticateOptions): void {
   const { requireAuth, cookie } = options;
   const isEmpty = header === null || header === '';
-  if (isEmpty && !requireAuth) return;
   const token = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
-  if (token !== undefined && isCookie(token, cookie)) return;
+  if (requireAuth ? token !== undefined && isCookie(token, cookie) : isEmpty) return;
   throw new ApiError(
     'unauthenticated',
     requireAuth

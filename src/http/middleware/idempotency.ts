@@ -25,6 +25,8 @@ interface IdempotentRequest {
   readonly subjectOf: (body: string) => string | null;
   /** Whether that client may still be told of. */
   readonly isSubjectActive: (clientPk: string) => Promise<boolean>;
+  /** Throws `forbidden` for an outcome that the caller may not have any more. */
+  readonly requireGrant: (body: string) => void;
   /** Compares what an earlier process left unfinished with the node. */
   readonly ready: () => Promise<void>;
   /** Runs the request; `effect` is what an earlier run of it named. */
@@ -71,7 +73,7 @@ export class IdempotentRequests {
     if (first) return first.httpStatus === FINAL ? first : this.run(request);
     const state = await this.#claim(request);
     return state.state === 'running' && state.index !== null
-      ? request.resume(state.index)
+      ? resumed(request, state.index)
       : outcome;
   }
 
@@ -93,7 +95,7 @@ export class IdempotentRequests {
       case 'running': {
         const { index, effect } = state;
         return this.#finish(request, () =>
-          index === null || effect !== null ? request.execute(effect) : request.resume(index),
+          index === null || effect !== null ? request.execute(effect) : resumed(request, index),
         );
       }
     }
@@ -128,7 +130,10 @@ export class IdempotentRequests {
   }
 
   async #opened(request: IdempotentRequest, { httpStatus, body }: Outcome): Promise<Outcome> {
-    if (!isSealed(body)) return { httpStatus, body };
+    if (!isSealed(body)) {
+      request.requireGrant(body);
+      return { httpStatus, body };
+    }
     const opened = unseal(body, request.sealKey, request.scope.key);
     const subject = opened === null ? null : request.subjectOf(opened);
     if (opened === null || subject === null) throw outcomeGone();
@@ -149,6 +154,12 @@ async function withinPatience(
   } finally {
     stop.abort();
   }
+}
+
+async function resumed(request: IdempotentRequest, index: PaymentIndex): Promise<Outcome> {
+  const outcome = await request.resume(index);
+  request.requireGrant(outcome.body);
+  return outcome;
 }
 
 /** Checks an Idempotency-Key header: 1 to 255 printable ASCII characters (decisions section 6). */

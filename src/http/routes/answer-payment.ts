@@ -1,7 +1,9 @@
 import { sleep } from '../../lib/sleep.ts';
+import { isApiError } from '../../model/errors.ts';
 import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import { broadcastOf, endOf, type SendContext } from '../../wallet/pay/send.ts';
+import type { Session } from '../../wallet/session.ts';
 import { paymentNotFound } from '../../wallet/wait.ts';
 import { Reply, type SessionContext } from '../route.ts';
 
@@ -15,7 +17,11 @@ export async function answerPayment(
 ): Promise<PaymentJson | Reply> {
   const sent = Promise.withResolvers<Payment>();
   const { session, signal, idempotencyKey, names, respondAfterMs } = context;
-  const outcome = pay({ session, signal, idempotencyKey, names, onSent: sent.resolve });
+  const outcome = pay({ session, signal, idempotencyKey, names, onSent: sent.resolve }).catch(
+    (error) => {
+      throw withSent(error);
+    },
+  );
   if (respondAfterMs === null) return encodePayment(await outcome);
   const pending = sent.promise.then(async (payment) => {
     await sleep(respondAfterMs, signal);
@@ -30,6 +36,11 @@ export async function answerPayment(
   return new Reply(202, encodePayment(payment));
 }
 
+/** What fails before the send begins has sent nothing; from there on errors say it themselves (decisions section 2). */
+function withSent(error: unknown): unknown {
+  return isApiError(error) ? error.with({ sent: 'no' }) : error;
+}
+
 /**
  * Answers a repeat of a request that has begun a payment, by its own `Prefer`, as the payment then stands. An on-chain
  * send is answered as soon as its transaction is broadcast, not at six confirmations (decisions section 6).
@@ -39,11 +50,20 @@ export function resumePayment(
   index: PaymentIndex,
 ): Promise<PaymentJson | Reply> {
   return answerPayment(context, async ({ session, signal, onSent }) => {
-    const payment = await session.history.payment(index);
-    if (payment === null) throw paymentNotFound();
+    const payment = await begun(session, index);
     onSent(payment);
     return payment.rail === 'onchain'
       ? broadcastOf(session, payment, signal)
       : endOf(session, payment, signal);
   });
+}
+
+async function begun(session: Session, index: PaymentIndex): Promise<Payment> {
+  try {
+    const payment = await session.history.payment(index);
+    if (payment) return payment;
+    throw paymentNotFound();
+  } catch (error) {
+    throw isApiError(error) ? error.with({ sent: 'unknown', index }) : error;
+  }
 }

@@ -33,7 +33,8 @@ const exampleClient = {
 };
 
 const updateClientBody = z
-  .object({
+  // A misspelled limit would be no limit (decisions section 3).
+  .strictObject({
     client_pk: clientPkInput,
     label: labelInput.optional(),
     clear_label: z.boolean().default(false),
@@ -109,7 +110,7 @@ export const clientRoutes = [
     summary: 'Create client credentials',
     description: 'The credentials are answered once and cannot be read again.',
     body: z
-      .object({
+      .strictObject({
         expires_at: timestamp.nullish().meta({ description: 'Omit or null for never.' }),
         label: labelInput.nullish(),
         scopes: scopesInput,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
 import { type ErrorName, rejected } from '../../model/errors.ts';
-import { PRIORITIES, paymentJson } from '../../model/payment.ts';
+import { PRIORITIES, paymentJson, type Rail } from '../../model/payment.ts';
+import type { Permission } from '../../model/permissions.ts';
 import { hexInput, noteInput } from '../../model/text.ts';
 import { payAny } from '../../wallet/pay/any.ts';
 import { planInvoicePayment } from '../../wallet/pay/invoice.ts';
@@ -37,6 +38,12 @@ const messageInput = noteInput
   .nullish()
   .meta({ description: 'Sent to the receiver where the method carries one.' });
 
+/** What a payment made by `pay` needed; every other rail is paid as an invoice. */
+const PERMISSION_OF: Readonly<Partial<Record<Rail, Permission>>> = {
+  offer: 'pay_offer',
+  onchain: 'pay_onchain',
+};
+
 /** Ways to pay. */
 export const sendRoutes = [
   route({
@@ -63,6 +70,7 @@ export const sendRoutes = [
       amount: positiveAmountInput.optional(),
     }),
     response: paymentJson,
+    permissionOf: (answer) => PERMISSION_OF[paymentJson.parse(answer).rail] ?? 'pay_invoice',
     errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
     example: { body: { payable: 'lnbcrt10u1p5example' }, response: examplePayment },
     handler: (context, { body, query }) => {

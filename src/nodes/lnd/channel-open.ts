@@ -1,7 +1,7 @@
 import { base64, hex } from '@scure/base';
 import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
-import type { OpenChannelCommand } from '../node.ts';
+import type { NodeChannels, OpenChannelCommand } from '../node.ts';
 import { refusesToOpen } from './certainty.ts';
 import { type ChannelPeer, channelIdOf, openedAs, readChannels } from './channels.ts';
 import { satPerVbyte } from './fee-rate.ts';
@@ -44,7 +44,7 @@ export async function openChannel(
   owner: LndRest,
   peer: ChannelPeer | null,
   command: OpenChannelCommand,
-): Promise<{ channelId: string; userChannelId: string; feeMsat: bigint | null }> {
+): ReturnType<NodeChannels['openChannel']> {
   const known = await alreadyOpened(owner, command);
   if (known) return known;
   if (peer === null) {
@@ -73,20 +73,31 @@ export async function openChannel(
       { timeoutMs: OPEN_TIMEOUT_MS, certainty: refusesToOpen },
     );
     const txid = hex.encode(hex.decode(funding_txid_bytes).reverse());
-    return { channelId: channelIdOf(`${txid}:${output_index}`), userChannelId, feeMsat: null };
+    return {
+      channelId: channelIdOf(`${txid}:${output_index}`),
+      userChannelId,
+      feeMsat: null,
+      isNew: true,
+    };
   } catch (error) {
     if (!(error instanceof ApiError) || !error.outcomeUnknown) throw error;
     const opened = await alreadyOpened(owner, command).catch(() => null);
-    if (opened) return opened;
+    if (opened) return { ...opened, isNew: true };
     throw error;
   }
 }
 
-async function alreadyOpened(owner: LndRest, { userChannelId }: OpenChannelCommand) {
+async function alreadyOpened(owner: LndRest, { userChannelId, valueMsat }: OpenChannelCommand) {
   const { open, pending } = await readChannels(owner);
   const channel = [...open, ...pending].find(({ memo }) => memo === openedAs(userChannelId));
   if (channel === undefined) return null;
-  return { channelId: channelIdOf(channel.channel_point), userChannelId, feeMsat: null };
+  if (channel.capacity !== wholeSats(valueMsat)) {
+    throw refused(
+      'A channel of another value has this user_channel_id: choose another id for another channel.',
+    );
+  }
+  const channelId = channelIdOf(channel.channel_point);
+  return { channelId, userChannelId, feeMsat: null, isNew: false };
 }
 
 async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding> {

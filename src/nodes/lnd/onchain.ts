@@ -127,7 +127,11 @@ export async function estimateFeeMsat(
   return (await estimate(owner, command, spendUnconfirmed)).feeSat * MSAT_PER_SAT;
 }
 
-function publishedSend(command: PayOnchainCommand, signed: SignedSend): Observation {
+/** What the signed bytes themselves show of a send, once they may be published. */
+export function publishedSend(
+  command: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'>,
+  signed: SignedSend,
+): Observation {
   return {
     payment: {
       ...blankSend(command, signed.txid),

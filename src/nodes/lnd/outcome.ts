@@ -1,7 +1,7 @@
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { Observation, SendOutcome, SendQuestion } from '../node.ts';
-import { sentObservation } from './onchain.ts';
+import { publishedSend, sentObservation } from './onchain.ts';
 import { paymentsAfter, trackedPayment } from './payments.ts';
 import { spentOutpoints } from './psbt.ts';
 import { isDecided, labelOf, rivalOf } from './replaced.ts';
@@ -76,7 +76,9 @@ async function onchainOutcome(
     const rival = rivalOf({ label, txid: signed.txid, outpoints }, listed);
     if (rival && isDecided(rival)) return { state: 'never', reason: 'replaced' };
     if (rival) {
-      const replaced = { ...payment, txid: signed.txid, replacement: rival.tx_hash };
+      // With its transaction, by which the feed follows what becomes of the two.
+      const published = publishedSend(payment, signed).payment;
+      const replaced = { ...published, replacement: rival.tx_hash };
       return { state: 'known', payment: replaced, attempt: null };
     }
   }

@@ -35,6 +35,8 @@ export interface OpenedChannel {
   readonly channelId: string;
   readonly userChannelId: string;
   readonly feeMsat: bigint;
+  /** False where the channel was there before. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -67,7 +69,7 @@ export function openChannel(
     const channel = { userChannelId, valueSat: wholeSats(valueMsat) };
     const usableFrom = tipHeight(world) + CONFIRMATIONS;
     const { channelId } = recordChannel(world, userPk, { ...channel, funding, usableFrom });
-    return { channelId, userChannelId, feeMsat: funding.feeSat * MSAT_PER_SAT };
+    return { channelId, userChannelId, feeMsat: funding.feeSat * MSAT_PER_SAT, isNew: true };
   });
 }
 
@@ -109,6 +111,7 @@ function findOpened(
         channelId: row.channel_id,
         userChannelId,
         feeMsat: BigInt(row.fee_sat) * MSAT_PER_SAT,
+        isNew: false,
       },
     }
   );

@@ -1,12 +1,15 @@
 import { formatAmountMsat } from '../../model/amount.ts';
-import { rejected } from '../../model/errors.ts';
+import { isApiError, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
+import { paymentId } from '../../model/payment-index.ts';
 import type { Permission } from '../../model/permissions.ts';
 import { analyze, type PayMethod } from '../analyze.ts';
+import { grantSignal } from '../grant-signal.ts';
 import type { PaymentServices } from '../payment-services.ts';
+import { parsePaymentString } from '../payment-string.ts';
 import { requirePermission } from '../session.ts';
 import type { FeePolicy } from './fee-cap.ts';
-import { planInvoicePayment } from './invoice.ts';
+import { planInvoicePayment, readInvoice } from './invoice.ts';
 import { payLnurl } from './lnurl.ts';
 import { planOfferPayment } from './offer.ts';
 import { payOnchain } from './onchain.ts';
@@ -31,17 +34,20 @@ const PERMISSION: Readonly<Record<PayMethod['kind'], Permission>> = {
 
 /** Pays by the most recommended method. Answers the finalized payment, or the pending one on chain. */
 export async function payAny(
-  context: SendContext,
+  given: SendContext,
   request: AnyPaymentRequest,
   services: PaymentServices,
   fees: FeePolicy,
 ): Promise<Payment> {
-  const { session } = context;
+  const { session } = given;
   const { payable } = request;
-  const { payables } = await analyze(payable, 'payable', session.node, services, context.signal);
-  const [method] = payables;
+  const method = await chosenMethod(given, payable, services);
   if (!method) throw rejected('payable', 'this string is for withdrawing: use withdraw_lnurl');
-  requirePermission(session, PERMISSION[method.kind]);
+  const permission = PERMISSION[method.kind];
+  requirePermission(session, permission);
+  // From here on this very permission counts, not any of those that the endpoint takes.
+  const granted = grantSignal(session, () => requirePermission(session, permission));
+  const context = { ...given, signal: AbortSignal.any([given.signal, granted]) };
   const payment = { ...request, amountMsat: agreedAmountMsat(method, request.amountMsat) };
   switch (method.kind) {
     case 'offer': {
@@ -76,7 +82,37 @@ export async function payAny(
   }
 }
 
-function agreedAmountMsat(method: PayMethod, givenMsat: bigint | null): bigint {
+/** What paying needs of a method. */
+type ChosenMethod =
+  | PayMethod
+  | ({ readonly kind: 'invoice' } & Pick<PayMethod, 'text' | 'amountMsat'>);
+
+/**
+ * The method to pay by. An invoice that has expired is none, but for one that this wallet has paid or is paying: then
+ * the request meets that payment (decisions section 5).
+ */
+async function chosenMethod(
+  { session, signal }: SendContext,
+  payable: string,
+  services: PaymentServices,
+): Promise<ChosenMethod | undefined> {
+  try {
+    const { payables } = await analyze(payable, 'payable', session.node, services, signal);
+    return payables[0];
+  } catch (error) {
+    if (!isApiError(error, 'refused')) throw error;
+    for (const { kind, text } of parsePaymentString(payable).methods) {
+      if (kind !== 'invoice') continue;
+      const { paymentHash, amountMsat } = readInvoice('payable', text);
+      const earlier = await session.history.latest(paymentId('ln', paymentHash));
+      if (earlier === null || earlier.status === 'failed') continue;
+      return { kind, text, amountMsat };
+    }
+    throw error;
+  }
+}
+
+function agreedAmountMsat(method: Pick<PayMethod, 'amountMsat'>, givenMsat: bigint | null): bigint {
   const { amountMsat } = method;
   if (amountMsat === null) {
     if (givenMsat !== null) return givenMsat;

@@ -29,10 +29,16 @@ export function readInvoice(path: string, text: string): Bolt11Invoice {
 
 /** Why the node cannot pay the invoice whatever the amount, or null when it can (decisions section 13). */
 export function invoiceObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
+  return networkObstacle(invoice, node) ?? expiryObstacle(invoice, node);
+}
+
+function networkObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
   const { network } = node.descriptor;
-  if (invoice.network !== network) {
-    return `The invoice is for ${invoice.network} and this wallet's node is on ${network}.`;
-  }
+  if (invoice.network === network) return null;
+  return `The invoice is for ${invoice.network} and this wallet's node is on ${network}.`;
+}
+
+function expiryObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
   if (invoice.expiresAtMs <= node.clock.now()) {
     return 'The invoice has expired: ask the receiver for a new one.';
   }
@@ -46,7 +52,7 @@ export function planInvoicePayment(
   fees: FeePolicy,
 ): SendPlan {
   const invoice = readInvoice('invoice', request.invoice);
-  const obstacle = invoiceObstacle(invoice, node);
+  const obstacle = networkObstacle(invoice, node);
   if (obstacle !== null) throw refused(obstacle);
   const amountMsat = agreedAmountMsat(invoice.amountMsat, request.amountMsat);
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
@@ -65,6 +71,10 @@ export function planInvoicePayment(
       expiresAtMs: invoice.expiresAtMs,
       personalNote,
       message,
+    },
+    requirePayable: () => {
+      const expired = expiryObstacle(invoice, node);
+      if (expired !== null) throw refused(expired);
     },
     sign: null,
     start: (identity) =>

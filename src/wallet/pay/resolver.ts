@@ -13,7 +13,7 @@ const OUT_OF_REACH_MS = 60_000;
 /** After so long the payment says that the node does not show it yet. */
 const NOT_SEEN_AFTER_MS = 20_000;
 const NOT_SEEN = 'not seen at the node yet';
-const ASK_AGAIN = { firstMs: 200, mostMs: 15_000, jitter: 0.5 };
+const ASK_AGAIN = { firstMs: 200, mostMs: 5000, jitter: 0.5 };
 
 interface ResolverOptions {
   readonly walletId: string;

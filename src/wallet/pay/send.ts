@@ -1,3 +1,4 @@
+import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError } from '../../model/errors.ts';
 import { blankPayment, isFinal, type Payment, type Rail } from '../../model/payment.ts';
 import { type PaymentId, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
@@ -34,6 +35,8 @@ export interface SendPlan {
   readonly maxFeeMsat: bigint;
   /** Whether a payment of the same id that failed may be followed by another. */
   readonly again: 'after-failure' | 'never';
+  /** Throws what keeps the payment from being made now, such as an invoice that has expired; an earlier one is met first. */
+  readonly requirePayable?: () => void;
   /** What is known of the payment before the node is asked. */
   readonly details: Partial<Payment>;
   /** Makes what is sent, which is stored before the node is asked to send it; null where there is nothing to make. */
@@ -57,6 +60,8 @@ export async function send(
       await session.resolver.ready();
       const latest = await session.history.latest(plan.id);
       if (latest) await requireMayMeet(session, latest);
+      if (!latest || latest.status === 'failed') plan.requirePayable?.();
+      else requireSameAmount(plan, latest);
       return latest;
     });
     const mayBegin = !previous || (previous.status === 'failed' && plan.again === 'after-failure');
@@ -246,6 +251,16 @@ async function startedPayment(
 async function giveUp(session: Session, index: PaymentIndex): Promise<void> {
   await session.store.spends.abandon(session.userPk, index);
   await session.feed.refreshWatched();
+}
+
+/** An invoice without an amount is paid once, whatever amount is asked for the next time (decisions section 5). */
+function requireSameAmount({ amountMsat, rail }: SendPlan, previous: Payment): void {
+  if (rail === 'onchain' || previous.amountMsat === null) return;
+  if (previous.amountMsat === amountMsat) return;
+  throw new ApiError(
+    'refused',
+    `This invoice was paid with ${formatAmountMsat(previous.amountMsat)} sats already, or is being paid: it cannot be paid again with another amount.`,
+  );
 }
 
 /** A payment of the same id that was made before: its own payer may see it, and whoever may read payments. */

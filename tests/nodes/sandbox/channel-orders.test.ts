@@ -56,7 +56,8 @@ describe('opening a channel', () => {
     const { world, alice, owned, open } = setUp();
     const first = open();
     const after = owned();
-    expect(open({ maxFeeMsat: 0n })).toEqual(first);
+    expect(first.isNew).toBe(true);
+    expect(open({ maxFeeMsat: 0n })).toEqual({ ...first, isNew: false });
     expect(() => open({ valueMsat: VALUE_MSAT + 1000n })).toThrow(refusal('another value'));
     expect(owned()).toBe(after);
     expect(liveChannels(world, alice)).toHaveLength(1);

@@ -28,15 +28,36 @@ export async function openChannel(
   );
 }
 
-/** Closes a channel cooperatively; its fee counts towards a client's budget. */
-export async function closeChannel(session: Session, channelId: string): Promise<void> {
+/**
+ * Closes a channel cooperatively; its fee counts towards a client's budget. What it may cost is kept under the
+ * request's key before the node is asked: a repeat that finds no such channel any more has closed it, at that cost.
+ */
+export async function closeChannel(
+  session: Session,
+  channelId: string,
+  names: EffectNames,
+): Promise<void> {
   const channels: NodeChannels = nodeGroup(session, 'channels');
-  await withinBudget(
-    session,
-    `close_${channelId}`,
-    () => channels.closeFeeBoundMsat(channelId),
-    (maxFeeMsat) => channels.closeChannel(channelId, { maxFeeMsat }),
-  );
+  const name = `close_${channelId}`;
+  const earlier = names.earlier('closing');
+  try {
+    const boundMsat = await channels.closeFeeBoundMsat(channelId);
+    await names.kept('closing', () => `${boundMsat}`);
+    await withinBudget(
+      session,
+      name,
+      async () => boundMsat,
+      (maxFeeMsat) => channels.closeChannel(channelId, { maxFeeMsat }),
+    );
+  } catch (error) {
+    if (earlier !== null && isApiError(error, 'notFound')) {
+      await session.store.spends.settle(session.userPk, name, BigInt(earlier));
+      return;
+    }
+    // After a storage error it may be closed.
+    if (wasRefused(error) && !isApiError(error, 'overCapacity')) await names.forget();
+    throw error;
+  }
 }
 
 /** Reserves the bound, acts, and puts the true fee in its place; what is not known to have failed stays reserved. */
@@ -58,14 +79,15 @@ async function withinBudget<T extends { readonly feeMsat: bigint | null }>(
   };
   await store.spends.reserve(userPk, name, reservation, requireWithinBudget);
   await guard.keepUp();
+  let done: T;
   try {
-    const done = await act(maxFeeMsat);
-    if (done.feeMsat !== null) await store.spends.settle(userPk, name, done.feeMsat);
-    return done;
+    done = await act(maxFeeMsat);
   } catch (error) {
     if (wasRefused(error)) await store.spends.settle(userPk, name, 0n);
     throw error;
   }
+  if (done.feeMsat !== null) await store.spends.settle(userPk, name, done.feeMsat);
+  return done;
 }
 
 function wasRefused(error: unknown): boolean {

@@ -97,7 +97,10 @@ async function expectCacheEqualsNode(
   expect(cached).toEqual(payments.toSorted((a, b) => (a.index < b.index ? -1 : 1)));
 }
 
-/** Waits for half a minute at most; the check that follows tells what is missing. */
-export async function eventually(holds: () => boolean): Promise<void> {
-  for (let round = 0; round < 600 && !holds(); round++) await Bun.sleep(50);
+/** Waits for half a minute at most, or so long; the check that follows tells what is missing. */
+export async function eventually(holds: () => boolean, mostMs = 30_000): Promise<void> {
+  const endsAtMs = performance.now() + mostMs;
+  for (let pauseMs = 2; !holds() && performance.now() < endsAtMs; pauseMs *= 1.5) {
+    await Bun.sleep(Math.min(pauseMs, 50));
+  }
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 const { values } = parseArgs({ options: { seed: { type: 'string' } } });
 const seed = values.seed ?? process.env.FAULT_SEED ?? String(Date.now() % 1_000_000);
 const child = Bun.spawn([process.execPath, 'test', 'tests/faults'], {
-  env: { ...process.env, FAULT_SEED: seed },
+  env: { FAULT_EVERY: '1', ...process.env, FAULT_SEED: seed },
   stdio: ['ignore', 'inherit', 'inherit'],
 });
 const code = await child.exited;

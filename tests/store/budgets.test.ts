@@ -168,11 +168,20 @@ test('a named reservation is held once however often it is made, and settled by 
   expect(await spentAt(1)).toBe(800n);
   await store.spends.settle(WALLET, 'channel a', 250n);
   expect(await spentAt(1)).toBe(250n);
-  // A second attempt under that name, which comes to nothing, gives back its own part only.
-  await reserve(100n);
-  expect(await spentAt(1)).toBe(350n);
   await store.spends.settle(WALLET, 'channel a', 0n);
   expect(await spentAt(1)).toBe(250n);
+});
+
+test('what was settled under a name is not counted again by a repeat, whose budget may be used up', async () => {
+  await setBudget(store, budget(1000n));
+  const reserve = (amountMsat: bigint) =>
+    store.spends.reserve(WALLET, 'channel a', { clientPk: CLIENT, amountMsat, nowMs: 1 }, fits);
+  await reserve(900n);
+  await store.spends.settle(WALLET, 'channel a', 700n);
+  await reserve(900n);
+  expect(await spentAt(1)).toBe(700n);
+  await store.spends.settle(WALLET, 'channel a', 700n);
+  expect(await spentAt(1)).toBe(700n);
 });
 
 test('sums hold more than a double or 64 bits can', async () => {

@@ -111,17 +111,17 @@ test('the count grows with every change of a client and every reservation of a b
       }),
       fits,
     );
-  const reserve = () =>
-    store.spends.reserve(WALLET, 'x', { clientPk: CLIENT, amountMsat: 1n, nowMs: 1 }, fits);
+  const reserve = (name: string) =>
+    store.spends.reserve(WALLET, name, { clientPk: CLIENT, amountMsat: 1n, nowMs: 1 }, fits);
   expect(await grewBy(change({}))).toBe(0);
   expect(await grewBy(change({ records: [clientRecord()] }))).toBe(1);
   expect(await grewBy(begin(1))).toBe(0);
   await setBudget(store, { amountMsat: 9n, period: 'day', maxPaymentMsat: null });
   expect(await grewBy(begin(2))).toBe(1);
-  expect(await grewBy(reserve())).toBe(1);
+  expect(await grewBy(reserve('x'))).toBe(1);
   expect(await grewBy(store.spends.settle(WALLET, 'x', 1n))).toBe(0);
   await setBudget(store, null);
-  expect(await grewBy(reserve())).toBe(1);
+  expect(await grewBy(reserve('y'))).toBe(1);
 });
 
 test('a store has an identity of its own, and its count is lifted over a marker', async () => {

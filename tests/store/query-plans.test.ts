@@ -82,7 +82,12 @@ for (const [what, statement, step] of [
   ],
   [
     'what is reserved for a payment is found by its name',
-    /FROM spending WHERE wallet = \? AND idx/,
+    /FROM spending WHERE wallet = \? AND idx = \? AND NOT settled/,
+    /spending_by_name \(wallet=\? AND idx=\?\)/,
+  ],
+  [
+    'what was settled under a name is found by it',
+    /FROM spending WHERE wallet = \? AND idx = \? AND settled/,
     /spending_by_name \(wallet=\? AND idx=\?\)/,
   ],
   [

@@ -74,8 +74,8 @@ export const channelRoutes = [
     response: emptyJson,
     errors: ['notFound', 'refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
     example: { body: { channel_id: exampleChannel.channel_id }, response: {} },
-    handler: async ({ session }, { body }) => {
-      await closeChannel(session, body.channel_id);
+    handler: async ({ session, names }, { body }) => {
+      await closeChannel(session, body.channel_id, names);
       return {};
     },
   }),

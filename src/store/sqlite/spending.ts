@@ -18,6 +18,8 @@ export interface SpendingRows {
   ): void;
   /** Replaces what is held under the name by its cost, in the period in which it was reserved. */
   settle(walletId: string, name: string, costMsat: bigint): void;
+  /** Whether the cost of what the name stands for is known already. */
+  isSettled(walletId: string, name: string): boolean;
   /** Gives back what is held under the name; what was settled stays. */
   release(walletId: string, name: string): void;
 }
@@ -53,6 +55,9 @@ export function spendingRows(db: Database): SpendingRows {
   const held = db.prepare<Row, [string, string]>(
     `SELECT seq, client_pk, at, CAST(amount_msat AS TEXT) AS amount FROM spending
      WHERE wallet = ? AND idx = ? AND NOT settled`,
+  );
+  const settled = db.prepare(
+    'SELECT 1 FROM spending WHERE wallet = ? AND idx = ? AND settled LIMIT 1',
   );
   const insert = db.prepare(
     'INSERT INTO spending (wallet, client_pk, at, idx, amount_msat, settled) VALUES (?, ?, ?, ?, ?, 0)',
@@ -104,6 +109,7 @@ export function spendingRows(db: Database): SpendingRows {
         add(walletId, client_pk, at, costMsat - BigInt(amount));
       }
     },
+    isSettled: (walletId, name) => settled.get(walletId, name) !== null,
     release(walletId, name) {
       for (const { seq, client_pk, at, amount } of held.all(walletId, name)) {
         remove.run(seq);

@@ -151,7 +151,8 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     wallets: async () => wallets.all().map(({ wallet }) => wallet),
     reserve: (walletId, name, reservation, allows) =>
       queue.write(() => {
-        // A repeat after a crash holds the amount once.
+        // A repeat of what has happened costs nothing more, and one after a crash holds the amount once.
+        if (spending.isSettled(walletId, name)) return;
         spending.release(walletId, name);
         reserve(walletId, name, reservation, allows);
       }),

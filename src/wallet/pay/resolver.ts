@@ -4,8 +4,8 @@ import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { Observation, SignedSend, WalletNode } from '../../nodes/node.ts';
-import type { Spend, Store } from '../../store/ports.ts';
+import type { SignedSend, WalletNode } from '../../nodes/node.ts';
+import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
 import type { Feed } from '../feed.ts';
 
 /** The node may be out of reach for so long before a blocking pay call returns (decisions section 5). */
@@ -38,6 +38,8 @@ export class Resolver {
   #working = false;
   #again = false;
   #silentSinceMs: number | null = null;
+  /** Sends that may be asked about: one whose request is just leaving is not at the node yet. */
+  readonly #minded = new Set<PaymentIndex>();
   /** When each send that is not seen was first asked about in this process. */
   readonly #firstAskedMs = new Map<PaymentIndex, number>();
 
@@ -62,14 +64,11 @@ export class Resolver {
     return this.#ready;
   }
 
-  /** Tells it that a send's outcome is unknown. */
-  mind(): void {
+  /** Tells it that a send's outcome is unknown: its request has left, or nothing more is heard of it. */
+  mind(index: PaymentIndex): void {
+    this.#minded.add(index);
     this.#again = true;
-    if (this.#working || this.#stopped.signal.aborted) return;
-    this.#working = true;
-    void this.#work().finally(() => {
-      this.#working = false;
-    });
+    this.#start();
   }
 
   /**
@@ -95,6 +94,16 @@ export class Resolver {
     this.#stopped.abort();
   }
 
+  #start(): void {
+    if (this.#working || this.#stopped.signal.aborted) return;
+    this.#working = true;
+    void this.#work().finally(() => {
+      this.#working = false;
+      // Told while the last round was ending.
+      if (this.#again) this.#start();
+    });
+  }
+
   async #recover(): Promise<void> {
     const { store, walletId } = this.#options;
     const unfinished = await store.spends.unfinished(walletId);
@@ -104,7 +113,7 @@ export class Resolver {
       if (spend.state === 'begun') await this.#giveUp(spend);
       else if (spend.state === 'asked') await this.#ask(node, spend, 'restart');
     }
-    this.mind();
+    for (const { state, payment } of unfinished) if (state === 'asked') this.mind(payment.index);
   }
 
   async #work(): Promise<void> {
@@ -130,15 +139,20 @@ export class Resolver {
     }
   }
 
-  /** Asks about every send that is not known; returns whether any is left. */
+  /** Asks about every minded send that is not known; returns whether any is left. */
   async #askAll(): Promise<boolean> {
     this.#again = false;
     const { store, walletId } = this.#options;
+    const minded = new Set(this.#minded);
     const asked = (await store.spends.unfinished(walletId)).filter(
-      ({ state }) => state === 'asked',
+      ({ state, payment }) => state === 'asked' && minded.has(payment.index),
     );
+    for (const { payment } of asked) minded.delete(payment.index);
+    for (const index of minded) {
+      this.#minded.delete(index);
+      this.#firstAskedMs.delete(index);
+    }
     if (asked.length === 0) {
-      this.#firstAskedMs.clear();
       this.#silentSinceMs = null;
       return false;
     }
@@ -193,10 +207,11 @@ export class Resolver {
     if (elapsedMs() - sinceMs < NOT_SEEN_AFTER_MS || node.history) return;
     const row = await store.journal.get(walletId, payment.index);
     if (row?.status !== 'pending' || row.statusMsg === NOT_SEEN) return;
-    await this.#apply(node, { payment: { ...row, statusMsg: NOT_SEEN }, attempt: null });
+    const noted = { ...row, statusMsg: NOT_SEEN };
+    await this.#apply(node, { payment: noted, attempt: null, ownWord: true });
   }
 
-  async #apply(node: WalletNode, observation: Observation): Promise<void> {
+  async #apply(node: WalletNode, observation: ObservedPayment): Promise<void> {
     await this.#options.feed.apply({ observations: [observation], cursor: null }, node);
   }
 

@@ -1,0 +1,29 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Injection } from './injection.ts';
+import { OPERATIONS } from './operations.ts';
+import { EVERY, SEED } from './seed.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-injected-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const injection = Injection.in(folder, 10);
+
+test.skipIf(injection === null)(
+  `killed at ${EVERY ? 'every step' : `some steps (seed ${SEED})`} of every operation towards the disk: a repeat with the same key finds one effect, budgets are true, and no notice is lost`,
+  async () => {
+    if (injection === null) return;
+    const { trial, figures } = injection;
+    await trial.open();
+    for (const operation of OPERATIONS) {
+      await injection.hit(operation, ['kill before', 'kill after']);
+    }
+    const { faults, repeats, ...problems } = figures;
+    console.log(`Injected kills: ${faults}; repeats with the same key: ${repeats}.`, problems);
+    expect(problems).toEqual({ stuck: [], wrongBudgets: [], wrongEffects: [] });
+    expect(faults).toBeGreaterThan(0);
+    await trial.finish();
+  },
+  30 * 60_000,
+);

@@ -1,0 +1,161 @@
+import { expect } from 'bun:test';
+import { join } from 'node:path';
+import { eventually } from './checks.ts';
+import { type Fault, type FaultyDisk, faultyDisk } from './faulty-disk.ts';
+import { jumpingClock } from './jumping-clock.ts';
+import type { Operation, Run } from './operations.ts';
+import { EVERY, SEED } from './seed.ts';
+import { CallFailed, randomFrom } from './sidecar.ts';
+import { Trial, WrongBudget } from './trial.ts';
+
+/** How many faults of each operation a short run draws. */
+const SAMPLE = 2;
+/** The steps that follow a request's answer, such as those of a notice, are over by then. */
+const SETTLED_MS = 10_000;
+/** Longer than any answer takes here: a request that hangs is stuck. */
+const STUCK_MS = 60_000;
+const OVER_CAPACITY = 8;
+
+/** What faults have led to; each problem names its operation and fault. */
+export interface Figures {
+  faults: number;
+  repeats: number;
+  /** Requests that did not end, or whose repeat was refused. */
+  readonly stuck: string[];
+  readonly wrongBudgets: string[];
+  /** Effects that are there twice, or not as the answer told, and errors other than the one that is due. */
+  readonly wrongEffects: string[];
+}
+
+/** Sidecars whose writes can be hit, all with files in one folder. */
+export class Injection {
+  readonly trial: Trial;
+  readonly figures: Figures = {
+    faults: 0,
+    repeats: 0,
+    stuck: [],
+    wrongBudgets: [],
+    wrongEffects: [],
+  };
+  readonly #disk: FaultyDisk;
+  readonly #random: () => number;
+  #runs = 0;
+
+  /** Null, said on the console, where processes cannot be hit. */
+  static in(folder: string, salt: number): Injection | null {
+    const disk = faultyDisk(folder, join(folder, 'data'));
+    const clock = jumpingClock(folder);
+    if (disk === null || clock === null) return null;
+    const trial = new Trial({ dataDir: join(folder, 'data'), disk, clock });
+    return new Injection(trial, disk, randomFrom(SEED + salt));
+  }
+
+  private constructor(trial: Trial, disk: FaultyDisk, random: () => number) {
+    this.trial = trial;
+    this.#disk = disk;
+    this.#random = random;
+  }
+
+  /** Hits the operation at every step that it takes without a fault, or at some of them. */
+  async hit(operation: Operation, kinds: readonly Fault['kind'][]): Promise<void> {
+    const steps = await this.#stepsOf(operation);
+    expect(steps).toBeGreaterThan(0);
+    const all = Array.from({ length: steps }, (_, at) => at + 1).flatMap((step) =>
+      kinds.map((kind) => ({ kind, step })),
+    );
+    for (const fault of EVERY ? all : this.#drawn(all)) await this.#hitOnce(operation, fault);
+  }
+
+  #drawn(faults: readonly Fault[]): Fault[] {
+    const rest = [...faults];
+    const drawn: Fault[] = [];
+    while (drawn.length < SAMPLE && rest.length > 0) {
+      drawn.push(...rest.splice(Math.floor(this.#random() * rest.length), 1));
+    }
+    return drawn;
+  }
+
+  async #stepsOf(operation: Operation): Promise<number> {
+    const run = await this.#begin(operation);
+    await this.#firstRequest(run, null);
+    const steps = this.#disk.steps();
+    this.#disk.disarm();
+    await this.#repeat(run, operation.name);
+    return steps;
+  }
+
+  async #hitOnce(operation: Operation, fault: Fault): Promise<void> {
+    const label = `${operation.name}, ${fault.kind} at step ${fault.step}`;
+    const run = await this.#begin(operation);
+    const error = await this.#firstRequest(run, fault);
+    // The steps of one run may be fewer than those of another: writes of the same moment share a commit.
+    const fired = this.#disk.fired();
+    this.#disk.disarm();
+    if (fired) this.figures.faults++;
+    const killed = fired && fault.kind.startsWith('kill');
+    if (killed) await this.trial.restart();
+    else if (error !== null && !isOverCapacity(error)) {
+      this.figures.wrongEffects.push(`${label}: ${text(error)}`);
+    }
+    await this.#repeat(run, label);
+  }
+
+  #begin(operation: Operation): Promise<Run> {
+    return operation.begin(this.trial, `${SEED}-${operation.name}-${this.#runs++}`);
+  }
+
+  /** Returns the error of the first request, which may be that its process has died. */
+  async #firstRequest(run: Run, fault: Fault | null): Promise<unknown> {
+    const { trial } = this;
+    const before = trial.newestDelivery();
+    this.#disk.arm(fault);
+    const error = await bounded(run.request()).then(
+      () => null,
+      (reason) => reason,
+    );
+    const isSettled = () => this.#disk.fired() || trial.pendingDeliveries(before) === 0;
+    await eventually(isSettled, SETTLED_MS);
+    return error;
+  }
+
+  async #repeat({ request, check }: Run, label: string): Promise<void> {
+    let answer: unknown;
+    try {
+      answer = await bounded(request());
+      this.figures.repeats++;
+      expect(await bounded(request())).toEqual(answer);
+      this.figures.repeats++;
+    } catch (error) {
+      this.figures.stuck.push(`${label}: ${text(error)}`);
+      return;
+    }
+    try {
+      await check(answer);
+    } catch (error) {
+      const { wrongBudgets, wrongEffects } = this.figures;
+      const problems = error instanceof WrongBudget ? wrongBudgets : wrongEffects;
+      problems.push(`${label}: ${text(error)}`);
+    }
+  }
+}
+
+async function bounded<T>(work: Promise<T>): Promise<T> {
+  const limit = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => limit.reject(new Error(`no answer within ${STUCK_MS} ms`)),
+    STUCK_MS,
+  );
+  try {
+    return await Promise.race([work, limit.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isOverCapacity(error: unknown): boolean {
+  return error instanceof CallFailed && error.body.code === OVER_CAPACITY;
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 600) : `${error}`;
+}

@@ -1,0 +1,322 @@
+import { expect } from 'bun:test';
+import type { BudgetJson } from '../../src/model/budget.ts';
+import type { ChannelJson } from '../../src/model/channel.ts';
+import type { PaymentJson } from '../../src/model/payment.ts';
+import { CallFailed } from './sidecar.ts';
+import { costOf, type Spender, type Trial } from './trial.ts';
+
+/** One request of an operation, which may be repeated. */
+export interface Run<T = unknown> {
+  /** The request, with the same Idempotency-Key each time. */
+  readonly request: () => Promise<T>;
+  /** What must hold once a repeat was answered: the effect is there once, and the answer tells it. */
+  readonly check: (answer: T) => Promise<void>;
+}
+
+/** An operation that makes money move, or decides who may move it. */
+export interface Operation {
+  readonly name: string;
+  /** Prepares a request with that key. */
+  readonly begin: (trial: Trial, key: string) => Promise<Run>;
+}
+
+function operation<T>(
+  name: string,
+  begin: (trial: Trial, key: string) => Promise<Run<T>>,
+): Operation {
+  // The answer that is checked is always that of the same run.
+  return { name, begin: async (trial, key) => asRun(await begin(trial, key)) };
+}
+
+function asRun<T>({ request, check }: Run<T>): Run {
+  return { request, check: (answer) => check(answer as T) };
+}
+
+/** A payment by a client with a budget: final, as GET shows it, and counted in the budget with its fees. */
+function paying(
+  name: string,
+  path: string,
+  prepare: (trial: Trial) => Promise<Record<string, string>>,
+): Operation {
+  return operation<PaymentJson>(name, async (trial, key) => {
+    const spender = await trial.spender(key);
+    const body = await prepare(trial);
+    return {
+      request: () => trial.post(path, body, { as: spender.credentials, key }),
+      check: async (answer) => {
+        if (answer.rail === 'onchain') await trial.post('/sandbox/blocks', { count: 6 });
+        const now = await over(trial, answer.index);
+        expect(now.status).toBe('completed');
+        if (answer.rail === 'onchain') expect(now.txid).toBe(answer.txid);
+        else expect(now).toEqual(answer);
+        await trial.expectSpent(spender, costOf(now));
+      },
+    };
+  });
+}
+
+/** The payment once it is over, which a moved clock or a block may only start. */
+async function over(trial: Trial, index: string): Promise<PaymentJson> {
+  const query = { index, timeout_secs: '60' };
+  await trial.get('/v2/node/wait_for_payment', query);
+  return trial.payment(index);
+}
+
+const PAY_INVOICE = paying('pay_invoice', '/v2/node/pay_invoice', async (trial) => {
+  const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', { amount: '7' });
+  return { invoice };
+});
+
+const PAY_FAILING = operation<PaymentJson>('pay_invoice that fails', async (trial, key) => {
+  const spender = await trial.spender(key);
+  const body = { amount: '7', behavior: 'fail' };
+  const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', body);
+  return {
+    request: () =>
+      trial.post('/v2/node/pay_invoice', { invoice }, { as: spender.credentials, key }),
+    check: async (answer) => {
+      expect(answer.status).toBe('failed');
+      expect(await over(trial, answer.index)).toEqual(answer);
+      await trial.expectSpent(spender, 0n);
+    },
+  };
+});
+
+const PAY_OFFER = paying('pay_offer', '/v2/node/pay_offer', async (trial) => {
+  const { offer } = await trial.post<{ offer: string }>('/sandbox/offer', {});
+  return { offer, amount: '7' };
+});
+
+const PAY_ONCHAIN = paying('pay_onchain', '/v2/node/pay_onchain', async (trial) => {
+  const { address } = await trial.post<{ address: string }>(
+    '/v2/node/get_next_unused_address',
+    {},
+    { as: trial.other },
+  );
+  return { address, amount: '2000' };
+});
+
+const PAY_LNURL = paying('pay_lnurl', '/v2/node/pay_lnurl', async (trial) => ({
+  lnurl: await lnurl(trial, 'payRequest'),
+  amount: '7',
+}));
+
+async function lnurl(trial: Trial, tag: string): Promise<string> {
+  const body = { tag, min_amount: '1', max_amount: '1000' };
+  return (await trial.post<{ lnurl: string }>('/sandbox/lnurl', body)).lnurl;
+}
+
+const WITHDRAW = operation<PaymentJson>('withdraw_lnurl', async (trial, key) => {
+  const body = { lnurl: await lnurl(trial, 'withdrawRequest'), amount: '9' };
+  const before = await trial.balanceMsat();
+  return {
+    request: () => trial.post('/v2/node/withdraw_lnurl', body, { key }),
+    check: async (answer) => {
+      const now = await over(trial, answer.index);
+      expect(now.status).toBe('completed');
+      expect(now).toEqual(answer);
+      expect((await trial.balanceMsat()) - before).toBe(costOf({ ...now, fees: '0' }));
+    },
+  };
+});
+
+/** An invoice is there once, and is worth what it says: the outside world pays it, and that is noticed. */
+function invoicing(name: string, path: string, body: Record<string, string>): Operation {
+  return operation<{ index: string; invoice?: string; redirect_url?: string }>(
+    name,
+    async (trial, key) => ({
+      request: () => trial.post(path, body, { key }),
+      check: async (answer) => {
+        const { invoice } = await trial.payment(answer.index);
+        const payable = answer.redirect_url ?? invoice;
+        await trial.post('/sandbox/pay', { payable });
+        const now = await over(trial, answer.index);
+        expect(now.status).toBe('completed');
+        if (answer.invoice !== undefined) expect(answer.invoice).toBe(invoice ?? '');
+        expect(answer.redirect_url ?? invoice ?? '').toContain(invoice ?? '-');
+      },
+    }),
+  );
+}
+
+/** Money that comes in while the process dies; the payer may try again, as payers do. */
+const INBOUND = operation('an inbound payment', async (trial) => {
+  const { invoice, index } = await trial.post<{ invoice: string; index: string }>(
+    '/v2/node/create_invoice',
+    { amount: '11' },
+  );
+  const before = await trial.balanceMsat();
+  return {
+    request: async () => {
+      try {
+        await trial.post('/sandbox/pay', { payable: invoice });
+      } catch (error) {
+        if (!(error instanceof CallFailed) || error.body.code !== 106) throw error;
+      }
+    },
+    check: async () => {
+      expect((await over(trial, index)).status).toBe('completed');
+      expect((await trial.balanceMsat()) - before).toBe(11_000n);
+    },
+  };
+});
+
+const CANCEL = operation('cancel_payment', async (trial, key) => {
+  const { index } = await trial.post<{ index: string }>('/v2/node/create_invoice', { amount: '3' });
+  return {
+    request: () => trial.post('/v2/node/cancel_payment', { index }, { key }),
+    check: async () => {
+      expect(await over(trial, index)).toMatchObject({ status: 'failed', status_msg: 'canceled' });
+    },
+  };
+});
+
+interface NewClient {
+  readonly client_pk: string;
+  readonly client_credentials: string;
+}
+
+interface ClientInfo {
+  readonly label: string | null;
+  readonly budget: BudgetJson | null;
+}
+
+async function clients(trial: Trial): Promise<Record<string, ClientInfo>> {
+  return (await trial.get<{ clients: Record<string, ClientInfo> }>('/v2/node/list_clients'))
+    .clients;
+}
+
+async function labelled(trial: Trial, label: string): Promise<string[]> {
+  return Object.entries(await clients(trial))
+    .filter(([, client]) => client.label === label)
+    .map(([clientPk]) => clientPk);
+}
+
+function newClient(trial: Trial, label: string, key?: string): Promise<NewClient> {
+  const budget = { amount: '1000', period: 'total' };
+  return trial.post(
+    '/v2/node/create_client',
+    { label, scopes: ['send'], budget },
+    key === undefined ? {} : { key },
+  );
+}
+
+async function revoke(trial: Trial, clientPk: string): Promise<void> {
+  await trial.post('/v2/node/revoke_client', { client_pk: clientPk });
+}
+
+const CREATE_CLIENT = operation<NewClient>('create_client', async (trial, key) => ({
+  request: () => newClient(trial, key, key),
+  check: async (answer) => {
+    expect(await labelled(trial, key)).toEqual([answer.client_pk]);
+    const info = await trial.get('/v2/node/client_info', {}, answer.client_credentials);
+    expect(info).toMatchObject({ client_pk: answer.client_pk, budget: { spent: '0' } });
+    await revoke(trial, answer.client_pk);
+  },
+}));
+
+const UPDATE_CLIENT = operation<{ client: ClientInfo }>('update_client', async (trial, key) => {
+  const made = await newClient(trial, key);
+  const change = {
+    client_pk: made.client_pk,
+    label: `${key} new`,
+    scopes: ['send', 'read_info'],
+    budget: { amount: '500', period: 'total' },
+  };
+  return {
+    request: () => trial.send('PUT', '/v2/node/update_client', change),
+    check: async ({ client }) => {
+      expect((await clients(trial))[made.client_pk]).toEqual(client);
+      expect(client).toMatchObject({ label: `${key} new`, budget: { amount: '500' } });
+      await trial.get('/v2/node/node_info', {}, made.client_credentials);
+      await revoke(trial, made.client_pk);
+    },
+  };
+});
+
+const REVOKE_CLIENT = operation<{ client: ClientInfo }>('revoke_client', async (trial, key) => {
+  const made = await newClient(trial, key);
+  return {
+    request: () => trial.post('/v2/node/revoke_client', { client_pk: made.client_pk }, { key }),
+    check: async ({ client }) => {
+      expect(client.label).toBe(key);
+      expect(await labelled(trial, key)).toEqual([]);
+      const used = trial.get('/v2/node/client_info', {}, made.client_credentials);
+      await expect(used).rejects.toMatchObject({ body: { code: 104 } });
+    },
+  };
+});
+
+const CHANNEL_SATS = '20000';
+
+interface OpenedChannel {
+  readonly channel_id: string;
+  readonly user_channel_id: string;
+}
+
+async function channelIds(trial: Trial): Promise<string[]> {
+  return (await trial.get<{ channels: ChannelJson[] }>('/v2/node/list_channels')).channels.map(
+    ({ channel_id }) => channel_id,
+  );
+}
+
+/** A channel moves no money but its fee: what the wallet holds less afterwards is what the budget must count. */
+async function expectFeeCounted(trial: Trial, spender: Spender, beforeMsat: bigint) {
+  await trial.expectSpent(spender, beforeMsat - (await trial.balanceMsat()));
+}
+
+const OPEN_CHANNEL = operation<OpenedChannel>('open_channel', async (trial, key) => {
+  const spender = await trial.spender(key);
+  const before = await trial.balanceMsat();
+  const channels = new Set(await channelIds(trial));
+  return {
+    request: () =>
+      trial.post(
+        '/v2/node/open_channel',
+        { value: CHANNEL_SATS },
+        { as: spender.credentials, key },
+      ),
+    check: async (answer) => {
+      const added = (await channelIds(trial)).filter((id) => !channels.has(id));
+      expect(added).toEqual([answer.channel_id]);
+      await expectFeeCounted(trial, spender, before);
+      await trial.post('/sandbox/blocks', { count: 1 });
+    },
+  };
+});
+
+const CLOSE_CHANNEL = operation('close_channel', async (trial, key) => {
+  const spender = await trial.spender(key);
+  const { channel_id } = await trial.post<OpenedChannel>('/v2/node/open_channel', {
+    value: CHANNEL_SATS,
+  });
+  await trial.post('/sandbox/blocks', { count: 1 });
+  const before = await trial.balanceMsat();
+  return {
+    request: () =>
+      trial.post('/v2/node/close_channel', { channel_id }, { as: spender.credentials, key }),
+    check: async () => {
+      expect(await channelIds(trial)).not.toContain(channel_id);
+      await expectFeeCounted(trial, spender, before);
+    },
+  };
+});
+
+/** All that the rules on crashes are about (decisions sections 5, 6, 7 and 11). */
+export const OPERATIONS: readonly Operation[] = [
+  PAY_INVOICE,
+  PAY_FAILING,
+  PAY_OFFER,
+  PAY_ONCHAIN,
+  PAY_LNURL,
+  WITHDRAW,
+  invoicing('create_invoice', '/v2/node/create_invoice', { amount: '5' }),
+  invoicing('buy_with_payment_app', '/v2/node/buy_with_payment_app', { amount: '5000' }),
+  INBOUND,
+  CANCEL,
+  CREATE_CLIENT,
+  UPDATE_CLIENT,
+  REVOKE_CLIENT,
+  OPEN_CHANNEL,
+  CLOSE_CHANNEL,
+];

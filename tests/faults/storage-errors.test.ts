@@ -1,0 +1,29 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Injection } from './injection.ts';
+import { OPERATIONS } from './operations.ts';
+import { EVERY, SEED } from './seed.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-storage-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const injection = Injection.in(folder, 20);
+
+test.skipIf(injection === null)(
+  `a write that fails once, at ${EVERY ? 'every step' : `some steps (seed ${SEED})`} of every operation towards the disk, is error 8 or does not matter, and what is repeated with the same key works at once`,
+  async () => {
+    if (injection === null) return;
+    const { trial, figures } = injection;
+    await trial.open();
+    for (const operation of OPERATIONS) {
+      await injection.hit(operation, ['no space', 'i/o error']);
+    }
+    const { faults, repeats, ...problems } = figures;
+    console.log(`Failed writes: ${faults}; repeats with the same key: ${repeats}.`, problems);
+    expect(problems).toEqual({ stuck: [], wrongBudgets: [], wrongEffects: [] });
+    expect(faults).toBeGreaterThan(0);
+    await trial.finish();
+  },
+  30 * 60_000,
+);

@@ -1,0 +1,267 @@
+import { Database } from 'bun:sqlite';
+import { expect } from 'bun:test';
+import { join } from 'node:path';
+import { amountInput } from '../../src/model/amount.ts';
+import type { BudgetJson } from '../../src/model/budget.ts';
+import type { PaymentJson } from '../../src/model/payment.ts';
+import { eventually } from './checks.ts';
+import type { FaultyDisk } from './faulty-disk.ts';
+import type { JumpingClock } from './jumping-clock.ts';
+import { type UnreliableReceiver, unreliableReceiver } from './receiver.ts';
+import { type FaultSidecar, freePort, startFaultSidecar } from './sidecar.ts';
+
+/** Longer than the lease of a delivery that a killed process left. */
+const LEASES_OVER_MS = 60_000;
+
+/** A client with a budget. */
+export interface Spender {
+  readonly clientPk: string;
+  readonly credentials: string;
+}
+
+/** A budget that is not what its client has spent. */
+export class WrongBudget extends Error {}
+
+/**
+ * A sidecar whose process may die at any step: the trial wallet, whose clients spend, and another wallet, whose
+ * payments are only counted.
+ */
+export class Trial {
+  readonly receiver: UnreliableReceiver;
+  /** Indexes that requests were answered with: nothing else may have been made. */
+  readonly made = new Set<string>();
+  /** What each spender's payments have cost, by its key. */
+  readonly spent = new Map<string, bigint>();
+  readonly #dataDir: string;
+  readonly #disk: FaultyDisk;
+  readonly #clock: JumpingClock;
+  readonly #port = freePort();
+  #sidecar: FaultSidecar | null = null;
+  #other = '';
+
+  constructor(options: {
+    readonly dataDir: string;
+    readonly disk: FaultyDisk;
+    readonly clock: JumpingClock;
+  }) {
+    this.#dataDir = options.dataDir;
+    this.#disk = options.disk;
+    this.#clock = options.clock;
+    this.receiver = unreliableReceiver(() => 1);
+  }
+
+  get sidecar(): FaultSidecar {
+    if (this.#sidecar) return this.#sidecar;
+    throw new Error('the sidecar is not started');
+  }
+
+  /** Credentials of the other wallet. */
+  get other(): string {
+    return this.#other;
+  }
+
+  async open(): Promise<this> {
+    await this.#start();
+    this.#other = (await this.post<Credentials>('/sandbox/wallets', {})).client_credentials;
+    for (const rail of ['lightning', 'onchain']) {
+      await this.post('/sandbox/fund', { amount: '50000000', rail });
+    }
+    await this.post('/sandbox/blocks', { count: 6 });
+    return this;
+  }
+
+  /** Starts it again after its process has died. */
+  async restart(): Promise<void> {
+    await this.sidecar.kill();
+    await this.#start();
+  }
+
+  async #start(): Promise<void> {
+    this.#disk.disarm();
+    const { LD_PRELOAD: disk, ...env } = this.#disk.env;
+    this.#sidecar = await startFaultSidecar({
+      dataDir: this.#dataDir,
+      port: this.#port,
+      webhookUrl: this.receiver.url,
+      env: {
+        ...this.#clock.env,
+        ...env,
+        LD_PRELOAD: `${disk}:${this.#clock.env.LD_PRELOAD}`,
+        ...this.receiver.env,
+      },
+    });
+  }
+
+  /** Asks as the trial wallet's owner, or with credentials. */
+  async get<T>(path: string, query: Record<string, string> = {}, as?: string): Promise<T> {
+    const who = as === undefined ? {} : { credentials: as };
+    return (await this.sidecar.call('GET', path, { query, ...who })) as T;
+  }
+
+  async send<T = unknown>(
+    method: 'POST' | 'PUT',
+    path: string,
+    body: unknown,
+    { as, key }: { readonly as?: string; readonly key?: string } = {},
+  ): Promise<T> {
+    return (await this.sidecar.call(method, path, {
+      body,
+      ...(as === undefined ? {} : { credentials: as }),
+      ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+    })) as T;
+  }
+
+  post<T = unknown>(
+    path: string,
+    body: unknown,
+    who: { readonly as?: string; readonly key?: string } = {},
+  ): Promise<T> {
+    return this.send('POST', path, body, who);
+  }
+
+  /** A new client that may spend much and grant nothing that spends. */
+  async spender(label: string): Promise<Spender> {
+    const { client_pk, client_credentials } = await this.post<Credentials>(
+      '/v2/node/create_client',
+      { label, scopes: ['full'], budget: { amount: '20000000', period: 'total' } },
+    );
+    return { clientPk: client_pk, credentials: client_credentials };
+  }
+
+  /** A payment as GET shows it, which counts as made. */
+  async payment(index: string, credentials?: string): Promise<PaymentJson> {
+    this.made.add(index);
+    return this.get('/v2/node/payment', { index }, credentials);
+  }
+
+  /** Checks that just so much of the client's budget is spent, nothing is held back, and ends the client. */
+  async expectSpent({ clientPk, credentials }: Spender, costMsat: bigint): Promise<void> {
+    // The end of an on-chain payment reaches the budget with the feed, which nothing else waits for.
+    await eventually(() => this.#heldBack(clientPk) === 0, 5_000);
+    const { budget } = await this.get<{ budget: BudgetJson }>(
+      '/v2/node/client_info',
+      {},
+      credentials,
+    );
+    this.spent.set(clientPk, costMsat);
+    await this.post('/v2/node/revoke_client', { client_pk: clientPk });
+    if (msat(budget.spent) === costMsat) return;
+    throw new WrongBudget(`${msat(budget.spent)} msat are spent of the budget, not ${costMsat}`);
+  }
+
+  #heldBack(clientPk: string): number {
+    const sql = 'SELECT count(*) AS n FROM spending WHERE client_pk = ? AND NOT settled';
+    return this.#read(sql, [clientPk])[0]?.n as number;
+  }
+
+  /** What the trial wallet holds, millisatoshis. */
+  async balanceMsat(): Promise<bigint> {
+    return msat((await this.get<{ balance: string }>('/v2/node/node_info')).balance);
+  }
+
+  /** Deliveries that are not over, of those that were written after `since`. */
+  pendingDeliveries(since = 0): number {
+    return this.#read('SELECT count(*) AS n FROM delivery WHERE state = ? AND seq > ?', [
+      'pending',
+      since,
+    ])[0]?.n as number;
+  }
+
+  newestDelivery(): number {
+    return (this.#read('SELECT max(seq) AS n FROM delivery', [])[0]?.n as number | null) ?? 0;
+  }
+
+  /** Lets everything end, and checks what holds for all requests together. */
+  async finish(): Promise<void> {
+    await this.post('/sandbox/blocks', { count: 6 });
+    this.#clock.set(LEASES_OVER_MS);
+    await eventually(() => this.pendingDeliveries() === 0);
+    const payments = await this.#payments();
+    const unasked = payments.filter(
+      ({ index, direction, rail }) =>
+        !this.made.has(index) && (direction === 'outbound' || rail === 'invoice'),
+    );
+    expect(unasked.map(shortly)).toEqual([]);
+    const open = payments.filter(({ status }) => status === 'pending');
+    expect(open.filter(({ direction }) => direction === 'outbound').map(shortly)).toEqual([]);
+    const over = payments.filter(
+      ({ index, status }) => this.made.has(index) && status !== 'pending',
+    );
+    const noticed = over.map((one) => ({
+      ...shortly(one),
+      ids: this.receiver.ids(one.direction === 'outbound', one.index).size,
+    }));
+    expect(noticed.filter(({ ids }) => ids !== 1)).toEqual([]);
+    expect(this.receiver.invalid()).toEqual([]);
+    const { status } = await this.get<{ status: string }>('/v2/health');
+    expect(status).not.toMatch(/marker|restored|replaced/);
+    expect(await this.sidecar.stop()).toBe(0);
+    this.#expectNothingLeft(new Set(over.map(({ index }) => index)));
+    await this.receiver.stop();
+  }
+
+  /** What the database must not hold any more. */
+  #expectNothingLeft(over: ReadonlySet<string>): void {
+    const watched = this.#read("SELECT key AS idx FROM watch WHERE kind = 'payment'", []);
+    const spends = this.#read('SELECT idx FROM spend', []);
+    expect(watched.filter(({ idx }) => over.has(`${idx}`))).toEqual([]);
+    expect(spends).toEqual([]);
+    expect(this.#read('SELECT idx, amount_msat FROM spending WHERE NOT settled', [])).toEqual([]);
+    const sums = this.#read(
+      'SELECT client_pk AS pk, CAST(sum(amount_msat) AS TEXT) AS msat FROM spending GROUP BY pk',
+      [],
+    );
+    const wrong = sums.filter(
+      ({ pk, msat: spent }) => this.spent.get(`${pk}`) !== BigInt(`${spent}`),
+    );
+    expect(wrong).toEqual([]);
+    expect(this.#read('SELECT key FROM idempotency WHERE http_status IS NULL', [])).toEqual([]);
+    expect(this.#read("SELECT idx FROM delivery WHERE state != 'delivered'", [])).toEqual([]);
+  }
+
+  #read(sql: string, bindings: (string | number)[]): Record<string, unknown>[] {
+    const db = new Database(join(this.#dataDir, 'sidecar.sqlite'), { readonly: true });
+    try {
+      return db.query(sql).all(...bindings) as Record<string, unknown>[];
+    } finally {
+      db.close();
+    }
+  }
+
+  /** All payments of the trial wallet, as its node has them. */
+  async #payments(): Promise<PaymentJson[]> {
+    const payments = new Map<string, PaymentJson>();
+    let start: string | null = '';
+    while (start !== null) {
+      const query: Record<string, string> = { limit: '100' };
+      if (start !== '') query.start_index = start;
+      const page: Page = await this.get('/v2/node/updated_payments', query);
+      for (const payment of page.payments) payments.set(payment.index, payment);
+      start = page.updated_index;
+    }
+    return [...payments.values()];
+  }
+}
+
+interface Credentials {
+  readonly client_pk: string;
+  readonly client_credentials: string;
+}
+
+interface Page {
+  readonly payments: PaymentJson[];
+  readonly updated_index: string | null;
+}
+
+export function msat(sats: string): bigint {
+  return amountInput.parse(sats);
+}
+
+/** What a payment cost its wallet. */
+export function costOf({ amount, fees, status }: PaymentJson): bigint {
+  return status === 'failed' ? 0n : msat(amount ?? '0') + msat(fees);
+}
+
+function shortly({ index, direction, rail, status, status_msg }: PaymentJson) {
+  return { index, direction, rail, status, status_msg };
+}

@@ -2,11 +2,13 @@ import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { $, Glob } from 'bun';
 import packageJson from './package.json';
+import { NOTICES, thirdPartyNotices } from './packaging/notices.ts';
 import { BINARIES, completeRelease } from './packaging/release.ts';
 
 const OUT = 'dist';
 const BINARY = join(OUT, 'wallet-sidecar');
 const INPUTS = ['src', 'package.json', 'package-lock.json', 'build.ts'];
+const NOTICE_INPUTS = ['packaging/notices.ts', 'package-lock.json'];
 const CLIENT = join(OUT, 'client');
 const CLIENT_INPUTS = ['src/client', 'package.json', 'tsconfig.client.json', 'build.ts'];
 
@@ -15,6 +17,7 @@ const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
 if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
 if (force || !(await isFresh(BINARY, INPUTS))) await compile(BINARY);
+if (force || !(await isFresh(join(OUT, NOTICES), NOTICE_INPUTS))) await writeNotices();
 if (all) await buildRelease();
 
 /** Compiles one binary; without a target, for this machine. */
@@ -24,7 +27,12 @@ async function compile(outfile: string, target?: string): Promise<void> {
     minify: { whitespace: true, syntax: true },
     bytecode: true,
     format: 'esm',
-    define: { WALLET_SIDECAR_VERSION: JSON.stringify(packageJson.version) },
+    define: {
+      WALLET_SIDECAR_VERSION: JSON.stringify(packageJson.version),
+      // Where a package lay at the build would be written into the binary, which must be the same from any folder.
+      __dirname: '""',
+      __filename: '""',
+    },
     compile: {
       outfile,
       ...(target ? { target: target as Bun.Build.CompileTarget } : {}),
@@ -66,6 +74,12 @@ async function buildClient(): Promise<void> {
   };
   await writeFile(join(CLIENT, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   console.log(`built ${CLIENT}`);
+}
+
+/** The licences of others, which a release must carry. */
+async function writeNotices(): Promise<void> {
+  await writeFile(join(OUT, NOTICES), await thirdPartyNotices('.'));
+  console.log(`built ${join(OUT, NOTICES)}`);
 }
 
 /** Everything that is published, in one folder; packages of the client of earlier versions are not. */

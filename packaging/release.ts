@@ -1,6 +1,7 @@
 import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { $, Glob } from 'bun';
+import { NOTICES } from './notices.ts';
 
 /** The binaries of a release: the name of the file, and the compiler's name of the platform. */
 export const BINARIES = {
@@ -23,7 +24,7 @@ const NOT_LISTED: ReadonlySet<string> = new Set(['SHA256SUMS', 'bench.json']);
 
 /** What a release is completed from. */
 export interface ReleaseParts {
-  /** Holds the {@link BINARIES} already, and receives the rest. */
+  /** Holds the {@link BINARIES} and the {@link NOTICES} already, and receives the rest. */
   readonly folder: string;
   readonly version: string;
   /** A binary that runs on this machine, of the same sources. */
@@ -38,6 +39,7 @@ export interface ReleaseParts {
  */
 export async function completeRelease(parts: ReleaseParts): Promise<void> {
   const { folder, version, runnable, client } = parts;
+  if (!(await Bun.file(join(folder, NOTICES)).exists())) throw new Error(`${NOTICES} is missing.`);
   await cp(packaging('wallet-sidecar.service'), join(folder, 'wallet-sidecar.service'));
   await cp(packaging('install.sh'), join(folder, 'install.sh'));
   await chmod(join(folder, 'install.sh'), 0o755);

@@ -50,6 +50,8 @@ export interface RequestContext {
   readonly lastEventId: string | null;
   /** A `:name` of the route's path, decoded. */
   readonly pathParameter: (name: string) => string;
+  /** Closes the connection within seconds unless its client takes something from it. */
+  readonly closeUnread: () => void;
 }
 
 /** {@link RequestContext} of a route that needs credentials. */

@@ -146,6 +146,10 @@ class HandledRequest implements RequestContext {
     return this.#context.req.header('last-event-id') ?? null;
   }
 
+  closeUnread(): void {
+    this.#context.env?.timeout?.(this.#context.req.raw, 1);
+  }
+
   pathParameter(name: string): string {
     return this.#context.req.param(name) ?? '';
   }

@@ -2,6 +2,7 @@ import { chmodSync, cpSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
+import { NOTICES } from '../../packaging/notices.ts';
 import { BINARIES, completeRelease } from '../../packaging/release.ts';
 
 /** The checkout. */
@@ -17,6 +18,7 @@ export async function releaseFolder(): Promise<string> {
     if (file === OWN_BINARY) cpSync(join(ROOT, 'dist', 'wallet-sidecar'), join(folder, file));
     else writeFileSync(join(folder, file), `stands for ${file}`);
   }
+  cpSync(join(ROOT, 'dist', NOTICES), join(folder, NOTICES));
   await completeRelease({
     folder,
     version: packageJson.version,

@@ -21,12 +21,13 @@ const sums = () =>
   );
 
 describe('a release', () => {
-  test('holds five binaries, unit, formula, install script, completions and the client', () => {
+  test('holds five binaries, unit, formula, install script, completions, the client and notices', () => {
     const files = readdirSync(folder, { recursive: true }).map(String).toSorted();
     expect(files).toEqual(
       [
         ...Object.keys(BINARIES),
         'SHA256SUMS',
+        'THIRD_PARTY_NOTICES.txt',
         'completions',
         'completions/_wallet-sidecar',
         'completions/wallet-sidecar.bash',

@@ -44,7 +44,10 @@ export const eventRoutes = [
         startId: start,
         source: paymentEvents(context.session, start, signal),
         last: endEvent,
-        onGone: () => gone.abort(),
+        onGone: () => {
+          gone.abort();
+          context.closeUnread();
+        },
       });
     },
   }),

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import packageLock from '../../package-lock.json';
+import { NOTICES } from '../../packaging/notices.ts';
+import { ROOT, run } from './folder.ts';
+
+const SOURCES = [
+  'src',
+  'packaging',
+  'build.ts',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.client.json',
+  'LICENSE',
+];
+const PACKAGES = realpathSync(join(ROOT, 'node_modules'));
+const locked: Readonly<Record<string, { readonly version?: string }>> = packageLock.packages;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-binary-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A copy of the sources whose binary is built there. */
+async function builtIn(path: string): Promise<Buffer> {
+  const copy = join(folder, path);
+  mkdirSync(copy, { recursive: true });
+  for (const source of SOURCES) cpSync(join(ROOT, source), join(copy, source), { recursive: true });
+  symlinkSync(PACKAGES, join(copy, 'node_modules'));
+  const built = await run([process.execPath, 'run', 'build.ts', '--force'], copy);
+  expect(built).toMatchObject({ exitCode: 0 });
+  return readFileSync(join(copy, 'dist', 'wallet-sidecar'));
+}
+
+describe('the binary', () => {
+  test('has the same bytes whatever folder it is built in, and names none', async () => {
+    const one = await builtIn('one');
+    const other = await builtIn('two/deeper/by/far');
+    expect(one.equals(other)).toBe(true);
+    for (const path of [folder, PACKAGES])
+      expect([path, one.includes(path)]).toEqual([path, false]);
+  }, 300_000);
+});
+
+describe('the notices', () => {
+  const notices = readFileSync(join(ROOT, 'dist', NOTICES), 'utf8');
+  const headings = notices.split(/\n={80}\n\n/).map((entry) => entry.split('\n', 1)[0] ?? '');
+
+  test('have an entry with the version of every package that is compiled in', async () => {
+    const { metafile } = await Bun.build({
+      entrypoints: [join(ROOT, 'src', 'main.ts')],
+      target: 'bun',
+      metafile: true,
+      define: { WALLET_SIDECAR_VERSION: '""' },
+    });
+    const compiled = new Set(
+      Object.keys(metafile?.inputs ?? {}).flatMap(
+        (path) => /node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
+      ),
+    );
+    expect(compiled.size).toBeGreaterThan(10);
+    for (const path of compiled) {
+      const name = path.replace(/.*node_modules\//, '');
+      expect(headings).toContain(`${name} ${locked[path]?.version}`);
+    }
+  });
+
+  test('say what runtime is in it, and how to exchange its part under the LGPL', () => {
+    expect(headings).toContain(`bun ${process.versions.bun}`);
+    expect(notices).toContain('JavaScriptCore');
+    expect(notices).toContain(String(Reflect.get(process.versions, 'webkit')));
+    expect(notices).toContain('LGPL-2');
+  });
+
+  test('have a text for every entry', () => {
+    for (const entry of notices.split(/\n={80}\n\n/).slice(1)) {
+      expect(entry).toMatch(/Permission|Redistribution|public domain/i);
+    }
+  });
+});

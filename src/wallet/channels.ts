@@ -78,9 +78,9 @@ async function withinBudget<T extends { readonly feeMsat: bigint | null }>(
     nowMs: node.clock.now(),
   };
   await store.spends.reserve(userPk, name, reservation, requireWithinBudget);
-  await guard.keepUp();
   let done: T;
   try {
+    await guard.keepUp();
     done = await act(maxFeeMsat);
   } catch (error) {
     if (wasRefused(error)) await store.spends.settle(userPk, name, 0n);

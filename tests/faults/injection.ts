@@ -64,6 +64,8 @@ export class Injection {
       kinds.map((kind) => ({ kind, step })),
     );
     for (const fault of EVERY ? all : this.#drawn(all)) await this.#hitOnce(operation, fault);
+    if (EVERY)
+      console.log(`${operation.name}: ${steps} steps, ${this.figures.faults} faults so far`);
   }
 
   #drawn(faults: readonly Fault[]): Fault[] {

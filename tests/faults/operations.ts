@@ -88,6 +88,8 @@ const PAY_OFFER = paying('pay_offer', '/v2/node/pay_offer', async (trial) => {
 });
 
 const PAY_ONCHAIN = paying('pay_onchain', '/v2/node/pay_onchain', async (trial) => {
+  // Coins of a transaction that was signed and then not kept are locked for ten minutes.
+  await trial.post('/sandbox/clock', { advance_secs: 601 });
   const { address } = await trial.post<{ address: string }>(
     '/v2/node/get_next_unused_address',
     {},

@@ -2,6 +2,7 @@ import { ApiError, isApiError } from '../../model/errors.ts';
 import { blankPayment, isFinal, type Payment, type Rail } from '../../model/payment.ts';
 import { type PaymentId, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
+import type { NewSpend } from '../../store/ports.ts';
 import { requireWithinBudget } from '../budget.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { allows, type Session } from '../session.ts';
@@ -148,7 +149,8 @@ async function begin(
   const signed = await beforeSending(async () => {
     const afterAttempt = plan.rail === 'onchain' ? null : await node.newestAttempt();
     await session.feed.prepare(node);
-    await reserveAndBegin(session, {
+    if (session.hasBudget()) session.guard.requireTrusted();
+    const spend: NewSpend = {
       payment: pending,
       journaled: node.history === undefined,
       // Where nothing is made before the node is asked, one commit serves both.
@@ -160,8 +162,11 @@ async function begin(
       reservation: session.isOwner
         ? null
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
-    });
+    };
+    await session.store.spends.begin(session.userPk, spend, requireWithinBudget);
+    // From here on it is given up when it does not get as far as being asked for.
     try {
+      if (session.hasBudget()) await session.guard.keepUp();
       requireStillGood(session);
       return plan.sign === null ? null : await signAndStore(session, plan.sign, identity);
     } catch (error) {
@@ -171,17 +176,6 @@ async function begin(
   });
   session.feed.watchAdded();
   return startedPayment(session, pending, await startSafely(plan, identity, signed));
-}
-
-async function reserveAndBegin(
-  session: Session,
-  spend: Parameters<Session['store']['spends']['begin']>[1],
-): Promise<void> {
-  const { store, userPk, guard } = session;
-  const budgeted = session.hasBudget();
-  if (budgeted) guard.requireTrusted();
-  await store.spends.begin(userPk, spend, requireWithinBudget);
-  if (budgeted) await guard.keepUp();
 }
 
 /** Signs, and stores what was signed before anybody is asked to publish it. */

@@ -170,7 +170,7 @@ async function begin(
       requireStillGood(session);
       return plan.sign === null ? null : await signAndStore(session, plan.sign, identity);
     } catch (error) {
-      await giveUp(session, index);
+      await session.resolver.giveUp(index);
       throw error;
     }
   });
@@ -225,7 +225,7 @@ async function startedPayment(
     case 'known':
       return session.feed.record(report, session.node);
     case 'refused':
-      await giveUp(session, pending.index);
+      await session.resolver.giveUp(pending.index);
       throw report.error.with({ sent: 'no' });
     case 'unknown':
       session.log.warn(
@@ -239,11 +239,6 @@ async function startedPayment(
       session.resolver.mind();
       return pending;
   }
-}
-
-async function giveUp(session: Session, index: PaymentIndex): Promise<void> {
-  await session.store.spends.abandon(session.userPk, index);
-  await session.feed.refreshWatched();
 }
 
 /** A payment of the same id that was made before: its own payer may see it, and whoever may read payments. */

@@ -5,6 +5,8 @@ import type { PaymentJson } from '../../src/model/payment.ts';
 import { CallFailed } from './sidecar.ts';
 import { costOf, type Spender, type Trial } from './trial.ts';
 
+const REFUSED = 106;
+
 /** One request of an operation, which may be repeated. */
 export interface Run<T = unknown> {
   /** The request, with the same Idempotency-Key each time. */
@@ -82,6 +84,30 @@ const PAY_FAILING = operation<PaymentJson>('pay_invoice that fails', async (tria
   };
 });
 
+/** What the node refuses leaves nothing behind, and may be asked for again. */
+const PAY_REFUSED = operation<number>('pay_invoice that is refused', async (trial, key) => {
+  const spender = await trial.spender(key);
+  // More than the wallet has.
+  const body = { amount: '500000000' };
+  const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', body);
+  return {
+    request: async () => {
+      const paid = trial.post(
+        '/v2/node/pay_invoice',
+        { invoice },
+        { as: spender.credentials, key },
+      );
+      const error = await paid.catch((reason) => reason);
+      if (error instanceof CallFailed && error.body.code === REFUSED) return error.body.code;
+      throw error;
+    },
+    check: async (code) => {
+      expect(code).toBe(REFUSED);
+      await trial.expectSpent(spender, 0n);
+    },
+  };
+});
+
 const PAY_OFFER = paying('pay_offer', '/v2/node/pay_offer', async (trial) => {
   const { offer } = await trial.post<{ offer: string }>('/sandbox/offer', {});
   return { offer, amount: '7' };
@@ -153,7 +179,7 @@ const INBOUND = operation('an inbound payment', async (trial) => {
       try {
         await trial.post('/sandbox/pay', { payable: invoice });
       } catch (error) {
-        if (!(error instanceof CallFailed) || error.body.code !== 106) throw error;
+        if (!(error instanceof CallFailed) || error.body.code !== REFUSED) throw error;
       }
     },
     check: async () => {
@@ -308,6 +334,7 @@ const CLOSE_CHANNEL = operation('close_channel', async (trial, key) => {
 export const OPERATIONS: readonly Operation[] = [
   PAY_INVOICE,
   PAY_FAILING,
+  PAY_REFUSED,
   PAY_OFFER,
   PAY_ONCHAIN,
   PAY_LNURL,

@@ -28,6 +28,8 @@ async function compile(outfile: string, target?: string): Promise<void> {
     compile: {
       outfile,
       ...(target ? { target: target as Bun.Build.CompileTarget } : {}),
+      // Beyond this the runtime answers 431 without a body; the limit of the API is lower (src/http/limits).
+      execArgv: ['--max-http-header-size=131072'],
       // What lies beside a binary in the working directory is a stranger's: it must not be run or obeyed.
       autoloadBunfig: false,
       autoloadDotenv: false,

@@ -1,8 +1,13 @@
 import { connectLnd } from './app/connect-lnd.ts';
+import { CHECK_COMMAND, checkDatabase } from './app/data-care.ts';
 import { serve } from './app/serve.ts';
 import { buildProgram, runProgram } from './cli/index.ts';
 import { VERSION } from './version.ts';
 
+if (process.argv[2] === CHECK_COMMAND) {
+  checkDatabase(process.argv[3] ?? '');
+  process.exit(0);
+}
 const io = {
   env: process.env,
   cwd: process.cwd(),

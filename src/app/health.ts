@@ -2,12 +2,14 @@ import type { Config } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Store } from '../store/ports.ts';
 import type { StoreGuard } from '../wallet/store-guard.ts';
+import type { DataCare } from './data-care.ts';
 import type { Nodes } from './open-nodes.ts';
 
 interface HealthOptions {
   readonly config: Config;
   readonly nodes: Nodes;
   readonly guard: StoreGuard;
+  readonly data: DataCare;
   /** Indexes of payments that the node calls completed without proof. */
   readonly unproven: ReadonlySet<string>;
   /** Whether any client has a budget now. */
@@ -15,9 +17,11 @@ interface HealthOptions {
 }
 
 /** `ok`, or sentences that say what is missing (decisions section 1). Waits for nothing. */
-export function health({ config, nodes, guard, unproven, hasBudgets }: HealthOptions): string {
+export function health(options: HealthOptions): string {
+  const { config, nodes, guard, data, unproven, hasBudgets } = options;
   const sentences = [
     ...config.warnings,
+    ...data.problems(),
     ...nodes.problems(),
     ...[guard.problem()].filter((problem) => problem !== null),
     ...(unproven.size > 0 ? [unprovenWords(unproven)] : []),

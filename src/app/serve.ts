@@ -13,8 +13,10 @@ import { ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
 import { metricsRoutes } from '../http/routes/metrics.ts';
 import { elapsedMs, systemClock } from '../lib/clock.ts';
 import { writeCookie } from '../lib/cookie-file.ts';
-import { ownDataDir } from '../lib/data-dir.ts';
+import { ownDataDir, readOwner } from '../lib/data-dir.ts';
+import { fileUnusable, isFileFailure } from '../lib/file-problem.ts';
 import { runStopStages } from '../lib/lifecycle.ts';
+import { listenFailed } from '../lib/listen-problem.ts';
 import { type Log, openLog } from '../lib/log.ts';
 import { openMarker } from '../lib/marker-file.ts';
 import { type Metrics, openMetrics } from '../lib/metrics.ts';
@@ -39,6 +41,7 @@ import { Wallets } from '../wallet/wallets.ts';
 import { startDispatcher } from '../webhooks/dispatcher.ts';
 import { deliveryDraft } from '../webhooks/draft.ts';
 import { deliverySigner } from '../webhooks/sign.ts';
+import { careForData } from './data-care.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { health, isOpenToAll, watchBudgets } from './health.ts';
 import { listen } from './listener.ts';
@@ -51,12 +54,31 @@ const KEYS_KEPT_MS = 8 * DAY_MS;
 /** So many of the newest are kept however old the clock says they are. */
 const KEYS_KEPT_COUNT = 10_000;
 
-/** How long requests in progress may take to end when the server stops. */
-const DRAIN_MS = 10_000;
+/**
+ * How long each part may take when the server stops. Less than 5 seconds together: containers are killed after 10, and
+ * the machine may be busy.
+ */
+const STOP_MS = { waits: 100, requests: 1500, feeds: 300, webhooks: 1500, node: 500, store: 500 };
 
-/** Runs the server until the process is told to stop. Throws {@link ConfigError}. */
+/**
+ * Runs the server until the process is told to stop. Throws {@link ConfigError}; ListenFailed, FileUnusable,
+ * MarkerUnreadable and StoreUnusable, with a sentence that names the flag or the path.
+ */
 export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
   const given = configOf(mode, flags);
+  const undo: (() => void)[] = [];
+  try {
+    await start(mode, given, undo);
+  } catch (error) {
+    for (const step of undo.toReversed()) step();
+    const cause = error instanceof ApiError ? error.cause : error;
+    if (given.dataDir === ':memory:' || !isFileFailure(cause)) throw error;
+    throw fileUnusable(given.dataDir, cause, 'use another --data-dir');
+  }
+}
+
+/** `undo` gets what must be done where a later step fails. */
+async function start(mode: 'serve' | 'dev', given: Config, undo: (() => void)[]): Promise<void> {
   const log = openLog({
     level: given.logLevel,
     format: given.logFormat,
@@ -66,19 +88,22 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   for (const warning of given.warnings) log.warn(warning);
   // A defect in one request must not end the payments and notices of all others.
   process.on('unhandledRejection', (error) => log.error('A rejection was not handled.', { error }));
+  // Before anything is written, so that a start that fails for its port leaves nothing behind.
+  const listener = listenOrExplain(given, log);
   const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
+  if (owned) undo.push(owned.release);
   const config = mode === 'dev' ? withDevWallet(given) : given;
   requireSafeExposure(config, { onRealNode: isOnRealNode(config) });
   const stopping = new AbortController();
   const metrics = openMetrics();
+  const marker = openMarker(config);
+  if (marker.warning !== null) log.warn(marker.warning);
+  // One that cannot be read is told before a database is made.
+  marker.read();
   const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
   const budgets = await watchBudgets(measuredStore(sqlite, metrics, systemClock));
   const { store } = budgets;
-  const marker = openMarker(config);
-  if (marker.warning !== null) log.warn(marker.warning);
-  const listener = listen(config.listen, log);
   const { baseUrl } = listener;
-  owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const nodes = openNodes({
     config,
     store,
@@ -88,6 +113,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
     measured: measuredNodes(metrics, elapsedMs),
   });
   const { sandbox } = nodes;
+  const data = await careForData(config.dataDir, log);
   const dispatcher = openDispatcher(config, { store, log, metrics });
   const guard = await openStoreGuard(store.identity, marker, log);
   const unproven = new Set<string>();
@@ -104,6 +130,9 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
     config.dataDir === ':memory:'
       ? null
       : writeCookie(config.dataDir, (bytes) => new Uint8Array(randomBytes(bytes)));
+  if (cookie) undo.push(cookie.remove);
+  // Not before the cookie is there: the command line sends it to the address noted here.
+  owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
   const parts: Parts = {
     wallets,
@@ -113,7 +142,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
     version: VERSION,
     clock: systemClock,
     fees: config.maxFee,
-    health: () => health({ config, nodes, guard, unproven, hasBudgets: budgets.any }),
+    health: () => health({ config, nodes, guard, data, unproven, hasBudgets: budgets.any }),
     sidecarUrl,
     wakeDispatcher: dispatcher.wake,
     services: openServices(config, sandbox),
@@ -134,25 +163,27 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
       startId: randomBytes(3).toString('hex'),
     }),
   );
-  await wallets.resume();
   const stopHousekeeping = await keepHouse(store, log);
+  // Before wallets are taken up again, which waits for nodes.
   onStopSignal(async () => {
     log.info('Stopping.');
     stopHousekeeping();
+    data.stop();
     await runStopStages(
       [
-        { name: 'waits', deadlineMs: 1000, stop: () => stopping.abort(stoppingError()) },
-        { name: 'requests', deadlineMs: DRAIN_MS, stop: listener.stop },
-        { name: 'feeds', deadlineMs: 1000, stop: () => wallets.stop() },
-        { name: 'webhooks', deadlineMs: DRAIN_MS, stop: () => dispatcher.stop() },
-        { name: 'node', deadlineMs: 2000, stop: () => nodes.close() },
-        { name: 'store', deadlineMs: 2000, stop: () => store.close() },
+        { name: 'waits', deadlineMs: STOP_MS.waits, stop: () => stopping.abort(stoppingError()) },
+        { name: 'requests', deadlineMs: STOP_MS.requests, stop: listener.stop },
+        { name: 'feeds', deadlineMs: STOP_MS.feeds, stop: () => wallets.stop() },
+        { name: 'webhooks', deadlineMs: STOP_MS.webhooks, stop: () => dispatcher.stop() },
+        { name: 'node', deadlineMs: STOP_MS.node, stop: () => nodes.close() },
+        { name: 'store', deadlineMs: STOP_MS.store, stop: () => store.close() },
       ],
       log,
     );
     cookie?.remove();
     owned?.release();
   });
+  await wallets.resume();
   if (isOpenToAll(config)) {
     log.warn(
       `Every program and user of this machine that reaches ${baseUrl} is the owner of the wallet: start with --require-auth to ask for credentials.`,
@@ -187,6 +218,17 @@ function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {
     ...(config.metrics ? metricsRoutes : []),
   ];
   return [...served, ...docsRoutes(served)];
+}
+
+function listenOrExplain(config: Config, log: Log): ReturnType<typeof listen> {
+  try {
+    return listen(config.listen, log);
+  } catch (error) {
+    const { host, port } = config.listen;
+    const owner = config.dataDir === ':memory:' ? null : readOwner(config.dataDir);
+    const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    throw listenFailed(address, error, owner);
+  }
 }
 
 /** Drops what is kept for a time only, now and daily; answers how to end that. */

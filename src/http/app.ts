@@ -4,6 +4,8 @@ import { elapsedMs } from '../lib/clock.ts';
 import { ApiError } from '../model/errors.ts';
 import type { Session } from '../wallet/session.ts';
 import type { AppEnv } from './env.ts';
+import { limitHead } from './limits/request-head.ts';
+import { streamForGet } from './limits/stream-for-get.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { errorResponse } from './middleware/errors.ts';
 import { localGuard } from './middleware/guards.ts';
@@ -52,7 +54,11 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   const refuse = errorResponse(parts.log, options.startId);
   app.onError(refuse);
   const meters = requestMeters(parts.metrics, elapsedMs);
-  const guard = localGuard({ allowedHosts: options.allowedHosts });
+  const guardSite = localGuard({ allowedHosts: options.allowedHosts });
+  const guard = (request: Request) => {
+    limitHead(request);
+    guardSite(request);
+  };
   for (const route of routes) {
     const method = route.method.toUpperCase();
     const authorize = authenticate(route.access, {
@@ -78,7 +84,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       meter.answered(response.status, startedMs);
       return response;
     };
-    const run = runRoute(route, runner);
+    const run = streamForGet(route, runRoute(route, runner));
     if (route.body === null) {
       app.on(method, route.path, (context) =>
         admitted(context, (session) => run(context, session, undefined)),

@@ -1,5 +1,12 @@
+import { elapsedMs } from '../lib/clock.ts';
+
 /** Milliseconds between comments that keep an idle stream open through proxies. */
 const HEARTBEAT_MS = 15_000;
+/** A client that takes nothing for so long, while something waits for it, is gone. */
+const UNREAD_MS = 30_000;
+
+const encoder = new TextEncoder();
+const ALIVE = encoder.encode(': alive\n\n');
 
 /** One server-sent event. */
 export interface ServerSentEvent {
@@ -10,48 +17,96 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
+/** The time that a stream goes by. */
+export interface StreamTime {
+  /** Monotonic milliseconds. */
+  readonly elapsedMs: () => number;
+  /** Calls back every so many milliseconds, until the returned function is called. */
+  readonly every: (ms: number, beat: () => void) => () => void;
+}
+
+const systemTime: StreamTime = {
+  elapsedMs,
+  every(ms, beat) {
+    const timer = setInterval(beat, ms);
+    return () => clearInterval(timer);
+  },
+};
+
+interface EventStreamOptions {
+  /** Where the client resumes if the stream breaks before its first event. */
+  readonly startId: string;
+  /** Read only as fast as the client reads. */
+  readonly source: AsyncGenerator<readonly ServerSentEvent[]>;
+  /** The final event, made out of the error that ended the source. */
+  readonly last: (error: unknown) => ServerSentEvent | null;
+  /** Called when the client goes away or takes nothing any more; must end the source. */
+  readonly onGone: () => void;
+  readonly time?: StreamTime;
+}
+
 /**
- * Answers with a stream of server-sent events (WHATWG HTML, section 9.2) that goes on after `startId`, with a comment
- * every 15 seconds while nothing happens. The source is read only as fast as the client reads; `onGone` is called when
- * the client goes away and must end the source. `last` makes the final event out of the error that ended it.
+ * Answers with a stream of server-sent events (WHATWG HTML, section 9.2), with a comment every 15 seconds while nothing
+ * happens. At most one batch of the source waits for the client, and a client that takes nothing for 30 seconds while
+ * something waits is cut off.
  */
-export function eventStream(
-  startId: string,
-  source: AsyncGenerator<readonly ServerSentEvent[]>,
-  last: (error: unknown) => ServerSentEvent | null,
-  onGone: () => void,
-): Response {
-  const encoder = new TextEncoder();
-  let heartbeat: ReturnType<typeof setInterval> | undefined;
+export function eventStream(options: EventStreamOptions): Response {
+  const { startId, source, last, onGone, time = systemTime } = options;
+  let stopBeats = () => {};
+  let ended = false;
+  /** When the last of what was written was taken, as far as is known. */
+  let takenAtMs = time.elapsedMs();
+  const end = () => {
+    ended = true;
+    stopBeats();
+  };
+  const beat = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    if ((controller.desiredSize ?? 0) > 0) {
+      takenAtMs = time.elapsedMs();
+      controller.enqueue(ALIVE);
+      return;
+    }
+    if (time.elapsedMs() - takenAtMs < UNREAD_MS) return;
+    end();
+    controller.error(new Error('The client of an event stream does not read.'));
+    onGone();
+  };
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      // Tells the client at once that the stream is open, and where to go on if it breaks before the first event.
+      // Tells the client at once that the stream is open.
       controller.enqueue(encoder.encode(`: open\nid: ${startId}\n\n`));
-      heartbeat = setInterval(
-        () => controller.enqueue(encoder.encode(': alive\n\n')),
-        HEARTBEAT_MS,
-      );
+      stopBeats = time.every(HEARTBEAT_MS, () => beat(controller));
     },
     async pull(controller) {
-      try {
-        const { value, done } = await source.next();
-        if (value) controller.enqueue(encoder.encode(value.map(writeEvent).join('')));
-        if (!done) return;
-      } catch (error) {
-        const event = last(error);
-        if (event) controller.enqueue(encoder.encode(writeEvent(event)));
-      }
-      clearInterval(heartbeat);
+      takenAtMs = time.elapsedMs();
+      const { events, done } = await nextOf(source, last);
+      if (ended) return;
+      if (events.length > 0) controller.enqueue(encoder.encode(events.map(writeEvent).join('')));
+      if (!done) return;
+      end();
       controller.close();
     },
     cancel() {
-      clearInterval(heartbeat);
+      end();
       onGone();
     },
   });
   return new Response(body, {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
   });
+}
+
+async function nextOf(
+  source: AsyncGenerator<readonly ServerSentEvent[]>,
+  last: (error: unknown) => ServerSentEvent | null,
+): Promise<{ readonly events: readonly ServerSentEvent[]; readonly done: boolean }> {
+  try {
+    const { value, done } = await source.next();
+    return { events: value ?? [], done: done === true };
+  } catch (error) {
+    const event = last(error);
+    return { events: event ? [event] : [], done: true };
+  }
 }
 
 function writeEvent({ id, event, data }: ServerSentEvent): string {

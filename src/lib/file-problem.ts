@@ -1,3 +1,6 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+
 /** A file or directory that cannot be used; the message is one sentence for the person who starts the program. */
 export class FileUnusable extends Error {
   override readonly name = 'FileUnusable';
@@ -9,10 +12,38 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** Whether an error is one of a file or its disk, as the system or SQLite gives it. */
+export function isFileFailure(error: unknown): boolean {
+  return /^(SQLITE_(FULL|IOERR|READONLY|CANTOPEN)|ENOSPC|EDQUOT|EROFS|EIO|EACCES|EPERM)/.test(
+    codeOf(error),
+  );
+}
+
 /** Says of a failed operation on a path what is wrong and what to do; `advice` is the way around, such as another path. */
 export function fileUnusable(path: string, error: unknown, advice: string): FileUnusable {
   if (error instanceof FileUnusable) return error;
-  return new FileUnusable(sentence(path, codeOf(error), advice), { cause: error });
+  return new FileUnusable(sentence(path, failureCode(error, path), advice), { cause: error });
+}
+
+/** Less than this is not enough for SQLite's own files. */
+const FULL_BELOW_BYTES = 128 * 1024;
+
+/**
+ * The code of a failed operation on a path. A full disk shows itself to SQLite as a failing one where its shared memory
+ * cannot grow, so that the free space is looked at.
+ */
+export function failureCode(error: unknown, path: string): string {
+  const code = codeOf(error);
+  return code.startsWith('SQLITE_IOERR') && isFull(dirname(path)) ? 'SQLITE_FULL' : code;
+}
+
+function isFull(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize < FULL_BELOW_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 function sentence(path: string, code: string, advice: string): string {

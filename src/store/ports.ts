@@ -94,6 +94,8 @@ export interface ObservedPayment {
   readonly payment: Payment;
   readonly attempt: number | null;
   readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
+  /** True where this program says it of itself: the node has shown nothing, so a send does not become `known`. */
+  readonly ownWord?: boolean;
 }
 
 /** Policy that {@link ObservationStore.apply} runs inside its transaction; all functions are pure. */
@@ -302,6 +304,14 @@ export interface Outbox {
    */
   claim(options: { nowMs: number; leaseMs: number; limit: number }): Promise<DueDelivery[]>;
   delivered(id: string, nowMs: number): Promise<void>;
+  /** Gives a lease back: the delivery is due now and its attempt does not count. */
+  release(id: string, nowMs: number): Promise<void>;
+  /**
+   * Gives back the leases of processes that are known to be gone, so that their deliveries are due now; returns how
+   * many. To be called once at start. A store that one process owns knows it of every lease but its own; a store that
+   * several processes share cannot, and leaves the leases of others, which carry their owner's id, to end by themselves.
+   */
+  releaseAbandoned(nowMs: number): Promise<number>;
   /** Records a failed attempt; `nextAttemptAtMs` null leaves the delivery `failed`. */
   attemptFailed(id: string, error: string, nextAttemptAtMs: number | null): Promise<void>;
   /** When the next delivery is due or a lease ends; null when nothing is pending. */

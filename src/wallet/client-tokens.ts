@@ -1,6 +1,6 @@
 import type { ClientRecord, Grant } from '../model/client.ts';
 import { isApiError, refused } from '../model/errors.ts';
-import { permissionsOf } from './client-policy.ts';
+import { permissionsOf, sameReach } from './client-policy.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
 
@@ -26,6 +26,28 @@ export async function issueToken(
   return { id, token, exposed: false };
 }
 
+/** Whether the client's token has to be ended although no other has taken its place yet. */
+function isTokenOver({ token, endedTokenIds }: ClientRecord): boolean {
+  return token !== null && endedTokenIds.includes(token.id);
+}
+
+/** New tokens for the active clients whose reach is another than their token's. */
+export async function renewedTokens(
+  session: Session,
+  earlier: readonly ClientRecord[],
+  next: readonly ClientRecord[],
+): Promise<Map<string, MadeToken>> {
+  const held = new Map(earlier.map((client) => [client.clientPk, client]));
+  const tokens = new Map<string, MadeToken>();
+  for (const client of next) {
+    const before = held.get(client.clientPk);
+    const isFitting = before && sameReach(before, client) && !isTokenOver(before);
+    if (client.revokedAtMs !== null || isFitting) continue;
+    tokens.set(client.clientPk, await issueToken(session, client, client.expiresAtMs, null));
+  }
+  return tokens;
+}
+
 /**
  * Ends at the node what the records say is over. Left for the next time while the node is out of reach: no holder ever
  * had those tokens.
@@ -34,8 +56,9 @@ export async function endTokens(session: Session): Promise<void> {
   const { store, userPk } = session;
   const tokens = nodeGroup(session, 'tokens');
   const ended = new Set<string>();
-  for (const { endedTokenIds } of await store.clients.list(userPk)) {
-    for (const id of endedTokenIds) {
+  for (const { token, endedTokenIds } of await store.clients.list(userPk)) {
+    // One that is in use ends when another has taken its place.
+    for (const id of endedTokenIds.filter((ended) => ended !== token?.id)) {
       try {
         await tokens.revoke(id);
         ended.add(id);

@@ -14,18 +14,16 @@ import {
 import { encodeClientCredentials } from '../model/credentials.ts';
 import { ApiError, refused, rejected } from '../model/errors.ts';
 import { PERMISSIONS } from '../model/permissions.ts';
+import { type ClientUpdate, merged, narrowedFamily, revoked, withToken } from './client-family.ts';
 import {
-  boundsOf,
   descendantsOf,
   type Granter,
-  narrowed,
   permissionsOf,
   requireBudgetAuthority,
   requireGrantable,
   requireReach,
-  sameReach,
 } from './client-policy.ts';
-import { endTokens, issueToken, type MadeToken } from './client-tokens.ts';
+import { endTokens, issueToken, renewedTokens } from './client-tokens.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
 
@@ -34,14 +32,6 @@ export interface NewClient extends Grant {
   readonly expiresAtMs: number | null;
   readonly label: string | null;
   readonly budget: Budget | null;
-}
-
-/** A change of a client; only the members given change, `grant` replaces the whole grant. */
-export interface ClientUpdate {
-  readonly label?: string | null;
-  readonly expiresAtMs?: number | null;
-  readonly grant?: Grant;
-  readonly budget?: Budget | null;
 }
 
 /** The caller's own identity and grant (contract, client_info). */
@@ -135,7 +125,8 @@ export function updateClient(
   update: ClientUpdate,
 ): Promise<ClientInfoJson> {
   return session.locks.run('clients', async () => {
-    const { store, userPk } = session;
+    const { store, userPk, node } = session;
+    const nowMs = node.clock.now();
     const granter = await granterOf(session);
     const earlier = await store.clients.list(userPk);
     const before = requireActive(
@@ -156,7 +147,7 @@ export function updateClient(
         records.find((one) => one.clientPk === clientPk),
       );
       return {
-        ...narrowedFamily(session, records, merged(current, update), current),
+        ...narrowedFamily(records, merged(current, update), current, nowMs),
         budgets: update.budget ? [{ clientPk, budget: update.budget }] : [],
       };
     });
@@ -186,6 +177,7 @@ export function revokeClient(
   names: EffectNames,
 ): Promise<ClientInfoJson> {
   return session.locks.run('clients', async () => {
+    const nowMs = session.node.clock.now();
     const granter = await granterOf(session);
     const before = await session.store.clients.find(clientPk);
     if (names.earlier('revocation') !== null && before && before.revokedAtMs !== null) {
@@ -200,7 +192,7 @@ export function revokeClient(
         all.find((one) => one.clientPk === clientPk),
       );
       requireReach(granter, target);
-      const ended = [target, ...descendantsOf(all, clientPk)].map((one) => revoked(session, one));
+      const ended = [target, ...descendantsOf(all, clientPk)].map((one) => revoked(one, nowMs));
       return {
         records: ended,
         budgets: [],
@@ -214,88 +206,6 @@ export function revokeClient(
     if (!target) throw clientNotFound();
     return withBudget(session, target);
   });
-}
-
-/** The client and its descendants within what the client will hold; one that is left with nothing is revoked. */
-function narrowedFamily(
-  session: Session,
-  records: readonly ClientRecord[],
-  next: ClientRecord,
-  current: ClientRecord,
-): { records: ClientRecord[]; forgetOutcomesOf: string[] } {
-  const own = { ...narrowed(current, boundsOf({ ...next, budgetState: 'none' })) };
-  const target = { ...own, label: next.label, budgetState: next.budgetState };
-  const family = new Map<string, ClientRecord>([[target.clientPk, target]]);
-  for (const child of descendantsOf(records, current.clientPk)) {
-    const parent = family.get(child.parentPk ?? '') ?? target;
-    const bounds = boundsOf(parent.clientPk === next.clientPk ? next : parent);
-    const within = narrowed(child, bounds);
-    family.set(
-      child.clientPk,
-      permissionsOf(within).length === 0 ? revoked(session, within) : within,
-    );
-  }
-  const changed = [...family.values()];
-  const ended = changed.filter((one) => one.revokedAtMs !== null);
-  return { records: changed, forgetOutcomesOf: ended.map((one) => one.clientPk) };
-}
-
-/** New tokens for the active clients whose reach is another than their token's. */
-async function renewedTokens(
-  session: Session,
-  earlier: readonly ClientRecord[],
-  next: readonly ClientRecord[],
-): Promise<Map<string, MadeToken>> {
-  const held = new Map(earlier.map((client) => [client.clientPk, client]));
-  const tokens = new Map<string, MadeToken>();
-  for (const client of next) {
-    const before = held.get(client.clientPk);
-    if (client.revokedAtMs !== null || (before && sameReach(before, client))) continue;
-    tokens.set(client.clientPk, await issueToken(session, client, client.expiresAtMs, null));
-  }
-  return tokens;
-}
-
-function withToken(
-  record: ClientRecord,
-  tokens: ReadonlyMap<string, MadeToken>,
-  current: readonly ClientRecord[],
-): ClientRecord {
-  const token = tokens.get(record.clientPk);
-  if (!token) return record;
-  const stored = current.find((one) => one.clientPk === record.clientPk);
-  const ended = [...(stored?.endedTokenIds ?? []), ...(record.token ? [record.token.id] : [])];
-  return { ...record, token, endedTokenIds: ended };
-}
-
-function revoked(session: Session, client: ClientRecord): ClientRecord {
-  return {
-    ...client,
-    revokedAtMs: client.revokedAtMs ?? session.node.clock.now(),
-    token: null,
-    endedTokenIds: client.token ? [...client.endedTokenIds, client.token.id] : client.endedTokenIds,
-  };
-}
-
-function merged(before: ClientRecord, update: ClientUpdate): ClientRecord {
-  const { label, expiresAtMs, grant, budget } = update;
-  return {
-    ...before,
-    ...(label === undefined ? {} : { label }),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    ...(grant
-      ? { scopes: [...new Set(grant.scopes)], permissions: [...new Set(grant.permissions)] }
-      : {}),
-    ...(budget === undefined ? {} : { budgetState: budgetStateAfter(before, budget) }),
-  };
-}
-
-function budgetStateAfter(
-  { budgetState }: ClientRecord,
-  budget: Budget | null,
-): ClientRecord['budgetState'] {
-  if (budget !== null) return 'set';
-  return budgetState === 'none' ? 'none' : 'lifted';
 }
 
 /** What the caller itself holds now, as the store knows it. */

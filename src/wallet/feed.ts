@@ -5,7 +5,7 @@ import { sleep } from '../lib/sleep.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { Observation, WalletNode } from '../nodes/node.ts';
-import type { ObservationRules, Store } from '../store/ports.ts';
+import type { ObservationRules, ObservedPayment, Store } from '../store/ports.ts';
 
 /** How an open feed can stand: all is stored, something may be missing, or nobody's credentials are left to ask with. */
 export const FEED_STATES = ['caught_up', 'behind', 'no_credentials'] as const;
@@ -268,7 +268,7 @@ export class Feed {
 
   /** Stores what a node said, then tells listeners and the dispatcher. */
   async apply(
-    batch: { readonly observations: readonly Observation[]; readonly cursor: string | null },
+    batch: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
     node: WalletNode,
   ): Promise<Payment[]> {
     const { store, walletId, rules, onDelivery } = this.#options;

@@ -1,40 +1,26 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { peek } from 'bun';
-import type { Clock } from '../lib/clock.ts';
-import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
-import type { Log } from '../lib/log.ts';
 import { type ClientRecord, isActive } from '../model/client.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
-import { ApiError } from '../model/errors.ts';
+import { ApiError, isApiError } from '../model/errors.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { NodeConnector, WalletNode } from '../nodes/node.ts';
-import type { ObservationRules, Store } from '../store/ports.ts';
 import { replaceExposedToken } from './client-tokens.ts';
-import { Feed, type FeedStanding, type Follower } from './feed.ts';
-import { historyOf } from './history.ts';
+import type { FeedStanding, Follower } from './feed.ts';
 import {
   endedCredentials,
   type LiveClient,
   type LiveClients,
   liveClients,
 } from './live-clients.ts';
-import { Resolver } from './pay/resolver.ts';
+import { OpenWallets, type OpenWalletsOptions } from './open-wallets.ts';
 import { clientSeal, configuredSeal, rootSeal } from './seal-keys.ts';
 import type { Session } from './session.ts';
-import type { StoreGuard } from './store-guard.ts';
 
 /** Wallets and sessions kept open while idle; busy ones are kept beyond that. */
 const KEPT_OPEN = 256;
 
-interface WalletsOptions {
-  readonly store: Store;
-  readonly guard: StoreGuard;
-  readonly rules: ObservationRules;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly elapsedMs: () => number;
-  readonly random: () => number;
-  readonly onDelivery: () => void;
+interface WalletsOptions extends OpenWalletsOptions {
   /** The connector of a kind of node, or null when this sidecar has none of that kind. */
   readonly connector: (kind: string) => NodeConnector | null;
   /** The connector of the node that the configured root seed controls. */
@@ -45,19 +31,11 @@ interface WalletsOptions {
   readonly configured: readonly NodeCredentials[];
 }
 
-interface OpenWallet {
-  readonly walletId: string;
-  readonly feed: Feed;
-  readonly resolver: Resolver;
-  readonly locks: KeyedLock;
-  readonly sessions: Set<Session>;
-}
-
 /** Opens wallets by credential, keeps them while they are used or watched, and closes them after that. */
 export class Wallets {
   readonly #options: WalletsOptions;
   readonly #live: LiveClients = liveClients();
-  readonly #wallets = new Map<string, OpenWallet>();
+  readonly #wallets: OpenWallets;
   /** By {@link keyOf}; only of credentials that were found to be known here. */
   readonly #sessions = new Map<string, Promise<Session>>();
   /** Of configured nodes. */
@@ -66,6 +44,9 @@ export class Wallets {
 
   constructor(options: WalletsOptions) {
     this.#options = options;
+    this.#wallets = new OpenWallets(options, this.#live, (walletId, open) =>
+      this.#follower(walletId, open),
+    );
   }
 
   /**
@@ -96,19 +77,22 @@ export class Wallets {
     await this.#options.rootConnector.provision(this.#rootSeed());
   }
 
-  /** The wallet of another root seed, as its owner. */
+  /** The wallet of another root seed, as its owner, for one use: the session is not kept. */
   async openSeed(rootSeed: Uint8Array): Promise<Session> {
-    const { node, userPk } = await this.#options.rootConnector.connectRoot(rootSeed);
-    return this.#session({ userPk, node, caller: { id: 'owner', sealKey: rootSeal(rootSeed) } });
+    const session = await this.#openSeed(rootSeed);
+    this.#wallets.forget(session);
+    return session;
   }
 
   /** Takes up watching, and unfinished sends, where they were when the process stopped. */
   async resume(): Promise<void> {
     const { watches, spends } = this.#options.store;
-    for (const walletId of await watches.wallets())
-      await this.#wallet(walletId).feed.refreshWatched();
+    for (const walletId of await watches.wallets()) {
+      await this.#wallets.of(walletId).feed.refreshWatched();
+    }
     for (const walletId of await spends.wallets()) {
-      this.#wallet(walletId)
+      this.#wallets
+        .of(walletId)
         .resolver.ready()
         .catch((error) =>
           this.#options.log.warn('Unfinished sends are compared with the node later.', {
@@ -122,7 +106,7 @@ export class Wallets {
   /** Watches a payment that was issued for a wallet without a request of its owner: by its Lightning Address. */
   async watchIssued(walletId: string, index: PaymentIndex): Promise<void> {
     await this.#options.store.watches.add(walletId, { kind: 'payment', index });
-    this.#wallet(walletId).feed.watchAdded();
+    this.#wallets.of(walletId).feed.watchAdded();
   }
 
   /** Looks at the clients in use again, since a clock was moved. */
@@ -132,20 +116,15 @@ export class Wallets {
 
   /** How many wallets and sessions are open, and how their open feeds stand. */
   figures(): { wallets: number; sessions: number; feeds: readonly FeedStanding[] } {
-    const standings = [...this.#wallets.values()].map(({ feed }) => feed.standing);
     return {
-      wallets: this.#wallets.size,
+      ...this.#wallets.figures(),
       sessions: this.#sessions.size + (this.#root === null ? 0 : 1),
-      feeds: standings.filter((standing) => standing !== null),
     };
   }
 
   /** Closes every wallet. */
   stop(): void {
-    for (const { feed, resolver } of this.#wallets.values()) {
-      feed.stop();
-      resolver.stop();
-    }
+    this.#wallets.stop();
     this.#live.close();
   }
 
@@ -180,7 +159,7 @@ export class Wallets {
           'No credentials: send the header "Authorization: Bearer <CLIENT_CREDENTIALS>", or start the sidecar with credentials.',
         );
       }
-      this.#root = this.openSeed(this.#options.rootSeed).catch((error) => {
+      this.#root = this.#openSeed(this.#options.rootSeed).catch((error) => {
         this.#root = null;
         throw error;
       });
@@ -199,6 +178,15 @@ export class Wallets {
     opening.catch(() => this.#sessions.delete(key));
     this.#evict();
     return opening;
+  }
+
+  async #openSeed(rootSeed: Uint8Array): Promise<Session> {
+    const { node, userPk } = await this.#options.rootConnector.connectRoot(rootSeed);
+    return this.#wallets.adopt({
+      userPk,
+      node,
+      caller: { id: 'owner', sealKey: rootSeal(rootSeed) },
+    });
   }
 
   /** Finds out whose credentials these are, in the store and the configuration alone (decisions section 7). */
@@ -253,13 +241,13 @@ export class Wallets {
       permissions: permissions ?? [],
     };
     const caller = { id: 'owner', sealKey: configuredSeal(entry.token) };
-    return this.#session({ userPk, node, caller, ...(permissions ? { client } : {}) });
+    return this.#wallets.adopt({ userPk, node, caller, ...(permissions ? { client } : {}) });
   }
 
   async #openClient(found: ClientRecord, secret: string): Promise<Session> {
     const { walletId } = found;
     const { node, live } = await this.#connectClient(found);
-    const session = this.#session({
+    const session = this.#wallets.adopt({
       userPk: walletId,
       node,
       caller: { id: found.clientPk, sealKey: clientSeal(secret) },
@@ -291,87 +279,36 @@ export class Wallets {
         `These credentials are for a wallet on ${found.nodeKind}, and this sidecar was started without it.`,
       );
     }
-    const { node } = await connector.connectClient(found.walletId, () => {
-      const { token } = live?.record() ?? found;
-      if (token) return token;
+    const token = () => {
+      const { token: own } = live?.record() ?? found;
+      if (own) return own;
       throw endedCredentials();
+    };
+    const connect = () => connector.connectClient(found.walletId, token);
+    const { node } = await connect().catch(async (error) => {
+      // The node that a root seed controls says which wallet it has when it is opened with the seed.
+      const isRoots = connector === this.#options.rootConnector && this.#options.rootSeed !== null;
+      if (!isRoots || !isApiError(error, 'unreachable')) throw error;
+      await this.#open(null);
+      return connect();
     });
     live = this.#live.open(found, node.clock);
     return { node, live };
   }
 
-  #session(parts: {
-    readonly userPk: string;
-    readonly node: WalletNode;
-    readonly caller: Session['caller'];
-    readonly client?: ReturnType<Session['client']>;
-    readonly live?: LiveClient;
-  }): Session {
-    const { userPk, node, caller, live } = parts;
-    const wallet = this.#wallet(userPk);
-    const { store, log, guard } = this.#options;
-    const session: Session = {
-      userPk,
-      caller,
-      isOwner: live === undefined,
-      hasBudget: () => live?.record().budgetState === 'set',
-      client: () => live?.record() ?? parts.client ?? null,
-      onGrantChange: live?.onChange ?? (() => () => undefined),
-      get ended() {
-        return live?.ended ?? NEVER;
-      },
-      node,
-      store,
-      log,
-      guard,
-      liveClients: this.#live,
-      feed: wallet.feed,
-      resolver: wallet.resolver,
-      locks: wallet.locks,
-      history: historyOf(node, userPk, store, wallet.feed),
-    };
-    wallet.sessions.add(session);
-    live?.ended.addEventListener('abort', () => wallet.sessions.delete(session), { once: true });
-    wallet.feed.credentialAdded();
-    return session;
-  }
-
-  #wallet(walletId: string): OpenWallet {
-    const known = this.#wallets.get(walletId);
-    if (known) return known;
-    const { store, rules, log, clock, random, elapsedMs, onDelivery } = this.#options;
-    const follower = () => this.#follower(walletId);
-    const feed = new Feed({
-      walletId,
-      store,
-      rules,
-      log,
-      clock,
-      random,
-      elapsedMs,
-      onDelivery,
-      follower,
-    });
-    const resolver = new Resolver({
-      walletId,
-      store,
-      feed,
-      log,
-      random,
-      elapsedMs,
-      node: async () => (await follower())?.node ?? null,
-    });
-    const wallet = { walletId, feed, resolver, locks: keyedLock(), sessions: new Set<Session>() };
-    this.#wallets.set(walletId, wallet);
-    return wallet;
-  }
-
-  /** By what a wallet is followed: its owner's credentials, else those of any client that is still active. */
-  async #follower(walletId: string): Promise<Follower | null> {
-    const sessions = [...(this.#wallets.get(walletId)?.sessions ?? [])];
-    const open = sessions.find((session) => session.isOwner) ?? sessions[0];
-    if (open?.isOwner) return open;
-    return (await this.#ownerOf(walletId)) ?? open ?? (await this.#anyClientOf(walletId));
+  /**
+   * By what a wallet is followed whose owner has no open session: the owner's configured credentials, else those of a
+   * client that is still active. A node that is out of reach may be another wallet's.
+   */
+  async #follower(walletId: string, open: Session | null): Promise<Follower | null> {
+    try {
+      const owner = await this.#ownerOf(walletId);
+      return owner ?? open ?? (await this.#anyClientOf(walletId));
+    } catch (error) {
+      const client = open ?? (await this.#anyClientOf(walletId));
+      if (client) return client;
+      throw error;
+    }
   }
 
   async #ownerOf(walletId: string): Promise<Session | null> {
@@ -402,21 +339,13 @@ export class Wallets {
       if (this.#sessions.size <= KEPT_OPEN) break;
       this.#sessions.delete(key);
       void session.then(
-        (idle) => this.#wallets.get(idle.userPk)?.sessions.delete(idle),
+        (idle) => this.#wallets.forget(idle),
         () => undefined,
       );
     }
-    for (const [walletId, wallet] of this.#wallets) {
-      if (this.#wallets.size <= KEPT_OPEN) break;
-      if (wallet.feed.busy || wallet.resolver.busy || wallet.sessions.size > 0) continue;
-      wallet.feed.stop();
-      wallet.resolver.stop();
-      this.#wallets.delete(walletId);
-    }
+    this.#wallets.closeIdle(KEPT_OPEN);
   }
 }
-
-const NEVER = new AbortController().signal;
 
 /** Sessions are looked up by hash, so that no comparison of secrets takes a telling time. */
 function keyOf(credentials: string): string {

@@ -3,6 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Counter, Metrics } from '../lib/metrics.ts';
 import type { DueDelivery, Outbox } from '../store/ports.ts';
+import { openPoster, type Poster } from './post.ts';
+import { type AttemptProblem, failureProblem, statusProblem } from './problem.ts';
 import type { SignDelivery } from './sign.ts';
 
 /** Attempts at 0 s, about 2 s and about 8 s, each with its limit (decisions section 11). */
@@ -21,8 +23,11 @@ const KEPT_LEAST = 10_000;
 const KEPT_MOST = 100_000;
 const PRUNE_EVERY_MS = 3600 * 1000;
 
+/** When the sidecar stops, attempts in progress may take so long to end before they are aborted. */
+const STOP_GRACE_MS = 1_000;
+
 /** How an attempt ended: 200, another answer, none in time, or no connection. */
-type Outcome = 'delivered' | 'refused' | 'timeout' | 'unreachable';
+type Outcome = 'delivered' | AttemptProblem['outcome'];
 
 interface DispatcherOptions {
   readonly outbox: Outbox;
@@ -32,15 +37,19 @@ interface DispatcherOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   readonly attemptLimitMs?: number;
+  /** Certificate authorities to trust in place of the system's, PEM. */
+  readonly ca?: string;
 }
 
 /** Sends what the outbox holds. */
 export interface Dispatcher {
   /** Looks at the outbox now: something was written. */
   wake(): void;
-  /** Takes up nothing new and lets the attempts in progress end. */
+  /**
+   * Takes up nothing new, gives the attempts in progress a second, and aborts those that are left: they are due at the
+   * next start and do not count, since their end is not known.
+   */
   stop(): Promise<void>;
 }
 
@@ -48,11 +57,14 @@ export interface Dispatcher {
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { outbox, clock, log } = options;
   const ended = attemptCounters(options.metrics);
+  const poster = openPoster(options.url, options.ca);
+  const aborting = new AbortController();
   const inProgress = new Map<string, Promise<void>>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let looking = false;
   let lookAgain = false;
   let stopped = false;
+  let tookOver = false;
   let prunedAtMs = Number.NEGATIVE_INFINITY;
 
   function wake(): void {
@@ -69,6 +81,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     clearTimeout(timer);
     let sleepMs = LONGEST_SLEEP_MS;
     try {
+      if (!tookOver) await outbox.releaseAbandoned(clock.now());
+      tookOver = true;
       do {
         lookAgain = false;
         await claimAll();
@@ -107,9 +121,11 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function deliver(delivery: DueDelivery): Promise<void> {
-    const { outcome, problem } = await attemptOnce(options, delivery);
-    ended[outcome].inc();
     try {
+      const attempt = await attemptOnce(options, poster, delivery, aborting.signal);
+      if (attempt === 'aborted') return await outbox.release(delivery.id, clock.now());
+      ended[attempt?.outcome ?? 'delivered'].inc();
+      const problem = attempt?.words ?? null;
       if (problem === null) return await outbox.delivered(delivery.id, clock.now());
       const attempts = delivery.attempts + 1;
       const final = attempts >= MAX_ATTEMPTS;
@@ -142,7 +158,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     async stop() {
       stopped = true;
       clearTimeout(timer);
+      const abort = setTimeout(() => aborting.abort(), STOP_GRACE_MS);
       await Promise.allSettled(inProgress.values());
+      clearTimeout(abort);
+      poster.close();
     },
   };
 }
@@ -161,33 +180,22 @@ function attemptCounters(metrics: Metrics): Readonly<Record<Outcome, Counter>> {
   };
 }
 
-/** One attempt, and what went wrong with it in words for the delivery log; null when the receiver answered 200. */
+/** One attempt, and what went wrong with it; null when the receiver answered 200. */
 async function attemptOnce(
   options: DispatcherOptions,
-  delivery: DueDelivery,
-): Promise<{ readonly outcome: Outcome; readonly problem: string | null }> {
-  const { url, sign, clock } = options;
-  const post = options.fetch ?? fetch;
-  const limitMs = options.attemptLimitMs ?? ATTEMPT_LIMIT_MS;
+  poster: Poster,
+  { id, body }: DueDelivery,
+  signal: AbortSignal,
+): Promise<AttemptProblem | null | 'aborted'> {
+  const { url, sign, clock, attemptLimitMs: limitMs = ATTEMPT_LIMIT_MS } = options;
   try {
-    const response = await post(url, {
-      method: 'POST',
-      body: delivery.body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(limitMs),
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'wallet-sidecar',
-        ...sign(delivery.id, clock.now(), delivery.body),
-      },
-    });
-    await response.body?.cancel();
-    if (response.status === 200) return { outcome: 'delivered', problem: null };
-    return { outcome: 'refused', problem: `answered ${response.status}` };
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'wallet-sidecar',
+      ...sign(id, clock.now(), body),
+    };
+    return statusProblem(await poster.post({ body, headers, limitMs, signal }));
   } catch (error) {
-    const timedOut = error instanceof DOMException && error.name === 'TimeoutError';
-    return timedOut
-      ? { outcome: 'timeout', problem: `no answer within ${limitMs / 1000} seconds` }
-      : { outcome: 'unreachable', problem: 'could not connect' };
+    return signal.aborted ? 'aborted' : failureProblem(error, url, limitMs);
   }
 }

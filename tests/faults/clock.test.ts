@@ -251,22 +251,29 @@ function outboxWorld() {
     /** Starts delivering; answers the ids of the attempts, which grow as they are made. */
     dispatch(answer: (id: string) => number | Promise<number>): readonly string[] {
       const sent: string[] = [];
+      const receiver = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        async fetch({ headers }) {
+          const id = headers.get('webhook-id') ?? '';
+          sent.push(id);
+          return new Response(null, { status: await answer(id) });
+        },
+      });
       const dispatcher = startDispatcher({
         outbox: store.outbox,
-        url: 'http://127.0.0.1:9',
+        url: receiver.url.href,
         sign: (id) => ({ 'webhook-id': id }),
         clock,
         random: () => 0.5,
         log,
         metrics: openMetrics(),
-        async fetch(_, { headers }) {
-          const id = new Headers(headers).get('webhook-id') ?? '';
-          sent.push(id);
-          return new Response(null, { status: await answer(id) });
-        },
       });
       wake = dispatcher.wake;
-      cleanups.unshift(() => dispatcher.stop());
+      cleanups.unshift(async () => {
+        await receiver.stop(true);
+        await dispatcher.stop();
+      });
       return sent;
     },
     /** Resolves once so many deliveries are delivered. */

@@ -39,13 +39,20 @@ export async function startFaultSidecar(options: {
   readonly dataDir: string;
   readonly port: number;
   readonly webhookUrl?: string;
+  /** How many files and sockets it may have open; as this process unless given. */
+  readonly openFiles?: number;
   /** Settings besides, as the environment gives them. */
   readonly env?: Readonly<Record<string, string>>;
 }): Promise<FaultSidecar> {
   const baseUrl = `http://127.0.0.1:${options.port}`;
   const flags = options.webhookUrl === undefined ? [] : ['--webhook-url', options.webhookUrl];
+  const limit =
+    options.openFiles === undefined
+      ? []
+      : ['sh', '-c', `ulimit -n ${options.openFiles}; exec "$@"`, 'sh'];
   const child = Bun.spawn(
     [
+      ...limit,
       BINARY,
       'dev',
       '--data-dir',

@@ -1,33 +1,58 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeCredentials } from '../../src/model/credentials.ts';
 import { expectError } from '../conformance/request.ts';
 import { describeNetwork, LndRestError } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { outsider } from './outsider.ts';
+import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 
 describeNetwork('client credentials on LND', (network) => {
+  let proxy: RecordingProxy;
   let sidecar: LndSidecar;
+  let own: string;
   beforeAll(async () => {
-    sidecar = await startLndSidecar(['--client-credentials', connectLnd(network().alice)]);
+    const { alice } = network();
+    proxy = await startRecordingProxy(alice);
+    own = (await readFile(alice.macaroonPath)).toString('hex');
+    sidecar = await startLndSidecar(['--client-credentials', proxy.credentials]);
   });
-  afterAll(() => sidecar?.close());
+  afterAll(async () => {
+    await sidecar?.close();
+    await proxy?.stop();
+  });
 
-  const macaroonOf = (credentials: string): string => decodeCredentials(credentials)?.secret ?? '';
-  /** Calls LND itself with the macaroon inside credentials; answers the status. */
-  const direct = async (credentials: string, method: string, path: string, body?: unknown) => {
+  /** The macaroon of the last request of that kind. */
+  const macaroonOf = (method: string, path: string): string =>
+    proxy.passed.findLast((one) => one.method === method && one.path === path)?.macaroonHex ?? '';
+  /** Calls LND itself with a macaroon; returns the status. */
+  const direct = async (macaroonHex: string, method: string, path: string, body?: unknown) => {
     try {
-      await network().alice.rest(method, path, body, { macaroonHex: macaroonOf(credentials) });
+      await network().alice.rest(method, path, body, { macaroonHex });
       return 200;
     } catch (error) {
       if (error instanceof LndRestError) return error.body as { code: number; message: string };
       throw error;
     }
   };
-  const DENIED = { code: 2, message: 'permission denied', details: [] };
+  const ids = async () =>
+    (await network().alice.rest<{ root_key_ids: string[] }>('GET', '/v1/macaroon/ids'))
+      .root_key_ids;
+  const ENDED = { message: expect.stringContaining('cannot get macaroon') };
 
-  test('a client can do what it was granted, and LND itself refuses it everything else', async () => {
+  test('what an application holds names no place and holds no macaroon', async () => {
+    const made = await sidecar.post('/v2/node/create_client', { scopes: ['receive'] });
+    const text = Buffer.from(made.client_credentials, 'base64url').toString();
+    expect(decodeCredentials(made.client_credentials)?.node).toBeNull();
+    expect(text).not.toContain('https');
+    expect(Object.keys(JSON.parse(text)).toSorted()).toEqual(['client', 'secret', 'v']);
+    await sidecar.post('/v2/node/create_invoice', { amount: '7' }, made.client_credentials);
+    expect(text).not.toContain(macaroonOf('POST', '/v1/invoices'));
+  });
+
+  test("a client's requests carry a macaroon by which LND itself refuses everything else", async () => {
     const made = await sidecar.post('/v2/node/create_client', { scopes: ['receive'] });
     const credentials: string = made.client_credentials;
     const invoice = await sidecar.post('/v2/node/create_invoice', { amount: '7' }, credentials);
@@ -37,17 +62,44 @@ describeNetwork('client credentials on LND', (network) => {
       'forbidden',
       /node_info/,
     );
-    expect(await direct(credentials, 'POST', '/v1/invoices', { value: '5' })).toBe(200);
-    expect(await direct(credentials, 'GET', '/v1/balance/channels')).toEqual(DENIED);
-    expect(await direct(credentials, 'GET', '/v1/payments')).toEqual(DENIED);
-    expect(await direct(credentials, 'POST', '/v1/transactions', { addr: 'x' })).toEqual(DENIED);
-    expect(await direct(credentials, 'POST', '/v1/macaroon', {})).toEqual(DENIED);
+    const macaroon = macaroonOf('POST', '/v1/invoices');
+    expect(macaroon).not.toBe(own);
+    expect(await direct(macaroon, 'POST', '/v1/invoices', { value: '5' })).toBe(200);
+    const refused: [string, string, object?][] = [
+      ['GET', '/v1/balance/channels'],
+      ['GET', '/v1/payments'],
+      ['GET', '/v1/invoices'],
+      ['GET', `/v1/invoice/${invoice.payment_hash}`],
+      ['POST', '/v1/transactions', { addr: 'x' }],
+      ['POST', '/v2/wallet/psbt/fund', {}],
+      ['POST', '/v1/signmessage', { msg: 'AAAA' }],
+      ['POST', '/v1/macaroon', {}],
+      ['GET', '/v1/macaroon/ids'],
+    ];
+    for (const [method, path, body] of refused) {
+      const answer = await direct(macaroon, method, path, body);
+      expect({ path, answer }).toEqual({
+        path,
+        answer: { code: 2, message: 'permission denied', details: [] } as never,
+      });
+    }
+  });
+
+  test('a client that sends uses its own macaroon for that and for nothing besides', async () => {
+    const made = await sidecar.post('/v2/node/create_client', { scopes: ['send'] });
+    const { invoice } = await outsider(network().bob).invoice({ value: '12' });
+    const paid = await sidecar.post('/v2/node/pay_invoice', { invoice }, made.client_credentials);
+    expect(paid.status).toBe('completed');
+    const macaroon = macaroonOf('POST', '/v2/router/send');
+    expect(macaroon).not.toBe(own);
+    const paths = proxy.passed.filter((one) => one.macaroonHex === macaroon);
+    expect(new Set(paths.map(({ path }) => path))).toEqual(new Set(['/v2/router/send']));
+    expect(await direct(macaroon, 'GET', '/v1/channels')).toMatchObject({
+      message: 'permission denied',
+    });
   });
 
   test('every client has a root key of its own, and a revoked one is refused by LND at once', async () => {
-    const ids = async () =>
-      (await network().alice.rest<{ root_key_ids: string[] }>('GET', '/v1/macaroon/ids'))
-        .root_key_ids;
     const before = await ids();
     const [first, second] = [
       await sidecar.post('/v2/node/create_client', { scopes: ['read_info'], label: 'one' }),
@@ -56,17 +108,16 @@ describeNetwork('client credentials on LND', (network) => {
     expect((await ids()).length).toBe(before.length + 2);
     const listed = await sidecar.get('/v2/node/list_clients');
     expect(listed.clients[first.client_pk]).toMatchObject({ label: 'one', scopes: ['read_info'] });
-    await sidecar.get('/v2/node/node_info', {}, first.client_credentials);
+    await sidecar.get('/v2/node/list_channels', {}, first.client_credentials);
+    const macaroon = macaroonOf('GET', '/v1/channels');
+    expect(await direct(macaroon, 'GET', '/v1/getinfo')).toBe(200);
     await sidecar.post('/v2/node/revoke_client', { client_pk: first.client_pk });
     expectError(
       await sidecar.call('GET', '/v2/node/node_info', { credentials: first.client_credentials }),
       'unauthenticated',
     );
-    expect(await direct(first.client_credentials, 'GET', '/v1/getinfo')).toMatchObject({
-      message: expect.stringContaining('cannot get macaroon'),
-    });
+    expect(await direct(macaroon, 'GET', '/v1/getinfo')).toMatchObject(ENDED);
     expect((await ids()).length).toBe(before.length + 1);
-    expect(await direct(second.client_credentials, 'GET', '/v1/getinfo')).toBe(200);
     await sidecar.get('/v2/node/node_info', {}, second.client_credentials);
     expect((await sidecar.get('/v2/node/list_clients')).clients).not.toHaveProperty(
       first.client_pk,
@@ -77,11 +128,7 @@ describeNetwork('client credentials on LND', (network) => {
     const made = await sidecar.post('/v2/node/create_client', { scopes: ['read_info'] });
     const credentials: string = made.client_credentials;
     await sidecar.get('/v2/node/node_info', {}, credentials);
-    const { root_key_ids: ids } = await network().alice.rest<{ root_key_ids: string[] }>(
-      'GET',
-      '/v1/macaroon/ids',
-    );
-    for (const id of ids) {
+    for (const id of await ids()) {
       // The administrator's own cannot be deleted, and bakes the others.
       if (id !== '0') await network().alice.rest('DELETE', `/v1/macaroon/${id}`);
     }
@@ -94,6 +141,8 @@ describeNetwork('client credentials on LND', (network) => {
   test('a changed grant holds at once with the same credentials, and the old macaroon is dead', async () => {
     const made = await sidecar.post('/v2/node/create_client', { scopes: ['receive'] });
     const credentials: string = made.client_credentials;
+    await sidecar.post('/v2/node/create_invoice', { amount: '7' }, credentials);
+    const macaroon = macaroonOf('POST', '/v1/invoices');
     const updated = await sidecar.put('/v2/node/update_client', {
       client_pk: made.client_pk,
       scopes: ['read_info'],
@@ -104,46 +153,50 @@ describeNetwork('client credentials on LND', (network) => {
       await sidecar.call('POST', '/v2/node/create_invoice', { body: {}, credentials }),
       'forbidden',
     );
-    expect(await direct(credentials, 'POST', '/v1/invoices', { value: '5' })).toMatchObject({
-      message: expect.stringContaining('cannot get macaroon'),
-    });
+    expect(await direct(macaroon, 'POST', '/v1/invoices', { value: '5' })).toMatchObject(ENDED);
   });
 
   test('an expired client is refused by LND itself', async () => {
+    const expiresAtMs = Date.now() + 3000;
     const made = await sidecar.post('/v2/node/create_client', {
       scopes: ['read_info'],
-      expires_at: Date.now() + 2000,
+      expires_at: expiresAtMs,
     });
     const credentials: string = made.client_credentials;
-    await sidecar.get('/v2/node/node_info', {}, credentials);
-    await Bun.sleep(2100);
+    await sidecar.get('/v2/node/list_channels', {}, credentials);
+    const macaroon = macaroonOf('GET', '/v1/channels');
+    while (Date.now() <= expiresAtMs) await Bun.sleep(50);
     expectError(
       await sidecar.call('GET', '/v2/node/node_info', { credentials }),
       'unauthenticated',
     );
-    expect(await direct(credentials, 'GET', '/v1/getinfo')).toMatchObject({
+    expect(await direct(macaroon, 'GET', '/v1/getinfo')).toMatchObject({
       message: expect.stringContaining('caveat'),
     });
   });
 
-  test('a client that could make macaroons for anything is refused unless it may do everything', async () => {
-    expectError(
-      await sidecar.call('POST', '/v2/node/create_client', {
-        body: { scopes: ['manage_clients'] },
-      }),
-      'refused',
-      /full/,
-    );
-    const full = await sidecar.post('/v2/node/create_client', { scopes: ['full'] });
+  test('a client that manages clients makes weaker ones, and holds no macaroon that can', async () => {
+    const manager = await sidecar.post('/v2/node/create_client', {
+      scopes: ['manage_clients', 'read_info'],
+    });
     const nested = await sidecar.post(
       '/v2/node/create_client',
       { scopes: ['read_info'] },
-      full.client_credentials,
+      manager.client_credentials,
     );
+    expect(macaroonOf('POST', '/v1/macaroon')).toBe(own);
     await sidecar.get('/v2/node/node_info', {}, nested.client_credentials);
+    await sidecar.get('/v2/node/list_channels', {}, manager.client_credentials);
+    const macaroon = macaroonOf('GET', '/v1/channels');
+    expect(macaroon).not.toBe(own);
+    expect(
+      await direct(macaroon, 'POST', '/v1/macaroon', {
+        permissions: [{ entity: 'info', action: 'read' }],
+      }),
+    ).toMatchObject({ message: 'permission denied' });
   });
 
-  test('a macaroon made by LND itself is good for what it allows, here and nowhere more', async () => {
+  test('a macaroon made by LND itself, configured, is good for what it allows and nothing more', async () => {
     const { macaroon } = await network().alice.rest<{ macaroon: string }>('POST', '/v1/macaroon', {
       permissions: [
         { entity: 'info', action: 'read' },
@@ -155,33 +208,41 @@ describeNetwork('client credentials on LND', (network) => {
     const path = join(sidecar.dataDir, 'foreign.macaroon');
     writeFileSync(path, Buffer.from(macaroon, 'hex'), { mode: 0o600 });
     const credentials = connectLnd(network().alice, path);
-    const info = await sidecar.get('/v2/node/client_info', {}, credentials);
-    expect(info.effective_permissions).toContain('create_invoice');
-    expect(info.effective_permissions).not.toContain('pay_invoice');
-    await sidecar.post('/v2/node/create_invoice', { amount: '3' }, credentials);
     expectError(
-      await sidecar.call('POST', '/v2/node/pay_onchain', {
-        body: { address: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', amount: '1000' },
-        credentials,
-      }),
-      'forbidden',
+      await sidecar.call('GET', '/v2/node/client_info', { credentials }),
+      'unauthenticated',
     );
+    const other = await startLndSidecar(['--client-credentials', credentials]);
+    try {
+      const info = await other.get('/v2/node/client_info');
+      expect(info.effective_permissions).toContain('create_invoice');
+      expect(info.effective_permissions).not.toContain('pay_invoice');
+      await other.post('/v2/node/create_invoice', { amount: '3' });
+      expectError(
+        await other.call('POST', '/v2/node/pay_onchain', {
+          body: { address: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', amount: '1000' },
+        }),
+        'forbidden',
+      );
+    } finally {
+      await other.close();
+    }
   });
 
-  test('credentials survive a restart, and work with a new data directory too', async () => {
+  test("clients survive a restart, and another store's clients are unknown here", async () => {
     const made = await sidecar.post('/v2/node/create_client', { scopes: ['receive', 'read_info'] });
     const credentials: string = made.client_credentials;
     expect(await sidecar.stop()).toBe(0);
     await sidecar.start();
     const before = await sidecar.get('/v2/node/client_info', {}, credentials);
     expect(before).toMatchObject({ client_pk: made.client_pk, scopes: ['receive', 'read_info'] });
-    const other = await startLndSidecar(['--client-credentials', credentials]);
+    await sidecar.get('/v2/node/node_info', {}, credentials);
+    const other = await startLndSidecar(['--client-credentials', connectLnd(network().alice)]);
     try {
-      const [here, there] = [
-        await sidecar.get('/v2/node/node_info'),
-        await other.get('/v2/node/node_info'),
-      ];
-      expect(there.user_pk).toBe(here.user_pk);
+      expectError(
+        await other.call('GET', '/v2/node/node_info', { credentials }),
+        'unauthenticated',
+      );
     } finally {
       await other.close();
     }

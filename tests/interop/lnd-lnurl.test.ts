@@ -160,7 +160,7 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
         await strict.call('POST', '/v2/node/pay_lnurl', {
           body: { lnurl: lnurl('/pay'), amount: '5' },
         }),
-        'refused',
+        'serviceFailed',
       );
     } finally {
       await strict.close();

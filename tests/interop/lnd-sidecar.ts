@@ -54,6 +54,7 @@ export async function startLndSidecar(flags: readonly string[]): Promise<LndSide
   const dataDir = mkdtempSync(join(tmpdir(), 'wallet-sidecar-lnd-'));
   const port = freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
+  const { plain, secrets } = withoutSecrets(flags);
   let log = '';
   let child: Bun.Subprocess<'ignore', 'pipe', 'pipe'> | null = null;
   const collect = async (stream: ReadableStream<Uint8Array>) => {
@@ -72,9 +73,9 @@ export async function startLndSidecar(flags: readonly string[]): Promise<LndSide
         `127.0.0.1:${port}`,
         '--log-level',
         'debug',
-        ...flags,
+        ...plain,
       ],
-      { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: process.env },
+      { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...process.env, ...secrets } },
     );
     void collect(child.stdout);
     void collect(child.stderr);
@@ -115,4 +116,23 @@ export async function startLndSidecar(flags: readonly string[]): Promise<LndSide
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+const SECRET_FLAGS: Readonly<Record<string, string>> = {
+  '--client-credentials': 'SERVICE_CLIENT_CREDENTIALS',
+  '--webhook-secret': 'SERVICE_WEBHOOK_SECRET',
+  '--root-seed': 'SERVICE_ROOT_SEED',
+};
+
+/** Flags, with the secrets among them as variables: a flag that shows a secret draws a warning in health. */
+function withoutSecrets(flags: readonly string[]) {
+  const plain: string[] = [];
+  const secrets: Record<string, string> = {};
+  const rest = [...flags];
+  for (let flag = rest.shift(); flag !== undefined; flag = rest.shift()) {
+    const variable = SECRET_FLAGS[flag];
+    if (variable === undefined) plain.push(flag);
+    else secrets[variable] = rest.shift() ?? '';
+  }
+  return { plain, secrets };
 }

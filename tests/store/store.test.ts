@@ -108,6 +108,24 @@ describe('the journal', () => {
 });
 
 describe('the outbox', () => {
+  test('a lease that is given back is due at once, and its attempt does not count', async () => {
+    await store.watches.add(WALLET, { kind: 'payment', index: payment(1).index });
+    await observe([sampleDone(1)]);
+    const [first] = await store.outbox.claim({ nowMs: 10, leaseMs: 1000, limit: 5 });
+    await store.outbox.release(first?.id ?? '', 20);
+    expect(await store.outbox.nextDueAt()).toBe(20);
+    const again = await store.outbox.claim({ nowMs: 20, leaseMs: 1000, limit: 5 });
+    expect(again).toMatchObject([{ id: first?.id, attempts: 0 }]);
+  });
+
+  test('leases of the process that has the store stay when those of others are given back', async () => {
+    await store.watches.add(WALLET, { kind: 'payment', index: payment(1).index });
+    await observe([sampleDone(1)]);
+    await store.outbox.claim({ nowMs: 10, leaseMs: 1000, limit: 5 });
+    expect(await store.outbox.releaseAbandoned(20)).toBe(0);
+    expect(await store.outbox.nextDueAt()).toBe(1010);
+  });
+
   test('a claim is a lease: nobody else has it until it ends', async () => {
     await store.watches.add(WALLET, { kind: 'payment', index: payment(1).index });
     await observe([sampleDone(1)]);

@@ -107,7 +107,7 @@ describe('all is well', () => {
 
   test('a marker that is missing is written anew', async () => {
     await start();
-    marker.mark = null;
+    marker = memoryMarker();
     const { store, guard } = await start();
     expect(guard.problem()).toBeNull();
     expect(marker.mark).toEqual({

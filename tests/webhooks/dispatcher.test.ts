@@ -1,21 +1,5 @@
-import { afterEach, describe, expect, test } from 'bun:test';
-import { openLog } from '../../src/lib/log.ts';
-import { openMetrics } from '../../src/lib/metrics.ts';
-import type { Payment } from '../../src/model/payment.ts';
-import { blankPayment } from '../../src/model/payment.ts';
-import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
-import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { matchObservation } from '../../src/wallet/observe.ts';
-import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.ts';
-import { deliveryDraft } from '../../src/webhooks/draft.ts';
-import { deliverySigner } from '../../src/webhooks/sign.ts';
-import { parseExposition } from '../lib/exposition.ts';
-
-const WALLET = 'ab'.repeat(32);
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
+import { describe, expect, test } from 'bun:test';
+import { cleanups, start, WALLET } from './dispatch-world.ts';
 
 describe('deliveries', () => {
   test('a receiver that answers 200 gets the payload once, with a stable id', async () => {
@@ -49,7 +33,8 @@ describe('deliveries', () => {
         return new Response(null, { status, headers: { location: '/elsewhere' } });
       });
       const row = await settled(await deliver(1), () => clock.advance(3000));
-      expect(row).toMatchObject({ state: 'failed', last_error: `answered ${status}` });
+      expect(row).toMatchObject({ state: 'failed' });
+      expect(row.last_error).toStartWith(`answered ${status}`);
       expect(asked).toBe(3);
     }
   });
@@ -73,7 +58,7 @@ describe('deliveries', () => {
   test('a receiver that is not there is an attempt that failed', async () => {
     const { deliver, settled } = start(() => new Response(), 'http://127.0.0.1:9');
     const row = await settled(await deliver(1), undefined, ({ attempts }) => attempts > 0);
-    expect(row.last_error).toBe('could not connect');
+    expect(row.last_error).toBe('connection refused by 127.0.0.1:9');
   });
 
   test('every attempt is counted once, by how it ended', async () => {
@@ -109,92 +94,3 @@ describe('deliveries', () => {
     expect(await settled(id)).toMatchObject({ state: 'delivered' });
   });
 });
-
-function start(answer: (request: Request) => Response | Promise<Response>, url?: string) {
-  const store = openSqliteStore(':memory:');
-  const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
-  let offset = 0;
-  const clock = { now: () => Date.now() + offset, advance: (ms: number) => (offset += ms) };
-  const metrics = openMetrics();
-  const dispatcher: Dispatcher = startDispatcher({
-    outbox: store.outbox,
-    url: url ?? receiver.url.href,
-    sign: deliverySigner(Buffer.alloc(32, 7).toString('base64')),
-    clock,
-    random: () => 0.5,
-    log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
-    metrics,
-    attemptLimitMs: 200,
-  });
-  cleanups.push(async () => {
-    await receiver.stop(true);
-    await dispatcher.stop();
-    await store.close();
-  });
-
-  async function deliver(createdAtMs: number): Promise<string> {
-    const payment = finished(createdAtMs);
-    const draft = deliveryDraft(payment, WALLET, clock.now());
-    await store.watches.add(WALLET, { kind: 'payment', index: payment.index });
-    await store.observations.apply(
-      WALLET,
-      {
-        observations: [{ payment, attempt: null }],
-        cursor: null,
-        journaled: false,
-        nowMs: clock.now(),
-      },
-      { match: matchObservation, transition: (_, seen) => seen.payment, deliver: () => draft },
-    );
-    dispatcher.wake();
-    return draft.id;
-  }
-
-  /** Attempts by outcome, those that happened. */
-  async function attempts(): Promise<Record<string, number>> {
-    const family = parseExposition(await metrics.render()).get(
-      'wallet_sidecar_webhook_attempts_total',
-    );
-    const all = [...(family?.series ?? [])].map(
-      ([key, count]) => [key.split('"')[1] ?? '', count] as const,
-    );
-    return Object.fromEntries(all.filter(([, count]) => count > 0));
-  }
-
-  async function settled(
-    id: string,
-    each: (() => unknown) | undefined = undefined,
-    until = (row: { state: string; attempts: number }) => row.state !== 'pending',
-  ) {
-    for (let round = 0; round < 400; round++) {
-      const rows = await store.outbox.list({
-        walletId: WALLET,
-        state: null,
-        limit: 10,
-        before: null,
-      });
-      const row = rows.find((one) => one.id === id);
-      if (row && until(row)) return row;
-      each?.();
-      dispatcher.wake();
-      await Bun.sleep(10);
-    }
-    throw new Error(`${id} did not settle`);
-  }
-  return { deliver, settled, clock, store, dispatcher, attempts };
-}
-
-function finished(createdAtMs: number): Payment {
-  return {
-    ...blankPayment({
-      index: paymentIndex(createdAtMs, paymentId('ln', 'cd'.repeat(32))),
-      rail: 'invoice',
-      direction: 'inbound',
-      status: 'completed',
-      statusMsg: 'completed',
-      createdAtMs,
-      updatedAtMs: createdAtMs + 1,
-    }),
-    finalizedAtMs: createdAtMs + 1,
-  };
-}

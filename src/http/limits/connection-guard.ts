@@ -1,16 +1,18 @@
 import type { Log } from '../../lib/log.ts';
-import type { EndSilentConnections } from './silent-connections.ts';
 
 /** Most descriptors kept free for deliveries, node calls and the database. */
 const MOST_RESERVED = 1024;
-/** Memory, too, is limited: beyond so many connections room is made even where descriptors are left. */
-const MOST_CONNECTIONS = 16_384;
-/** How often is looked while there is room, and while there is not. */
+/** Memory is limited too: beyond so many descriptors room is made even where more are allowed. */
+const MOST_IN_USE = 16_384;
+/** How often the guard looks, and how often for a while after there was no room. */
 const CALM_MS = 100;
-const PRESSED_MS = 10;
+const ALERT_MS = 10;
+const ALERT_FOR_MS = 5_000;
+/** For so long at least new connections wait when there was no room. */
+const HOLD_MS = 100;
 /** Making room may take this part of the time. */
 const MOST_SHARE = 0.2;
-/** Pauses between two lines in the log about the same flood. */
+/** Pause between two lines in the log. */
 const LOG_EVERY_MS = 60_000;
 
 interface ConnectionGuardOptions {
@@ -18,51 +20,64 @@ interface ConnectionGuardOptions {
   readonly limit: number;
   /** The lowest free descriptor; null when none is left. */
   readonly lowestFree: () => number | null;
-  /** Null where the system does not allow it. */
-  readonly endSilent: EndSilentConnections | null;
+  /** Ends the connections whose client has not sent a request; returns how many. */
+  readonly endSilent: () => number;
   /** Closes the connections that wait for their next request; returns how many. */
   readonly closeIdle: () => number;
-  readonly port: number;
+  /** While on, new connections wait. */
+  readonly holdBack: (on: boolean) => void;
   readonly log: Log;
   /** Monotonic milliseconds. */
   readonly elapsedMs: () => number;
 }
 
-/** Keeps descriptors free, see {@link guardConnections}. */
+/** Keeps a reserve of descriptors, see {@link connectionGuard}. */
 export interface ConnectionGuard {
   /** Looks once and makes room when there is none; returns when to look again, in milliseconds. */
   look(): number;
 }
 
 /**
- * Keeps a reserve of descriptors, so that a flood of connections does not stop deliveries and calls to the node: while
- * more are in use than the limit less the reserve, connections on which no request ever came are ended first, then
- * those that wait for their next request. Connections with a request in progress are never ended.
+ * Keeps a reserve of descriptors, so that a flood of connections stops neither deliveries nor calls to the node: while
+ * more are in use than the limit less the reserve, new connections wait, and of those that are there the ones on which no
+ * request ever came are ended, or else those that wait for their next request. Connections with a request in progress
+ * are never ended.
  */
 export function connectionGuard(options: ConnectionGuardOptions): ConnectionGuard {
-  const { limit, lowestFree, endSilent, closeIdle, port, log, elapsedMs } = options;
-  const most = Math.min(limit - reserveOf(limit), MOST_CONNECTIONS);
+  const { limit, lowestFree, endSilent, closeIdle, holdBack, log, elapsedMs } = options;
+  const most = limit - reserveOf(limit);
+  let pressedAtMs = Number.NEGATIVE_INFINITY;
   let loggedAtMs = Number.NEGATIVE_INFINITY;
+  let holding = false;
+  const hold = (on: boolean) => {
+    if (on !== holding) holdBack(on);
+    holding = on;
+  };
   const isPressed = () => {
     const free = lowestFree();
-    return free === null || free >= most;
+    return free === null || free >= Math.min(most, MOST_IN_USE);
+  };
+  const makeRoom = () => {
+    const silent = endSilent();
+    const idle = silent === 0 ? closeIdle() : 0;
+    if (pressedAtMs - loggedAtMs < LOG_EVERY_MS) return;
+    loggedAtMs = pressedAtMs;
+    log.warn('Too many connections: new ones wait, and those without a request were ended.', {
+      limit,
+      reserve: limit - most,
+      silent,
+      idle,
+    });
   };
   return {
     look() {
-      if (!isPressed()) return CALM_MS;
-      const startedMs = elapsedMs();
-      const silent = endSilent?.(port, Math.min(limit, 2 * MOST_CONNECTIONS)) ?? 0;
-      const idle = silent === 0 ? closeIdle() : 0;
-      if (startedMs - loggedAtMs >= LOG_EVERY_MS) {
-        loggedAtMs = startedMs;
-        log.warn('Too many connections: those without a request were ended.', {
-          limit,
-          reserve: limit - most,
-          silent,
-          idle,
-        });
-      }
-      return Math.max(PRESSED_MS, (elapsedMs() - startedMs) / MOST_SHARE);
+      const nowMs = elapsedMs();
+      const pressed = isPressed();
+      hold(pressed);
+      if (!pressed) return nowMs - pressedAtMs < ALERT_FOR_MS ? ALERT_MS : CALM_MS;
+      pressedAtMs = nowMs;
+      makeRoom();
+      return Math.max(HOLD_MS, (elapsedMs() - nowMs) / MOST_SHARE);
     },
   };
 }

@@ -62,12 +62,13 @@ export class IdempotentRequests {
     return outcome;
   }
 
-  /** The outcome of the run that is under way, or the payment as it stands when this request's patience ends. */
+  /**
+   * The outcome of the run that is under way, or the payment as it stands when this request's patience ends. A 202 was
+   * what the first request asked for; this one goes on by its own `Prefer`.
+   */
   async #join(request: IdempotentRequest, outcome: Promise<Outcome>): Promise<Outcome> {
-    const { respondAfterMs } = request;
-    if (respondAfterMs === null) return outcome;
-    const first = await Promise.race([outcome, sleep(respondAfterMs).then(() => null)]);
-    if (first) return first;
+    const first = await withinPatience(request, outcome);
+    if (first) return first.httpStatus === FINAL ? first : this.run(request);
     const state = await this.#claim(request);
     return state.state === 'running' && state.index !== null
       ? request.resume(state.index)
@@ -133,6 +134,20 @@ export class IdempotentRequests {
     if (opened === null || subject === null) throw outcomeGone();
     if (!(await request.isSubjectActive(subject))) throw outcomeGone();
     return { httpStatus, body: opened };
+  }
+}
+
+/** The outcome, or null when the request's patience ends before. */
+async function withinPatience(
+  { respondAfterMs }: IdempotentRequest,
+  outcome: Promise<Outcome>,
+): Promise<Outcome | null> {
+  if (respondAfterMs === null) return outcome;
+  const stop = new AbortController();
+  try {
+    return await Promise.race([outcome, sleep(respondAfterMs, stop.signal).then(() => null)]);
+  } finally {
+    stop.abort();
   }
 }
 

@@ -24,8 +24,8 @@ export function isSealed(text: string): boolean {
 export function unseal(text: string, sealKey: Uint8Array, idempotencyKey: string): string | null {
   const bytes = Buffer.from(text.slice(PREFIX.length), 'base64');
   const nonce = bytes.subarray(0, NONCE_BYTES);
-  const decipher = createDecipheriv('aes-256-gcm', keyFor(sealKey, idempotencyKey), nonce);
   try {
+    const decipher = createDecipheriv('aes-256-gcm', keyFor(sealKey, idempotencyKey), nonce);
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     const sealed = bytes.subarray(NONCE_BYTES, -TAG_BYTES);
     return Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8');

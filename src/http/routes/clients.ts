@@ -3,9 +3,9 @@ import { budgetInput } from '../../model/budget.ts';
 import { clientInfoJson, labelInput, permissionsInput, scopesInput } from '../../model/client.ts';
 import { effectivePermissions } from '../../model/permissions.ts';
 import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
+import type { ClientUpdate } from '../../wallet/client-family.ts';
 import { pruneTokens, strayTokens } from '../../wallet/client-tokens.ts';
 import {
-  type ClientUpdate,
   clientInfo,
   createClient,
   listClients,

@@ -40,9 +40,12 @@ export const eventRoutes = [
       const gone = new AbortController();
       const start = await startOf(context, query.start_index ?? null);
       const signal = AbortSignal.any([context.signal, gone.signal]);
-      return eventStream(start, paymentEvents(context.session, start, signal), endEvent, () =>
-        gone.abort(),
-      );
+      return eventStream({
+        startId: start,
+        source: paymentEvents(context.session, start, signal),
+        last: endEvent,
+        onGone: () => gone.abort(),
+      });
     },
   }),
 ];

@@ -80,11 +80,11 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
   },
   list_channels: { own: CHANNELS, owner: [] },
   get_human_bitcoin_address: null,
-  get_payments_by_indexes: { own: READ_ONE, owner: [] },
-  // Served from the journal, which the owner's token fills.
+  // The wallet looks payments up for itself too, and serves reads from its journal: all with the owner's token.
+  get_payments_by_indexes: { own: [], owner: READ_ONE },
   get_new_payments: { own: [], owner: FOLLOW },
   get_updated_payments: { own: [], owner: FOLLOW },
-  get_payment_by_id: { own: READ_ONE, owner: [] },
+  get_payment_by_id: { own: [], owner: READ_ONE },
   list_broadcasted_txs: { own: ['/lnrpc.Lightning/GetTransactions'], owner: [] },
   get_next_unused_address: { own: ['/lnrpc.Lightning/NewAddress'], owner: [] },
   create_invoice: {

@@ -36,8 +36,8 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     newestAttempt: () => newestAttempt(owner),
     payInvoice: (command) => payInvoice(rest, owner, wallet, command),
     sendOutcome: (question) => sendOutcome(owner, wallet, question),
-    payment: (index) => seenPayment(rest, wallet, idOfIndex(index)),
-    latestPayment: (id) => seenPayment(rest, wallet, id),
+    payment: (index) => seenPayment(owner, wallet, idOfIndex(index)),
+    latestPayment: (id) => seenPayment(owner, wallet, id),
     updates: (options) => followWallet(rest, wallet, options),
     onchain: {
       nextUnusedAddress: () => nextUnusedAddress(rest),
@@ -61,17 +61,18 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
   };
 }
 
+/** What a configured macaroon may not read, its holder does not see. */
 async function seenPayment(
-  rest: LndRest,
+  owner: LndRest,
   wallet: LndWallet,
   id: PaymentId,
 ): Promise<Observation | null> {
   const nowMs = wallet.clock.now();
-  if (!id.startsWith('ln_')) return ifAllowed(onchainPayment(rest, wallet, id));
+  if (!id.startsWith('ln_')) return ifAllowed(onchainPayment(owner, wallet, id));
   const hash = id.slice('ln_'.length);
   const [sent, invoice] = await Promise.all([
-    ifAllowed(trackedPayment(rest, hash)),
-    ifAllowed(lookUpInvoice(rest, hash)),
+    ifAllowed(trackedPayment(owner, hash)),
+    ifAllowed(lookUpInvoice(owner, hash)),
   ]);
   if (sent) return outboundObservation(sent, nowMs);
   return (invoice && invoiceObservations(invoice, nowMs)[0]) ?? null;

@@ -9,11 +9,14 @@ import { journalRows, sqliteJournal } from './journal.ts';
 import { sqliteObservations } from './observations.ts';
 import { openDatabase } from './open.ts';
 import { sqliteOutbox } from './outbox.ts';
+import { firstDamage } from './page-check.ts';
 import { sqlitePaymentCache } from './payment-cache.ts';
 import { spendingRows } from './spending.ts';
 import { spendRows, sqliteSpends } from './spends.ts';
 import { sqliteWatches, watchRows } from './watches.ts';
 import { writeQueue } from './write-queue.ts';
+
+export { firstDamage };
 
 /** Opens the store in a SQLite file, or in memory. Throws StoreUnusable as {@link openDatabase} does. */
 export function openSqliteStore(path: string): Store {

@@ -110,7 +110,7 @@ export function sqliteObservations(
         let deliveries = 0;
         for (const seen of observations) {
           const match = rules.match(candidates(walletId, seen, journaled), seen);
-          const row = match && recognize(walletId, match, seen.attempt);
+          const row = match && !seen.ownWord ? recognize(walletId, match, seen.attempt) : match;
           const next = rules.transition(row?.payment ?? null, seen);
           if (!next) {
             // A repeat of its request may have watched it again.

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { failureCode } from '../../lib/file-problem.ts';
 import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
 
 /** A database file that must not or cannot be used as it is; the message says what to do. */
@@ -101,7 +102,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 function asUnusable(error: unknown, path: string): unknown {
-  const code = `${(error as { code?: unknown }).code}`;
+  const code = failureCode(error, path);
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new StoreUnusable(
       `${path} cannot be made, since ${dirname(path)} is not a directory: create that directory, or use another --data-dir.`,

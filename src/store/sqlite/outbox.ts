@@ -1,4 +1,5 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import { randomBytes } from 'node:crypto';
 import type { DeliveryJson } from '../../model/delivery.ts';
 import type { Outbox } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
@@ -17,8 +18,12 @@ const NEWEST_SETTLED = `SELECT seq FROM delivery WHERE body IS NOT NULL AND stat
  */
 const LEASES_AHEAD = 2;
 
-/** {@link Outbox} over SQLite. A lease is a due time in the future: it ends by itself. */
+/**
+ * {@link Outbox} over SQLite. A lease is a due time in the future: it ends by itself. It carries the id of the process
+ * that has it, drawn at each opening; since one process owns the file, any other id is of a process that is gone.
+ */
 export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
+  const owner = randomBytes(8).toString('hex');
   const due = db.prepare<{ id: string; body: string; attempts: number }, [number, number]>(
     `SELECT id, body, attempts FROM delivery
      WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?`,
@@ -27,24 +32,34 @@ export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
     `SELECT id, body, attempts FROM delivery
      WHERE state = 'pending' AND due_at > ? ORDER BY due_at LIMIT ?`,
   );
-  const lease = db.prepare("UPDATE delivery SET due_at = ? WHERE id = ? AND state = 'pending'");
+  const lease = db.prepare(
+    "UPDATE delivery SET due_at = ?, lease_owner = ? WHERE id = ? AND state = 'pending'",
+  );
+  const release = db.prepare(
+    `UPDATE delivery SET due_at = ?, lease_owner = NULL
+     WHERE id = ? AND lease_owner = ? AND state = 'pending'`,
+  );
+  const releaseAbandoned = db.prepare(
+    `UPDATE delivery SET due_at = ?, lease_owner = NULL
+     WHERE lease_owner IS NOT NULL AND lease_owner != ? AND state = 'pending'`,
+  );
   const delivered = db.prepare(
     `UPDATE delivery SET state = 'delivered', attempts = attempts + 1, last_error = NULL, due_at = NULL,
-       delivered_at = ? WHERE id = ?`,
+       lease_owner = NULL, delivered_at = ? WHERE id = ?`,
   );
   const failed = db.prepare(
     `UPDATE delivery SET state = iif(?2 IS NULL, 'failed', 'pending'), attempts = attempts + 1,
-       last_error = ?1, due_at = ?2 WHERE id = ?3`,
+       last_error = ?1, due_at = ?2, lease_owner = NULL WHERE id = ?3`,
   );
   const next = db.prepare<{ at: number | null }, []>(
     "SELECT min(due_at) AS at FROM delivery WHERE state = 'pending'",
   );
   const redeliverOne = db.prepare(
-    `UPDATE delivery SET state = 'pending', attempts = 0, due_at = ?1
+    `UPDATE delivery SET state = 'pending', attempts = 0, due_at = ?1, lease_owner = NULL
      WHERE wallet = ?2 AND id = ?3 AND body IS NOT NULL`,
   );
   const redeliverSince = db.prepare(
-    `UPDATE delivery SET state = 'pending', attempts = 0, due_at = ?1
+    `UPDATE delivery SET state = 'pending', attempts = 0, due_at = ?1, lease_owner = NULL
      WHERE wallet = ?2 AND created_at >= ?3 AND body IS NOT NULL`,
   );
   const pruneOld = db.prepare(
@@ -66,10 +81,12 @@ export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
       queue.write(() => {
         const rows = due.all(nowMs, limit);
         rows.push(...stranded.all(nowMs + LEASES_AHEAD * leaseMs, limit - rows.length));
-        for (const { id } of rows) lease.run(nowMs + leaseMs, id);
+        for (const { id } of rows) lease.run(nowMs + leaseMs, owner, id);
         return rows;
       }),
     delivered: (id, nowMs) => queue.write(() => void delivered.run(nowMs, id)),
+    release: (id, nowMs) => queue.write(() => void release.run(nowMs, id, owner)),
+    releaseAbandoned: (nowMs) => queue.write(() => releaseAbandoned.run(nowMs, owner).changes),
     attemptFailed: (id, error, nextAttemptAtMs) =>
       queue.write(() => void failed.run(error, nextAttemptAtMs, id)),
     nextDueAt: async () => next.get()?.at ?? null,

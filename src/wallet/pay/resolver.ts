@@ -4,8 +4,8 @@ import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { Observation, SignedSend, WalletNode } from '../../nodes/node.ts';
-import type { Spend, Store } from '../../store/ports.ts';
+import type { SignedSend, WalletNode } from '../../nodes/node.ts';
+import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
 import type { Feed } from '../feed.ts';
 
 /** The node may be out of reach for so long before a blocking pay call returns (decisions section 5). */
@@ -40,6 +40,8 @@ export class Resolver {
   #silentSinceMs: number | null = null;
   /** Sends that were certainly not asked for, and whose rows could not be taken back yet. */
   readonly #toGiveUp = new Set<PaymentIndex>();
+  /** Sends that may be asked about: one whose request is just leaving is not at the node yet. */
+  readonly #minded = new Set<PaymentIndex>();
   /** When each send that is not seen was first asked about in this process. */
   readonly #firstAskedMs = new Map<PaymentIndex, number>();
 
@@ -74,19 +76,17 @@ export class Resolver {
     try {
       await this.#giveUpLeft();
     } catch (error) {
-      this.mind();
+      this.#again = true;
+      this.#start();
       throw error;
     }
   }
 
-  /** Tells it that a send's outcome is unknown. */
-  mind(): void {
+  /** Tells it that a send's outcome is unknown: its request has left, or nothing more is heard of it. */
+  mind(index: PaymentIndex): void {
+    this.#minded.add(index);
     this.#again = true;
-    if (this.#working || this.#stopped.signal.aborted) return;
-    this.#working = true;
-    void this.#work().finally(() => {
-      this.#working = false;
-    });
+    this.#start();
   }
 
   /**
@@ -112,6 +112,16 @@ export class Resolver {
     this.#stopped.abort();
   }
 
+  #start(): void {
+    if (this.#working || this.#stopped.signal.aborted) return;
+    this.#working = true;
+    void this.#work().finally(() => {
+      this.#working = false;
+      // Told while the last round was ending.
+      if (this.#again) this.#start();
+    });
+  }
+
   async #recover(): Promise<void> {
     const { store, walletId } = this.#options;
     const unfinished = await store.spends.unfinished(walletId);
@@ -121,7 +131,7 @@ export class Resolver {
       if (spend.state === 'begun') await this.giveUp(spend.payment.index);
       else if (spend.state === 'asked') await this.#ask(node, spend, 'restart');
     }
-    this.mind();
+    for (const { state, payment } of unfinished) if (state === 'asked') this.mind(payment.index);
   }
 
   async #work(): Promise<void> {
@@ -147,16 +157,21 @@ export class Resolver {
     }
   }
 
-  /** Asks about every send that is not known; returns whether any is left. */
+  /** Asks about every minded send that is not known; returns whether any is left. */
   async #askAll(): Promise<boolean> {
     this.#again = false;
     await this.#giveUpLeft();
     const { store, walletId } = this.#options;
+    const minded = new Set(this.#minded);
     const asked = (await store.spends.unfinished(walletId)).filter(
-      ({ state }) => state === 'asked',
+      ({ state, payment }) => state === 'asked' && minded.has(payment.index),
     );
+    for (const { payment } of asked) minded.delete(payment.index);
+    for (const index of minded) {
+      this.#minded.delete(index);
+      this.#firstAskedMs.delete(index);
+    }
     if (asked.length === 0) {
-      this.#firstAskedMs.clear();
       this.#silentSinceMs = null;
       return false;
     }
@@ -211,10 +226,11 @@ export class Resolver {
     if (elapsedMs() - sinceMs < NOT_SEEN_AFTER_MS || node.history) return;
     const row = await store.journal.get(walletId, payment.index);
     if (row?.status !== 'pending' || row.statusMsg === NOT_SEEN) return;
-    await this.#apply(node, { payment: { ...row, statusMsg: NOT_SEEN }, attempt: null });
+    const noted = { ...row, statusMsg: NOT_SEEN };
+    await this.#apply(node, { payment: noted, attempt: null, ownWord: true });
   }
 
-  async #apply(node: WalletNode, observation: Observation): Promise<void> {
+  async #apply(node: WalletNode, observation: ObservedPayment): Promise<void> {
     await this.#options.feed.apply({ observations: [observation], cursor: null }, node);
   }
 

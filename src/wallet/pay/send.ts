@@ -1,4 +1,4 @@
-import { ApiError, isApiError } from '../../model/errors.ts';
+import { ApiError } from '../../model/errors.ts';
 import { blankPayment, isFinal, type Payment, type Rail } from '../../model/payment.ts';
 import { type PaymentId, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
@@ -207,11 +207,7 @@ async function startSafely(
     return await plan.start(identity, signed);
   } catch (error) {
     // A connector reports; what it throws instead proves nothing.
-    const known = error instanceof ApiError ? error : null;
-    return {
-      state: 'unknown',
-      error: known ?? new ApiError('internal', 'The send broke off.', { cause: error }),
-    };
+    return { state: 'unknown', error: asApiError(error) };
   }
 }
 
@@ -221,23 +217,25 @@ async function startedPayment(
   pending: Payment,
   report: SendReport,
 ): Promise<Payment> {
-  switch (report.state) {
-    case 'known':
-      return session.feed.record(report, session.node);
-    case 'refused':
-      await session.resolver.giveUp(pending.index);
-      throw report.error.with({ sent: 'no' });
-    case 'unknown':
-      session.log.warn(
-        'The node may have been asked to send and has not said so; it is asked again.',
-        {
-          walletId: session.userPk,
-          index: pending.index,
-          error: report.error,
-        },
-      );
-      session.resolver.mind();
-      return pending;
+  const { index } = pending;
+  if (report.state === 'unknown') {
+    session.log.warn(
+      'The node may have been asked to send and has not said so; it is asked again.',
+      { walletId: session.userPk, index, error: report.error },
+    );
+    session.resolver.mind(index);
+    return pending;
+  }
+  if (report.state === 'refused') {
+    await beforeSending(() => session.resolver.giveUp(index));
+    throw report.error.with({ sent: 'no' });
+  }
+  try {
+    return await session.feed.record(report, session.node);
+  } catch (error) {
+    // The node has said it and this program has not kept it: it is asked again.
+    session.resolver.mind(index);
+    throw asApiError(error).with({ sent: 'unknown', index });
   }
 }
 
@@ -270,6 +268,16 @@ async function beforeSending<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw isApiError(error) ? error.with({ sent: 'no' }) : error;
+    throw asApiError(error).with({ sent: 'no' });
   }
+}
+
+/** What nobody thought of says all the same what was sent. */
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError(
+    'internal',
+    'Internal error: the log says more under the x-request-id of this answer.',
+    { cause: error },
+  );
 }

@@ -4,6 +4,7 @@ import { connectorStateByKey } from './0002-connector-state-by-key.ts';
 import { failedDeliveries } from './0003-failed-deliveries.ts';
 import { journalTips } from './0004-journal-tips.ts';
 import { clientsAndSpends } from './0005-clients-and-spends.ts';
+import { leaseOwners } from './0006-lease-owners.ts';
 
 /** Every step of the schema, in order; the position (from 1) is the version that it leads to. Never edited. */
 const STEPS: readonly (string | ((db: Database) => void))[] = [
@@ -12,6 +13,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   failedDeliveries,
   journalTips,
   clientsAndSpends,
+  leaseOwners,
 ];
 
 /** The version of the schema that this program uses. */

@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename, join } from 'node:path';
+import { watchFiles } from '../lib/file-watch.ts';
+import type { Log } from '../lib/log.ts';
+import { firstDamage } from '../store/sqlite/index.ts';
+
+/** First argument of the process that reads a database from end to end; not for people. */
+export const CHECK_COMMAND = 'internal-check-database';
+
+/** What is wrong with the files of the data directory. */
+export interface DataCare {
+  /** Sentences for health. */
+  problems(): readonly string[];
+  stop(): void;
+}
+
+const FILES = ['sidecar.sqlite', 'sandbox.sqlite'];
+const LOOK_EVERY_MS = 5_000;
+/** Not while the sidecar starts, and then daily. */
+const FIRST_CHECK_MS = 30_000;
+const CHECK_EVERY_MS = 24 * 3600 * 1000;
+/** A check that takes longer is ended: it would hold up the shortening of the write-ahead log. */
+const CHECK_LIMIT_MS = 10 * 60 * 1000;
+const LOWEST_PRIORITY = 19;
+
+/**
+ * Looks after the databases while the sidecar runs: whether they were removed or replaced under it, and whether pages
+ * are damaged. To be called when the databases are open. In memory there is nothing to look after.
+ */
+export async function careForData(dataDir: string, log: Log): Promise<DataCare> {
+  if (dataDir === ':memory:') return { problems: () => [], stop: () => undefined };
+  const databases = FILES.map((file) => join(dataDir, file)).filter((path) => existsSync(path));
+  const watch = await watchFiles({
+    paths: [...databases, ...databases.map((path) => `${path}-wal`), join(dataDir, 'lock.sqlite')],
+    everyMs: LOOK_EVERY_MS,
+    onChange: (lost) => {
+      if (lost.length > 0) log.error(lostWords(lost));
+      else log.warn('The files of the data directory are back.');
+    },
+  });
+  const damaged = new Map<string, string>();
+  const ending = new AbortController();
+  const checkAll = async () => {
+    for (const path of databases) {
+      if (ending.signal.aborted || watch.lost().includes(path)) continue;
+      const found = await checkApart(path, ending.signal);
+      if (ending.signal.aborted) return;
+      if (found.state === 'unknown') {
+        log.warn(`${path} could not be checked for damage; it will be tried again in a day.`, {
+          problem: found.problem,
+        });
+        continue;
+      }
+      if (found.state === 'good') damaged.delete(path);
+      else {
+        damaged.set(path, damageWords(path));
+        log.error(damageWords(path), { problem: found.problem });
+      }
+    }
+  };
+  const first = setTimeout(() => void checkAll(), FIRST_CHECK_MS);
+  const daily = setInterval(() => void checkAll(), CHECK_EVERY_MS);
+  return {
+    problems: () => [
+      ...(watch.lost().length > 0 ? [lostWords(watch.lost())] : []),
+      ...damaged.values(),
+    ],
+    stop() {
+      watch.stop();
+      clearTimeout(first);
+      clearInterval(daily);
+      ending.abort();
+    },
+  };
+}
+
+/** The other side of {@link CHECK_COMMAND}: one JSON line, the damage or null. */
+export function checkDatabase(path: string): void {
+  console.log(JSON.stringify(firstDamage(path)));
+}
+
+type Check =
+  | { readonly state: 'good' }
+  | { readonly state: 'damaged' | 'unknown'; readonly problem: string };
+
+/** In a process of its own, since reading the file would block this one. */
+async function checkApart(path: string, signal: AbortSignal): Promise<Check> {
+  try {
+    const child = Bun.spawn([...ownCommand(), CHECK_COMMAND, path], {
+      env: {},
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      timeout: CHECK_LIMIT_MS,
+      signal,
+    });
+    lowerPriority(child.pid);
+    const [output, complaint, exitCode] = await Promise.all([
+      child.stdout.text(),
+      child.stderr.text(),
+      child.exited,
+    ]);
+    if (exitCode !== 0) {
+      return {
+        state: 'unknown',
+        problem: complaint.trim().slice(0, 500) || `exit code ${exitCode}`,
+      };
+    }
+    const damage: unknown = JSON.parse(output);
+    return damage === null ? { state: 'good' } : { state: 'damaged', problem: String(damage) };
+  } catch (error) {
+    return { state: 'unknown', problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** This program again: a compiled binary, or Bun with the main module. */
+function ownCommand(): string[] {
+  const compiled = /^(\/\$bunfs|B:[\\/]~BUN)/.test(Bun.main);
+  return compiled ? [process.execPath] : [process.execPath, Bun.main];
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, LOWEST_PRIORITY);
+  } catch {
+    // It may be over already, and a service may not be allowed to; it runs all the same.
+  }
+}
+
+function lostWords(lost: readonly string[]): string {
+  const [first = ''] = lost;
+  const others =
+    lost.length > 1
+      ? ` and ${lost
+          .slice(1)
+          .map((path) => basename(path))
+          .join(', ')}`
+      : '';
+  return `${first}${others} was removed or replaced while the sidecar runs, so that what it writes is lost when it ends: stop it, put the files back or restore them from a backup, and start it again.`;
+}
+
+function damageWords(path: string): string {
+  return `${path} is damaged: stop the sidecar, keep a copy of the file, restore it from a backup, and check the disk.`;
+}

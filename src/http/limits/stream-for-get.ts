@@ -1,0 +1,19 @@
+import { ApiError } from '../../model/errors.ts';
+import type { Route } from '../route.ts';
+import type { RunRoute } from '../run-route.ts';
+
+/**
+ * Runs a route that answers with a stream for GET alone. HEAD is GET without its body (RFC 9110, section 9.3.2): the
+ * stream would be opened, never read and never ended. It is error 7 with status 405; other routes answer HEAD.
+ */
+export function streamForGet(route: Route, run: RunRoute): RunRoute {
+  if (route.mediaType !== 'text/event-stream') return run;
+  return async (context, session, body) => {
+    const { method } = context.req.raw;
+    if (method === 'GET') return run(context, session, body);
+    context.header('allow', 'GET');
+    throw new ApiError('rejected', `${route.path} does not answer ${method}: use GET.`, {
+      httpStatus: 405,
+    });
+  };
+}

@@ -1,0 +1,33 @@
+import type { Owner } from './data-dir.ts';
+import { codeOf } from './file-problem.ts';
+
+/** An address that cannot be listened on; the message is one sentence for the person who starts the program. */
+export class ListenFailed extends Error {
+  override readonly name = 'ListenFailed';
+}
+
+/**
+ * Says why `address` (host and port) cannot be listened on and what to do. `owner` is the wallet-sidecar that has the
+ * data directory, if any, since a second start is the most frequent reason.
+ */
+export function listenFailed(address: string, error: unknown, owner: Owner | null): ListenFailed {
+  return new ListenFailed(sentence(address, codeOf(error), owner), { cause: error });
+}
+
+function sentence(address: string, code: string, owner: Owner | null): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return owner?.url?.endsWith(address)
+        ? `${address} is in use, by the wallet-sidecar with process id ${owner.pid}, started at ${owner.startedAt}: stop that one, or name another address with --listen-addr.`
+        : `${address} is in use by another program: stop that one, or name another address with --listen-addr.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOENT':
+    case 'ENOTFOUND':
+      return `${address} is not an address of this machine: name one that is with --listen-addr.`;
+    case 'EACCES':
+    case 'EPERM':
+      return `${address} needs a right that this user does not have: name a port from 1024 up with --listen-addr.`;
+    default:
+      return `${address} cannot be listened on (${code || 'unknown error'}): name another address with --listen-addr.`;
+  }
+}

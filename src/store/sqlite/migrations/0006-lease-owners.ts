@@ -1,0 +1,5 @@
+/** Leases of a process that is gone are found by its id; the index holds only deliveries whose attempt is running. */
+export const leaseOwners = `
+ALTER TABLE delivery ADD COLUMN lease_owner TEXT;
+CREATE INDEX delivery_leased ON delivery (lease_owner) WHERE state = 'pending' AND lease_owner IS NOT NULL;
+`;

@@ -1,0 +1,22 @@
+import { Database } from 'bun:sqlite';
+
+/**
+ * Reads every page of a SQLite file and returns what is wrong with the first bad one, or null. Takes as long as reading
+ * the file and blocks the thread meanwhile, so it belongs into a process of its own. Writes nothing, and may run while
+ * another process uses the file.
+ */
+export function firstDamage(path: string): string | null {
+  const db = new Database(path, { readonly: true });
+  try {
+    db.run('PRAGMA busy_timeout = 5000');
+    const row = db.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get();
+    const found = row?.quick_check ?? 'no result';
+    return found === 'ok' ? null : found;
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code ?? '')) return message;
+    throw error;
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,64 @@
+import { PostFailed, type PostPhase } from './post.ts';
+
+/** Whether no answer came in time, or none at all, and what happened in words for the delivery log. */
+export interface AttemptProblem {
+  readonly outcome: 'refused' | 'timeout' | 'unreachable';
+  readonly words: string;
+}
+
+/** What an answer other than 200 means; null for 200, the only one that counts. */
+export function statusProblem(status: number): AttemptProblem | null {
+  if (status === 200) return null;
+  const redirect = status >= 300 && status < 400 && status !== 304;
+  return {
+    outcome: 'refused',
+    words: redirect ? `answered ${status}: redirects are not followed` : `answered ${status}`,
+  };
+}
+
+/** Why there was no answer. */
+export function failureProblem(error: unknown, url: string, limitMs: number): AttemptProblem {
+  const { hostname, host } = new URL(url);
+  const { phase, code } =
+    error instanceof PostFailed ? error : new PostFailed('connecting', 'unknown error');
+  if (code === 'TIMEOUT') {
+    return { outcome: 'timeout', words: `${LATE[phase]} within ${limitMs / 1000} seconds` };
+  }
+  if (/^(ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(code)) {
+    return { outcome: 'timeout', words: `the connection to ${host} timed out` };
+  }
+  const words = REASONS.find(([codes]) => codes.test(code))?.[1] ?? BY_PHASE[phase];
+  return {
+    outcome: 'unreachable',
+    words: words.replace('HOST', host).replace('NAME', hostname).replace('CODE', code),
+  };
+}
+
+const LATE: Readonly<Record<PostPhase, string>> = {
+  connecting: 'no connection',
+  handshake: 'no TLS handshake',
+  waiting: 'no answer',
+};
+
+/** By the code of the system, the TLS library or the HTTP parser. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^CERT_HAS_EXPIRED$/, "the receiver's certificate has expired"],
+  [/^CERT_NOT_YET_VALID$/, "the receiver's certificate is not valid yet"],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "the receiver's certificate is for another name than NAME"],
+  [
+    /SELF_SIGNED|^UNABLE_TO_|^CERT_|^INVALID_CA$|^ERR_TLS_CERT/,
+    "the receiver's certificate is not trusted (CODE)",
+  ],
+  [/^(ENOTFOUND|ENODATA|ENONAME)$/, 'the name NAME was not found in DNS'],
+  [/^(EAI_AGAIN|ESERVFAIL|EREFUSED)$/, 'DNS did not answer for NAME'],
+  [/^ECONNREFUSED$/, 'connection refused by HOST'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'no route to HOST'],
+  [/^HPE_/, 'the answer of HOST is not HTTP'],
+  [/^(EPROTO|ERR_SSL)/, 'the TLS handshake with HOST failed (CODE)'],
+];
+
+const BY_PHASE: Readonly<Record<PostPhase, string>> = {
+  connecting: 'could not connect to HOST (CODE)',
+  handshake: 'the TLS handshake with HOST failed (CODE)',
+  waiting: 'HOST reset or closed the connection without an answer (CODE)',
+};

@@ -1,0 +1,97 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, afterEach, expect, test } from 'bun:test';
+import { closeSync, mkdtempSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { call, type SidecarProcess, startProcess, until } from './process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-care-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const cleanups: (() => unknown)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup();
+});
+const TEST_LIMIT_MS = 180_000;
+
+function dev(name: string): SidecarProcess {
+  const process = startProcess([
+    ...['dev', '--data-dir', join(folder, name), '--listen-addr', '127.0.0.1:0'],
+  ]);
+  cleanups.push(() => process.signal('SIGKILL'));
+  return process;
+}
+
+const healthOf = async (baseUrl: string) =>
+  String((await call(`${baseUrl}/v2/health`)).json.status);
+
+test(
+  'a data directory that is removed while the sidecar runs is told by log and health',
+  async () => {
+    const process = dev('removed');
+    const baseUrl = await process.ready();
+    expect(await healthOf(baseUrl)).toBe('ok');
+    rmSync(join(folder, 'removed'), { recursive: true });
+    await until(async () => (await healthOf(baseUrl)).includes('was removed or replaced'));
+    expect(await healthOf(baseUrl)).toContain(join(folder, 'removed', 'sidecar.sqlite'));
+    expect(process.log()).toMatch(/ERROR .*sidecar\.sqlite.* was removed or replaced.*backup/);
+    expect((await process.terminate()).code).toBe(0);
+  },
+  TEST_LIMIT_MS,
+);
+
+test(
+  'a database that is replaced while the sidecar runs is told until the file is back',
+  async () => {
+    const process = dev('replaced');
+    const baseUrl = await process.ready();
+    const database = join(folder, 'replaced', 'sidecar.sqlite');
+    renameSync(database, `${database}.away`);
+    closeSync(openSync(database, 'w'));
+    await until(async () => (await healthOf(baseUrl)).includes('was removed or replaced'));
+    renameSync(`${database}.away`, database);
+    await until(async () => (await healthOf(baseUrl)) === 'ok');
+    expect(process.log()).toContain('The files of the data directory are back.');
+    expect((await process.terminate()).code).toBe(0);
+  },
+  TEST_LIMIT_MS,
+);
+
+test(
+  'a damaged page that no request touches is found in the background, with the sentence what to do',
+  async () => {
+    const first = dev('damaged');
+    await first.ready();
+    await first.terminate();
+    const database = join(folder, 'damaged', 'sidecar.sqlite');
+    overwritePageOf(database);
+    const process = dev('damaged');
+    const baseUrl = await process.ready();
+    const sentence = `${database} is damaged: stop the sidecar, keep a copy of the file, restore it from a backup, and check the disk.`;
+    await until(async () => (await healthOf(baseUrl)).includes(sentence));
+    expect(process.log()).toMatch(/ERROR .*sidecar\.sqlite is damaged/);
+    expect(process.log()).not.toMatch(/sandbox\.sqlite is damaged/);
+    expect((await process.terminate()).code).toBe(0);
+  },
+  TEST_LIMIT_MS,
+);
+
+/** Fills a table over many pages and overwrites one in the middle of it, which reading its first row does not touch. */
+function overwritePageOf(path: string): void {
+  const db = new Database(path);
+  db.run(`INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+    SELECT 'w', 'owner', printf('%08d', i), hex(zeroblob(100)), 4102444800000 FROM n`);
+  const { page } = db
+    .query<{ page: number }, []>(
+      "SELECT max(pageno) AS page FROM dbstat WHERE name = 'idempotency' AND pagetype = 'leaf'",
+    )
+    .get() ?? { page: 0 };
+  const { page_size } = db.query<{ page_size: number }, []>('PRAGMA page_size').get() ?? {
+    page_size: 0,
+  };
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(page_size, 0xa5), 0, page_size, (page - 1) * page_size);
+  closeSync(file);
+}

@@ -1,0 +1,41 @@
+/** A webhook receiver that holds every request until it is told to behave. */
+export interface HangingReceiver {
+  readonly url: string;
+  /** The webhook-ids of the requests that it did not answer. */
+  held(): readonly string[];
+  /** The webhook-ids that it accepted. */
+  accepted(): readonly string[];
+  /** From now on everything is accepted. */
+  behave(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts the receiver. */
+export function hangingReceiver(): HangingReceiver {
+  const held: string[] = [];
+  const accepted: string[] = [];
+  let good = false;
+  const never = Promise.withResolvers<Response>();
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch(request) {
+      const id = request.headers.get('webhook-id') ?? '';
+      (good ? accepted : held).push(id);
+      return good ? new Response() : never.promise;
+    },
+  });
+  return {
+    url: server.url.href,
+    held: () => held,
+    accepted: () => accepted,
+    behave() {
+      good = true;
+    },
+    async stop() {
+      never.resolve(new Response());
+      await server.stop(true);
+    },
+  };
+}

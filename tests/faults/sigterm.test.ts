@@ -1,0 +1,169 @@
+import { afterAll, afterEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CERT } from '../nodes/remote/raw-server.ts';
+import { hangingReceiver } from './hanging-receiver.ts';
+import { call, type SidecarProcess, startProcess, until } from './process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-sigterm-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+const TEST_LIMIT_MS = 120_000;
+/** A container is killed so long after SIGTERM. */
+const KILLED_AFTER_MS = 10_000;
+
+function dev(name: string, ...args: string[]): SidecarProcess {
+  const dataDir = join(folder, name);
+  const process = startProcess(
+    ['dev', '--data-dir', dataDir, '--listen-addr', '127.0.0.1:0', ...args],
+    { env: { SERVICE_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 3).toString('base64')}` } },
+  );
+  cleanups.push(() => process.signal('SIGKILL'));
+  return process;
+}
+
+async function expectGoodEnd(process: SidecarProcess): Promise<void> {
+  const { code, ms } = await process.terminate();
+  expect(code).toBe(0);
+  expect(ms).toBeLessThan(KILLED_AFTER_MS);
+}
+
+test(
+  'SIGTERM while a webhook receiver hangs: the attempt is due at the next start, does not count, and keeps its id',
+  async () => {
+    const receiver = hangingReceiver();
+    cleanups.push(receiver.stop);
+    const first = dev('webhook', '--webhook-url', receiver.url);
+    const baseUrl = await first.ready();
+    await call(`${baseUrl}/sandbox/wallets`, { body: {} });
+    const { json } = await call(`${baseUrl}/v2/node/create_invoice`, { body: { amount: '5' } });
+    await call(`${baseUrl}/sandbox/pay`, { body: { payable: json.invoice } });
+    await until(() => receiver.held().length === 1);
+    await expectGoodEnd(first);
+    receiver.behave();
+    const second = dev('webhook', '--webhook-url', receiver.url);
+    const again = await second.ready();
+    await until(() => receiver.accepted().length === 1);
+    expect(receiver.accepted()).toEqual(receiver.held());
+    await until(async () => {
+      const { json } = await call(`${again}/v2/webhooks/deliveries`);
+      const [delivery] = json.deliveries as { state: string; attempts: number }[];
+      expect(delivery?.attempts).toBeLessThanOrEqual(1);
+      return delivery?.state === 'delivered';
+    });
+    await expectGoodEnd(second);
+  },
+  TEST_LIMIT_MS,
+);
+
+test(
+  'SIGTERM while clients read neither a stream nor a list ends all the same',
+  async () => {
+    const process = dev('unread');
+    const baseUrl = await process.ready();
+    const made = Array.from({ length: 300 }, () =>
+      call(`${baseUrl}/v2/node/create_invoice`, { body: { amount: '5' } }),
+    );
+    await Promise.all(made);
+    await fetch(`${baseUrl}/v2/node/sync_payments`, { method: 'PUT' });
+    const list = 'GET /v2/node/list_payments?filter=all&limit=1000';
+    await unreadRequest(baseUrl, list, 60);
+    await unreadRequest(baseUrl, 'GET /v2/node/events?start_index=u0000000000000000000-ln_0', 1);
+    await unreadRequest(baseUrl, 'GET /v2/node/events', 1);
+    await expectGoodEnd(process);
+  },
+  TEST_LIMIT_MS,
+);
+
+test(
+  'SIGTERM ends a stream that is read with the event end, and the process with code 0',
+  async () => {
+    const process = dev('stream');
+    const baseUrl = await process.ready();
+    const response = await fetch(`${baseUrl}/v2/node/events`);
+    const text = response.text();
+    await expectGoodEnd(process);
+    expect(await text).toMatch(/event: end\ndata: \{"code":8,/);
+  },
+  TEST_LIMIT_MS,
+);
+
+test(
+  'SIGTERM while a payment is on its way: the call is told that it may be sent, and the payment stays pending',
+  async () => {
+    const first = dev('paying');
+    const baseUrl = await first.ready();
+    const { json } = await call(`${baseUrl}/sandbox/invoice`, {
+      body: { amount: '5', behavior: 'hold' },
+    });
+    const paying = call(`${baseUrl}/v2/node/pay_invoice`, { body: { invoice: json.invoice } });
+    const hash = String(json.payment_hash);
+    const pending = async (url: string) => {
+      const { json } = await call(`${url}/v2/node/updated_payments`);
+      return (json.payments as { hash: string; status: string; index: string }[]).find(
+        (payment) => payment.hash === hash && payment.status === 'pending',
+      );
+    };
+    await until(async () => (await pending(baseUrl)) !== undefined);
+    const index = (await pending(baseUrl))?.index;
+    await expectGoodEnd(first);
+    expect(await paying).toMatchObject({
+      status: 503,
+      json: { code: 8, data: { sent: 'unknown', index } },
+    });
+    const second = dev('paying');
+    expect((await pending(await second.ready()))?.index).toBe(index);
+    await expectGoodEnd(second);
+  },
+  TEST_LIMIT_MS,
+);
+
+test(
+  'SIGTERM while the node hangs ends all the same',
+  async () => {
+    const [seed, cert] = [join(folder, 'seed'), join(folder, 'cert')];
+    writeFileSync(seed, '07'.repeat(32), { mode: 0o600 });
+    writeFileSync(cert, CERT);
+    let connections = 0;
+    const node = createServer((socket) => {
+      connections++;
+      socket.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
+    cleanups.push(() => node.close());
+    const { port } = node.address() as AddressInfo;
+    const process = startProcess([
+      ...['serve', '--data-dir', join(folder, 'node'), '--listen-addr', '127.0.0.1:0'],
+      ...['--root-seed-path', seed, '--node-url', `https://127.0.0.1:${port}`],
+      ...['--node-cert-path', cert],
+    ]);
+    cleanups.push(() => process.signal('SIGKILL'));
+    const baseUrl = await process.ready();
+    const asked = call(`${baseUrl}/v2/node/node_info`).catch(() => null);
+    await until(() => connections > 0);
+    await expectGoodEnd(process);
+    await asked;
+  },
+  TEST_LIMIT_MS,
+);
+
+/** Sends the request so many times on one connection, waits for the first bytes, and reads no more. */
+async function unreadRequest(baseUrl: string, request: string, times: number): Promise<void> {
+  const { hostname, port, host } = new URL(baseUrl);
+  const socket = connect({ host: hostname, port: Number(port) });
+  cleanups.push(() => socket.destroy());
+  socket.on('error', () => undefined);
+  const began = new Promise<void>((resolve) => {
+    socket.once('data', () => {
+      socket.pause();
+      resolve();
+    });
+  });
+  socket.write(`${request} HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(times));
+  await began;
+}

@@ -1,0 +1,337 @@
+import { beforeEach, describe, expect, test } from 'bun:test';
+import {
+  fingerprint,
+  IdempotentRequests,
+  type Outcome,
+  readIdempotencyKey,
+} from '../../src/http/middleware/idempotency.ts';
+import { isSealed } from '../../src/http/middleware/sealed-outcome.ts';
+import { ApiError, refused } from '../../src/model/errors.ts';
+import type { PaymentIndex } from '../../src/model/payment-index.ts';
+import type { KeyScope, Store } from '../../src/store/ports.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { samplePayment } from '../store/sample-payment.ts';
+import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../store/steps.ts';
+
+let store: Store;
+let requests: IdempotentRequests;
+let runs: number;
+beforeEach(() => {
+  store = openSqliteStore(':memory:');
+  requests = new IdempotentRequests(store.idempotency);
+  runs = 0;
+});
+/** The process is killed: what it had in memory is gone. */
+const restart = () => {
+  requests = new IdempotentRequests(store.idempotency);
+};
+
+type Request = Parameters<IdempotentRequests['run']>[0];
+const OK: Outcome = { httpStatus: 200, body: '{"ok":true}' };
+const PENDING: Outcome = { httpStatus: 202, body: '{"status":"pending"}' };
+const scopeOf = (change: Partial<KeyScope> = {}): KeyScope => ({
+  walletId: WALLET,
+  caller: 'owner',
+  key: 'k',
+  ...change,
+});
+const one = samplePayment(1);
+
+/** Runs a request; what it does counts in `runs`. */
+function run(
+  work: (effect: string | null) => Outcome | Promise<Outcome>,
+  change: Partial<Request> = {},
+): Promise<Outcome> {
+  return requests.run({
+    scope: scopeOf(),
+    fingerprint: 'print',
+    nowMs: 1,
+    respondAfterMs: null,
+    sealKey: new Uint8Array(32).fill(1),
+    subjectOf: () => null,
+    isSubjectActive: async () => true,
+    ready: async () => undefined,
+    execute: async (effect) => {
+      runs++;
+      return work(effect);
+    },
+    resume: async () => {
+      throw new Error('there was nothing to go on with');
+    },
+    ...change,
+  });
+}
+const unasked = () => {
+  throw new Error('the request was run again');
+};
+/** Begins the sample payment for the key, as a send does before the node is asked. */
+const beginPayment = (change: Parameters<typeof newSpend>[1] = {}) =>
+  store.spends.begin(WALLET, newSpend(one, { idempotencyKey: 'k', ...change }), fits);
+const kindOf = (kind: string, data?: object) =>
+  expect.objectContaining({ kind, ...(data ? { data } : {}) });
+
+describe('one key, one request', () => {
+  test('a repeat gets the first outcome, also after a restart', async () => {
+    expect(await run(() => OK)).toEqual(OK);
+    expect(await run(unasked)).toEqual(OK);
+    restart();
+    expect(await run(unasked)).toEqual(OK);
+    expect(runs).toBe(1);
+  });
+
+  test('a repeat while the first is running gets its outcome and runs nothing', async () => {
+    const answer = Promise.withResolvers<Outcome>();
+    const all = [run(() => answer.promise), run(unasked), run(unasked)];
+    answer.resolve(OK);
+    expect(await Promise.all(all)).toEqual([OK, OK, OK]);
+    expect(runs).toBe(1);
+  });
+
+  test('another request with the key is error 111: while it runs, when it is done, and after a restart', async () => {
+    const answer = Promise.withResolvers<Outcome>();
+    const first = run(() => answer.promise);
+    const other = () => run(unasked, { fingerprint: 'other' });
+    await expect(other()).rejects.toEqual(kindOf('idempotencyConflict'));
+    answer.resolve(OK);
+    await first;
+    await expect(other()).rejects.toEqual(kindOf('idempotencyConflict'));
+    restart();
+    await expect(other()).rejects.toEqual(kindOf('idempotencyConflict'));
+  });
+
+  test("callers do not share keys: another's is simply unused, while it runs and when it is done", async () => {
+    const answer = Promise.withResolvers<Outcome>();
+    const first = run(() => answer.promise);
+    const others = [{ caller: CLIENT }, { walletId: 'cd'.repeat(32) }].map((change) =>
+      run(() => ({ httpStatus: 200, body: JSON.stringify(change) }), {
+        scope: scopeOf(change),
+        fingerprint: 'other',
+      }),
+    );
+    expect((await Promise.all(others)).map(({ body }) => JSON.parse(body))).toEqual([
+      { caller: CLIENT },
+      { walletId: 'cd'.repeat(32) },
+    ]);
+    answer.resolve(OK);
+    expect(await first).toEqual(OK);
+    expect(await run(unasked)).toEqual(OK);
+    expect(runs).toBe(3);
+  });
+
+  test('an error before anything was named or sent frees the key, for another request too', async () => {
+    const failing = () => Promise.reject(refused('No route: try again.'));
+    await expect(run(failing)).rejects.toEqual(kindOf('refused'));
+    expect(await run(() => OK, { fingerprint: 'other' })).toEqual(OK);
+    expect(runs).toBe(2);
+  });
+
+  test('an error after a payment was begun keeps the key, and a repeat goes on with the payment', async () => {
+    const failing = async () => {
+      await beginPayment();
+      throw new ApiError('timeout', 'It took too long: look at it later.');
+    };
+    await expect(run(failing)).rejects.toEqual(kindOf('timeout'));
+    const resumed: PaymentIndex[] = [];
+    const resume = async (index: PaymentIndex) => {
+      resumed.push(index);
+      return OK;
+    };
+    expect(await run(unasked, { resume })).toEqual(OK);
+    expect(resumed).toEqual([one.index]);
+  });
+});
+
+describe('202 is not final', () => {
+  const accepted = async () => {
+    await beginPayment();
+    return PENDING;
+  };
+  const completed = async () => OK;
+
+  test('a later repeat is answered as the payment then stands, and that outcome is kept', async () => {
+    expect(await run(accepted, { respondAfterMs: 0 })).toEqual(PENDING);
+    const resume = async () => PENDING;
+    expect(await run(unasked, { resume, respondAfterMs: 0 })).toEqual(PENDING);
+    expect(await run(unasked, { resume: completed })).toEqual(OK);
+    restart();
+    expect(await run(unasked)).toEqual(OK);
+    expect(runs).toBe(1);
+  });
+
+  test('a repeat that waits for the outcome does not get the 202 of a first that did not', async () => {
+    const answer = Promise.withResolvers<void>();
+    const first = run(
+      async () => {
+        await answer.promise;
+        return accepted();
+      },
+      { respondAfterMs: 0 },
+    );
+    const waiting = run(unasked, { resume: completed });
+    const patient = run(unasked, { resume: completed, respondAfterMs: 60_000 });
+    answer.resolve();
+    expect(await Promise.all([first, waiting, patient])).toEqual([PENDING, OK, OK]);
+    expect(runs).toBe(1);
+  });
+
+  test('a repeat while the first waits is answered when its own patience ends, as the payment then stands', async () => {
+    const answer = Promise.withResolvers<Outcome>();
+    const begun = Promise.withResolvers<void>();
+    const first = run(async () => {
+      await beginPayment();
+      begun.resolve();
+      return answer.promise;
+    });
+    await begun.promise;
+    const resume = async (index: PaymentIndex) => ({ ...PENDING, body: index });
+    expect(await run(unasked, { resume, respondAfterMs: 0 })).toEqual({
+      httpStatus: 202,
+      body: one.index,
+    });
+    answer.resolve(OK);
+    expect(await first).toEqual(OK);
+    expect(await run(unasked)).toEqual(OK);
+  });
+
+  test('a repeat whose patience ends before anything was begun waits, since there is nothing to tell', async () => {
+    const answer = Promise.withResolvers<Outcome>();
+    const first = run(() => answer.promise);
+    const impatient = run(unasked, { respondAfterMs: 0 });
+    await Bun.sleep(50);
+    answer.resolve(OK);
+    expect(await Promise.all([first, impatient])).toEqual([OK, OK]);
+  });
+});
+
+describe('after a kill', () => {
+  test('a request that had neither begun nor named anything is run again', async () => {
+    await store.idempotency.begin(scopeOf(), 'print', 1);
+    expect(await run((effect) => ({ ...OK, body: JSON.stringify({ effect }) }))).toEqual({
+      httpStatus: 200,
+      body: '{"effect":null}',
+    });
+  });
+
+  test('a payment that was begun is compared with the node first, and then gone on with', async () => {
+    await store.idempotency.begin(scopeOf(), 'print', 1);
+    await beginPayment();
+    const steps: string[] = [];
+    const ready = async () => void steps.push('ready');
+    const resume = async (index: PaymentIndex) => {
+      steps.push(`resume ${index}`);
+      return OK;
+    };
+    expect(await run(unasked, { ready, resume })).toEqual(OK);
+    expect(steps).toEqual(['ready', `resume ${one.index}`]);
+  });
+
+  test('a payment that is found never to have left is made by the repeat', async () => {
+    await store.idempotency.begin(scopeOf(), 'print', 1);
+    await beginPayment({ state: 'begun' });
+    const ready = () => store.spends.abandon(WALLET, one.index);
+    expect(await run(() => OK, { ready })).toEqual(OK);
+    expect(runs).toBe(1);
+  });
+
+  test('while the node is out of reach it is error 3, with what is not known, and the key stays', async () => {
+    await store.idempotency.begin(scopeOf(), 'print', 1);
+    await beginPayment();
+    const ready = () => Promise.reject(new ApiError('unreachable', 'Out of reach: try again.'));
+    await expect(run(unasked, { ready })).rejects.toEqual(
+      kindOf('unreachable', { sent: 'unknown', index: one.index }),
+    );
+    expect(await run(unasked, { resume: async () => OK })).toEqual(OK);
+  });
+
+  test('what was named is handed to the request, which goes on with it', async () => {
+    for (const index of [null, one.index]) {
+      const scope = scopeOf({ key: `named ${index}` });
+      await store.idempotency.begin(scope, 'print', 1);
+      await store.idempotency.name(scope, { json: '{"token":"t1"}', index });
+      const answer = await run((effect) => ({ httpStatus: 200, body: effect ?? '' }), { scope });
+      expect(answer.body).toBe('{"token":"t1"}');
+    }
+  });
+
+  test('an error after something was named keeps the key and the name', async () => {
+    const naming = async () => {
+      await store.idempotency.name(scopeOf(), { json: '{"token":"t1"}', index: null });
+      throw new ApiError('unreachable', 'Out of reach: try again.');
+    };
+    await expect(run(naming)).rejects.toEqual(kindOf('unreachable'));
+    const again = await run((effect) => ({ httpStatus: 200, body: effect ?? '' }));
+    expect(again.body).toBe('{"token":"t1"}');
+  });
+});
+
+describe('an outcome that holds a secret', () => {
+  const SECRET: Outcome = {
+    httpStatus: 200,
+    body: `{"client_pk":"${CLIENT}","client_credentials":"a secret"}`,
+  };
+  const created = {
+    subjectOf: (body: string) => (JSON.parse(body) as { client_pk: string }).client_pk,
+  };
+  const kept = async () => {
+    const state = await store.idempotency.begin(scopeOf(), 'print', 1);
+    return state.state === 'done' ? state.body : state.state;
+  };
+
+  test('is kept sealed, and given again to its caller', async () => {
+    expect(await run(() => SECRET, created)).toEqual(SECRET);
+    expect(isSealed(await kept())).toBe(true);
+    expect(await kept()).not.toContain('a secret');
+    restart();
+    expect(await run(unasked, created)).toEqual(SECRET);
+  });
+
+  test('is not opened by another credential of the same caller', async () => {
+    await run(() => SECRET, created);
+    const other = { ...created, sealKey: new Uint8Array(32).fill(9) };
+    await expect(run(unasked, other)).rejects.toEqual(kindOf('refused'));
+  });
+
+  test('is not given once the client has ended, by expiry too', async () => {
+    await run(() => SECRET, created);
+    const ended = { ...created, isSubjectActive: async (pk: string) => pk !== CLIENT };
+    await expect(run(unasked, ended)).rejects.toEqual(kindOf('refused'));
+  });
+
+  test('is gone with the client, and the key makes no other', async () => {
+    await run(() => SECRET, created);
+    await store.clients.change(WALLET, () => ({
+      records: [clientRecord({ revokedAtMs: 5 })],
+      budgets: [],
+      forgetOutcomesOf: [CLIENT],
+    }));
+    expect(await kept()).toBe('gone');
+    await expect(run(unasked, created)).rejects.toEqual(kindOf('refused'));
+    expect(runs).toBe(1);
+  });
+
+  test('is left as it is where it holds none', async () => {
+    await run(() => OK);
+    expect(await kept()).toBe(OK.body);
+  });
+});
+
+test('a key is 1 to 255 printable ASCII characters', () => {
+  expect([readIdempotencyKey(undefined), readIdempotencyKey(' ~')]).toEqual([null, ' ~']);
+  expect(readIdempotencyKey('a'.repeat(255))).toHaveLength(255);
+  for (const bad of ['', 'a'.repeat(256), 'ä', 'a\tb', '\u007f']) {
+    expect(() => readIdempotencyKey(bad)).toThrow(ApiError);
+  }
+});
+
+test('two requests are the same when their values are, in whatever order they were written', () => {
+  const print = fingerprint('post', '/p', { a: 1n, b: { c: [1, 2], d: null } });
+  expect(fingerprint('post', '/p', { b: { d: null, c: [1, 2] }, a: 1n })).toBe(print);
+  for (const other of [
+    { a: 2n, b: { c: [1, 2], d: null } },
+    { a: 1n, b: { c: [2, 1], d: null } },
+    { a: 1n, b: { c: [1, 2] } },
+  ]) {
+    expect(fingerprint('post', '/p', other)).not.toBe(print);
+  }
+  expect(fingerprint('post', '/q', { a: 1n, b: { c: [1, 2], d: null } })).not.toBe(print);
+});

@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../conformance/until.ts';
+import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type Flood, startFlood } from './flood.ts';
+import { type HeldConnection, holdConnection } from './held-connection.ts';
+
+const OPEN_FILES = 256;
+const CONNECTIONS = 400;
+/** Longer than the kernel of itself holds back a connection that sends nothing. */
+const DWELL_MS = 3_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-connections-'));
+const port = freePort();
+const delivered: string[] = [];
+const receiver = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    delivered.push(await request.text());
+    return new Response();
+  },
+});
+let sidecar: FaultSidecar;
+let flood: Flood | null = null;
+let held: HeldConnection;
+
+beforeEach(async () => {
+  delivered.length = 0;
+  const webhookUrl = `${receiver.url}`;
+  sidecar = await startFaultSidecar({
+    dataDir: join(folder, crypto.randomUUID()),
+    port,
+    webhookUrl,
+    openFiles: OPEN_FILES,
+  });
+  held = await holdConnection(port);
+}, 30_000);
+afterEach(async () => {
+  flood?.stop();
+  held.close();
+  await sidecar.kill();
+});
+afterAll(async () => {
+  await receiver.stop(true);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const descriptors = () => readdirSync(`/proc/${sidecar.pid}/fd`).length;
+const health = async () => (await fetch(`${sidecar.baseUrl}/v2/health`)).status;
+
+/** Has the outside world pay an invoice, all over the held connection. */
+async function receivePayment(): Promise<string> {
+  const request = { amount: '10', expiration_secs: 3600 };
+  const created = await held.ask('POST', '/v2/node/create_invoice', request);
+  expect(created.status).toBe(200);
+  const { invoice } = JSON.parse(created.body);
+  expect((await held.ask('POST', '/sandbox/pay', { payable: invoice })).status).toBe(200);
+  return invoice;
+}
+
+describe('with 256 descriptors, webhooks, a held connection and new ones work during and after a flood', () => {
+  for (const [what, sent] of [
+    ['that send nothing', ''],
+    ['that send the first byte of a request', 'G'],
+  ] as const) {
+    test.skipIf(process.platform !== 'linux')(
+      `of 400 connections ${what}`,
+      async () => {
+        expect((await held.ask('GET', '/v2/health')).status).toBe(200);
+        const before = descriptors();
+        flood = startFlood(port, CONNECTIONS, sent);
+        await flood.connected;
+        await Bun.sleep(DWELL_MS);
+
+        const invoice = await receivePayment();
+        await until(() => delivered.length > 0);
+        expect(JSON.parse(delivered[0] ?? '{}')).toMatchObject({ invoice });
+        expect(await health()).toBe(200);
+        expect((await held.ask('GET', '/v2/health')).status).toBe(200);
+
+        flood.stop();
+        await until(() => descriptors() < before + 20);
+        expect(await health()).toBe(200);
+        expect(await sidecar.stop()).toBe(0);
+      },
+      120_000,
+    );
+  }
+});

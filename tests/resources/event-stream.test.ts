@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'bun:test';
+import { eventStream, type ServerSentEvent } from '../../src/http/event-stream.ts';
+
+const event: ServerSentEvent = { event: 'payment', data: '{}' };
+
+/** A stream whose time and source are the test's own. */
+function openStream(source: AsyncGenerator<readonly ServerSentEvent[]>) {
+  let nowMs = 0;
+  let beat: (() => void) | null = null;
+  let gone = false;
+  const { body } = eventStream({
+    startId: 'u1',
+    source,
+    last: () => null,
+    onGone: () => {
+      gone = true;
+    },
+    time: {
+      elapsedMs: () => nowMs,
+      every: (ms, run) => {
+        beat = () => {
+          nowMs += ms;
+          run();
+        };
+        return () => {
+          beat = null;
+        };
+      },
+    },
+  });
+  if (body === null) throw new Error('the stream has no body');
+  const reader = body.getReader();
+  return {
+    read: async () => new TextDecoder().decode((await reader.read()).value),
+    reader,
+    /** 15 seconds pass; false when nothing beats any more. */
+    beat: () => {
+      beat?.();
+      return beat !== null;
+    },
+    gone: () => gone,
+  };
+}
+
+async function* silence(): AsyncGenerator<readonly ServerSentEvent[]> {
+  await new Promise(() => undefined);
+  yield [];
+}
+
+async function* plenty(made: { count: number }): AsyncGenerator<readonly ServerSentEvent[]> {
+  while (true) {
+    made.count++;
+    yield [event];
+  }
+}
+
+describe('an event stream', () => {
+  test('writes no comment while what was written has not been taken', async () => {
+    const stream = openStream(silence());
+    stream.beat();
+    expect(await stream.read()).toBe(': open\nid: u1\n\n');
+    const next = stream.read();
+    stream.beat();
+    expect(await next).toBe(': alive\n\n');
+  });
+
+  test('takes no more from its source than one batch before the client reads', async () => {
+    const made = { count: 0 };
+    const stream = openStream(plenty(made));
+    expect(await stream.read()).toBe(': open\nid: u1\n\n');
+    await Bun.sleep(0);
+    expect(made.count).toBe(1);
+    expect(await stream.read()).toBe('event: payment\ndata: {}\n\n');
+  });
+
+  test('ends after 30 seconds in which its client took nothing', async () => {
+    const stream = openStream(plenty({ count: 0 }));
+    await stream.read();
+    await Bun.sleep(0);
+    expect(stream.beat()).toBe(true);
+    expect(stream.gone()).toBe(false);
+    expect(stream.beat()).toBe(false);
+    expect(stream.gone()).toBe(true);
+    await expect(stream.read()).rejects.toThrow('does not read');
+  });
+
+  test('goes on while its client takes something in 30 seconds, or nothing waits for it', async () => {
+    const stream = openStream(plenty({ count: 0 }));
+    for (let round = 0; round < 10; round++) {
+      await stream.read();
+      await Bun.sleep(0);
+      expect(stream.beat()).toBe(true);
+    }
+    const idle = openStream(silence());
+    await idle.read();
+    for (let round = 0; round < 10; round++) {
+      const read = idle.read();
+      expect(idle.beat()).toBe(true);
+      await read;
+    }
+    expect([stream.gone(), idle.gone()]).toEqual([false, false]);
+  });
+
+  test('ends its source when the client goes away', async () => {
+    const stream = openStream(silence());
+    await stream.reader.cancel();
+    expect(stream.gone()).toBe(true);
+    expect(stream.beat()).toBe(false);
+  });
+});

@@ -1,0 +1,147 @@
+import { ApiError } from '../../src/model/errors.ts';
+import type { Payment } from '../../src/model/payment.ts';
+import type {
+  IssueTokenCommand,
+  Observation,
+  PayOnchainCommand,
+  SendOutcome,
+  SendQuestion,
+  SendReport,
+  SignedSend,
+  UpdateBatch,
+  WalletNode,
+} from '../../src/nodes/node.ts';
+
+/** A node that does what a test tells it to, and keeps what it was asked. */
+export interface FakeNode {
+  readonly node: WalletNode;
+  nowMs: number;
+  /** {@link WalletNode.newestAttempt}; a test may let it throw. */
+  newestAttempt: () => Promise<number>;
+  /** {@link WalletNode.sendOutcome}. */
+  sendOutcome: (question: SendQuestion) => Promise<SendOutcome>;
+  readonly questions: SendQuestion[];
+  /** What the node knows of payments, by index and id. */
+  readonly shown: Map<string, Observation>;
+  sign: (command: PayOnchainCommand) => Promise<SignedSend>;
+  publish: (signed: SignedSend) => Promise<SendReport>;
+  /** Calls of the on-chain group, oldest first. */
+  readonly onchainCalls: string[];
+  issue: (command: IssueTokenCommand) => Promise<void>;
+  revoke: (id: string) => Promise<void>;
+  /** Why no client can be bounded; null when it can. */
+  obstacle: string | null;
+  readonly issued: IssueTokenCommand[];
+  /** Tokens that live at the node. */
+  readonly living: Set<string>;
+  /** Pushes a change to whoever follows the node. */
+  push(...observations: Observation[]): void;
+}
+
+export const SIGNED: SignedSend = {
+  txid: 'aa'.repeat(32),
+  txHex: '0200',
+  feeMsat: '500',
+  locks: [],
+};
+
+export const unreachable = () =>
+  new ApiError('unreachable', 'The node is out of reach: try again later.');
+
+/** A node that is followed and asked; with `history` it keeps the order of updates itself. */
+export function fakeNode({ history = false } = {}): FakeNode {
+  const followers = new Set<(batch: UpdateBatch) => void>();
+  let tokens = 0;
+  const unasked = () => Promise.reject(new Error('this was not to be called'));
+  const fake: FakeNode = {
+    nowMs: 1_000_000,
+    newestAttempt: async () => 0,
+    sendOutcome: async () => ({ state: 'unknown' }),
+    questions: [],
+    shown: new Map(),
+    sign: async () => SIGNED,
+    publish: unasked,
+    onchainCalls: [],
+    issue: async () => undefined,
+    revoke: async () => undefined,
+    obstacle: null,
+    issued: [],
+    living: new Set(),
+    push(...observations) {
+      for (const follower of followers) follower({ observations, cursor: null, caughtUp: true });
+    },
+    node: {
+      descriptor: { kind: 'sandbox', network: 'regtest' },
+      clock: { now: () => fake.nowMs },
+      info: unasked,
+      createInvoice: unasked,
+      cancelInvoice: unasked,
+      newestAttempt: () => fake.newestAttempt(),
+      payInvoice: unasked,
+      sendOutcome(question) {
+        fake.questions.push(question);
+        return fake.sendOutcome(question);
+      },
+      payment: async (index) => fake.shown.get(index) ?? null,
+      latestPayment: async (id) => fake.shown.get(id) ?? null,
+      async *updates({ signal }) {
+        let batches: UpdateBatch[] = [{ observations: [], cursor: null, caughtUp: true }];
+        let more = Promise.withResolvers<void>();
+        const follow = (batch: UpdateBatch) => {
+          batches.push(batch);
+          more.resolve();
+        };
+        followers.add(follow);
+        signal.addEventListener('abort', () => more.resolve(), { once: true });
+        try {
+          while (!signal.aborted) {
+            const ready = batches;
+            batches = [];
+            yield* ready;
+            if (batches.length === 0 && !signal.aborted) await more.promise;
+            more = Promise.withResolvers();
+          }
+        } finally {
+          followers.delete(follow);
+        }
+      },
+      ...(history
+        ? { history: { tip: async () => null, updatedAfter: async (): Promise<Payment[]> => [] } }
+        : {}),
+      onchain: {
+        nextUnusedAddress: unasked,
+        estimateFeeMsat: unasked,
+        async sign(command) {
+          fake.onchainCalls.push('sign');
+          return fake.sign(command);
+        },
+        async publish(command, signed) {
+          fake.onchainCalls.push(`publish ${command.index} ${signed.txHex}`);
+          return fake.publish(signed);
+        },
+        async renew({ txid }) {
+          fake.onchainCalls.push(`renew ${txid}`);
+        },
+        async release({ txid }) {
+          fake.onchainCalls.push(`release ${txid}`);
+        },
+      },
+      tokens: {
+        newId: () => `t${++tokens}`,
+        obstacle: () => fake.obstacle,
+        async issue(command) {
+          fake.issued.push(command);
+          await fake.issue(command);
+          fake.living.add(command.id);
+          return `token ${command.id}`;
+        },
+        async revoke(id) {
+          await fake.revoke(id);
+          fake.living.delete(id);
+        },
+        list: async () => [...fake.living],
+      },
+    },
+  };
+  return fake;
+}

@@ -1,0 +1,379 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { refused } from '../../../src/model/errors.ts';
+import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
+import { requireWithinBudget } from '../../../src/wallet/budget.ts';
+import { type SendIdentity, send, sendAndWait } from '../../../src/wallet/pay/send.ts';
+import type { Session } from '../../../src/wallet/session.ts';
+import { samplePayment } from '../../store/sample-payment.ts';
+import { newSpend, WALLET } from '../../store/steps.ts';
+import { SIGNED, unreachable } from '../fake-node.ts';
+import { until, type WalletWorld, walletWorld } from '../wallet-world.ts';
+import { contextOf, planOf, sent, shown } from './plan.ts';
+
+const LONG = 60_000;
+let world: WalletWorld;
+let owner: Session;
+const open = async (options: Parameters<typeof walletWorld>[0] = {}) => {
+  await world?.close();
+  world = await walletWorld(options);
+  ({ owner } = await world.start());
+};
+beforeEach(() => open());
+afterEach(() => world.close());
+
+const unfinished = () => world.store.spends.unfinished(WALLET);
+const silence = async (): Promise<SendReport> => ({ state: 'unknown', error: unreachable() });
+const never = async (): Promise<SendOutcome> => ({ state: 'never', reason: 'the invoice expired' });
+const asked = () => world.fake.questions.length;
+
+/** Sends and hears nothing of it; returns what the wallet called it, and how often it was started. */
+async function sendIntoSilence(number = 1) {
+  let starts = 0;
+  const plan = planOf(
+    () => {
+      starts++;
+      return silence();
+    },
+    { number },
+  );
+  const { payment } = await send(contextOf(owner), plan);
+  return { identity: payment as SendIdentity, payment, starts: () => starts };
+}
+const stored = ({ index }: SendIdentity) => world.store.journal.get(WALLET, index);
+
+describe('an unknown send', () => {
+  test(
+    'is asked about again until the node shows it, and is never started again',
+    async () => {
+      world.fake.newestAttempt = async () => 7;
+      const { identity, starts } = await sendIntoSilence();
+      await until(() => asked() >= 3);
+      expect(await stored(identity)).toMatchObject({ status: 'pending' });
+      for (const question of world.fake.questions) {
+        expect(question).toMatchObject({
+          payment: { index: identity.index },
+          afterAttempt: 7,
+          attempt: null,
+          signed: null,
+        });
+      }
+      world.fake.sendOutcome = async () => shown(sent.done(identity), 8);
+      await until(async () => (await unfinished()).length === 0);
+      expect(await stored(identity)).toMatchObject({ status: 'completed' });
+      const questions = asked();
+      await send(contextOf(owner), planOf(silence));
+      await Bun.sleep(500);
+      expect([asked(), starts()]).toEqual([questions, 1]);
+    },
+    LONG,
+  );
+
+  test(
+    'has failed once the node says that it never will be, and may then be made again',
+    async () => {
+      const { identity } = await sendIntoSilence();
+      world.fake.sendOutcome = never;
+      await until(async () => (await unfinished()).length === 0);
+      expect(await stored(identity)).toMatchObject({
+        status: 'failed',
+        statusMsg: 'the invoice expired',
+      });
+      const again = await send(
+        contextOf(owner),
+        planOf(async (own) => shown(sent.done(own), 1)),
+      );
+      expect(again).toMatchObject({ begun: true, payment: { status: 'completed' } });
+    },
+    LONG,
+  );
+
+  test(
+    'is waited for, and its waiter gets the end that the node shows at last',
+    async () => {
+      let own: SendIdentity | null = null;
+      const waiting = sendAndWait(
+        contextOf(owner),
+        planOf((identity) => {
+          own = identity;
+          return silence();
+        }),
+      );
+      await until(() => asked() > 0);
+      world.fake.sendOutcome = async () => shown(sent.failed(own as unknown as SendIdentity), 1);
+      expect(await waiting).toMatchObject({ status: 'failed' });
+    },
+    LONG,
+  );
+
+  test('that never was ends for its waiter as failed, also where only the node tells of payments', async () => {
+    for (const history of [false, true]) {
+      await open({ history });
+      const waiting = sendAndWait(contextOf(owner), planOf(silence));
+      await until(() => asked() > 0);
+      world.fake.sendOutcome = never;
+      expect(await waiting).toMatchObject({ status: 'failed', statusMsg: 'the invoice expired' });
+      expect(await unfinished()).toEqual([]);
+    }
+  }, 20_000);
+
+  test(
+    'is not taken for one whose request is just leaving, of which the node cannot know yet',
+    async () => {
+      await sendIntoSilence(1);
+      const answer = Promise.withResolvers<SendReport>();
+      let own: SendIdentity | null = null;
+      const leaving = send(
+        contextOf(owner),
+        planOf(
+          (identity) => {
+            own = identity;
+            return answer.promise;
+          },
+          { number: 2 },
+        ),
+      );
+      await until(() => own !== null);
+      const second = own as unknown as SendIdentity;
+      world.fake.sendOutcome = async ({ payment }) =>
+        payment.index === second.index ? never() : { state: 'unknown' };
+      const before = asked();
+      await until(() => asked() >= before + 3);
+      expect(await stored(second)).toMatchObject({ status: 'pending' });
+      answer.resolve(shown(sent.done(second, 2), 2));
+      expect((await leaving).payment.status).toBe('completed');
+    },
+    LONG,
+  );
+
+  test(
+    'that is shown in the meantime is asked about no more',
+    async () => {
+      const { identity } = await sendIntoSilence();
+      await until(() => asked() >= 1);
+      world.fake.push({ payment: sent.pending(identity), attempt: 1 });
+      await until(async () => (await unfinished())[0]?.state === 'known');
+      await Bun.sleep(100);
+      const questions = asked();
+      await Bun.sleep(1000);
+      expect(asked()).toBeLessThanOrEqual(questions + 1);
+    },
+    LONG,
+  );
+
+  test(
+    'says after 20 seconds that the node does not show it yet, and not before',
+    async () => {
+      const { identity } = await sendIntoSilence();
+      await until(() => asked() >= 1);
+      world.elapsedMs = 19_999;
+      const before = asked();
+      await until(() => asked() >= before + 2);
+      expect(await stored(identity)).toMatchObject({ statusMsg: 'pending' });
+      world.elapsedMs = 20_000;
+      await until(async () => (await stored(identity))?.statusMsg === 'not seen at the node yet');
+      expect(await stored(identity)).toMatchObject({ status: 'pending' });
+      // It is not known, so it is asked about still.
+      const after = asked();
+      await until(() => asked() > after);
+      expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+    },
+    LONG,
+  );
+});
+
+describe('a node out of reach', () => {
+  test(
+    'ends a blocking call after 60 seconds of silence with error 3, and the payment goes on',
+    async () => {
+      world.fake.sendOutcome = () => Promise.reject(unreachable());
+      const waiting = sendAndWait(contextOf(owner), planOf(silence)).then(
+        () => 'it ended well',
+        (error: unknown) => error,
+      );
+      let ended = false;
+      void waiting.then(() => {
+        ended = true;
+      });
+      await until(() => asked() >= 1);
+      world.elapsedMs = 59_999;
+      await Bun.sleep(2500);
+      expect(ended).toBe(false);
+      world.elapsedMs = 60_000;
+      const [spend] = await unfinished();
+      expect(await waiting).toMatchObject({
+        kind: 'unreachable',
+        data: { sent: 'unknown', index: spend?.payment.index },
+      });
+      expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+    },
+    LONG,
+  );
+
+  test(
+    'that gives a word in between is not silent',
+    async () => {
+      world.fake.sendOutcome = () => Promise.reject(unreachable());
+      const stop = new AbortController();
+      const waiting = sendAndWait(contextOf(owner, { signal: stop.signal }), planOf(silence)).then(
+        () => 'it ended well',
+        (error: unknown) => error,
+      );
+      await until(() => asked() >= 1);
+      world.elapsedMs = 40_000;
+      world.fake.sendOutcome = async () => ({ state: 'unknown' });
+      const before = asked();
+      await until(() => asked() >= before + 2);
+      world.fake.sendOutcome = () => Promise.reject(unreachable());
+      const later = asked();
+      await until(() => asked() > later);
+      world.elapsedMs = 80_000;
+      await Bun.sleep(2500);
+      stop.abort(refused('the test is over'));
+      expect(await waiting).toMatchObject({ kind: 'refused', data: { sent: 'unknown' } });
+    },
+    LONG,
+  );
+});
+
+describe('after a kill', () => {
+  const begin = (number: number, change: Parameters<typeof newSpend>[1]) =>
+    world.store.spends.begin(
+      WALLET,
+      newSpend(samplePayment(number), { journaled: !owner.node.history, ...change }),
+      requireWithinBudget,
+    );
+  const restart = async () => {
+    world.kill();
+    ({ owner } = await world.start());
+  };
+
+  for (const history of [false, true]) {
+    const kind = history ? 'a node with a history' : 'a node that is journaled';
+
+    test(`what was begun is given up, and its key is free (${kind})`, async () => {
+      await open({ history });
+      const scope = { walletId: WALLET, caller: 'owner', key: 'k' };
+      await world.store.idempotency.begin(scope, 'print', 1);
+      await begin(1, { state: 'begun', idempotencyKey: 'k' });
+      await restart();
+      await owner.resolver.ready();
+      expect([await unfinished(), asked()]).toEqual([[], 0]);
+      expect(await world.store.watches.has(WALLET)).toBe(false);
+      expect(await world.store.journal.open(WALLET)).toEqual([]);
+      expect(await world.store.idempotency.begin(scope, 'print', 1)).toMatchObject({ index: null });
+    });
+
+    test(
+      `what was asked for is asked about, and stays pending until the node shows it (${kind})`,
+      async () => {
+        await open({ history });
+        await begin(1, { state: 'asked', afterAttempt: history ? null : 3 });
+        await restart();
+        await owner.resolver.ready();
+        expect(world.fake.questions).toHaveLength(1);
+        expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+        world.fake.sendOutcome = async ({ payment }) =>
+          shown(sent.done(payment), history ? null : 4);
+        await until(async () => (await unfinished()).length === 0);
+        expect(await world.store.watches.has(WALLET)).toBe(false);
+      },
+      LONG,
+    );
+  }
+
+  test('what never was is given up where only the node tells of payments, and failed where the journal does', async () => {
+    for (const history of [true, false]) {
+      await open({ history });
+      await begin(1, { state: 'asked', afterAttempt: history ? null : 3 });
+      await restart();
+      world.fake.sendOutcome = never;
+      await owner.resolver.ready();
+      expect(await unfinished()).toEqual([]);
+      const row = await world.store.journal.get(WALLET, samplePayment(1).index);
+      expect(row?.status).toBe(history ? undefined : 'failed');
+    }
+  });
+
+  test('what the node has shown is left to the feed', async () => {
+    await begin(1, { state: 'asked', afterAttempt: 3 });
+    await owner.feed.record({ payment: samplePayment(1), attempt: 4 }, owner.node);
+    await restart();
+    await owner.resolver.ready();
+    expect(asked()).toBe(0);
+    expect(await unfinished()).toMatchObject([{ state: 'known', attempt: 4 }]);
+  });
+
+  test('a node out of reach delays writes with error 3 and nothing sent, and is asked anew by the next', async () => {
+    await begin(1, { state: 'asked', afterAttempt: 3 });
+    await restart();
+    world.fake.sendOutcome = () => Promise.reject(unreachable());
+    let starts = 0;
+    const plan = planOf(
+      async (own) => {
+        starts++;
+        return shown(sent.done(own, 2), 9);
+      },
+      { number: 2 },
+    );
+    await expect(send(contextOf(owner), plan)).rejects.toMatchObject({
+      kind: 'unreachable',
+      data: { sent: 'no' },
+    });
+    expect([starts, await unfinished()]).toMatchObject([0, [{ payment: { createdAtMs: 1 } }]]);
+    world.fake.sendOutcome = async () => ({ state: 'unknown' });
+    expect((await send(contextOf(owner), plan)).payment.status).toBe('completed');
+    expect(starts).toBe(1);
+  });
+
+  test('the node is compared with once, and not at all where nothing is unfinished', async () => {
+    await owner.resolver.ready();
+    expect(asked()).toBe(0);
+    await begin(1, { state: 'asked', afterAttempt: 3 });
+    await restart();
+    world.fake.sendOutcome = async ({ payment }) => shown(sent.done(payment), 4);
+    await Promise.all([owner.resolver.ready(), owner.resolver.ready()]);
+    await owner.resolver.ready();
+    expect(asked()).toBe(1);
+  });
+});
+
+describe('on chain', () => {
+  const onchain = { rail: 'onchain', again: 'never', sign: async () => SIGNED } as const;
+  const publishes = () => world.fake.onchainCalls.filter((call) => call.startsWith('publish'));
+
+  test(
+    'an unknown publish is repeated with the same bytes, its coins locked anew before, until it is known',
+    async () => {
+      world.fake.publish = silence;
+      const { payment } = await send(contextOf(owner), planOf(silence, onchain));
+      await until(() => publishes().length >= 2);
+      expect(new Set(publishes())).toEqual(new Set([`publish ${payment.index} ${SIGNED.txHex}`]));
+      expect(world.fake.onchainCalls.slice(0, 2)).toEqual([
+        `renew ${SIGNED.txid}`,
+        `publish ${payment.index} ${SIGNED.txHex}`,
+      ]);
+      expect(world.fake.questions[0]?.signed).toEqual(SIGNED);
+      world.fake.publish = async () =>
+        shown({ ...sent.pending(payment), rail: 'onchain', txid: SIGNED.txid });
+      await until(async () => (await unfinished())[0]?.state === 'known');
+      expect(await stored(payment)).toMatchObject({ status: 'pending', txid: SIGNED.txid });
+    },
+    LONG,
+  );
+
+  test('after a kill the stored bytes are published, and nothing is signed again', async () => {
+    await world.store.spends.begin(
+      WALLET,
+      newSpend(samplePayment(1, { rail: 'onchain' }), { plan: JSON.stringify(SIGNED) }),
+      requireWithinBudget,
+    );
+    world.kill();
+    ({ owner } = await world.start());
+    world.fake.publish = async () =>
+      shown(samplePayment(1, { rail: 'onchain', txid: SIGNED.txid }));
+    await owner.resolver.ready();
+    expect(publishes()).toEqual([`publish ${samplePayment(1).index} ${SIGNED.txHex}`]);
+    expect(world.fake.onchainCalls).not.toContain('sign');
+    expect(await unfinished()).toMatchObject([{ state: 'known' }]);
+  });
+});

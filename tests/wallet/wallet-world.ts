@@ -1,0 +1,76 @@
+import { expect } from 'bun:test';
+import { openLog } from '../../src/lib/log.ts';
+import type { NodeConnector } from '../../src/nodes/node.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { observationRules } from '../../src/wallet/observe.ts';
+import { openStoreGuard } from '../../src/wallet/store-guard.ts';
+import { Wallets } from '../../src/wallet/wallets.ts';
+import { WALLET } from '../store/steps.ts';
+import { type FakeNode, fakeNode } from './fake-node.ts';
+import { memoryMarker } from './memory-marker.ts';
+
+const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
+
+/** {@link WALLET} on a fake node, over a store in memory; time passes when the test says so. */
+export async function walletWorld(options: { readonly history?: boolean } = {}) {
+  const fake: FakeNode = fakeNode(options);
+  const store = openSqliteStore(':memory:');
+  const marker = memoryMarker();
+  const world = { fake, store, marker, elapsedMs: 0, start, kill, close };
+  const connected = async () => ({ userPk: WALLET, node: fake.node, permissions: null });
+  const connector: NodeConnector = {
+    connectConfigured: connected,
+    connectRoot: connected,
+    connectClient: connected,
+    signup: async () => undefined,
+    provision: async () => undefined,
+    reachable: () => true,
+    problems: () => [],
+    close: async () => undefined,
+  };
+  let wallets: Wallets | null = null;
+
+  /** A process over the store as it is. */
+  async function start() {
+    wallets = new Wallets({
+      store,
+      guard: await openStoreGuard(store.identity, marker, log),
+      rules: observationRules({ log, strict: true, deliver: () => null }),
+      log,
+      clock: fake.node.clock,
+      elapsedMs: () => world.elapsedMs,
+      random: () => 0,
+      onDelivery: () => undefined,
+      connector: () => connector,
+      rootConnector: connector,
+      rootSeed: new Uint8Array(32).fill(7),
+      defaultCredentials: null,
+      configured: [],
+    });
+    return { wallets, owner: await wallets.open(null) };
+  }
+
+  /** Ends the process without a word; what it had asked of the node may still come back to it. */
+  function kill(): void {
+    wallets?.stop();
+  }
+
+  async function close(): Promise<void> {
+    kill();
+    // What was going on ends in its next turns.
+    await Bun.sleep(20);
+    await store.close();
+  }
+  return world;
+}
+
+export type WalletWorld = Awaited<ReturnType<typeof walletWorld>>;
+
+/** Waits for a condition, for up to 30 s on a busy machine. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let round = 0; round < 6000; round++) {
+    if (await holds()) return;
+    await Bun.sleep(5);
+  }
+  expect('what was waited for').toBe('true within 30 seconds');
+}

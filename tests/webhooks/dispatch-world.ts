@@ -1,0 +1,114 @@
+import { afterEach } from 'bun:test';
+import { openLog } from '../../src/lib/log.ts';
+import { openMetrics } from '../../src/lib/metrics.ts';
+import type { Payment } from '../../src/model/payment.ts';
+import { blankPayment } from '../../src/model/payment.ts';
+import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
+import type { Store } from '../../src/store/ports.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.ts';
+import { deliveryDraft } from '../../src/webhooks/draft.ts';
+import { deliverySigner } from '../../src/webhooks/sign.ts';
+import { parseExposition } from '../lib/exposition.ts';
+import { rules } from '../store/steps.ts';
+
+export const WALLET = 'ab'.repeat(32);
+export const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** A dispatcher over a store of its own, and a receiver that answers so; `url` and `ca` are of another receiver. */
+export function start(
+  answer: (request: Request) => Response | Promise<Response>,
+  url?: string,
+  options: { readonly ca?: string; readonly store?: Store; readonly attemptLimitMs?: number } = {},
+) {
+  const store = options.store ?? openSqliteStore(':memory:');
+  const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
+  let offset = 0;
+  const clock = { now: () => Date.now() + offset, advance: (ms: number) => (offset += ms) };
+  const metrics = openMetrics();
+  const dispatcher: Dispatcher = startDispatcher({
+    outbox: store.outbox,
+    url: url ?? receiver.url.href,
+    sign: deliverySigner(Buffer.alloc(32, 7).toString('base64')),
+    clock,
+    random: () => 0.5,
+    log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
+    metrics,
+    attemptLimitMs: options.attemptLimitMs ?? 200,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+  });
+  cleanups.push(async () => {
+    await receiver.stop(true);
+    await dispatcher.stop();
+    if (options.store === undefined) await store.close();
+  });
+
+  async function deliver(createdAtMs: number): Promise<string> {
+    const payment = finished(createdAtMs);
+    const draft = deliveryDraft(payment, WALLET, clock.now());
+    await store.watches.add(WALLET, { kind: 'payment', index: payment.index });
+    await store.observations.apply(
+      WALLET,
+      {
+        observations: [{ payment, attempt: null }],
+        cursor: null,
+        journaled: false,
+        nowMs: clock.now(),
+      },
+      { ...rules, deliver: () => draft },
+    );
+    dispatcher.wake();
+    return draft.id;
+  }
+
+  /** Attempts by outcome, those that happened. */
+  async function attempts(): Promise<Record<string, number>> {
+    const family = parseExposition(await metrics.render()).get(
+      'wallet_sidecar_webhook_attempts_total',
+    );
+    const all = [...(family?.series ?? [])].map(
+      ([key, count]) => [key.split('"')[1] ?? '', count] as const,
+    );
+    return Object.fromEntries(all.filter(([, count]) => count > 0));
+  }
+
+  async function settled(
+    id: string,
+    each: (() => unknown) | undefined = undefined,
+    until = (row: { state: string; attempts: number }) => row.state !== 'pending',
+  ) {
+    for (let round = 0; round < 400; round++) {
+      const rows = await store.outbox.list({
+        walletId: WALLET,
+        state: null,
+        limit: 10,
+        before: null,
+      });
+      const row = rows.find((one) => one.id === id);
+      if (row && until(row)) return row;
+      each?.();
+      dispatcher.wake();
+      await Bun.sleep(10);
+    }
+    throw new Error(`${id} did not settle`);
+  }
+  return { deliver, settled, clock, store, dispatcher, attempts };
+}
+
+function finished(createdAtMs: number): Payment {
+  return {
+    ...blankPayment({
+      index: paymentIndex(createdAtMs, paymentId('ln', createdAtMs.toString(16).padStart(64, '0'))),
+      rail: 'invoice',
+      direction: 'inbound',
+      status: 'failed',
+      statusMsg: 'no route',
+      createdAtMs,
+      updatedAtMs: createdAtMs + 1,
+    }),
+    finalizedAtMs: createdAtMs + 1,
+  };
+}

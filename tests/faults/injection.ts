@@ -116,7 +116,10 @@ export class Injection {
       () => null,
       (reason) => reason,
     );
-    const isSettled = () => this.#disk.fired() || trial.pendingDeliveries(before) === 0;
+    const newest = before + (run.isNoticed ? 1 : 0);
+    const isSettled = () =>
+      this.#disk.fired() ||
+      (trial.newestDelivery() >= newest && trial.pendingDeliveries(before) === 0);
     await eventually(isSettled, SETTLED_MS);
     return error;
   }

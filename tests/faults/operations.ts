@@ -9,6 +9,8 @@ const REFUSED = 106;
 
 /** One request of an operation, which may be repeated. */
 export interface Run<T = unknown> {
+  /** Set where the request leads to the end of a payment, and so to a notice. */
+  readonly isNoticed?: boolean;
   /** The request, with the same Idempotency-Key each time. */
   readonly request: () => Promise<T>;
   /** What must hold once a repeat was answered: the effect is there once, and the answer tells it. */
@@ -30,8 +32,8 @@ function operation<T>(
   return { name, begin: async (trial, key) => asRun(await begin(trial, key)) };
 }
 
-function asRun<T>({ request, check }: Run<T>): Run {
-  return { request, check: (answer) => check(answer as T) };
+function asRun<T>(run: Run<T>): Run {
+  return { ...run, check: (answer) => run.check(answer as T) };
 }
 
 /** A payment by a client with a budget: final, as GET shows it, and counted in the budget with its fees. */
@@ -44,6 +46,7 @@ function paying(
     const spender = await trial.spender(key);
     const body = await prepare(trial);
     return {
+      isNoticed: path !== '/v2/node/pay_onchain',
       request: () => trial.post(path, body, { as: spender.credentials, key }),
       check: async (answer) => {
         if (answer.rail === 'onchain') await trial.post('/sandbox/blocks', { count: 6 });
@@ -74,6 +77,7 @@ const PAY_FAILING = operation<PaymentJson>('pay_invoice that fails', async (tria
   const body = { amount: '7', behavior: 'fail' };
   const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', body);
   return {
+    isNoticed: true,
     request: () =>
       trial.post('/v2/node/pay_invoice', { invoice }, { as: spender.credentials, key }),
     check: async (answer) => {
@@ -138,6 +142,7 @@ const WITHDRAW = operation<PaymentJson>('withdraw_lnurl', async (trial, key) => 
   const body = { lnurl: await lnurl(trial, 'withdrawRequest'), amount: '9' };
   const before = await trial.balanceMsat();
   return {
+    isNoticed: true,
     request: () => trial.post('/v2/node/withdraw_lnurl', body, { key }),
     check: async (answer) => {
       const now = await over(trial, answer.index);
@@ -175,6 +180,7 @@ const INBOUND = operation('an inbound payment', async (trial) => {
   );
   const before = await trial.balanceMsat();
   return {
+    isNoticed: true,
     request: async () => {
       try {
         await trial.post('/sandbox/pay', { payable: invoice });
@@ -192,6 +198,7 @@ const INBOUND = operation('an inbound payment', async (trial) => {
 const CANCEL = operation('cancel_payment', async (trial, key) => {
   const { index } = await trial.post<{ index: string }>('/v2/node/create_invoice', { amount: '3' });
   return {
+    isNoticed: true,
     request: () => trial.post('/v2/node/cancel_payment', { index }, { key }),
     check: async () => {
       expect(await over(trial, index)).toMatchObject({ status: 'failed', status_msg: 'canceled' });

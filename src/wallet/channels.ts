@@ -35,7 +35,7 @@ export function openChannel(
 
 /**
  * Closes a channel cooperatively; its fee counts towards a client's budget. A repeat of a request that finds no such
- * channel any more has closed it, at no more than was reserved. Throws with `data.sent`.
+ * channel any more has closed it, at the cost that was told before. Throws with `data.sent`.
  */
 export function closeChannel(
   session: Session,
@@ -44,18 +44,17 @@ export function closeChannel(
 ): Promise<void> {
   const channels = nodeGroup(session, 'channels');
   return session.locks.run(`close_${channelId}`, async () => {
-    const isRepeat = names.earlier('closing') !== null;
+    const fee = await reserveFee(session, names, 'closing', () =>
+      channels.closeFeeBoundMsat(channelId),
+    );
     try {
-      const fee = await reserveFee(session, names, 'closing', () =>
-        channels.closeFeeBoundMsat(channelId),
-      );
       const closed = await fee.spend((maxFeeMsat) =>
         channels.closeChannel(channelId, { maxFeeMsat }),
       );
       await fee.settle(closed.feeMsat);
     } catch (error) {
-      if (isRepeat && isApiError(error, 'notFound')) return;
-      throw error;
+      if (!fee.isRepeat || !isApiError(error, 'notFound')) throw error;
+      await fee.settle(null);
     }
   });
 }
@@ -82,29 +81,31 @@ async function reserveFee(
   const name = `${purpose}_${caller.id}_${hex.encode(names.bytes(purpose))}`;
   const isRepeat = names.earlier(purpose) !== null;
   const hasBudget = session.hasBudget();
+  const settle = async (costMsat: bigint) => {
+    if (hasBudget) await store.spends.settle(userPk, name, costMsat);
+  };
   const boundMsat = await beforeAsking(async () => {
     await session.resolver.ready();
-    if (!hasBudget) {
-      await names.kept(purpose, () => 'unbounded');
-      return null;
-    }
-    guard.requireTrusted();
-    const mostMsat = BigInt(
-      await names.kept(purpose, async () => `${(await bound()) * FEE_HEADROOM}`),
-    );
-    const reservation = { clientPk: caller.id, amountMsat: mostMsat, nowMs: node.clock.now() };
+    if (hasBudget) guard.requireTrusted();
+    const kept = await names.kept(purpose, async () => `${hasBudget ? await bound() : 0n}`);
+    if (!hasBudget) return 0n;
+    const ownMsat = BigInt(kept);
+    const amountMsat = ownMsat * FEE_HEADROOM;
+    const reservation = { clientPk: caller.id, amountMsat, nowMs: node.clock.now() };
     await store.spends.reserve(userPk, name, reservation, requireWithinBudget);
-    await guard.keepUp();
-    return mostMsat;
+    try {
+      await guard.keepUp();
+    } catch (error) {
+      if (!isRepeat) await settle(0n);
+      throw error;
+    }
+    return ownMsat;
   });
-  const settle = async (costMsat: bigint) => {
-    if (boundMsat !== null) await store.spends.settle(userPk, name, costMsat);
-  };
   return {
     isRepeat,
     async spend(act) {
       try {
-        return await act(boundMsat);
+        return await act(hasBudget ? boundMsat * FEE_HEADROOM : null);
       } catch (error) {
         if (!isApiError(error)) throw error;
         const sent = wasRefused(error) ? 'no' : 'unknown';
@@ -116,7 +117,7 @@ async function reserveFee(
         throw error.with({ sent });
       }
     },
-    settle: (feeMsat) => settle(feeMsat ?? boundMsat ?? 0n),
+    settle: (feeMsat) => settle(feeMsat ?? boundMsat),
     giveBack: () => settle(0n),
   };
 }

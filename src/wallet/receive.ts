@@ -1,5 +1,6 @@
 import { hex } from '@scure/base';
 import { formatNullableAmountMsat } from '../model/amount.ts';
+import { isFinal } from '../model/payment.ts';
 import type { CreatedInvoiceJson } from '../model/receive.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../nodes/node.ts';
 import type { EffectNames } from './effect-names.ts';
@@ -17,11 +18,17 @@ export async function issueInvoice(
   const createdAtMs = session.node.clock.now();
   const preimage = names.isKeyed ? hex.encode(names.bytes('preimage')) : null;
   const created = await session.node.createInvoice({ ...request, createdAtMs, preimage });
-  // Side by side, so that both become durable in one commit.
-  await Promise.all([
-    watch(session, { kind: 'payment', index: created.payment.index }),
-    session.feed.record({ payment: created.payment, attempt: null }, session.node),
-  ]);
+  const { payment } = created;
+  const watched = () => watch(session, { kind: 'payment', index: payment.index });
+  const recorded = () => session.feed.record({ payment, attempt: null }, session.node);
+  if (isFinal(payment)) {
+    // A repeat finds it over, which ends the watch only once it is there.
+    await watched();
+    await recorded();
+  } else {
+    // Side by side, so that both become durable in one commit.
+    await Promise.all([watched(), recorded()]);
+  }
   return created;
 }
 

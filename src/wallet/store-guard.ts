@@ -22,7 +22,10 @@ export interface StoreGuard {
   problem(): string | null;
   /** Throws `overBudget` for a client with a budget while the store is behind its marker. */
   requireTrusted(): void;
-  /** Brings the marker up to the store; to be awaited before anything is sent for a client with a budget. */
+  /**
+   * Brings the marker up to the store; to be awaited before anything is sent for a client with a budget. Throws
+   * `overCapacity` when the file cannot be written.
+   */
   keepUp(): Promise<void>;
   /** The owner's word that the budgets may be used as they stand. */
   confirm(): Promise<void>;
@@ -61,14 +64,26 @@ export async function openStoreGuard(
     },
     async keepUp() {
       if (problem !== null) return;
-      await marker.write({ storeId: identity.id, count: await identity.count() });
+      await keep(marker, { storeId: identity.id, count: await identity.count() });
     },
     async confirm() {
       const atLeast = marker.read()?.count ?? 0;
-      await marker.write({ storeId: identity.id, count: await identity.advance(atLeast) });
+      await keep(marker, { storeId: identity.id, count: await identity.advance(atLeast) });
       problem = null;
     },
   };
+}
+
+async function keep(marker: MarkerFile, mark: StoreMark): Promise<void> {
+  try {
+    await marker.write(mark);
+  } catch (error) {
+    throw new ApiError(
+      'overCapacity',
+      'The file that shows a restored database cannot be written: free space on its disk or make it writable, then try again.',
+      { cause: error },
+    );
+  }
 }
 
 /** Lets a store that is behind its marker be noticed at every start until the owner confirms. */

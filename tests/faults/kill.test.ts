@@ -2,16 +2,30 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { PaymentJson } from '../../src/model/payment.ts';
 import { expectNothingLost, totalSats } from './checks.ts';
 import { unreliableReceiver } from './receiver.ts';
 import { ROUNDS, SEED } from './seed.ts';
-import { type FaultSidecar, freePort, randomFrom, startFaultSidecar } from './sidecar.ts';
+import {
+  CallFailed,
+  type FaultSidecar,
+  freePort,
+  randomFrom,
+  startFaultSidecar,
+} from './sidecar.ts';
+
+const SATS = 7;
+/** How many keys are repeated after a kill: all of them in a short run. */
+const REPEATED = 1000;
+/** Clients with a budget; each pays by itself. */
+const WORKERS = ['a', 'b', 'c', 'd'];
+const PORT = freePort();
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-kill-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test(
-  `killed ${ROUNDS} times under load (seed ${SEED}): no notice is lost or invented, no money is made or lost`,
+  `killed ${ROUNDS} times under load (seed ${SEED}): every key has its one payment, budgets are true, no notice is lost or invented, no money is made or lost`,
   async () => {
     const random = randomFrom(SEED);
     const receiver = unreliableReceiver(random);
@@ -23,50 +37,146 @@ test(
         env: receiver.env,
       });
     let sidecar = await start();
-    const second = (await sidecar.call('POST', '/sandbox/wallets', { body: {} })) as {
-      client_credentials: string;
-    };
-    const credentials = second.client_credentials;
-    const total = await totalSats(sidecar, credentials);
+    const { client_credentials: second } = (await sidecar.call('POST', '/sandbox/wallets', {
+      body: {},
+    })) as { client_credentials: string };
+    const total = await totalSats(sidecar, second);
+    const payers = await Promise.all(WORKERS.map((name) => openPayer(sidecar, second, name)));
 
+    const keys = new Map<string, Key>();
+    const outcomes = new Map<string, PaymentJson>();
     for (let round = 0; round < ROUNDS; round++) {
-      const load = keepPaying(sidecar, credentials, `${SEED}-${round}`);
+      const load = Promise.allSettled(
+        payers.map((payer) => keepPaying(sidecar, payer, { prefix: `${round}`, keys })),
+      );
       await Bun.sleep(20 + Math.floor(random() * 250));
       await sidecar.kill();
-      await load;
+      const answered = (await load).filter(
+        (end) => end.status === 'rejected' && end.reason instanceof CallFailed,
+      );
+      expect(answered).toEqual([]);
       sidecar = await start();
+      await repeat(sidecar, someOf([...keys.values()], random), outcomes);
+      for (const payer of payers) await expectSpent(sidecar, payer, keys.values());
     }
 
+    await repeat(sidecar, [...keys.values()], outcomes);
+    const paid = [...outcomes.values()].map(({ index }) => index);
+    expect(new Set(paid).size).toBe(paid.length);
+    const all = await outboundOf(sidecar, second);
+    expect(all.toSorted()).toEqual(paid.toSorted());
+    console.log(`Random kills: ${ROUNDS}; keys: ${2 * keys.size}, all with one effect.`);
+
     receiver.behave();
-    expect(await totalSats(sidecar, credentials)).toBe(total);
-    await expectNothingLost(sidecar, credentials, receiver);
+    expect(await totalSats(sidecar, second)).toBe(total);
+    await expectNothingLost(sidecar, second, receiver);
     await sidecar.stop();
     await receiver.stop();
   },
-  20 * 60_000,
+  3 * 60 * 60_000,
 );
 
-const PORT = freePort();
+interface Payer {
+  readonly name: string;
+  readonly credentials: string;
+}
 
-/** Invoices of the first wallet, paid by the second, several at a time, until the sidecar is gone. */
+/** A key by which an invoice of the first wallet was created, and paid by a client of the second. */
+interface Key {
+  readonly key: string;
+  readonly payer: Payer;
+}
+
+async function openPayer(sidecar: FaultSidecar, credentials: string, name: string): Promise<Payer> {
+  const created = (await sidecar.call('POST', '/v2/node/create_client', {
+    body: { label: name, scopes: ['full'], budget: { amount: '100000', period: 'total' } },
+    credentials,
+  })) as { client_credentials: string };
+  return { name, credentials: created.client_credentials };
+}
+
+/** Pays one invoice after another until the sidecar is gone. */
 async function keepPaying(
   sidecar: FaultSidecar,
-  credentials: string,
-  prefix: string,
+  payer: Payer,
+  { prefix, keys }: { readonly prefix: string; readonly keys: Map<string, Key> },
 ): Promise<void> {
-  const worker = async (name: string) => {
-    for (let turn = 0; ; turn++) {
-      const key = { 'idempotency-key': `${prefix}-${name}-${turn}` };
-      const created = (await sidecar.call('POST', '/v2/node/create_invoice', {
-        body: { amount: '7' },
-        headers: key,
-      })) as { invoice: string };
-      await sidecar.call('POST', '/v2/node/pay_invoice', {
-        body: { invoice: created.invoice },
-        headers: key,
-        credentials,
-      });
+  for (let turn = 0; ; turn++) {
+    const key = `${SEED}-${prefix}-${payer.name}-${turn}`;
+    keys.set(key, { key, payer });
+    await payOnce(sidecar, { key, payer });
+  }
+}
+
+/** Both requests with the key: whatever was done of them before is found. */
+async function payOnce(sidecar: FaultSidecar, { key, payer }: Key): Promise<PaymentJson> {
+  const headers = { 'idempotency-key': key };
+  const { invoice } = (await sidecar.call('POST', '/v2/node/create_invoice', {
+    body: { amount: `${SATS}` },
+    headers,
+  })) as { invoice: string };
+  return (await sidecar.call('POST', '/v2/node/pay_invoice', {
+    body: { invoice },
+    headers,
+    credentials: payer.credentials,
+  })) as PaymentJson;
+}
+
+/** All keys, or where they are very many the newest ones and some of the others. */
+function someOf(keys: readonly Key[], random: () => number): Key[] {
+  const older = keys.slice(0, -REPEATED);
+  const drawn = older.filter(() => random() < REPEATED / older.length);
+  return [...drawn, ...keys.slice(-REPEATED)];
+}
+
+/** Every one of the keys has the outcome that it had before, and the one that GET shows. */
+async function repeat(
+  sidecar: FaultSidecar,
+  keys: readonly Key[],
+  outcomes: Map<string, PaymentJson>,
+): Promise<void> {
+  const rest = [...keys];
+  const one = async () => {
+    for (let key = rest.pop(); key; key = rest.pop()) {
+      const paid = await payOnce(sidecar, key);
+      const earlier = outcomes.get(key.key);
+      if (earlier) expect(paid).toEqual(earlier);
+      else await expectShown(sidecar, key.payer, paid);
+      outcomes.set(key.key, paid);
     }
   };
-  await Promise.allSettled(['a', 'b', 'c', 'd'].map(worker));
+  await Promise.all(Array.from({ length: 8 }, one));
+}
+
+async function expectShown(sidecar: FaultSidecar, { credentials }: Payer, paid: PaymentJson) {
+  const query = { index: paid.index };
+  expect(paid.status).toBe('completed');
+  expect(await sidecar.call('GET', '/v2/node/payment', { query, credentials })).toEqual(paid);
+}
+
+async function expectSpent(
+  sidecar: FaultSidecar,
+  { name, credentials }: Payer,
+  keys: Iterable<Key>,
+): Promise<void> {
+  const { budget } = (await sidecar.call('GET', '/v2/node/client_info', { credentials })) as {
+    budget: { spent: string };
+  };
+  const payments = [...keys].filter(({ payer }) => payer.name === name).length;
+  expect(Number(budget.spent)).toBe(SATS * payments);
+}
+
+/** What the wallet's node says it has sent. */
+async function outboundOf(sidecar: FaultSidecar, credentials: string): Promise<string[]> {
+  const sent = new Set<string>();
+  let start: string | null = '';
+  while (start !== null) {
+    const page = (await sidecar.call('GET', '/v2/node/updated_payments', {
+      query: { limit: '100', ...(start === '' ? {} : { start_index: start }) },
+      credentials,
+    })) as { payments: PaymentJson[]; updated_index: string | null };
+    for (const { index, direction } of page.payments) if (direction === 'outbound') sent.add(index);
+    start = page.updated_index;
+  }
+  return [...sent];
 }

@@ -5,8 +5,12 @@ import type { PaymentJson } from '../../src/model/payment.ts';
 import { CallFailed } from './sidecar.ts';
 import { costOf, type Spender, type Trial } from './trial.ts';
 
+const REFUSED = 106;
+
 /** One request of an operation, which may be repeated. */
 export interface Run<T = unknown> {
+  /** Set where the request leads to the end of a payment, and so to a notice. */
+  readonly isNoticed?: boolean;
   /** The request, with the same Idempotency-Key each time. */
   readonly request: () => Promise<T>;
   /** What must hold once a repeat was answered: the effect is there once, and the answer tells it. */
@@ -28,8 +32,8 @@ function operation<T>(
   return { name, begin: async (trial, key) => asRun(await begin(trial, key)) };
 }
 
-function asRun<T>({ request, check }: Run<T>): Run {
-  return { request, check: (answer) => check(answer as T) };
+function asRun<T>(run: Run<T>): Run {
+  return { ...run, check: (answer) => run.check(answer as T) };
 }
 
 /** A payment by a client with a budget: final, as GET shows it, and counted in the budget with its fees. */
@@ -42,6 +46,7 @@ function paying(
     const spender = await trial.spender(key);
     const body = await prepare(trial);
     return {
+      isNoticed: path !== '/v2/node/pay_onchain',
       request: () => trial.post(path, body, { as: spender.credentials, key }),
       check: async (answer) => {
         if (answer.rail === 'onchain') await trial.post('/sandbox/blocks', { count: 6 });
@@ -72,11 +77,36 @@ const PAY_FAILING = operation<PaymentJson>('pay_invoice that fails', async (tria
   const body = { amount: '7', behavior: 'fail' };
   const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', body);
   return {
+    isNoticed: true,
     request: () =>
       trial.post('/v2/node/pay_invoice', { invoice }, { as: spender.credentials, key }),
     check: async (answer) => {
       expect(answer.status).toBe('failed');
       expect(await over(trial, answer.index)).toEqual(answer);
+      await trial.expectSpent(spender, 0n);
+    },
+  };
+});
+
+/** What the node refuses leaves nothing behind, and may be asked for again. */
+const PAY_REFUSED = operation<number>('pay_invoice that is refused', async (trial, key) => {
+  const spender = await trial.spender(key);
+  // More than the wallet has.
+  const body = { amount: '500000000' };
+  const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', body);
+  return {
+    request: async () => {
+      const paid = trial.post(
+        '/v2/node/pay_invoice',
+        { invoice },
+        { as: spender.credentials, key },
+      );
+      const error = await paid.catch((reason) => reason);
+      if (error instanceof CallFailed && error.body.code === REFUSED) return error.body.code;
+      throw error;
+    },
+    check: async (code) => {
+      expect(code).toBe(REFUSED);
       await trial.expectSpent(spender, 0n);
     },
   };
@@ -88,6 +118,8 @@ const PAY_OFFER = paying('pay_offer', '/v2/node/pay_offer', async (trial) => {
 });
 
 const PAY_ONCHAIN = paying('pay_onchain', '/v2/node/pay_onchain', async (trial) => {
+  // Coins of a transaction that was signed and then not kept are locked for ten minutes.
+  await trial.post('/sandbox/clock', { advance_secs: 601 });
   const { address } = await trial.post<{ address: string }>(
     '/v2/node/get_next_unused_address',
     {},
@@ -110,6 +142,7 @@ const WITHDRAW = operation<PaymentJson>('withdraw_lnurl', async (trial, key) => 
   const body = { lnurl: await lnurl(trial, 'withdrawRequest'), amount: '9' };
   const before = await trial.balanceMsat();
   return {
+    isNoticed: true,
     request: () => trial.post('/v2/node/withdraw_lnurl', body, { key }),
     check: async (answer) => {
       const now = await over(trial, answer.index);
@@ -147,11 +180,12 @@ const INBOUND = operation('an inbound payment', async (trial) => {
   );
   const before = await trial.balanceMsat();
   return {
+    isNoticed: true,
     request: async () => {
       try {
         await trial.post('/sandbox/pay', { payable: invoice });
       } catch (error) {
-        if (!(error instanceof CallFailed) || error.body.code !== 106) throw error;
+        if (!(error instanceof CallFailed) || error.body.code !== REFUSED) throw error;
       }
     },
     check: async () => {
@@ -164,6 +198,7 @@ const INBOUND = operation('an inbound payment', async (trial) => {
 const CANCEL = operation('cancel_payment', async (trial, key) => {
   const { index } = await trial.post<{ index: string }>('/v2/node/create_invoice', { amount: '3' });
   return {
+    isNoticed: true,
     request: () => trial.post('/v2/node/cancel_payment', { index }, { key }),
     check: async () => {
       expect(await over(trial, index)).toMatchObject({ status: 'failed', status_msg: 'canceled' });
@@ -306,6 +341,7 @@ const CLOSE_CHANNEL = operation('close_channel', async (trial, key) => {
 export const OPERATIONS: readonly Operation[] = [
   PAY_INVOICE,
   PAY_FAILING,
+  PAY_REFUSED,
   PAY_OFFER,
   PAY_ONCHAIN,
   PAY_LNURL,

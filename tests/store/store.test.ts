@@ -35,6 +35,15 @@ describe('observations', () => {
     expect(await due()).toHaveLength(1);
   });
 
+  test('what is watched again after its end is watched until it is observed again', async () => {
+    const one = payment(1);
+    await observe([one], true);
+    await observe([sampleDone(1)], true);
+    await store.watches.add(WALLET, { kind: 'payment', index: one.index });
+    expect((await observe([sampleDone(1)], true)).deliveries).toBe(0);
+    expect(await store.watches.has(WALLET)).toBe(false);
+  });
+
   test('an unwatched payment is not delivered; offers and addresses are watched for what arrives on them only', async () => {
     await store.watches.add(WALLET, { kind: 'offer', offerId: 'cd'.repeat(32) });
     await store.watches.add(WALLET, { kind: 'address', address: 'bcrt1qx' });

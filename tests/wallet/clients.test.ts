@@ -380,6 +380,13 @@ describe('a repeat with the same names', () => {
     expect((await wallets.open(first.credentials)).client()?.clientPk).toBe(first.client.clientPk);
   });
 
+  test('finds the client that it has revoked, while another request finds none', async () => {
+    const { pk } = await make(['receive']);
+    const first = await revokeClient(owner, pk, await names());
+    expect(await revokeClient(owner, pk, await names())).toEqual(first);
+    await expect(revokeClient(owner, pk, randomNames)).rejects.toMatchObject({ kind: 'notFound' });
+  });
+
   test('after a kill between the token and the record makes the token under the same identity', async () => {
     const { change } = world.store.clients;
     Object.assign(world.store.clients, { change: () => Promise.reject(new Error('killed')) });

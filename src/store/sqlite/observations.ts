@@ -112,7 +112,11 @@ export function sqliteObservations(
           const match = rules.match(candidates(walletId, seen, journaled), seen);
           const row = match && !seen.ownWord ? recognize(walletId, match, seen.attempt) : match;
           const next = rules.transition(row?.payment ?? null, seen);
-          if (!next) continue;
+          if (!next) {
+            // A repeat of its request may have watched it again.
+            if (row && isFinal(row.payment)) watches.endPayment(walletId, row.payment.index);
+            continue;
+          }
           const payment = journaled
             ? journal.put(
                 walletId,

@@ -38,6 +38,8 @@ export class Resolver {
   #working = false;
   #again = false;
   #silentSinceMs: number | null = null;
+  /** Sends that were certainly not asked for, and whose rows could not be taken back yet. */
+  readonly #toGiveUp = new Set<PaymentIndex>();
   /** Sends that may be asked about: one whose request is just leaving is not at the node yet. */
   readonly #minded = new Set<PaymentIndex>();
   /** When each send that is not seen was first asked about in this process. */
@@ -56,12 +58,28 @@ export class Resolver {
    * Resolves once the sends that the process before left unfinished were compared with the node; at once from then on.
    * Throws `unreachable` while that is not possible, and is then tried anew by the next caller.
    */
-  ready(): Promise<void> {
+  async ready(): Promise<void> {
     this.#ready ??= this.#recover().catch((error) => {
       this.#ready = null;
       throw error;
     });
-    return this.#ready;
+    await this.#ready;
+    if (this.#toGiveUp.size > 0) await this.#giveUpLeft();
+  }
+
+  /**
+   * Takes back a send whose request certainly did not leave. Throws when that cannot be stored, and then goes on
+   * trying: a row that stayed would hold its key and its amount for ever.
+   */
+  async giveUp(index: PaymentIndex): Promise<void> {
+    this.#toGiveUp.add(index);
+    try {
+      await this.#giveUpLeft();
+    } catch (error) {
+      this.#again = true;
+      this.#start();
+      throw error;
+    }
   }
 
   /** Tells it that a send's outcome is unknown: its request has left, or nothing more is heard of it. */
@@ -110,7 +128,7 @@ export class Resolver {
     if (unfinished.length === 0) return;
     const node = await this.#node();
     for (const spend of unfinished) {
-      if (spend.state === 'begun') await this.#giveUp(spend);
+      if (spend.state === 'begun') await this.giveUp(spend.payment.index);
       else if (spend.state === 'asked') await this.#ask(node, spend, 'restart');
     }
     for (const { state, payment } of unfinished) if (state === 'asked') this.mind(payment.index);
@@ -142,6 +160,7 @@ export class Resolver {
   /** Asks about every minded send that is not known; returns whether any is left. */
   async #askAll(): Promise<boolean> {
     this.#again = false;
+    await this.#giveUpLeft();
     const { store, walletId } = this.#options;
     const minded = new Set(this.#minded);
     const asked = (await store.spends.unfinished(walletId)).filter(
@@ -177,7 +196,7 @@ export class Resolver {
     if (outcome.state === 'known') return this.#apply(node, outcome);
     if (outcome.state === 'never') {
       // The process that asked is gone and told nobody of the payment, since a node with a history tells of its own.
-      if (when === 'restart' && node.history) return this.#giveUp(spend);
+      if (when === 'restart' && node.history) return this.giveUp(payment.index);
       return this.#apply(node, { payment: ended(payment, outcome.reason, node), attempt: null });
     }
     if (signed && node.onchain) await this.#publish(node, payment, signed);
@@ -215,9 +234,13 @@ export class Resolver {
     await this.#options.feed.apply({ observations: [observation], cursor: null }, node);
   }
 
-  async #giveUp({ walletId, payment }: Spend): Promise<void> {
-    await this.#options.store.spends.abandon(walletId, payment.index);
-    await this.#options.feed.refreshWatched();
+  async #giveUpLeft(): Promise<void> {
+    const { store, walletId, feed } = this.#options;
+    for (const index of this.#toGiveUp) {
+      await store.spends.abandon(walletId, index);
+      this.#toGiveUp.delete(index);
+    }
+    await feed.refreshWatched();
   }
 }
 

@@ -3,6 +3,7 @@ import { ApiError } from '../../model/errors.ts';
 import { blankPayment, isFinal, type Payment, type Rail } from '../../model/payment.ts';
 import { type PaymentId, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
+import type { NewSpend } from '../../store/ports.ts';
 import { requireWithinBudget } from '../budget.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { allows, type Session } from '../session.ts';
@@ -153,7 +154,8 @@ async function begin(
   const signed = await beforeSending(async () => {
     const afterAttempt = plan.rail === 'onchain' ? null : await node.newestAttempt();
     await session.feed.prepare(node);
-    await reserveAndBegin(session, {
+    if (session.hasBudget()) session.guard.requireTrusted();
+    const spend: NewSpend = {
       payment: pending,
       journaled: node.history === undefined,
       // Where nothing is made before the node is asked, one commit serves both.
@@ -165,26 +167,20 @@ async function begin(
       reservation: session.isOwner
         ? null
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
-    });
+    };
+    await session.store.spends.begin(session.userPk, spend, requireWithinBudget);
+    // From here on it is given up when it does not get as far as being asked for.
     try {
       if (session.hasBudget()) await session.guard.keepUp();
       requireStillGood(session);
       return plan.sign === null ? null : await signAndStore(session, plan.sign, identity);
     } catch (error) {
-      await giveUp(session, index);
+      await session.resolver.giveUp(index);
       throw error;
     }
   });
   session.feed.watchAdded();
   return startedPayment(session, pending, await startSafely(plan, identity, signed));
-}
-
-async function reserveAndBegin(
-  session: Session,
-  spend: Parameters<Session['store']['spends']['begin']>[1],
-): Promise<void> {
-  if (session.hasBudget()) session.guard.requireTrusted();
-  await session.store.spends.begin(session.userPk, spend, requireWithinBudget);
 }
 
 /** Signs, and stores what was signed before anybody is asked to publish it. */
@@ -235,22 +231,17 @@ async function startedPayment(
     session.resolver.mind(index);
     return pending;
   }
+  if (report.state === 'refused') {
+    await beforeSending(() => session.resolver.giveUp(index));
+    throw report.error.with({ sent: 'no' });
+  }
   try {
-    if (report.state === 'known') return await session.feed.record(report, session.node);
-    await giveUp(session, index);
+    return await session.feed.record(report, session.node);
   } catch (error) {
     // The node has said it and this program has not kept it: it is asked again.
     session.resolver.mind(index);
-    throw asApiError(error).with(
-      report.state === 'known' ? { sent: 'unknown', index } : { sent: 'no' },
-    );
+    throw asApiError(error).with({ sent: 'unknown', index });
   }
-  throw report.error.with({ sent: 'no' });
-}
-
-async function giveUp(session: Session, index: PaymentIndex): Promise<void> {
-  await session.store.spends.abandon(session.userPk, index);
-  await session.feed.refreshWatched();
 }
 
 /** An invoice without an amount is paid once, whatever amount is asked for the next time (decisions section 5). */

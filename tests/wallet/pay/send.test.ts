@@ -115,6 +115,23 @@ describe('a send', () => {
     expect(again.payment.status).toBe('completed');
   });
 
+  test('which is refused and cannot be taken back at once is taken back before its key is looked at again', async () => {
+    const { clientPk, session } = await clientOf(['send'], budgetOf(5000n));
+    await claim(clientPk);
+    const { abandon } = world.store.spends;
+    Object.assign(world.store.spends, {
+      abandon: () => {
+        Object.assign(world.store.spends, { abandon });
+        return Promise.reject(new ApiError('overCapacity', 'The disk is full: free space.'));
+      },
+    });
+    const context = contextOf(session, { idempotencyKey: 'k' });
+    const error = await errorOf(context, planOf(refusal));
+    expect(error).toMatchObject({ kind: 'overCapacity', data: { sent: 'no' } });
+    await session.resolver.ready();
+    await expectNothingLeft(clientPk);
+  });
+
   test('of which nothing is known stays pending, and keeps watch, reservation and key', async () => {
     const { clientPk, session } = await clientOf(['send'], budgetOf(5000n));
     await claim(clientPk);
@@ -264,7 +281,7 @@ describe('before the node is asked, an error leaves nothing and says that nothin
     world.marker.write = async () => {
       throw new Error('the disk is full');
     };
-    await expectUnsent(contextOf(session), never, 'internal');
+    await expectUnsent(contextOf(session), never, 'overCapacity');
   });
 
   test('when the node cannot say which attempts there are', async () => {

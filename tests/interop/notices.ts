@@ -1,0 +1,54 @@
+import { Webhook } from 'standardwebhooks';
+import { waitUntil } from './harness/index.ts';
+
+const SECRET = Buffer.alloc(32, 7).toString('base64');
+
+/** A webhook that arrived, its signature verified. */
+export interface SeenNotice {
+  /** The header `webhook-id`. */
+  readonly id: string;
+  readonly status: string;
+}
+
+/** A receiver of webhooks that keeps what came, by payment index. */
+export interface NoticeReceiver {
+  /** What the sidecar is started with to deliver here. */
+  readonly flags: readonly string[];
+  readonly byIndex: ReadonlyMap<string, readonly SeenNotice[]>;
+  /** Resolves once a payment's webhook has come; throws if one of another status came. */
+  delivered(index: string, status: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a receiver on loopback. */
+export function startNoticeReceiver(): NoticeReceiver {
+  const byIndex = new Map<string, SeenNotice[]>();
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const body = await request.text();
+      new Webhook(SECRET).verify(body, Object.fromEntries(request.headers));
+      const { index, status } = JSON.parse(body) as { index: string; status: string };
+      const id = request.headers.get('webhook-id') ?? '';
+      byIndex.set(index, [...(byIndex.get(index) ?? []), { id, status }]);
+      return new Response();
+    },
+  });
+  return {
+    flags: ['--webhook-url', `${server.url.href}hook`, '--webhook-secret', SECRET],
+    byIndex,
+    async delivered(index, status) {
+      await waitUntil(
+        `the webhook of ${index} is here`,
+        async () => (byIndex.get(index)?.length ?? 0) > 0,
+      );
+      for (const one of byIndex.get(index) ?? []) {
+        if (one.status !== status) {
+          throw new Error(`The webhook of ${index} says ${one.status} instead of ${status}.`);
+        }
+      }
+    },
+    stop: () => server.stop(true),
+  };
+}

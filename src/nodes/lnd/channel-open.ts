@@ -3,6 +3,7 @@ import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts
 import { ApiError, refused } from '../../model/errors.ts';
 import type { OpenChannelCommand } from '../node.ts';
 import { refusesToOpen } from './certainty.ts';
+import { openingCostMsat } from './channel-fees.ts';
 import { type ChannelPeer, channelIdOf, openedAs, readChannels } from './channels.ts';
 import { satPerVbyte } from './fee-rate.ts';
 import { refusalText } from './refusal.ts';
@@ -73,9 +74,10 @@ export async function openChannel(
       { timeoutMs: OPEN_TIMEOUT_MS, certainty: refusesToOpen },
     );
     const txid = hex.encode(hex.decode(funding_txid_bytes).reverse());
-    return { channelId: channelIdOf(`${txid}:${output_index}`), userChannelId, feeMsat: null };
+    return await openedChannel(owner, `${txid}:${output_index}`, userChannelId);
   } catch (error) {
-    if (!(error instanceof ApiError) || !error.outcomeUnknown) throw error;
+    if (!(error instanceof ApiError)) throw error;
+    // A refusal, too, may be of a request that came twice.
     const opened = await alreadyOpened(owner, command).catch(() => null);
     if (opened) return opened;
     throw error;
@@ -85,8 +87,13 @@ export async function openChannel(
 async function alreadyOpened(owner: LndRest, { userChannelId }: OpenChannelCommand) {
   const { open, pending } = await readChannels(owner);
   const channel = [...open, ...pending].find(({ memo }) => memo === openedAs(userChannelId));
-  if (channel === undefined) return null;
-  return { channelId: channelIdOf(channel.channel_point), userChannelId, feeMsat: null };
+  return channel ? openedChannel(owner, channel.channel_point, userChannelId) : null;
+}
+
+async function openedChannel(owner: LndRest, channelPoint: string, userChannelId: string) {
+  const [txid = ''] = channelPoint.split(':');
+  const feeMsat = await openingCostMsat(owner, txid);
+  return { channelId: channelIdOf(channelPoint), userChannelId, feeMsat };
 }
 
 async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding> {

@@ -78,12 +78,14 @@ export const pendingChannelsShape = z.object({
       }),
     }),
   ),
-  waiting_close_channels: z.array(
-    z.object({
-      channel: z.object({ channel_point: z.string(), capacity: int64, initiator: z.string() }),
-      closing_txid: z.string(),
-    }),
-  ),
+  waiting_close_channels: z
+    .array(
+      z.object({
+        channel: z.object({ channel_point: z.string(), capacity: int64, initiator: z.string() }),
+        closing_txid: z.string(),
+      }),
+    )
+    .default([]),
 });
 export type LndPendingChannel = z.output<
   typeof pendingChannelsShape

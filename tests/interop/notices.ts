@@ -15,7 +15,7 @@ export interface NoticeReceiver {
   /** What the sidecar is started with to deliver here. */
   readonly flags: readonly string[];
   readonly byIndex: ReadonlyMap<string, readonly SeenNotice[]>;
-  /** Resolves once a payment's webhook has come; throws if one of another status came. */
+  /** Resolves once a payment's webhook has come; throws if one of another status or another webhook-id came too. */
   delivered(index: string, status: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -43,10 +43,11 @@ export function startNoticeReceiver(): NoticeReceiver {
         `the webhook of ${index} is here`,
         async () => (byIndex.get(index)?.length ?? 0) > 0,
       );
-      for (const one of byIndex.get(index) ?? []) {
-        if (one.status !== status) {
-          throw new Error(`The webhook of ${index} says ${one.status} instead of ${status}.`);
-        }
+      const seen = byIndex.get(index) ?? [];
+      const other = seen.find((one) => one.status !== status);
+      if (other) throw new Error(`The webhook of ${index} says ${other.status}, not ${status}.`);
+      if (new Set(seen.map(({ id }) => id)).size > 1) {
+        throw new Error(`The webhooks of ${index} have several ids.`);
       }
     },
     stop: () => server.stop(true),

@@ -16,8 +16,8 @@ export async function measureAddedLatency(): Promise<{
   readonly version: string;
   readonly added: readonly AddedLatency[];
 } | null> {
-  const binaries = findBinaries();
-  if (binaries === null) return null;
+  const [binaries] = findBinaries();
+  if (binaries === undefined) return null;
   const network = await startNetwork(binaries);
   try {
     const { alice } = network;

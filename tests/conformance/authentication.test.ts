@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { test } from './node-test.ts';
 import { type Body, expectError } from './request.ts';
+import { onItsWay } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
@@ -110,13 +111,14 @@ describe('revocation', () => {
       amount: '70',
       behavior: 'hold',
     });
-    const paying = world.call('POST', '/v2/node/pay_invoice', {
-      body: { invoice },
-      credentials: made.client_credentials,
-    });
-    await Bun.sleep(200);
+    const paying = await onItsWay(world, () =>
+      world.call('POST', '/v2/node/pay_invoice', {
+        body: { invoice },
+        credentials: made.client_credentials,
+      }),
+    );
     await world.post('/v2/node/revoke_client', { client_pk: made.client_pk });
-    expectError(await paying, 'unauthenticated');
+    expectError(await paying.answer, 'unauthenticated');
     await world.post('/sandbox/holds', { payment_hash, settle: true });
     const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
     expect(payments.find(({ hash }: Body) => hash === payment_hash)).toMatchObject({

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { test } from './node-test.ts';
 import { expectError } from './request.ts';
 import { until } from './until.ts';
+import { onItsWay } from './wallet-steps.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 
@@ -62,17 +63,18 @@ describe('idempotency keys', () => {
       amount: '90',
       behavior: 'hold',
     });
-    const begun = world
-      .call('POST', '/v2/node/pay_invoice', {
-        body: { invoice },
-        headers: { 'idempotency-key': 'key-5' },
-      })
-      .catch(() => null);
-    await Bun.sleep(150);
+    const begun = await onItsWay(world, () =>
+      world
+        .call('POST', '/v2/node/pay_invoice', {
+          body: { invoice },
+          headers: { 'idempotency-key': 'key-5' },
+        })
+        .catch(() => null),
+    );
     const info = await world.get('/v2/node/node_info');
     await world.restart();
     expectError(
-      (await begun) ?? {
+      (await begun.answer) ?? {
         status: 503,
         headers: new Headers(),
         body: { code: 8, msg: 'x', data: null, sensitive: false },

@@ -1,4 +1,5 @@
 import type { Body } from './request.ts';
+import { until } from './until.ts';
 import type { ConformanceWorld } from './world.ts';
 
 /** What several files ask of the two wallets of a world. */
@@ -26,6 +27,18 @@ export const UNKNOWN_INDEX = `0000000000000000001-ln_${'0'.repeat(64)}`;
 /** The indexes in an answer that holds payments, in their order. */
 export function indexes(body: Body): string[] {
   return body.payments.map(({ index }: Body) => index);
+}
+
+/** Begins a payment of the default wallet, and resolves once it has left the wallet's balance; not with its end. */
+export async function onItsWay<T>(
+  world: ConformanceWorld,
+  begin: () => Promise<T>,
+): Promise<{ readonly answer: Promise<T> }> {
+  const balance = async () => (await world.get('/v2/node/node_info')).balance;
+  const before = await balance();
+  const answer = begin();
+  await until(async () => (await balance()) !== before);
+  return { answer };
 }
 
 /** Steps in a world that is opened before the first of them is called. */

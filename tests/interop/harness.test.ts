@@ -13,7 +13,7 @@ interface PaymentUpdate {
 
 const STARTS_A_NETWORK_AND_HANGS = `
   import { findBinaries, startNetwork } from './harness/index.ts';
-  const { alice } = await startNetwork(findBinaries());
+  const { alice } = await startNetwork(findBinaries()[0]);
   console.log(JSON.stringify({ dir: alice.dir, restUrl: alice.restUrl }));
   await new Promise(() => setInterval(() => {}, 1000));
 `;
@@ -47,6 +47,24 @@ describeNetwork('the interop harness', (network) => {
   test('the very first payment over the new channel succeeds, in both directions', async () => {
     await pay('alice', 'bob');
     await pay('bob', 'alice');
+  });
+
+  test('a node beyond bob is paid over two channels, and bob takes his fee', async () => {
+    const carol = await network().addBeyondBob('carol');
+    const { payment_request } = await carol.rest<{ payment_request: string }>(
+      'POST',
+      '/v1/invoices',
+      { value_msat: '1000000' },
+    );
+    const updates = await Array.fromAsync(
+      network().alice.stream<PaymentUpdate & { fee_msat: string }>('POST', '/v2/router/send', {
+        payment_request,
+        fee_limit_msat: '5000',
+        timeout_seconds: 30,
+      }),
+    );
+    expect(updates.at(-1)?.status).toBe('SUCCEEDED');
+    expect(Number(updates.at(-1)?.fee_msat)).toBeGreaterThan(0);
   });
 
   test('a node that crashed comes back on the same address and pays again', async () => {

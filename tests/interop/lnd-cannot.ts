@@ -3,7 +3,6 @@ const NAMES = 'LND has no names';
 const PARTNER = 'LND takes no fees for partners';
 const CLOCK = 'the clock of a real node cannot be moved; the interop tests wait instead';
 const LNURL = 'the LNURL services are of the sandbox; the interop tests bring their own';
-const BAKING = 'LND cannot bound who bakes macaroons, so only full clients manage others here';
 const ROOT_SEED = 'these wallets have no root seed; the interop tests have one that has';
 const FREE_ROUTE = 'both nodes share a channel, which costs nothing';
 const ESTIMATES = 'the fee estimates of a chain that nobody uses';
@@ -75,12 +74,6 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
     FREE_ROUTE,
   ],
   ['every method can be paid by pay from a second wallet', LNURL],
-  ['manage_clients reaches exactly what its permissions allow', BAKING],
-  ['a client can neither grant more than it has nor outlive itself', BAKING],
-  [
-    'a wallet has at most 100 active clients; revoking makes room',
-    'a macaroon made elsewhere is no client that could be counted',
-  ],
   ['with the root seed is kind root_seed, scope full, and null where it does not apply', ROOT_SEED],
   ['the credentials string does not hold the root seed', ROOT_SEED],
   ['signup and provision are idempotent and refuse an Authorization header', ROOT_SEED],

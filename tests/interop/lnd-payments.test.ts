@@ -16,6 +16,14 @@ describeNetwork('Lightning payments on LND', (network) => {
 
   const bob = () => outsider(network().bob);
 
+  test('a node that never had an invoice pays', async () => {
+    const { invoices } = await network().alice.rest<{ invoices: unknown[] }>('GET', '/v1/invoices');
+    expect(invoices).toEqual([]);
+    const { invoice } = await bob().invoice({ value: '5' });
+    const paid = await sidecar.post('/v2/node/pay_invoice', { invoice });
+    expect(paid).toMatchObject({ status: 'completed', amount: '5' });
+  });
+
   test('node_info tells version, keys and balances as LND does', async () => {
     const info = await sidecar.get('/v2/node/node_info');
     const { alice } = network();

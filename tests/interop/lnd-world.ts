@@ -1,4 +1,7 @@
 import { expect } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ApiError } from '../../src/model/errors.ts';
 import { type Answer, type Body, succeedingCalls } from '../conformance/request.ts';
 import type { ConformanceWorld } from '../conformance/world.ts';
@@ -19,20 +22,35 @@ export async function openLndWorld(webhookUrl?: string): Promise<ConformanceWorl
 let network: Promise<Network> | null = null;
 
 async function start(): Promise<Network> {
-  const binaries = findBinaries();
-  if (binaries === null) throw new Error('the conformance tests on LND need lnd and btcd');
+  const [binaries] = findBinaries();
+  if (binaries === undefined) throw new Error('the conformance tests on LND need lnd and btcd');
   return startNetwork(binaries);
 }
 
 async function openWorldOn(network: Network, webhookUrl?: string): Promise<ConformanceWorld> {
+  const bob = connectLnd(network.bob);
+  // Only a node that configuration names may be reached (decisions section 7).
+  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-lnd-world-'));
+  const bobPath = join(folder, 'bob.credentials');
+  writeFileSync(bobPath, `${bob}\n`, { mode: 0o600 });
   const sidecar = await startLndSidecar([
     '--client-credentials',
     connectLnd(network.alice),
+    '--node-credentials-path',
+    bobPath,
     '--channel-peer',
     `${network.bob.pubkey}@${network.bob.peerAddress}`,
     ...(webhookUrl === undefined ? [] : ['--webhook-url', webhookUrl]),
   ]);
-  const controls = outsideWorld(network);
+  const controls: Readonly<Record<string, Control>> = {
+    ...outsideWorld(network),
+    // There are two wallets only; each call gives another client of bob's.
+    async '/sandbox/wallets'() {
+      const body = { scopes: ['full'], label: 'sandbox' };
+      const { client_credentials } = await sidecar.post('/v2/node/create_client', body, bob);
+      return { client_credentials, node_pk: network.bob.pubkey };
+    },
+  };
   const call: ConformanceWorld['call'] = async (method, path, options = {}) => {
     const control = path.startsWith('/sandbox/') ? controls[path] : undefined;
     if (control) return answered(() => control(options.body as Body));
@@ -43,7 +61,7 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
     baseUrl: sidecar.baseUrl,
     port: Number(new URL(sidecar.baseUrl).port),
     dataDir: sidecar.dataDir,
-    bob: connectLnd(network.bob),
+    bob,
     call,
     ...succeedingCalls(call),
     async restart() {
@@ -51,7 +69,10 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
       await sidecar.start();
     },
     sidecar: () => sidecar.process(),
-    close: () => sidecar.close(),
+    async close() {
+      await sidecar.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
@@ -105,11 +126,6 @@ function outsideWorld({ alice, bob, btcd }: Network): Readonly<Record<string, Co
     return { invoice: made.invoice, payment_hash: made.hash };
   };
   return {
-    // There are two wallets only; who asks for another one gets bob's.
-    '/sandbox/wallets': async () => ({
-      client_credentials: connectLnd(bob),
-      node_pk: bob.pubkey,
-    }),
     '/sandbox/invoice': invoice,
     '/sandbox/blocks': ({ count }) => mine(count),
     async '/sandbox/holds'({ payment_hash, settle }) {

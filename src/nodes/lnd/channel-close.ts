@@ -1,6 +1,7 @@
 import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { refusesToClose } from './certainty.ts';
+import { type Closing, closingCostMsat, closingOf } from './channel-fees.ts';
 import { channelIdOf, readChannels } from './channels.ts';
 import { satPerVbyte } from './fee-rate.ts';
 import type { LndRest } from './rest.ts';
@@ -12,18 +13,27 @@ const CLOSE_VBYTES = 200n;
 
 /** Most that closing costs this wallet now, millisatoshis. Throws `notFound`. */
 export async function closeFeeBoundMsat(owner: LndRest, channelId: string): Promise<bigint> {
-  await findChannel(owner, channelId);
+  const known = (await openChannelOf(owner, channelId)) ?? (await closingOf(owner, channelId));
+  if (known === null) throw channelNotFound();
   return CLOSE_VBYTES * (await satPerVbyte(owner)) * MSAT_PER_SAT;
 }
 
-/** Closes cooperatively and returns when both sides have agreed on the closing transaction; see the port. */
+/**
+ * Closes cooperatively and returns when both sides have agreed on the closing transaction; see the port. Returns at
+ * once where they have agreed on it before.
+ */
 export async function closeChannel(
   rest: LndRest,
   owner: LndRest,
   channelId: string,
   { maxFeeMsat }: { readonly maxFeeMsat: bigint | null },
 ): Promise<{ feeMsat: bigint | null }> {
-  const channel = await findChannel(owner, channelId);
+  const channel = await openChannelOf(owner, channelId);
+  if (channel === null) {
+    const closing = await closingOf(owner, channelId);
+    if (closing === null) throw channelNotFound();
+    return closed(owner, closing);
+  }
   const rate = await satPerVbyte(owner);
   const boundMsat = CLOSE_VBYTES * rate * MSAT_PER_SAT;
   if (maxFeeMsat !== null && boundMsat > maxFeeMsat) {
@@ -42,20 +52,35 @@ export async function closeChannel(
     certainty: refusesToClose,
     headWithinMs: CLOSE_TIMEOUT_MS,
   });
-  try {
-    const first = await updates.next();
-    if (!first.done) return { feeMsat: null };
-  } finally {
-    stop.abort();
-  }
-  throw new ApiError('timeout', 'The other side has not agreed to close yet: look again later.', {
-    outcomeUnknown: true,
-  });
+  const failure = await updates
+    .next()
+    .then(
+      ({ done }) => (done ? notAgreed() : null),
+      (error: unknown) => error,
+    )
+    .finally(() => stop.abort());
+  // An answer that was lost, and a refusal of a request that came twice, may hide an agreement.
+  const closing = await closingOf(owner, channelId).catch(() => null);
+  if (closing) return closed(owner, closing);
+  if (failure !== null) throw failure;
+  return { feeMsat: null };
 }
 
-async function findChannel(owner: LndRest, channelId: string): Promise<LndChannel> {
+async function closed(owner: LndRest, closing: Closing): Promise<{ feeMsat: bigint | null }> {
+  return { feeMsat: await closingCostMsat(owner, closing) };
+}
+
+async function openChannelOf(owner: LndRest, channelId: string): Promise<LndChannel | null> {
   const { open } = await readChannels(owner);
-  const channel = open.find(({ channel_point }) => channelIdOf(channel_point) === channelId);
-  if (channel) return channel;
-  throw new ApiError('notFound', 'Channel not found');
+  return open.find(({ channel_point }) => channelIdOf(channel_point) === channelId) ?? null;
+}
+
+function channelNotFound(): ApiError {
+  return new ApiError('notFound', 'Channel not found');
+}
+
+function notAgreed(): ApiError {
+  return new ApiError('timeout', 'The other side has not agreed to close yet: look again later.', {
+    outcomeUnknown: true,
+  });
 }

@@ -3,6 +3,7 @@ import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts
 import { ApiError, refused } from '../../model/errors.ts';
 import type { NodeChannels, OpenChannelCommand } from '../node.ts';
 import { refusesToOpen } from './certainty.ts';
+import { openingCostMsat } from './channel-fees.ts';
 import { type ChannelPeer, channelIdOf, openedAs, readChannels } from './channels.ts';
 import { satPerVbyte } from './fee-rate.ts';
 import { refusalText } from './refusal.ts';
@@ -73,14 +74,11 @@ export async function openChannel(
       { timeoutMs: OPEN_TIMEOUT_MS, certainty: refusesToOpen },
     );
     const txid = hex.encode(hex.decode(funding_txid_bytes).reverse());
-    return {
-      channelId: channelIdOf(`${txid}:${output_index}`),
-      userChannelId,
-      feeMsat: null,
-      isNew: true,
-    };
+    const opened = await openedChannel(owner, `${txid}:${output_index}`, userChannelId);
+    return { ...opened, isNew: true };
   } catch (error) {
-    if (!(error instanceof ApiError) || !error.outcomeUnknown) throw error;
+    if (!(error instanceof ApiError)) throw error;
+    // A refusal, too, may be of a request that came twice.
     const opened = await alreadyOpened(owner, command).catch(() => null);
     if (opened) return { ...opened, isNew: true };
     throw error;
@@ -96,8 +94,14 @@ async function alreadyOpened(owner: LndRest, { userChannelId, valueMsat }: OpenC
       'A channel of another value has this user_channel_id: choose another id for another channel.',
     );
   }
-  const channelId = channelIdOf(channel.channel_point);
-  return { channelId, userChannelId, feeMsat: null, isNew: false };
+  const opened = await openedChannel(owner, channel.channel_point, userChannelId);
+  return { ...opened, isNew: false };
+}
+
+async function openedChannel(owner: LndRest, channelPoint: string, userChannelId: string) {
+  const [txid = ''] = channelPoint.split(':');
+  const feeMsat = await openingCostMsat(owner, txid);
+  return { channelId: channelIdOf(channelPoint), userChannelId, feeMsat };
 }
 
 async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding> {

@@ -44,9 +44,13 @@ export function refusalText(error: unknown): string {
   return refusalOf(error)?.text ?? '';
 }
 
+/** What LND before 0.20 answers to every look-up of an invoice before its first one, with code 2. */
+const NO_INVOICES = 'there are no existing invoices';
+
 /** Whether LND answered that it does not know what was asked for. */
 export function isUnknownToLnd(error: unknown): boolean {
   const refusal = refusalOf(error);
+  if (refusal?.text === NO_INVOICES) return true;
   // A path that LND was not built with answers the same code.
   return refusal?.grpcCode === GRPC.notFound && refusal.text !== 'Not Found';
 }

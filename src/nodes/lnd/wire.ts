@@ -78,10 +78,30 @@ export const pendingChannelsShape = z.object({
       }),
     }),
   ),
+  waiting_close_channels: z
+    .array(
+      z.object({
+        channel: z.object({ channel_point: z.string(), capacity: int64, initiator: z.string() }),
+        closing_txid: z.string(),
+      }),
+    )
+    .default([]),
 });
 export type LndPendingChannel = z.output<
   typeof pendingChannelsShape
 >['pending_open_channels'][number]['channel'];
+
+/** GET /v1/channels/closed, amounts in satoshis */
+export const closedChannelsShape = z.object({
+  channels: z.array(
+    z.object({
+      channel_point: z.string(),
+      closing_tx_hash: z.string(),
+      capacity: int64,
+      open_initiator: z.string(),
+    }),
+  ),
+});
 
 /** POST /v1/invoices */
 export const addedInvoiceShape = z.object({

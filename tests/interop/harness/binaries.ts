@@ -1,40 +1,64 @@
 import { accessSync, constants } from 'node:fs';
 
-/** The two programs that the interop tests run; absolute paths, or names resolved on PATH. */
+/** The programs that the interop tests run; absolute paths, or names resolved on PATH. */
 export interface Binaries {
   readonly lnd: string;
+  /** What that `lnd` says of itself, as `0.21.2-beta`. */
+  readonly lndVersion: string;
   readonly btcd: string;
 }
 
+let found: readonly Binaries[] | null = null;
+
 /**
- * The `lnd` and `btcd` named by LND_BIN and BTCD_BIN, else those on PATH.
+ * Every `lnd` that LND_BIN names (several are separated by commas or colons), else the one on PATH, each with the
+ * `btcd` of BTCD_BIN or of PATH.
  *
- * Null when either is missing, after one loud line on stderr: such tests are skipped, never passed.
+ * Empty when either is missing, after one loud line on stderr: such tests are skipped, never passed.
  * A variable that is set and names no executable file is a mistake, not an absence: it throws.
  */
-export function findBinaries(): Binaries | null {
-  const lnd = locate('lnd', 'LND_BIN');
-  const btcd = locate('btcd', 'BTCD_BIN');
-  if (lnd !== null && btcd !== null) return { lnd, btcd };
-  const missing = [lnd === null ? 'lnd' : null, btcd === null ? 'btcd' : null]
+export function findBinaries(): readonly Binaries[] {
+  found ??= locateAll();
+  return found;
+}
+
+function locateAll(): readonly Binaries[] {
+  const lnds = locate('lnd', process.env.LND_BIN?.split(/[,:]/), 'LND_BIN');
+  const [btcd] = locate('btcd', process.env.BTCD_BIN?.split(','), 'BTCD_BIN');
+  if (lnds.length > 0 && btcd !== undefined) {
+    return lnds.map((lnd) => ({ lnd, lndVersion: versionOf(lnd), btcd }));
+  }
+  const missing = [lnds.length === 0 ? 'lnd' : null, btcd === undefined ? 'btcd' : null]
     .filter((name) => name !== null)
     .join(' and ');
   console.error(
     `\n!!! SKIPPED, nothing was run against a real LND: ${missing} not found. ` +
       'Put lnd and btcd on PATH, or name them in LND_BIN and BTCD_BIN. !!!\n',
   );
-  return null;
+  return [];
 }
 
-function locate(program: string, variable: string): string | null {
-  const named = process.env[variable];
-  if (named === undefined || named === '') return Bun.which(program);
-  try {
-    accessSync(named, constants.X_OK);
-  } catch {
-    throw new Error(
-      `${variable} names ${named}, which is not an executable file; correct or unset it.`,
-    );
+function locate(program: string, given: readonly string[] | undefined, variable: string) {
+  const named = given?.map((path) => path.trim()).filter((path) => path !== '') ?? [];
+  if (named.length === 0) {
+    const onPath = Bun.which(program);
+    return onPath === null ? [] : [onPath];
+  }
+  for (const path of named) {
+    try {
+      accessSync(path, constants.X_OK);
+    } catch {
+      throw new Error(
+        `${variable} names ${path}, which is not an executable file; correct or unset it.`,
+      );
+    }
   }
   return named;
+}
+
+function versionOf(lnd: string): string {
+  const { stdout } = Bun.spawnSync([lnd, '--version']);
+  const version = /version (\S+)/.exec(stdout.toString())?.[1];
+  if (version !== undefined) return version;
+  throw new Error(`${lnd} --version does not name a version; check LND_BIN.`);
 }

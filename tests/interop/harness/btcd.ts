@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hex } from '@scure/base';
+import { emptyBlock, type Tip } from './empty-block.ts';
 import { type Coin, type Miner, miner, type Output } from './miner.ts';
 import { freePorts } from './ports.ts';
 import { program } from './program.ts';
@@ -18,6 +19,8 @@ const COINBASE_MATURITY = 100;
 export interface Btcd {
   /** Mines `count` blocks, with whatever waits in the mempool, and returns their hashes. */
   generate(count: number): Promise<string[]>;
+  /** Mines an empty block with that timestamp, which may be up to two hours ahead: the chain's clock moves on. */
+  generateAt(timestampSecs: number): Promise<void>;
   /** Sends coins of the miner, unconfirmed until the next block, and returns the txid. */
   send(outputs: readonly Output[]): Promise<string>;
   /** Height of the tip. */
@@ -128,6 +131,11 @@ export async function startBtcd(
 
   const btcd: Btcd = {
     generate: (count) => rpc('generate', [count]),
+    async generateAt(timestampSecs) {
+      const tip = await rpc<Tip>('getblockheader', [await rpc<string>('getbestblockhash'), true]);
+      const problem = await rpc<string | null>('submitblock', [emptyBlock(tip, timestampSecs)]);
+      if (problem !== null) throw new Error(`btcd rejected the block: ${problem}`);
+    },
     send: async (outputs) =>
       rpc('sendrawtransaction', [hex.encode(coins.pay(await ripeCoin(), outputs))]),
     height: () => rpc('getblockcount'),

@@ -14,6 +14,8 @@ const PUSH_SAT = 5_000_000n;
 
 /** One chain and two nodes that can pay each other. */
 export interface Network {
+  /** Version of its LND nodes, as `0.21.2-beta`. */
+  readonly version: string;
   readonly btcd: Btcd;
   /** Opened the channel; 0.5 BTC on-chain less the channel's 0.1, half of which is bob's. */
   readonly alice: LndNode;
@@ -21,6 +23,11 @@ export interface Network {
   readonly bob: LndNode;
   /** Resolves when the channel can carry payments again, as after a restart of either node. */
   channelUsable(): Promise<void>;
+  /**
+   * Another node, which alice reaches over bob and for his fee: bob opens a channel to it. Resolves when alice knows
+   * the way.
+   */
+  addBeyondBob(name: string): Promise<LndNode>;
   /** Another node on the same chain, as installed: no wallet, no macaroons, no channels. */
   addFreshNode(name: string): Promise<LndProcess>;
   /** Kills every process and removes every file; call it in `afterAll`. */
@@ -46,13 +53,22 @@ export async function startNetwork(binaries: Binaries): Promise<Network> {
       await Promise.all([usable(alice), usable(bob)]);
     };
     await fund(btcd, [alice, bob]);
-    await openChannel(btcd, alice, bob);
+    await openChannel(btcd, alice, bob, PUSH_SAT);
     await channelUsable();
+    const addBeyondBob = async (name: string): Promise<LndNode> => {
+      const node = await startLnd({ ...common, name });
+      await openChannel(btcd, bob, node, 0n);
+      await usable(node);
+      await waitUntil(`${alice.name} knows the way to ${name}`, () => isReached(alice, node));
+      return node;
+    };
     return {
+      version: binaries.lndVersion,
       btcd,
       alice,
       bob,
       channelUsable,
+      addBeyondBob,
       addFreshNode: (name) => startLndProcess({ ...common, name, wallet: 'none' }),
       stop: () => reaper.reap(),
     };
@@ -84,14 +100,14 @@ async function fund(btcd: Btcd, nodes: readonly LndNode[]): Promise<void> {
   );
 }
 
-async function openChannel(btcd: Btcd, from: LndNode, to: LndNode): Promise<void> {
+async function openChannel(btcd: Btcd, from: LndNode, to: LndNode, pushSat: bigint): Promise<void> {
   await from.rest('POST', '/v1/peers', { addr: { pubkey: to.pubkey, host: to.peerAddress } });
   // Both ends refuse a channel until their own view of the chain has caught up with the tip.
   await Promise.all([caughtUp(btcd, from), caughtUp(btcd, to)]);
   await from.rest('POST', '/v1/channels', {
     node_pubkey: base64.encode(hex.decode(to.pubkey)),
     local_funding_amount: `${CHANNEL_SAT}`,
-    push_sat: `${PUSH_SAT}`,
+    push_sat: `${pushSat}`,
   });
   await btcd.generate(6);
   await Promise.all([caughtUp(btcd, from), caughtUp(btcd, to)]);
@@ -119,11 +135,21 @@ async function usable(node: LndNode): Promise<void> {
       '/v1/channels?active_only=true',
     );
     const [channel] = channels;
-    if (channel === undefined) return false;
-    const edge = await node.rest<{ node1_policy: unknown; node2_policy: unknown }>(
-      'GET',
-      `/v1/graph/edge/${channel.chan_id}`,
-    );
-    return edge.node1_policy !== null && edge.node2_policy !== null;
+    return channel !== undefined && isAnnounced(node, channel.chan_id);
   });
+}
+
+async function isAnnounced(node: LndNode, channelId: string): Promise<boolean> {
+  const edge = await node.rest<{ node1_policy: unknown; node2_policy: unknown }>(
+    'GET',
+    `/v1/graph/edge/${channelId}`,
+  );
+  return edge.node1_policy !== null && edge.node2_policy !== null;
+}
+
+/** Whether `from` knows a channel of `to` with the fees of both its ends. */
+async function isReached(from: LndNode, to: LndNode): Promise<boolean> {
+  const { channels } = await to.rest<{ channels: { chan_id: string }[] }>('GET', '/v1/channels');
+  const [channel] = channels;
+  return channel !== undefined && isAnnounced(from, channel.chan_id);
 }

@@ -33,6 +33,12 @@ describe('what LND answers instead of a result', () => {
     });
   }
 
+  test('before the first invoice LND 0.18 answers code 2, and the invoice is unknown all the same', () => {
+    const first = new LndRefusal(500, 2, 'there are no existing invoices');
+    expect(isUnknownToLnd(first)).toBe(true);
+    expect(isUnknownToLnd(new LndRefusal(500, 2, 'unable to read invoices'))).toBe(false);
+  });
+
   test('a path that LND was not built with is no unknown payment', () => {
     expect(isUnknownToLnd(new LndRefusal(404, 5, "payment isn't initiated"))).toBe(true);
     expect(isUnknownToLnd(new LndRefusal(404, 5, 'Not Found'))).toBe(false);

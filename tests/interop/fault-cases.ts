@@ -1,0 +1,109 @@
+import type { Fault, FaultRule } from '../hostile/fault-proxy.ts';
+
+/** What a caller asks for that moves money, or may. */
+export type Operation =
+  | 'pay_invoice'
+  | 'pay_onchain'
+  | 'open_channel'
+  | 'close_channel'
+  | 'create_invoice'
+  | 'cancel_payment';
+
+/** One call of LND by which an operation is made, and one thing that goes wrong with it. */
+export interface FaultCase {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly call: string;
+  readonly fault: Fault;
+  readonly rules: readonly FaultRule[];
+}
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'cut before': { kind: 'cut-before' },
+  'cut after': { kind: 'cut-after' },
+  'page 502': { kind: 'page', status: 502 },
+  'page 504': { kind: 'page', status: 504 },
+  'code 14': { kind: 'unavailable' },
+  garbled: { kind: 'garble' },
+  doubled: { kind: 'twice' },
+};
+
+const SEND = { method: 'POST', path: /^\/v2\/router\/send$/, nth: 1 } as const;
+const TRACK = { method: 'GET', path: /^\/v2\/router\/track\// } as const;
+/** LND refuses the second as a payment that it has already, which is then looked up. */
+const SEND_TWICE: FaultRule = { ...SEND, fault: { kind: 'twice' } };
+
+interface Call {
+  readonly operation: Operation;
+  readonly call: string;
+  readonly rule: Omit<FaultRule, 'fault'>;
+  /** A fault without which the call is not made. */
+  readonly first?: FaultRule;
+}
+
+const CALLS: readonly Call[] = [
+  {
+    operation: 'pay_invoice',
+    call: 'list',
+    rule: { method: 'GET', path: /^\/v1\/payments\?.*reversed=true/, nth: 1 },
+  },
+  { operation: 'pay_invoice', call: 'router/send', rule: SEND },
+  { operation: 'pay_invoice', call: 'track before the send', rule: { ...TRACK, nth: 1 } },
+  {
+    operation: 'pay_invoice',
+    call: 'track after the send',
+    rule: { ...TRACK, nth: 2 },
+    first: SEND_TWICE,
+  },
+  {
+    operation: 'pay_onchain',
+    call: 'psbt/fund',
+    rule: { method: 'POST', path: /^\/v2\/wallet\/psbt\/fund$/, nth: 1 },
+  },
+  {
+    operation: 'pay_onchain',
+    call: 'psbt/finalize',
+    rule: { method: 'POST', path: /^\/v2\/wallet\/psbt\/finalize$/, nth: 1 },
+  },
+  {
+    operation: 'pay_onchain',
+    call: 'tx',
+    rule: { method: 'POST', path: /^\/v2\/wallet\/tx$/, nth: 1 },
+  },
+  {
+    operation: 'open_channel',
+    call: 'channels',
+    rule: { method: 'POST', path: /^\/v1\/channels$/, nth: 1 },
+  },
+  {
+    operation: 'close_channel',
+    call: 'channels',
+    rule: { method: 'DELETE', path: /^\/v1\/channels\//, nth: 1 },
+  },
+  {
+    operation: 'create_invoice',
+    call: 'invoices',
+    rule: { method: 'POST', path: /^\/v1\/invoices$/, nth: 1 },
+  },
+  {
+    operation: 'cancel_payment',
+    call: 'invoices/cancel',
+    rule: { method: 'POST', path: /^\/v2\/invoices\/cancel$/, nth: 1 },
+  },
+];
+
+/** Every call with every fault. */
+export const ALL_FAULT_CASES: readonly FaultCase[] = CALLS.flatMap((one) =>
+  Object.entries(FAULTS).map(([fault, what]) => ({
+    name: `${one.operation}: ${one.call} ${fault}`,
+    operation: one.operation,
+    call: one.call,
+    fault: what,
+    rules: [...(one.first ? [one.first] : []), { ...one.rule, fault: what }],
+  })),
+);
+
+/** Every call once, and every fault at least once. */
+export const FAULT_SAMPLE: readonly FaultCase[] = CALLS.flatMap(
+  (_, nth) => ALL_FAULT_CASES[nth * Object.keys(FAULTS).length + (nth % 7)] ?? [],
+);

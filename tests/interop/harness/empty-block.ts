@@ -1,0 +1,48 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hex } from '@scure/base';
+
+/** What a block follows: members of `getblockheader` of the tip. */
+export interface Tip {
+  readonly hash: string;
+  readonly height: number;
+  /** Hex, as the header's own field reads. */
+  readonly bits: string;
+}
+
+const VERSION = 0x20000000;
+const HEADER_BYTES = 80;
+const NONCE_AT = 76;
+
+/**
+ * The block after `tip` with nothing but a coinbase, which pays nobody, and with that timestamp: btcd itself stamps its
+ * blocks with the present. Hex, for `submitblock`.
+ */
+export function emptyBlock({ hash, height, bits }: Tip, timestampSecs: number): string {
+  const coinbase = coinbaseAt(height + 1);
+  const header = new DataView(new ArrayBuffer(HEADER_BYTES));
+  const bytes = new Uint8Array(header.buffer);
+  header.setUint32(0, VERSION, true);
+  bytes.set(hex.decode(hash).reverse(), 4);
+  bytes.set(twice(coinbase), 36);
+  header.setUint32(68, timestampSecs, true);
+  header.setUint32(72, Number.parseInt(bits, 16), true);
+  // Regtest's target leaves the highest bit to be zero, and nothing else.
+  for (let nonce = 0; ((twice(bytes)[31] ?? 0) & 0x80) !== 0; nonce++) {
+    header.setUint32(NONCE_AT, nonce, true);
+  }
+  return `${hex.encode(bytes)}01${hex.encode(coinbase)}`;
+}
+
+function coinbaseAt(height: number): Uint8Array {
+  // BIP 34: the height is pushed first.
+  const script = new Uint8Array([3, height & 0xff, (height >> 8) & 0xff, (height >> 16) & 0xff]);
+  return hex.decode(
+    ['01000000', '01', '00'.repeat(32), 'ffffffff', '04', hex.encode(script), 'ffffffff']
+      .concat(['01', '00'.repeat(8), '01', '51', '00000000'])
+      .join(''),
+  );
+}
+
+function twice(bytes: Uint8Array): Uint8Array {
+  return sha256(sha256(bytes));
+}

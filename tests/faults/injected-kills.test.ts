@@ -7,8 +7,11 @@ import { OPERATIONS } from './operations.ts';
 import { EVERY, SEED } from './seed.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-injected-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const injection = Injection.in(folder, 10);
+afterAll(async () => {
+  await injection?.trial.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test.skipIf(injection === null)(
   `killed at ${EVERY ? 'every step' : `some steps (seed ${SEED})`} of every operation towards the disk: a repeat with the same key finds one effect, budgets are true, and no notice is lost`,

@@ -7,8 +7,11 @@ import { OPERATIONS } from './operations.ts';
 import { EVERY, SEED } from './seed.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-storage-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const injection = Injection.in(folder, 20);
+afterAll(async () => {
+  await injection?.trial.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test.skipIf(injection === null)(
   `a write that fails once, at ${EVERY ? 'every step' : `some steps (seed ${SEED})`} of every operation towards the disk, is error 8 or does not matter, and what is repeated with the same key works at once`,

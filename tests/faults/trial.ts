@@ -76,6 +76,12 @@ export class Trial {
     await this.#start();
   }
 
+  /** Leaves no process behind, whatever the test has come to. */
+  async close(): Promise<void> {
+    await this.#sidecar?.kill();
+    await this.receiver.stop();
+  }
+
   async #start(): Promise<void> {
     this.#disk.disarm();
     const { LD_PRELOAD: disk, ...env } = this.#disk.env;
@@ -197,7 +203,6 @@ export class Trial {
     expect(status).not.toMatch(/marker|restored|replaced/);
     expect(await this.sidecar.stop()).toBe(0);
     this.#expectNothingLeft(new Set(over.map(({ index }) => index)));
-    await this.receiver.stop();
   }
 
   /** What the database must not hold any more. */

@@ -1,0 +1,130 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { hex } from '@scure/base';
+import { RawTx } from '@scure/btc-signer';
+import { closeChannel, closeFeeBoundMsat } from '../../../src/nodes/lnd/channel-close.ts';
+import { openChannel } from '../../../src/nodes/lnd/channel-open.ts';
+import { channelIdOf, openedAs } from '../../../src/nodes/lnd/channels.ts';
+import { LndRest } from '../../../src/nodes/lnd/rest.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { infoOf, nodeKey, scriptedLnd } from './scripted-lnd.ts';
+
+const lnd = scriptedLnd();
+afterAll(() => lnd.stop());
+const owner = new LndRest(new RemoteEndpoint(lnd), '0e');
+
+const FUNDING = 'ab'.repeat(32);
+const POINT = `${FUNDING}:1`;
+const CLOSING = 'cd'.repeat(32);
+const channelId = channelIdOf(POINT);
+const userChannelId = 'e7'.repeat(16);
+const NO_LIMIT = { maxFeeMsat: null };
+
+/** A closing transaction with these outputs, satoshis. */
+function closingHex(...amounts: bigint[]): string {
+  return hex.encode(
+    RawTx.encode({
+      version: 2,
+      segwitFlag: false,
+      lockTime: 0,
+      inputs: [
+        {
+          txid: hex.decode(FUNDING),
+          index: 1,
+          finalScriptSig: new Uint8Array(),
+          sequence: 0xffffffff,
+        },
+      ],
+      outputs: amounts.map((amount) => ({ amount, script: new Uint8Array([0x51]) })),
+    }),
+  );
+}
+
+const transaction = (tx_hash: string, total_fees: string, raw_tx_hex: string) => ({
+  tx_hash,
+  amount: '0',
+  num_confirmations: 0,
+  block_height: 0,
+  time_stamp: '1800000000',
+  total_fees,
+  raw_tx_hex,
+  label: '',
+  output_details: [],
+  previous_outpoints: [],
+});
+
+const closed = (open_initiator: string) => ({
+  channels: [
+    { channel_point: POINT, closing_tx_hash: CLOSING, capacity: '100000', open_initiator },
+  ],
+});
+
+beforeEach(() => {
+  lnd.reset();
+  lnd.on('GET /v1/getinfo', infoOf(nodeKey(1).pk));
+  lnd.on('GET /v1/channels', { channels: [] });
+  lnd.on('GET /v1/channels/pending', { pending_open_channels: [], waiting_close_channels: [] });
+  lnd.on('GET /v2/wallet/estimatefee', { sat_per_kw: '1000' });
+});
+
+describe('a closing that both sides have agreed on', () => {
+  const waiting = (initiator: string) => ({
+    pending_open_channels: [],
+    waiting_close_channels: [
+      {
+        channel: { channel_point: POINT, capacity: '100000', initiator },
+        closing_txid: CLOSING,
+      },
+    ],
+  });
+
+  test('is not asked for again, and costs its opener what the outputs lack of the capacity', async () => {
+    lnd.on('GET /v1/channels/pending', waiting('INITIATOR_LOCAL'));
+    lnd.on('GET /v1/transactions', {
+      transactions: [transaction(CLOSING, '0', closingHex(40_000n, 59_000n))],
+    });
+    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({ feeMsat: 1_000_000n });
+    expect(lnd.requests.some(({ method }) => method === 'DELETE')).toBe(false);
+    expect(await closeFeeBoundMsat(owner, channelId)).toBeGreaterThan(0n);
+  });
+
+  test('costs the other side nothing', async () => {
+    lnd.on('GET /v1/channels/pending', waiting('INITIATOR_REMOTE'));
+    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({ feeMsat: 0n });
+  });
+
+  test('has a cost that is not known while LND does not list the transaction', async () => {
+    lnd.on('GET /v1/channels/closed', closed('INITIATOR_LOCAL'));
+    lnd.on('GET /v1/transactions', { transactions: [] });
+    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({ feeMsat: null });
+  });
+});
+
+test('a channel that was never there is not found', async () => {
+  lnd.on('GET /v1/channels/closed', { channels: [] });
+  const error = await closeChannel(owner, owner, channelId, NO_LIMIT).catch((thrown) => thrown);
+  expect(error).toMatchObject({ kind: 'notFound' });
+});
+
+test('an opening that is known already tells its cost', async () => {
+  lnd.on('GET /v1/channels/pending', {
+    pending_open_channels: [
+      {
+        channel: {
+          channel_point: POINT,
+          capacity: '100000',
+          local_balance: '90000',
+          remote_balance: '0',
+          memo: openedAs(userChannelId),
+        },
+      },
+    ],
+    waiting_close_channels: [],
+  });
+  lnd.on('GET /v1/transactions', { transactions: [transaction(FUNDING, '154', '')] });
+  const command = { valueMsat: 100_000_000n, userChannelId, maxFeeMsat: null };
+  expect(await openChannel(owner, owner, null, command)).toEqual({
+    channelId,
+    userChannelId,
+    feeMsat: 154_000n,
+  });
+});

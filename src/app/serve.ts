@@ -5,6 +5,7 @@ import { requireSafeExposure } from '../config/exposure.ts';
 import { localUrl } from '../config/network.ts';
 import { ConfigError, type Flags } from '../config/sources.ts';
 import { createApp } from '../http/app.ts';
+import { descriptorLimit } from '../http/limits/descriptors.ts';
 import type { LnurlServices } from '../http/lnurl-services.ts';
 import type { Parts } from '../http/parts.ts';
 import type { Route } from '../http/route.ts';
@@ -161,6 +162,7 @@ async function start(mode: 'serve' | 'dev', given: Config, undo: (() => void)[])
       allowedHosts: allowedHosts(config, listener.port, sidecarUrl),
       requireAuth: config.requireAuth,
       cookie: cookie?.token ?? null,
+      mostWaits: mostWaits(),
       stopping: stopping.signal,
       startId: randomBytes(3).toString('hex'),
     }),
@@ -346,6 +348,12 @@ function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
       return answer;
     },
   };
+}
+
+/** An eighth of the connections that this process can hold, so that no client can take those of all others. */
+function mostWaits(): number {
+  const share = Math.floor((descriptorLimit() ?? 8192) / 8);
+  return Math.min(Math.max(share, 16), 4096);
 }
 
 function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {

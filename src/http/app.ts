@@ -4,6 +4,7 @@ import { elapsedMs } from '../lib/clock.ts';
 import { ApiError } from '../model/errors.ts';
 import type { Session } from '../wallet/session.ts';
 import type { AppEnv } from './env.ts';
+import { type CallersShare, callersShare } from './limits/callers-share.ts';
 import { limitHead } from './limits/request-head.ts';
 import { streamForGet } from './limits/stream-for-get.ts';
 import { authenticate } from './middleware/authenticate.ts';
@@ -19,6 +20,12 @@ import { runRoute } from './run-route.ts';
 /** Most bytes of a request body (decisions section 3). */
 const MAX_BODY_BYTES = 256 * 1024;
 
+/**
+ * Bodies that one caller may be sending at a time, all callers without credentials together: whoever trickles them must
+ * not take every connection. The wallet's owner is not bounded.
+ */
+const MOST_BODIES = 64;
+
 const limitBody = bodyLimit({
   maxSize: MAX_BODY_BYTES,
   onError: () => {
@@ -31,6 +38,8 @@ interface AppOptions {
   readonly routes: readonly Route[];
   readonly allowedHosts: ReadonlySet<string>;
   readonly requireAuth: boolean;
+  /** Waits and streams that one client may have open at a time; the wallet's owner is not bounded. */
+  readonly mostWaits: number;
   /** The token of the cookie file; null where there is none. */
   readonly cookie: string | null;
   /** Aborts when the server stops. */
@@ -50,6 +59,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     parts,
     stopping: options.stopping,
     idempotent: new IdempotentRequests(parts.store.idempotency),
+    waits: callersShare(options.mostWaits, 'waits and streams open'),
   };
   const refuse = errorResponse(parts.log, options.startId);
   app.onError(refuse);
@@ -59,6 +69,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     limitHead(request);
     guardSite(request);
   };
+  const bodies = callersShare(MOST_BODIES, 'requests whose bodies are not complete');
   for (const route of routes) {
     const method = route.method.toUpperCase();
     const authorize = authenticate(route.access, {
@@ -98,7 +109,13 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
         admitted(context, async (session) => {
           context.set('path', route.path);
           context.set('session', session);
-          await next();
+          const bodyRead = session?.isOwner ? () => undefined : takeBody(context, session, bodies);
+          context.set('bodyRead', bodyRead);
+          try {
+            await next();
+          } finally {
+            bodyRead();
+          }
           return context.res;
         }),
       limitBody,
@@ -127,4 +144,18 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     }
   });
   return app;
+}
+
+function takeBody(
+  context: Context<AppEnv>,
+  session: Session | undefined,
+  bodies: CallersShare,
+): () => void {
+  try {
+    return bodies.take(session?.caller.id ?? 'nobody');
+  } catch (error) {
+    // The body is not read, so the connection is of no use any more.
+    context.header('connection', 'close');
+    throw error;
+  }
 }

@@ -11,5 +11,7 @@ export interface AppEnv {
     path: string | undefined;
     session: Session | undefined;
     body: unknown;
+    /** To be called when the body has been read. */
+    bodyRead: (() => void) | undefined;
   };
 }

@@ -44,6 +44,8 @@ export interface RequestContext {
   readonly idempotencyKey: string | null;
   /** Names for what the request causes outside, the same for every repeat with its key. */
   readonly names: EffectNames;
+  /** Tells that a stream, which outlives its handler, has ended. */
+  readonly ended: () => void;
   /** RFC 7240: answer 202 at once (0) or after so many milliseconds; null waits for the outcome. */
   readonly respondAfterMs: number | null;
   /** Last-Event-ID of a resumed stream. */

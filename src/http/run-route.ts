@@ -5,6 +5,7 @@ import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-name
 import { grantSignal } from '../wallet/grant-signal.ts';
 import { requirePermission, type Session } from '../wallet/session.ts';
 import type { AppEnv } from './env.ts';
+import type { CallersShare } from './limits/callers-share.ts';
 import { requireAccess } from './middleware/authenticate.ts';
 import {
   fingerprint,
@@ -23,6 +24,8 @@ export interface Runner {
   /** Aborts when the server stops, with the error 8 that ends waits. */
   readonly stopping: AbortSignal;
   readonly idempotent: IdempotentRequests;
+  /** The waits and streams of each client. */
+  readonly waits: CallersShare;
 }
 
 /** Made once: an object would be made into headers for each answer. */
@@ -44,11 +47,26 @@ export function runRoute(route: Route, runner: Runner): RunRoute {
     const input = { body, query };
     if (key === null || session === undefined) {
       const request = new HandledRequest(runner, route, context, session);
-      const result = await route.handler(request, input);
-      return result instanceof Response ? result : respond(outcomeOf(result));
+      return answerOf(request, await ended(request, route.handler(request, input)));
     }
     return respond(await runOnce(route, runner, { context, session, key, input }));
   };
+}
+
+/** The answer; a stream tells itself when it has ended. */
+function answerOf(request: HandledRequest, result: unknown): Response {
+  if (result instanceof Response) return result;
+  request.ended();
+  return respond(outcomeOf(result));
+}
+
+async function ended<T>(request: HandledRequest, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    request.ended();
+    throw error;
+  }
 }
 
 interface KeyedRequest {
@@ -89,10 +107,14 @@ function runOnce(
         sealKey: session.caller.sealKey,
         keys: store.idempotency,
       });
-      return outcomeOf(await route.handler(requestWith(names), input));
+      const request = requestWith(names);
+      return outcomeOf(await route.handler(request, input).finally(() => request.ended()));
     },
-    resume: async (index) =>
-      outcomeOf(await resumePayment(requestWith(randomNames) as SessionContext, index)),
+    resume: async (index) => {
+      const request = requestWith(randomNames);
+      const payment = resumePayment(request as SessionContext, index);
+      return outcomeOf(await payment.finally(() => request.ended()));
+    },
   });
 }
 
@@ -105,10 +127,12 @@ class HandledRequest implements RequestContext {
   readonly #route: Route;
   readonly #context: Context<AppEnv>;
   readonly #stopping: AbortSignal;
+  readonly #waits: CallersShare;
   #signal: AbortSignal | null = null;
+  #release: () => void = () => undefined;
 
   constructor(
-    { parts, stopping }: Runner,
+    { parts, stopping, waits }: Runner,
     route: Route,
     context: Context<AppEnv>,
     session: Session | undefined,
@@ -121,16 +145,18 @@ class HandledRequest implements RequestContext {
     this.#route = route;
     this.#context = context;
     this.#stopping = stopping;
+    this.#waits = waits;
   }
 
   get signal(): AbortSignal {
     if (this.#signal) return this.#signal;
+    const { session } = this;
+    if (session && !session.isOwner) this.#release = this.#waits.take(session.caller.id);
     const request = this.#context.req.raw;
     // Such an answer may take as long as a payment does; the server's idle limit must not cut it off.
     this.#context.env?.timeout?.(request, 0);
     // With a key, the outcome is kept for a repeat even when the client has gone away.
     const gone = this.idempotencyKey === null ? [request.signal] : [];
-    const { session } = this;
     const granted = session
       ? [grantSignal(session, () => requireAccess(session, this.#route.access))]
       : [];
@@ -144,6 +170,10 @@ class HandledRequest implements RequestContext {
 
   get lastEventId(): string | null {
     return this.#context.req.header('last-event-id') ?? null;
+  }
+
+  ended(): void {
+    this.#release();
   }
 
   closeUnread(): void {

@@ -18,7 +18,9 @@ export function validateBody(schema: z.ZodType): MiddlewareHandler<AppEnv> {
     context.set('body', accept(result));
   }) as MiddlewareHandler<AppEnv>;
   return async (context, next) => {
-    if ((await context.req.text()) === '') {
+    const text = await context.req.text();
+    context.get('bodyRead')?.();
+    if (text === '') {
       const parsed = schema.safeParse({});
       context.set('body', accept(parsed));
       return next();

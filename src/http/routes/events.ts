@@ -42,10 +42,11 @@ export const eventRoutes = [
       const signal = AbortSignal.any([context.signal, gone.signal]);
       return eventStream({
         startId: start,
-        source: paymentEvents(context.session, start, signal),
+        source: endingWith(context, paymentEvents(context.session, start, signal)),
         last: endEvent,
         onGone: () => {
           gone.abort();
+          context.ended();
           context.closeUnread();
         },
       });
@@ -74,6 +75,17 @@ async function* paymentEvents(
       event: 'payment',
       data: JSON.stringify(encodePayment(payment)),
     }));
+  }
+}
+
+async function* endingWith<T>(
+  context: SessionContext,
+  source: AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  try {
+    yield* source;
+  } finally {
+    context.ended();
   }
 }
 

@@ -126,5 +126,6 @@ test('an opening that is known already tells its cost', async () => {
     channelId,
     userChannelId,
     feeMsat: 154_000n,
+    isNew: false,
   });
 });

@@ -6,7 +6,6 @@ import { localUrl } from '../config/network.ts';
 import { ConfigError, type Flags } from '../config/sources.ts';
 import { createApp } from '../http/app.ts';
 import { descriptorLimit } from '../http/limits/descriptors.ts';
-import type { LnurlServices } from '../http/lnurl-services.ts';
 import type { Parts } from '../http/parts.ts';
 import type { Route } from '../http/route.ts';
 import { docsRoutes } from '../http/routes/docs.ts';
@@ -20,33 +19,28 @@ import { runStopStages } from '../lib/lifecycle.ts';
 import { listenFailed } from '../lib/listen-problem.ts';
 import { type Log, openLog } from '../lib/log.ts';
 import { openMarker } from '../lib/marker-file.ts';
-import { type Metrics, openMetrics } from '../lib/metrics.ts';
-import { processMetrics } from '../lib/process-metrics.ts';
+import { openMetrics } from '../lib/metrics.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import { ApiError } from '../model/errors.ts';
-import type { Payment } from '../model/payment.ts';
-import { createNameResolver } from '../net/bip353.ts';
-import { createTxtResolver } from '../net/dns-over-https.ts';
-import { createGuardedFetch } from '../net/guarded-fetch.ts';
-import { createLnurlClient } from '../net/lnurl.ts';
 import { measuredNodes } from '../nodes/measured.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import { measuredStore } from '../store/measured.ts';
 import type { Store } from '../store/ports.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import { VERSION } from '../version.ts';
-import { observationRules } from '../wallet/observe.ts';
-import { openStoreGuard, type StoreGuard } from '../wallet/store-guard.ts';
-import { walletMetrics } from '../wallet/wallet-metrics.ts';
-import { Wallets } from '../wallet/wallets.ts';
-import { startDispatcher } from '../webhooks/dispatcher.ts';
-import { deliveryDraft } from '../webhooks/draft.ts';
-import { deliverySigner } from '../webhooks/sign.ts';
+import { openStoreGuard } from '../wallet/store-guard.ts';
 import { careForData } from './data-care.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { health, isOpenToAll, watchBudgets } from './health.ts';
 import { listen } from './listener.ts';
-import { type Nodes, openNodes } from './open-nodes.ts';
+import { openNodes } from './open-nodes.ts';
+import {
+  lnurlServices,
+  openDispatcher,
+  openServices,
+  openWallets,
+  registerFigures,
+} from './parts.ts';
 import { takeOverSandboxClients } from './take-over-clients.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -251,103 +245,6 @@ function onStopSignal(stop: () => Promise<void>): void {
   const end = () => void stop().then(() => process.exit(0));
   process.once('SIGTERM', end);
   process.once('SIGINT', end);
-}
-
-function openDispatcher(
-  config: Config,
-  { store, log, metrics }: { store: Store; log: Log; metrics: Metrics },
-) {
-  if (config.webhookUrl === null) return { wake: () => undefined, stop: async () => undefined };
-  return startDispatcher({
-    outbox: store.outbox,
-    url: config.webhookUrl,
-    sign: deliverySigner(config.webhookSecret),
-    clock: systemClock,
-    random: Math.random,
-    log,
-    metrics,
-  });
-}
-
-function registerFigures(
-  metrics: Metrics,
-  { wallets, nodeKind }: { wallets: Wallets; nodeKind: string },
-): void {
-  walletMetrics(metrics, wallets, systemClock);
-  processMetrics(metrics, systemClock);
-  metrics.gauge(
-    {
-      name: 'wallet_sidecar_build_info',
-      help: 'Which version runs, and on which kind of node the default wallet is; always 1.',
-      labels: ['version', 'node'],
-    },
-    () => [{ labels: { version: VERSION, node: nodeKind }, value: 1 }],
-  );
-}
-
-function openWallets(
-  config: Config,
-  parts: {
-    store: Store;
-    guard: StoreGuard;
-    log: Log;
-    nodes: Nodes;
-    wake: () => void;
-    unproven: (payment: Payment) => void;
-  },
-): Wallets {
-  const { store, guard, log, nodes, wake, unproven } = parts;
-  const hasReceiver = config.webhookUrl !== null;
-  return new Wallets({
-    store,
-    log,
-    guard,
-    clock: systemClock,
-    elapsedMs,
-    random: Math.random,
-    rules: observationRules({
-      log,
-      strict: false,
-      unproven,
-      deliver: (payment, walletId) =>
-        hasReceiver ? deliveryDraft(payment, walletId, systemClock.now()) : null,
-    }),
-    onDelivery: wake,
-    connector: nodes.connector,
-    rootConnector: nodes.root,
-    rootSeed: config.rootSeed,
-    defaultCredentials: config.clientCredentials,
-    configured: nodes.configured,
-  });
-}
-
-function openServices(config: Config, sandbox: Sandbox | null): Parts['services'] {
-  const { allowPrivateNetwork, dohUrl } = config;
-  return {
-    // A web service on this machine is somebody's business only where the money is not real, or where told so.
-    lnurl: createLnurlClient(
-      createGuardedFetch({
-        allowPrivateNetwork,
-        allowLoopback: sandbox !== null,
-      }),
-    ),
-    resolveName: createNameResolver({
-      resolveTxt: createTxtResolver({ url: dohUrl }),
-      localZone: sandbox?.zone ?? (() => null),
-    }),
-  };
-}
-
-function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
-  return {
-    lightningAddress: controls.lightningAddress,
-    lnurlFirst: controls.lnurlFirst,
-    async lnurlSecond(name, query) {
-      const { answer, issued } = controls.lnurlSecond(name, query);
-      if (issued) await wallets.watchIssued(issued.userPk, issued.index);
-      return answer;
-    },
-  };
 }
 
 /** An eighth of the connections that this process can hold, so that no client can take those of all others. */

@@ -1,0 +1,125 @@
+import type { Config } from '../config/config.ts';
+import type { LnurlServices } from '../http/lnurl-services.ts';
+import type { Parts } from '../http/parts.ts';
+import { elapsedMs, systemClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { processMetrics } from '../lib/process-metrics.ts';
+import type { Payment } from '../model/payment.ts';
+import { createNameResolver } from '../net/bip353.ts';
+import { createTxtResolver } from '../net/dns-over-https.ts';
+import { createGuardedFetch } from '../net/guarded-fetch.ts';
+import { createLnurlClient } from '../net/lnurl.ts';
+import type { Sandbox } from '../nodes/sandbox/index.ts';
+import type { Store } from '../store/ports.ts';
+import { VERSION } from '../version.ts';
+import { observationRules } from '../wallet/observe.ts';
+import type { StoreGuard } from '../wallet/store-guard.ts';
+import { walletMetrics } from '../wallet/wallet-metrics.ts';
+import { Wallets } from '../wallet/wallets.ts';
+import { startDispatcher } from '../webhooks/dispatcher.ts';
+import { deliveryDraft } from '../webhooks/draft.ts';
+import { deliverySigner } from '../webhooks/sign.ts';
+import type { Nodes } from './open-nodes.ts';
+
+/** Starts delivering webhooks, where a receiver is configured. */
+export function openDispatcher(
+  config: Config,
+  { store, log, metrics }: { store: Store; log: Log; metrics: Metrics },
+) {
+  if (config.webhookUrl === null) return { wake: () => undefined, stop: async () => undefined };
+  return startDispatcher({
+    outbox: store.outbox,
+    url: config.webhookUrl,
+    sign: deliverySigner(config.webhookSecret),
+    clock: systemClock,
+    random: Math.random,
+    log,
+    metrics,
+  });
+}
+
+/** Registers what is shown of wallets, process and build. */
+export function registerFigures(
+  metrics: Metrics,
+  { wallets, nodeKind }: { wallets: Wallets; nodeKind: string },
+): void {
+  walletMetrics(metrics, wallets, systemClock);
+  processMetrics(metrics, systemClock);
+  metrics.gauge(
+    {
+      name: 'wallet_sidecar_build_info',
+      help: 'Which version runs, and on which kind of node the default wallet is; always 1.',
+      labels: ['version', 'node'],
+    },
+    () => [{ labels: { version: VERSION, node: nodeKind }, value: 1 }],
+  );
+}
+
+/** The wallets of this process, with the rules by which payments change. */
+export function openWallets(
+  config: Config,
+  parts: {
+    store: Store;
+    guard: StoreGuard;
+    log: Log;
+    nodes: Nodes;
+    wake: () => void;
+    unproven: (payment: Payment) => void;
+  },
+): Wallets {
+  const { store, guard, log, nodes, wake, unproven } = parts;
+  const hasReceiver = config.webhookUrl !== null;
+  return new Wallets({
+    store,
+    log,
+    guard,
+    clock: systemClock,
+    elapsedMs,
+    random: Math.random,
+    rules: observationRules({
+      log,
+      strict: false,
+      unproven,
+      deliver: (payment, walletId) =>
+        hasReceiver ? deliveryDraft(payment, walletId, systemClock.now()) : null,
+    }),
+    onDelivery: wake,
+    connector: nodes.connector,
+    rootConnector: nodes.root,
+    rootSeed: config.rootSeed,
+    defaultCredentials: config.clientCredentials,
+    configured: nodes.configured,
+  });
+}
+
+/** What payment strings lead to on the network. */
+export function openServices(config: Config, sandbox: Sandbox | null): Parts['services'] {
+  const { allowPrivateNetwork, dohUrl } = config;
+  return {
+    // A web service on this machine is somebody's business only where the money is not real, or where told so.
+    lnurl: createLnurlClient(
+      createGuardedFetch({
+        allowPrivateNetwork,
+        allowLoopback: sandbox !== null,
+      }),
+    ),
+    resolveName: createNameResolver({
+      resolveTxt: createTxtResolver({ url: dohUrl }),
+      localZone: sandbox?.zone ?? (() => null),
+    }),
+  };
+}
+
+/** The LNURL services of the sandbox, with their payments watched. */
+export function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
+  return {
+    lightningAddress: controls.lightningAddress,
+    lnurlFirst: controls.lnurlFirst,
+    async lnurlSecond(name, query) {
+      const { answer, issued } = controls.lnurlSecond(name, query);
+      if (issued) await wallets.watchIssued(issued.userPk, issued.index);
+      return answer;
+    },
+  };
+}

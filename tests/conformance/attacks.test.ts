@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ROUTES } from '../../src/http/routes/index.ts';
 import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
 import { type Body, type CallOptions, expectError, request, succeedingCalls } from './request.ts';
 
@@ -239,3 +240,50 @@ async function pendingPayment(hash: string): Promise<void> {
   }
   throw new Error('the payment never began');
 }
+
+describe('an Idempotency-Key', () => {
+  test('of another client is unused for every POST: its outcome is nobody else’s', async () => {
+    const key = 'a key that two clients use';
+    const other = await create({ scopes: ['full'] });
+    const mine = await call('POST', '/v2/node/create_invoice', {
+      body: { amount: '77' },
+      headers: { 'idempotency-key': key },
+    });
+    expect(mine.status).toBe(200);
+    const posts = ROUTES.filter(
+      ({ method, path, access }) =>
+        method === 'post' && path.startsWith('/v2/node/') && access !== 'owner',
+    );
+    expect(posts.length).toBeGreaterThan(12);
+    for (const { path } of posts) {
+      // The very body of the other's request, which a shared key would answer with the other's outcome or error 111.
+      const answer = await call('POST', path, {
+        body: { amount: '77' },
+        headers: { 'idempotency-key': key },
+        credentials: other.client_credentials,
+      });
+      const told = JSON.stringify(answer.body);
+      expect(`${path} ${told.includes(mine.body.payment_hash)}`).toBe(`${path} false`);
+      if (path !== '/v2/node/create_invoice') continue;
+      expect(answer.status).toBe(200);
+      expect(answer.body.payment_hash).not.toBe(mine.body.payment_hash);
+    }
+    const again = await call('POST', '/v2/node/create_invoice', {
+      body: { amount: '77' },
+      headers: { 'idempotency-key': key },
+    });
+    expect(again.body).toEqual(mine.body);
+  });
+});
+
+test('an address in upper case, as QR codes have it, is the same address for a repeat', async () => {
+  const wallet = (await post('/sandbox/wallets')).client_credentials as string;
+  const { address } = await post('/v2/node/get_next_unused_address', {}, wallet);
+  const client_payment_id = 'ab'.repeat(32);
+  const send = (to: string) =>
+    post('/v2/node/pay_onchain', { address: to, amount: '5000', client_payment_id });
+  const first = await send(address);
+  const second = await send((address as string).toUpperCase());
+  expect(second.index).toBe(first.index);
+  expect(second.txid).toBe(first.txid);
+});

@@ -64,9 +64,12 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   process.umask(0o077);
   const given = configOf(mode, flags);
   const undo: (() => void)[] = [];
+  const stopping = new AbortController();
   try {
-    await start(mode, given, undo);
+    await start(mode, given, { undo, stopping });
   } catch (error) {
+    // Told to stop while it started: the stop ends the process, and what it closed is no failure of the start.
+    if (stopping.signal.aborted) return;
     for (const step of undo.toReversed()) step();
     const cause = error instanceof ApiError ? error.cause : error;
     if (given.dataDir === ':memory:' || !isFileFailure(cause)) throw error;
@@ -74,8 +77,12 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   }
 }
 
-/** `undo` gets what must be done where a later step fails. */
-async function start(mode: 'serve' | 'dev', given: Config, undo: (() => void)[]): Promise<void> {
+/** `undo` gets what must be done where a later step fails; `stopping` is aborted when the process is told to stop. */
+async function start(
+  mode: 'serve' | 'dev',
+  given: Config,
+  { undo, stopping }: { readonly undo: (() => void)[]; readonly stopping: AbortController },
+): Promise<void> {
   const log = openLog({
     level: given.logLevel,
     format: given.logFormat,
@@ -91,7 +98,6 @@ async function start(mode: 'serve' | 'dev', given: Config, undo: (() => void)[])
   if (owned) undo.push(owned.release);
   const config = mode === 'dev' ? withDevWallet(given) : given;
   requireSafeExposure(config, { onRealNode: isOnRealNode(config) });
-  const stopping = new AbortController();
   const metrics = openMetrics();
   const marker = openMarker(config);
   if (marker.warning !== null) log.warn(marker.warning);

@@ -122,3 +122,17 @@ test(
   },
   SLOW_MS,
 );
+
+test(
+  'told to stop while it starts, it ends in good order',
+  async () => {
+    for (let round = 0; round < 5; round++) {
+      const { child } = await started(['dev']);
+      child.kill('SIGTERM');
+      expect(await child.exited).toBe(0);
+      rmSync(dataDir, { recursive: true, force: true });
+      rmSync(`${dataDir}.marker`, { force: true });
+    }
+  },
+  SLOW_MS,
+);

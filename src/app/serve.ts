@@ -190,7 +190,7 @@ async function start(
   await wallets.resume();
   if (isOpenToAll(config)) {
     log.warn(
-      `Every program and user of this machine that reaches ${baseUrl} is the owner of the wallet: start with --require-auth to ask for credentials.`,
+      `Every program and user of this machine that reaches ${baseUrl} has the default wallet, as its owner or with the default credentials: start with --require-auth to ask for credentials.`,
     );
   }
   log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });

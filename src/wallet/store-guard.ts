@@ -101,7 +101,7 @@ function problemOf(storeId: string, count: number, mark: StoreMark | null): stri
     return `The marker file of the database is missing, so it may be an older copy that does not know everything that was spent. ${next}`;
   }
   if (mark.storeId !== storeId) {
-    return `The database is not the one that was used here before: that one was lost or replaced. ${next}`;
+    return `The database is not the one that was used here before: that one was lost or replaced. Clients of that one are unknown here: create them again, and end their tokens at the node with "wallet-sidecar clients prune". ${next}`;
   }
   if (mark.count > count) {
     return `The database was restored from an older copy, so it does not know everything that was spent. ${next}`;

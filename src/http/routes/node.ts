@@ -54,7 +54,7 @@ export const nodeRoutes = [
     errors: ['unreachable', 'unreadable'],
     example: {
       response: {
-        version: '0.1.0-sandbox',
+        version: '0.2.0-sandbox',
         measurement: 'ab'.repeat(32),
         user_pk: 'cd'.repeat(32),
         node_pk: `02${'ef'.repeat(32)}`,

@@ -99,7 +99,11 @@ export function openPoster(url: string, ca?: string): Poster {
 
 function followPhase(socket: Socket, enter: (phase: PostPhase) => void): void {
   const encrypted = socket instanceof TLSSocket;
-  if (!socket.connecting) enter('waiting');
+  if (!socket.connecting) {
+    // A connection that is used again: it would keep a listener of every post.
+    enter('waiting');
+    return;
+  }
   socket.once('connect', () => enter(encrypted ? 'handshake' : 'waiting'));
   if (encrypted) socket.once('secureConnect', () => enter('waiting'));
 }

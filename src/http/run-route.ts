@@ -47,7 +47,12 @@ export function runRoute(route: Route, runner: Runner): RunRoute {
     const input = { body, query };
     if (key === null || session === undefined) {
       const request = new HandledRequest(runner, route, context, session);
-      return answerOf(request, await ended(request, route.handler(request, input)));
+      try {
+        return answerOf(request, await route.handler(request, input));
+      } catch (error) {
+        request.ended();
+        throw error;
+      }
     }
     return respond(await runOnce(route, runner, { context, session, key, input }));
   };
@@ -58,15 +63,6 @@ function answerOf(request: HandledRequest, result: unknown): Response {
   if (result instanceof Response) return result;
   request.ended();
   return respond(outcomeOf(result));
-}
-
-async function ended<T>(request: HandledRequest, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    request.ended();
-    throw error;
-  }
 }
 
 interface KeyedRequest {

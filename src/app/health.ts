@@ -19,16 +19,18 @@ interface HealthOptions {
 /** `ok`, or sentences that say what is missing (decisions section 1). Waits for nothing. */
 export function health(options: HealthOptions): string {
   const { config, nodes, guard, data, unproven, hasBudgets } = options;
-  const sentences = [
-    ...config.warnings,
-    ...data.problems(),
-    ...nodes.problems(),
-    ...[guard.problem()].filter((problem) => problem !== null),
-    ...(unproven.size > 0 ? [unprovenWords(unproven)] : []),
-    ...(hasBudgets() && isOpenToAll(config) ? [OPEN_WITH_BUDGETS] : []),
-    ...(nodes.root.reachable() ? [] : ['The wallet node did not answer when last asked.']),
-    ...(hasDefaultWallet(config) ? [] : [NO_CREDENTIALS]),
-  ];
+  const sentences: string[] = [];
+  const add = (sentence: string | null) => {
+    if (sentence !== null) sentences.push(sentence);
+  };
+  config.warnings.forEach(add);
+  data.problems().forEach(add);
+  nodes.problems().forEach(add);
+  add(guard.problem());
+  if (unproven.size > 0) add(unprovenWords(unproven));
+  if (hasBudgets() && isOpenToAll(config)) add(OPEN_WITH_BUDGETS);
+  if (!nodes.root.reachable()) add('The wallet node did not answer when last asked.');
+  if (!hasDefaultWallet(config)) add(NO_CREDENTIALS);
   return sentences.length === 0 ? 'ok' : sentences.join(' ');
 }
 

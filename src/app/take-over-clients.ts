@@ -22,7 +22,6 @@ export async function takeOverSandboxClients(store: Store, sandbox: Sandbox): Pr
         },
       ],
       budgets: [],
-      forgetOutcomesOf: [],
     }));
   }
   sandbox.forgetLegacyClients();

@@ -262,12 +262,13 @@ export interface WatchStore {
 
 /** What {@link ClientStore.change} writes, all in one transaction. */
 export interface ClientChanges {
-  /** Records to write, new ones included. */
+  /**
+   * Records to write, new ones included. With a client that is revoked the outcomes go that were kept for it: those it
+   * was the caller of, and those that hold its credentials.
+   */
   readonly records: readonly ClientRecord[];
   /** Budgets to set, or to remove (null). */
   readonly budgets: readonly { readonly clientPk: string; readonly budget: Budget | null }[];
-  /** Clients whose kept outcomes go: those they were the callers of, and those that hold their credentials. */
-  readonly forgetOutcomesOf: readonly string[];
 }
 
 /** Clients of all wallets: who may call, with what grant, by which token of the node. */

@@ -24,7 +24,7 @@ export function narrowedFamily(
   next: ClientRecord,
   current: ClientRecord,
   nowMs: number,
-): { records: ClientRecord[]; forgetOutcomesOf: string[] } {
+): ClientRecord[] {
   const own = withinBounds(current, boundsOf({ ...next, budgetState: 'none' }));
   // A budget is lifted only when the new grant is in force.
   const budgetState = next.budgetState === 'lifted' ? current.budgetState : next.budgetState;
@@ -38,9 +38,7 @@ export function narrowedFamily(
       permissionsOf(within).length === 0 ? revoked(within, nowMs) : within,
     );
   }
-  const changed = [...family.values()];
-  const ended = changed.filter((one) => one.revokedAtMs !== null);
-  return { records: changed, forgetOutcomesOf: ended.map((one) => one.clientPk) };
+  return [...family.values()];
 }
 
 /**

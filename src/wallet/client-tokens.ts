@@ -82,7 +82,6 @@ export async function endTokens(session: Session): Promise<void> {
         endedTokenIds: record.endedTokenIds.filter((id) => !ended.has(id)),
       })),
     budgets: [],
-    forgetOutcomesOf: [],
   }));
 }
 
@@ -104,7 +103,6 @@ export function replaceExposedToken(session: Session, clientPk: string): Promise
         .filter((one) => one.clientPk === clientPk && one.token?.id === old.id)
         .map((one) => ({ ...one, token })),
       budgets: [],
-      forgetOutcomesOf: [],
     }));
     return requireToken(records[0]);
   });

@@ -115,7 +115,6 @@ export function createClient(
       return {
         records: [record],
         budgets: request.budget ? [{ clientPk, budget: request.budget }] : [],
-        forgetOutcomesOf: [],
       };
     });
     await session.guard.keepUp();
@@ -161,7 +160,7 @@ export function updateClient(
     const { records: narrow } = await store.clients.change(userPk, (records) => {
       const current = requireGranted(records);
       return {
-        ...narrowedFamily(records, current.after, current.before, nowMs),
+        records: narrowedFamily(records, current.after, current.before, nowMs),
         budgets: update.budget ? [{ clientPk, budget: update.budget }] : [],
       };
     });
@@ -171,7 +170,6 @@ export function updateClient(
     const { records: final } = await store.clients.change(userPk, (records) => ({
       records: widened.map((record) => withToken(record, tokens, records)),
       budgets: update.budget === null ? [{ clientPk, budget: null }] : [],
-      forgetOutcomesOf: [],
     }));
     session.liveClients.changed(final);
     await session.guard.keepUp();
@@ -208,12 +206,8 @@ export function revokeClient(
     await names.kept('revocation', () => 'yes');
     const { records } = await session.store.clients.change(session.userPk, (all) => {
       const target = requireTarget(all);
-      const ended = [target, ...descendantsOf(all, clientPk)].map((one) => revoked(one, nowMs));
-      return {
-        records: ended,
-        budgets: [],
-        forgetOutcomesOf: ended.map((one) => one.clientPk),
-      };
+      const family = [target, ...descendantsOf(all, clientPk)];
+      return { records: family.map((one) => revoked(one, nowMs)), budgets: [] };
     });
     session.liveClients.changed(records);
     await session.guard.keepUp();

@@ -303,7 +303,6 @@ describe('an outcome that holds a secret', () => {
     await store.clients.change(WALLET, () => ({
       records: [clientRecord({ revokedAtMs: 5 })],
       budgets: [],
-      forgetOutcomesOf: [CLIENT],
     }));
     expect(await kept()).toBe('gone');
     await expect(run(unasked, created)).rejects.toEqual(kindOf('refused'));

@@ -148,7 +148,6 @@ test('a rule is told of a budget whose row is missing', async () => {
   await store.clients.change(WALLET, () => ({
     records: [clientRecord({ budgetState: 'set' })],
     budgets: [],
-    forgetOutcomesOf: [],
   }));
   expect(await store.budgets.get(WALLET, CLIENT, 1)).toEqual({
     budgetState: 'set',

@@ -13,7 +13,6 @@ beforeEach(() => {
 const changes = (change: Partial<ClientChanges>): ClientChanges => ({
   records: [],
   budgets: [],
-  forgetOutcomesOf: [],
   ...change,
 });
 const change = (wanted: Partial<ClientChanges>, walletId = WALLET) =>

@@ -19,9 +19,8 @@ const finish = (of = scope(), subject: string | null = null) =>
   store.idempotency.finish(of, { httpStatus: 200, body: '{"a":1}', subject });
 const forget = (clientPk: string) =>
   store.clients.change(WALLET, () => ({
-    records: [],
+    records: [clientRecord({ clientPk, revokedAtMs: 5 })],
     budgets: [],
-    forgetOutcomesOf: [clientPk],
   }));
 
 test('a key is new, running, done or in conflict', async () => {
@@ -96,7 +95,6 @@ test('an outcome that arrives after its client was revoked is not kept', async (
   await store.clients.change(WALLET, () => ({
     records: [clientRecord({ revokedAtMs: 5 })],
     budgets: [],
-    forgetOutcomesOf: [CLIENT],
   }));
   await finish(scope(), CLIENT);
   expect(await begin()).toEqual({ state: 'gone' });

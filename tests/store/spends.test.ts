@@ -67,7 +67,6 @@ for (const journaled of [true, false]) {
       budgets: [
         { clientPk: CLIENT, budget: { amountMsat: 9000n, period: 'day', maxPaymentMsat: null } },
       ],
-      forgetOutcomesOf: [],
     }));
     await begin({ journaled, reservation: { clientPk: CLIENT, amountMsat: 2000n, nowMs: 1 } });
     const unproven = sampleDone(1, { preimage: '00'.repeat(32) });

@@ -79,6 +79,5 @@ export function setBudget(store: Store, budget: Budget | null, clientPk = CLIENT
   return store.clients.change(WALLET, () => ({
     records: [clientRecord({ clientPk, budgetState })],
     budgets: [{ clientPk, budget }],
-    forgetOutcomesOf: [],
   }));
 }

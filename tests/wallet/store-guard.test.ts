@@ -147,7 +147,6 @@ describe('a restored older copy', () => {
       await started.store.clients.change(WALLET, () => ({
         records: [clientRecord({ revokedAtMs: 5 })],
         budgets: [],
-        forgetOutcomesOf: [],
       }));
       await started.guard.keepUp();
     });
@@ -164,7 +163,6 @@ describe('a restored older copy', () => {
         await store.clients.change(WALLET, () => ({
           records: [clientRecord({ budgetState: 'set', label })],
           budgets: [],
-          forgetOutcomesOf: [],
         }));
         await guard.keepUp();
       }

@@ -86,11 +86,13 @@ export function sqliteClients(
     change: (walletId, decide) =>
       queue.write(() => {
         const changes = decide(listAll(walletId));
-        const { records, budgets: wanted, forgetOutcomesOf } = changes;
-        for (const record of records) write(walletId, record);
+        const { records, budgets: wanted } = changes;
+        for (const record of records) {
+          write(walletId, record);
+          if (record.revokedAtMs !== null) outcomes.forget(walletId, record.clientPk);
+        }
         for (const { clientPk, budget } of wanted) budgets.set(walletId, clientPk, budget);
-        for (const clientPk of forgetOutcomesOf) outcomes.forget(walletId, clientPk);
-        if (records.length + wanted.length + forgetOutcomesOf.length > 0) counter.advance();
+        if (records.length + wanted.length > 0) counter.advance();
         return changes;
       }),
     anyBudget: async (nowMs) => withBudget.get(nowMs)?.found === 1,

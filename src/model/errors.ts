@@ -129,6 +129,16 @@ export function isApiError(error: unknown, ...kinds: readonly ErrorName[]): erro
   return error instanceof ApiError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
+/** The error itself where it is an {@link ApiError}, else error 6 for what nobody thought of, with it as the cause. */
+export function internalUnlessApi(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError(
+    'internal',
+    'Internal error: the log says more under the x-request-id of this answer.',
+    { cause: error },
+  );
+}
+
 /** Error 7 for one field: `data.issues` names it (decisions section 2). */
 export function rejected(path: string, message: string): ApiError {
   return new ApiError('rejected', path === '' ? message : `${path}: ${message}`, {

@@ -25,7 +25,7 @@ export interface LnurlClient {
   ): Promise<{ invoice: string; sentComment: string | null }>;
   /** Hands over an invoice to be paid. Only a refusal says that the service will not pay it. */
   submitWithdraw(
-    request: LnurlWithdrawRequest,
+    request: Pick<LnurlWithdrawRequest, 'callback' | 'k1'>,
     invoice: string,
     options?: CallOptions,
   ): Promise<void>;

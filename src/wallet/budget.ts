@@ -2,6 +2,9 @@ import { formatAmountMsat } from '../model/amount.ts';
 import { ApiError } from '../model/errors.ts';
 import type { BudgetStanding } from '../store/ports.ts';
 
+/** How far a fee on chain may rise between its estimate and the transaction, for clients with a budget. */
+export const FEE_HEADROOM = 2n;
+
 /**
  * Whether a client may reserve an amount with its fees (decisions section 7). A budget fails closed: a client that has
  * one and whose row is missing spends nothing. Throws `overBudget`.

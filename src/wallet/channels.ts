@@ -1,11 +1,8 @@
 import { hex } from '@scure/base';
 import { isApiError } from '../model/errors.ts';
-import { requireWithinBudget } from './budget.ts';
+import { FEE_HEADROOM, requireWithinBudget } from './budget.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
-
-/** How far a fee may rise between its bound and the transaction. */
-const FEE_HEADROOM = 2n;
 
 /**
  * Opens a channel, once for its user channel id. Its on-chain fee counts towards a client's budget and is bounded

@@ -196,9 +196,7 @@ export class Wallets {
       const { client, secret } = credentials.client;
       const record = await this.#options.store.clients.find(client);
       if (record && isSecretOf(record, secret)) {
-        if (!isActive(record, this.#options.clock.now()) && record.revokedAtMs !== null) {
-          throw endedCredentials();
-        }
+        if (record.revokedAtMs !== null) throw endedCredentials();
         return () => this.#openClient(record, secret);
       }
     }
@@ -209,12 +207,12 @@ export class Wallets {
 
   /** The entry of the configuration with the same token, and the same node where both name it. */
   #configured(given: NodeCredentials): NodeCredentials | null {
-    const same = this.#options.configured.filter(
+    const same = this.#options.configured.find(
       (entry) =>
         isSame(entry.token, given.token) &&
         (entry.nodePk === null || given.nodePk === null || entry.nodePk === given.nodePk),
     );
-    return same[0] ?? null;
+    return same ?? null;
   }
 
   #openConfigured(entry: NodeCredentials): Promise<Session> {

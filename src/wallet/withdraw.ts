@@ -58,7 +58,7 @@ export async function withdrawLnurl(
   const handedOverBefore = names.earlier('handed over') !== null;
   await names.kept('handed over', () => 'yes', payment.index);
   try {
-    await services.lnurl.submitWithdraw({ ...terms, ...ANY_LIMITS }, invoice, { signal });
+    await services.lnurl.submitWithdraw(terms, invoice, { signal });
   } catch (error) {
     // Only an ERROR to the first request says that the service will not pay, or that it was never asked.
     const isOver = isServiceRefusal(error) || isServiceNotAsked(error);
@@ -74,16 +74,11 @@ export async function withdrawLnurl(
 
 /** What is kept of a service's terms, as JSON. */
 interface WithdrawalTerms {
-  readonly tag: 'withdrawRequest';
   readonly callback: string;
   readonly k1: string;
   readonly amountMsat: string;
   readonly description: string | null;
-  readonly defaultDescription: string | null;
 }
-
-/** The limits were held when the terms were read. */
-const ANY_LIMITS = { minWithdrawableMsat: 0n, maxWithdrawableMsat: 0n };
 
 async function termsOf(
   request: WithdrawalRequest,
@@ -96,14 +91,11 @@ async function termsOf(
   }
   const amountMsat = request.amountMsat ?? found.maxWithdrawableMsat;
   requireWithin(found, amountMsat);
-  const { tag, callback, k1, defaultDescription } = found;
   return {
-    tag,
-    callback,
-    k1,
-    defaultDescription,
+    callback: found.callback,
+    k1: found.k1,
     amountMsat: amountMsat.toString(),
-    description: request.description ?? defaultDescription,
+    description: request.description ?? found.defaultDescription,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Log } from '../../lib/log.ts';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, internalUnlessApi } from '../../model/errors.ts';
 import type { AppEnv } from '../env.ts';
 
 /** Seconds that a client turned away for capacity should wait. */
@@ -37,15 +37,8 @@ export function errorResponse(
 }
 
 function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
   if (error instanceof HTTPException && error.status < 500) {
     return new ApiError('rejected', error.message, { httpStatus: error.status, cause: error });
   }
-  return new ApiError(
-    'internal',
-    'Internal error: the log says more under the x-request-id of this answer.',
-    {
-      cause: error,
-    },
-  );
+  return internalUnlessApi(error);
 }

@@ -6,11 +6,9 @@ import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { Payment, Priority } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
+import { FEE_HEADROOM } from '../budget.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { broadcastOf, type SendContext, type SendPlan, send } from './send.ts';
-
-/** How far the fee may rise between the estimate and the transaction, for clients with a budget. */
-const FEE_HEADROOM = 2n;
 
 /** A request to send on chain. */
 export interface OnchainPaymentRequest {

@@ -1,5 +1,5 @@
 import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, internalUnlessApi } from '../../model/errors.ts';
 import { blankPayment, isFinal, type Payment, type Rail } from '../../model/payment.ts';
 import { type PaymentId, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
@@ -212,7 +212,7 @@ async function startSafely(
     return await plan.start(identity, signed);
   } catch (error) {
     // A connector reports; what it throws instead proves nothing.
-    return { state: 'unknown', error: asApiError(error) };
+    return { state: 'unknown', error: internalUnlessApi(error) };
   }
 }
 
@@ -240,7 +240,7 @@ async function startedPayment(
   } catch (error) {
     // The node has said it and this program has not kept it: it is asked again.
     session.resolver.mind(index);
-    throw asApiError(error).with({ sent: 'unknown', index });
+    throw internalUnlessApi(error).with({ sent: 'unknown', index });
   }
 }
 
@@ -283,16 +283,6 @@ async function beforeSending<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw asApiError(error).with({ sent: 'no' });
+    throw internalUnlessApi(error).with({ sent: 'no' });
   }
-}
-
-/** What nobody thought of says all the same what was sent. */
-function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  return new ApiError(
-    'internal',
-    'Internal error: the log says more under the x-request-id of this answer.',
-    { cause: error },
-  );
 }

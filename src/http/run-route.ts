@@ -126,6 +126,7 @@ class HandledRequest implements RequestContext {
   readonly #waits: CallersShare;
   #signal: AbortSignal | null = null;
   #release: () => void = () => undefined;
+  #stopGrant: () => void = () => undefined;
 
   constructor(
     { parts, stopping, waits }: Runner,
@@ -153,9 +154,11 @@ class HandledRequest implements RequestContext {
     this.#context.env?.timeout?.(request, 0);
     // With a key, the outcome is kept for a repeat even when the client has gone away.
     const gone = this.idempotencyKey === null ? [request.signal] : [];
-    const granted = session
-      ? [grantSignal(session, () => requireAccess(session, this.#route.access))]
-      : [];
+    const grant = session
+      ? grantSignal(session, () => requireAccess(session, this.#route.access))
+      : null;
+    this.#stopGrant = grant?.stop ?? this.#stopGrant;
+    const granted = grant ? [grant.signal] : [];
     this.#signal = AbortSignal.any([...gone, ...granted, this.#stopping]);
     return this.#signal;
   }
@@ -170,6 +173,7 @@ class HandledRequest implements RequestContext {
 
   ended(): void {
     this.#release();
+    this.#stopGrant();
   }
 
   closeUnread(): void {

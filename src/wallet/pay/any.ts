@@ -47,7 +47,22 @@ export async function payAny(
   requirePermission(session, permission);
   // From here on this very permission counts, not any of those that the endpoint takes.
   const granted = grantSignal(session, () => requirePermission(session, permission));
-  const context = { ...given, signal: AbortSignal.any([given.signal, granted]) };
+  try {
+    const context = { ...given, signal: AbortSignal.any([given.signal, granted.signal]) };
+    return await payBy(method, context, request, services, fees);
+  } finally {
+    granted.stop();
+  }
+}
+
+function payBy(
+  method: ChosenMethod,
+  context: SendContext,
+  request: AnyPaymentRequest,
+  services: PaymentServices,
+  fees: FeePolicy,
+): Promise<Payment> {
+  const { session } = context;
   const payment = { ...request, amountMsat: agreedAmountMsat(method, request.amountMsat) };
   switch (method.kind) {
     case 'offer': {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { hasDefaultWallet } from '../config/exposure.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Wallets } from '../wallet/wallets.ts';
@@ -11,7 +12,7 @@ const FUNDS_MSAT = 1_000_000_000n;
 
 /** The configuration with a wallet of its own for trials, whose seed is kept in the data directory. */
 export function withDevWallet(config: Config): Config {
-  if (config.rootSeed !== null || config.clientCredentials !== null) return config;
+  if (hasDefaultWallet(config)) return config;
   return { ...config, rootSeed: devSeed(config.dataDir) };
 }
 

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { hasDefaultWallet, isOpenToAll } from '../config/exposure.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Store } from '../store/ports.ts';
 import type { StoreGuard } from '../wallet/store-guard.ts';
@@ -34,11 +35,6 @@ export function health(options: HealthOptions): string {
   return sentences.length === 0 ? 'ok' : sentences.join(' ');
 }
 
-/** Whether requests without a header reach the default wallet. */
-export function isOpenToAll(config: Config): boolean {
-  return hasDefaultWallet(config) && !config.requireAuth;
-}
-
 /** Tells, without asking the store each time, whether any client has a budget. */
 export async function watchBudgets(store: Store): Promise<{ store: Store; any: () => boolean }> {
   let any = await store.clients.anyBudget(systemClock.now());
@@ -54,10 +50,6 @@ const NO_CREDENTIALS =
   'No default credentials: every request needs the Authorization header, or start with --root-seed-path or --client-credentials-path.';
 const OPEN_WITH_BUDGETS =
   'Clients have budgets, but every program that reaches the port without a header is the owner: start with --require-auth.';
-
-function hasDefaultWallet({ rootSeed, clientCredentials }: Config): boolean {
-  return rootSeed !== null || clientCredentials !== null;
-}
 
 function unprovenWords(unproven: ReadonlySet<string>): string {
   const [first] = unproven;

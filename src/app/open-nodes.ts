@@ -85,7 +85,8 @@ export function openNodes(options: NodesOptions): Nodes {
   };
 }
 
-function defaultKind({ node, clientCredentials }: Config): NodeKind {
+/** The kind of node that the default wallet is on. */
+export function defaultKind({ node, clientCredentials }: Config): NodeKind {
   if (node !== null) return 'lnd';
   const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
   return credentials?.node?.kind ?? 'sandbox';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../config/config.ts';
-import { requireSafeExposure } from '../config/exposure.ts';
+import { isOpenToAll, requireSafeExposure } from '../config/exposure.ts';
 import { localUrl } from '../config/network.ts';
 import { ConfigError, type Flags } from '../config/sources.ts';
 import { createApp } from '../http/app.ts';
@@ -20,7 +20,6 @@ import { listenFailed } from '../lib/listen-problem.ts';
 import { type Log, openLog } from '../lib/log.ts';
 import { openMarker } from '../lib/marker-file.ts';
 import { openMetrics } from '../lib/metrics.ts';
-import { decodeCredentials } from '../model/credentials.ts';
 import { ApiError } from '../model/errors.ts';
 import { measuredNodes } from '../nodes/measured.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
@@ -31,9 +30,9 @@ import { VERSION } from '../version.ts';
 import { openStoreGuard } from '../wallet/store-guard.ts';
 import { careForData } from './data-care.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
-import { health, isOpenToAll, watchBudgets } from './health.ts';
+import { health, watchBudgets } from './health.ts';
 import { listen } from './listener.ts';
-import { openNodes } from './open-nodes.ts';
+import { defaultKind, openNodes } from './open-nodes.ts';
 import {
   lnurlServices,
   openDispatcher,
@@ -97,7 +96,7 @@ async function start(
   const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
   if (owned) undo.push(owned.release);
   const config = mode === 'dev' ? withDevWallet(given) : given;
-  requireSafeExposure(config, { onRealNode: isOnRealNode(config) });
+  requireSafeExposure(config, { onRealNode: defaultKind(config) !== 'sandbox' });
   const metrics = openMetrics();
   const marker = openMarker(config);
   if (marker.warning !== null) log.warn(marker.warning);
@@ -207,12 +206,6 @@ function configOf(mode: 'serve' | 'dev', flags: Flags): Config {
     throw new ConfigError('dev runs on the sandbox: leave --node-url out, or use serve.');
   }
   return config;
-}
-
-/** Whether the default wallet is on another node than the sandbox. */
-function isOnRealNode({ node, clientCredentials }: Config): boolean {
-  const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
-  return node !== null || (credentials !== null && credentials.node !== null);
 }
 
 function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {

@@ -3,14 +3,23 @@ import { isLoopbackHost } from './network.ts';
 import { OPTIONS } from './options.ts';
 import { ConfigError } from './sources.ts';
 
+/** Whether there is a wallet for requests without an Authorization header. */
+export function hasDefaultWallet({ rootSeed, clientCredentials }: Config): boolean {
+  return rootSeed !== null || clientCredentials !== null;
+}
+
+/** Whether requests without an Authorization header reach the default wallet. */
+export function isOpenToAll(config: Config): boolean {
+  return hasDefaultWallet(config) && !config.requireAuth;
+}
+
 /**
  * Refuses a configuration under which requests from elsewhere would use the default wallet without an Authorization
  * header (decisions section 8). `onRealNode` says that the default wallet is not on the sandbox. Throws
  * {@link ConfigError}, naming the setting and the remedy.
  */
 export function requireSafeExposure(config: Config, { onRealNode }: { onRealNode: boolean }): void {
-  const hasDefault = config.rootSeed !== null || config.clientCredentials !== null;
-  if (config.requireAuth || !hasDefault) return;
+  if (!isOpenToAll(config)) return;
   const named: readonly (readonly [string, string])[] = [
     [OPTIONS.listenAddr.flag, config.listen.host],
     ...(config.sidecarUrl === null

@@ -139,6 +139,15 @@ export function internalUnlessApi(error: unknown): ApiError {
   );
 }
 
+/** Error 104, without telling why. */
+export function endedCredentials(cause?: unknown): ApiError {
+  return new ApiError(
+    'unauthenticated',
+    'These credentials are unknown, expired or revoked: ask the wallet owner for new ones.',
+    { cause },
+  );
+}
+
 /** Error 7 for one field: `data.issues` names it (decisions section 2). */
 export function rejected(path: string, message: string): ApiError {
   return new ApiError('rejected', path === '' ? message : `${path}: ${message}`, {

@@ -1,8 +1,7 @@
 import type { ClientRecord, Grant } from '../model/client.ts';
-import { isApiError, refused } from '../model/errors.ts';
+import { endedCredentials, isApiError, refused } from '../model/errors.ts';
 import { permissionsOf, sameReach } from './client-policy.ts';
 import type { EffectNames } from './effect-names.ts';
-import { endedCredentials } from './live-clients.ts';
 import { nodeGroup, type Session } from './session.ts';
 
 /** A token of the node as a client's record keeps it. */

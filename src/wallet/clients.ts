@@ -12,7 +12,7 @@ import {
   MAX_ACTIVE_CLIENTS,
 } from '../model/client.ts';
 import { encodeClientCredentials } from '../model/credentials.ts';
-import { ApiError, refused, rejected } from '../model/errors.ts';
+import { ApiError, endedCredentials, refused, rejected } from '../model/errors.ts';
 import { PERMISSIONS, type Permission } from '../model/permissions.ts';
 import { type ClientUpdate, merged, narrowedFamily, revoked, withToken } from './client-family.ts';
 import {
@@ -26,7 +26,6 @@ import {
 } from './client-policy.ts';
 import { endTokens, issueToken, renewedTokens } from './client-tokens.ts';
 import type { EffectNames } from './effect-names.ts';
-import { endedCredentials } from './live-clients.ts';
 import { lacking, nodeGroup, type Session } from './session.ts';
 
 /** A client to create. */

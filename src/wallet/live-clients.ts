@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { type ClientRecord, isActive } from '../model/client.ts';
-import { ApiError } from '../model/errors.ts';
+import { endedCredentials } from '../model/errors.ts';
 
 /** A client as it stands now, shared by all its sessions. */
 export interface LiveClient {
@@ -114,12 +114,4 @@ class Live implements LiveClient {
   end(): void {
     this.#ended.abort(endedCredentials());
   }
-}
-
-/** Error 104, without telling why. */
-export function endedCredentials(): ApiError {
-  return new ApiError(
-    'unauthenticated',
-    'These credentials are unknown, expired or revoked: ask the wallet owner for new ones.',
-  );
 }

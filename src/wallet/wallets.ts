@@ -1,18 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { peek } from 'bun';
+import { isSameSecret } from '../lib/same-secret.ts';
 import { type ClientRecord, isActive } from '../model/client.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
-import { ApiError, isApiError } from '../model/errors.ts';
+import { ApiError, endedCredentials, isApiError } from '../model/errors.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { NodeConnector, WalletNode } from '../nodes/node.ts';
 import { replaceExposedToken } from './client-tokens.ts';
 import type { FeedStanding, Follower } from './feed.ts';
-import {
-  endedCredentials,
-  type LiveClient,
-  type LiveClients,
-  liveClients,
-} from './live-clients.ts';
+import { type LiveClient, type LiveClients, liveClients } from './live-clients.ts';
 import { OpenWallets, type OpenWalletsOptions } from './open-wallets.ts';
 import { clientSeal, configuredSeal, rootSeal } from './seal-keys.ts';
 import type { Session } from './session.ts';
@@ -209,7 +205,7 @@ export class Wallets {
   #configured(given: NodeCredentials): NodeCredentials | null {
     const same = this.#options.configured.find(
       (entry) =>
-        isSame(entry.token, given.token) &&
+        isSameSecret(entry.token, given.token) &&
         (entry.nodePk === null || given.nodePk === null || entry.nodePk === given.nodePk),
     );
     return same ?? null;
@@ -357,9 +353,4 @@ function isSecretOf({ secretHash }: ClientRecord, secret: string): boolean {
   const ofText = createHash('sha256').update(secret).digest();
   const [a, b] = [timingSafeEqual(ofBytes, kept), timingSafeEqual(ofText, kept)];
   return a || b;
-}
-
-function isSame(a: string, b: string): boolean {
-  const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest());
-  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
 }

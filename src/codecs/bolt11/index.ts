@@ -1,3 +1,8 @@
 export { decodeBolt11 } from './decode.ts';
 export { type Bolt11Fields, encodeBolt11 } from './encode.ts';
-export { type Bolt11Invoice, type RouteHint, timestampOf } from './invoice.ts';
+export {
+  type Bolt11Invoice,
+  DEFAULT_MIN_FINAL_CLTV,
+  type RouteHint,
+  timestampOf,
+} from './invoice.ts';

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { isSameSecret } from '../../lib/same-secret.ts';
 import { ApiError } from '../../model/errors.ts';
 import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
 import { allows, lacking, requireOwner, type Session } from '../../wallet/session.ts';
@@ -107,7 +107,5 @@ function requireEverything(session: Session): void {
 }
 
 function isCookie(token: string, cookie: string | null): boolean {
-  if (cookie === null || !/^[0-9a-f]{64}$/.test(token)) return false;
-  const [given, kept] = [token, cookie].map((text) => createHash('sha256').update(text).digest());
-  return given !== undefined && kept !== undefined && timingSafeEqual(given, kept);
+  return cookie !== null && /^[0-9a-f]{64}$/.test(token) && isSameSecret(token, cookie);
 }

@@ -1,4 +1,4 @@
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError, endedCredentials, refused } from '../../model/errors.ts';
 import { foreignText } from '../../net/foreign-text.ts';
 
 /** LND's words are shown and logged up to here. */
@@ -124,13 +124,7 @@ export function refusalError(
 ): ApiError {
   const { text, httpStatus, grpcCode } = refusal;
   const options = { cause: refusal, outcomeUnknown };
-  if (rejected) {
-    return new ApiError(
-      'unauthenticated',
-      'These credentials are unknown, expired or revoked: ask the wallet owner for new ones.',
-      { cause: refusal },
-    );
-  }
+  if (rejected) return endedCredentials(refusal);
   if (text === PERMISSION_DENIED) {
     return new ApiError(
       'forbidden',

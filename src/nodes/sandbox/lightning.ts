@@ -1,4 +1,4 @@
-import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { DEFAULT_MIN_FINAL_CLTV, decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import { blankPayment, type Payment } from '../../model/payment.ts';
@@ -146,11 +146,8 @@ const FULL_DISK_PAUSE_MS = 1_000;
 
 const FEE_TOO_HIGH = 'the routing fee exceeds max_fee';
 
-/** BOLT 11's default, for invoices without the field and for BOLT 12. */
-const DEFAULT_FINAL_DELTA = 18;
-
 function finalDeltaOf({ invoice }: Payment): number {
-  if (invoice === null) return DEFAULT_FINAL_DELTA;
+  if (invoice === null) return DEFAULT_MIN_FINAL_CLTV;
   return decodeBolt11(invoice, { verifySignature: false }).minFinalCltvExpiryDelta;
 }
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError, endedCredentials, refused } from '../../model/errors.ts';
 import type { Permission } from '../../model/permissions.ts';
 import type { ClientToken, IssueTokenCommand } from '../node.ts';
 import { hashOf } from './token-hash.ts';
@@ -101,9 +101,9 @@ export function openTokens(world: World): Tokens {
     const current = (): Token => {
       const { id, token: text } = token();
       const found = living.get(id);
-      if (found === undefined || found.userPk !== userPk || isOver(found)) throw ended();
+      if (found === undefined || found.userPk !== userPk || isOver(found)) throw endedCredentials();
       if (proved?.token !== found || proved.text !== text) {
-        if (!timingSafeEqual(hashOf(text), found.hash)) throw ended();
+        if (!timingSafeEqual(hashOf(text), found.hash)) throw endedCredentials();
         proved = { text, token: found };
       }
       return found;
@@ -145,12 +145,4 @@ function lacking(permission: Permission): ApiError {
   return new ApiError('forbidden', `The node refused: the credentials lack ${permission}.`, {
     data: { permission },
   });
-}
-
-/** Error 104, without telling why. */
-function ended(): ApiError {
-  return new ApiError(
-    'unauthenticated',
-    'These credentials are unknown, expired or revoked: ask the wallet owner for new ones.',
-  );
 }

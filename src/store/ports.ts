@@ -79,7 +79,7 @@ export interface JournalRow {
   readonly afterAttempt: number | null;
 }
 
-/** The rows that an observation may be about. */
+/** The rows that an observation may be about, each read when it is looked at, before anything is written. */
 export interface MatchCandidates {
   /** The row with the observation's own index. */
   readonly sameIndex: JournalRow | null;

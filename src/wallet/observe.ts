@@ -65,16 +65,20 @@ export function observationRules(options: ObserveOptions): ObservationRules {
  * asked for and whose attempt is not known yet takes the first attempt that is newer than all that were there before.
  */
 export function matchObservation(
-  { sameIndex, sameAttempt, latest }: MatchCandidates,
+  rows: MatchCandidates,
   { payment, attempt }: Pick<ObservedPayment, 'payment' | 'attempt'>,
 ): JournalRow | null {
   if (attempt === null) {
+    const { sameIndex } = rows;
     if (sameIndex) return sameIndex;
+    const { latest } = rows;
     return latest && (!isFinal(latest.payment) || latest.payment.status === payment.status)
       ? latest
       : null;
   }
+  const { sameAttempt } = rows;
   if (sameAttempt) return sameAttempt;
+  const { latest } = rows;
   if (latest === null || latest.attempt !== null) return null;
   if (latest.afterAttempt === null) {
     // Rows of the first version know no attempts.

@@ -50,14 +50,20 @@ export function sqliteObservations(
     journaled: boolean,
   ): MatchCandidates {
     if (!journaled) {
-      const sameIndex = spends.asJournalRow(walletId, payment.index);
+      const sameIndex = spends.get(walletId, payment.index);
       return { sameIndex, sameAttempt: null, latest: null };
     }
     const id = idOf(payment);
     return {
-      sameIndex: journal.get(walletId, payment.index),
-      sameAttempt: attempt === null ? null : journal.ofAttempt(walletId, id, attempt),
-      latest: journal.latest(walletId, id),
+      get sameIndex() {
+        return journal.get(walletId, payment.index);
+      },
+      get sameAttempt() {
+        return attempt === null ? null : journal.ofAttempt(walletId, id, attempt);
+      },
+      get latest() {
+        return journal.latest(walletId, id);
+      },
     };
   }
 

@@ -1,13 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { decodePayment, encodePayment } from '../../model/payment.ts';
-import type {
-  BudgetReservation,
-  BudgetRule,
-  JournalRow,
-  Spend,
-  SpendState,
-  SpendStore,
-} from '../ports.ts';
+import type { BudgetReservation, BudgetRule, Spend, SpendState, SpendStore } from '../ports.ts';
 import type { BudgetRows } from './budgets.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { StoreCounter } from './identity.ts';
@@ -19,8 +12,6 @@ import type { WriteQueue } from './write-queue.ts';
 /** Sends that are not over, for the ports that write them inside their own transactions. */
 export interface SpendRows {
   get(walletId: string, index: string): Spend | null;
-  /** The send as rules compare it with observations, on nodes that keep no journal here. */
-  asJournalRow(walletId: string, index: string): JournalRow | null;
   /** The node has shown the send. */
   known(walletId: string, index: string, attempt: number | null): void;
   remove(walletId: string, index: string): void;
@@ -53,12 +44,6 @@ export function spendRows(db: Database): SpendRows {
   };
   return {
     get,
-    asJournalRow(walletId, index) {
-      const spend = get(walletId, index);
-      if (!spend) return null;
-      const { payment, attempt, afterAttempt } = spend;
-      return { payment, attempt, afterAttempt };
-    },
     known: (walletId, index, attempt) => void known.run(attempt, walletId, index),
     remove: (walletId, index) => void remove.run(walletId, index),
   };

@@ -110,7 +110,7 @@ function endpointOf(route: Route, operation: Operation): Endpoint {
   const response = Object.values(operation.responses[200].content)[0]?.schema ?? {};
   const inQuery = operation.parameters ?? [];
   const body = operation.requestBody?.content['application/json'].schema;
-  const request = body ? withEitherPlace(body, inQuery) : queryObject(inQuery);
+  const request = body ? withEitherPlace(body, route) : queryObject(inQuery);
   const empty = Object.keys(request.properties ?? {}).length === 0;
   return {
     route,
@@ -121,12 +121,9 @@ function endpointOf(route: Route, operation: Operation): Endpoint {
   };
 }
 
-/** What may stand in body or query is sent in the body; what has no null there is required in one of the two. */
-function withEitherPlace(body: Schema, inQuery: NonNullable<Operation['parameters']>): Schema {
-  const needed = inQuery
-    .map(({ name }) => name)
-    .filter((name) => !typeText(body.properties?.[name] ?? {}).includes('null'));
-  return { ...body, required: [...(body.required ?? []), ...needed] };
+/** What may stand in body or query is sent in the body. */
+function withEitherPlace(body: Schema, route: Route): Schema {
+  return { ...body, required: [...(body.required ?? []), ...(route.neededInBodyOrQuery ?? [])] };
 }
 
 function queryObject(parameters: NonNullable<Operation['parameters']>): Schema {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CallRefused } from './call-refused.ts';
 import { type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
 import type { CliIo } from './io.ts';
-import { printableJson } from './printable.ts';
+import { printable, printableJson } from './printable.ts';
 
 /** One request to the sidecar. */
 export interface Call {
@@ -57,7 +57,7 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
   // A proxy would read what is meant for this machine alone; this process speaks to no other address.
   if (isLocal(baseUrl)) for (const name of PROXIES) delete process.env[name];
   return async (call, schema) => {
-    const { status, text } = await send(`${baseUrl}${call.path}${queryText(call.query)}`, {
+    const { status, text, ignored } = await send(`${baseUrl}${call.path}${queryText(call.query)}`, {
       method: call.method,
       // A wait or a payment may take hours, and another address must not be given the credentials.
       timeout: false,
@@ -69,6 +69,11 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
+    if (ignored !== null) {
+      io.stderr(
+        `The sidecar does not know these fields of the request and ignored them: ${printable(ignored)}. Is it an older version?`,
+      );
+    }
     const answer = readJson(text);
     const json = printableJson(text.trim());
     const outcomeUnknown = status >= SERVER_FAULT && status !== NOT_IMPLEMENTED;
@@ -95,10 +100,11 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
 async function send(
   url: string,
   init: BunFetchRequestInit,
-): Promise<{ status: number; text: string }> {
+): Promise<{ status: number; text: string; ignored: string | null }> {
   try {
     const response = await fetch(url, init);
-    return { status: response.status, text: await response.text() };
+    const ignored = response.headers.get('x-ignored-fields');
+    return { status: response.status, text: await response.text(), ignored };
   } catch (error) {
     const { origin } = new URL(url);
     if (NEVER_CONNECTED.has((error as { code?: unknown }).code)) {

@@ -3,6 +3,7 @@ export { ERROR_CODES } from './error-codes.ts';
 export type { EventsOptions, PaymentEvent } from './payment-events.ts';
 export type {
   CallOptions,
+  IgnoredFields,
   PayOptions,
   PostOptions,
   WalletSidecarOptions,

@@ -9,8 +9,21 @@ export interface WalletSidecarOptions {
   readonly credentials?: string | undefined;
   /** How often a call that can be repeated safely is repeated; default 2. */
   readonly maxRetries?: number | undefined;
+  /**
+   * Told when the sidecar ignored fields of a request because it does not know them, such as a misspelled one; default
+   * a warning on the console.
+   */
+  readonly onIgnoredFields?: ((ignored: IgnoredFields) => void) | undefined;
   /** In place of the global `fetch`. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+}
+
+/** Fields of a request that the sidecar does not know, and so did not use. */
+export interface IgnoredFields {
+  readonly method: string;
+  readonly path: string;
+  /** Their names, nested ones as paths such as `disclosures.offer_issuer`. */
+  readonly names: readonly string[];
 }
 
 /** What every call takes. */
@@ -51,6 +64,7 @@ export class Transport {
   readonly #baseUrl: string;
   readonly #authorization: Readonly<Record<string, string>>;
   readonly #maxRetries: number;
+  readonly #onIgnoredFields: (ignored: IgnoredFields) => void;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
 
   constructor(options: WalletSidecarOptions) {
@@ -58,6 +72,7 @@ export class Transport {
     const credentials = options.credentials?.trim() ?? '';
     this.#authorization = credentials === '' ? {} : { authorization: `Bearer ${credentials}` };
     this.#maxRetries = options.maxRetries ?? 2;
+    this.#onIgnoredFields = options.onIgnoredFields ?? warnOfIgnoredFields;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
   }
 
@@ -119,8 +134,9 @@ export class Transport {
   }
 
   async #send({ method, path, query = {}, body, headers, signal }: Call): Promise<Response> {
+    let response: Response;
     try {
-      return await this.#fetch(`${this.#baseUrl}${path}${queryText(query as Query)}`, {
+      response = await this.#fetch(`${this.#baseUrl}${path}${queryText(query as Query)}`, {
         method,
         // Credentials go where they were meant to go, and nowhere else.
         redirect: 'error',
@@ -135,6 +151,9 @@ export class Transport {
     } catch (error) {
       throw this.#lost(error, signal);
     }
+    const names = ignoredNames(response.headers.get('x-ignored-fields'));
+    if (names.length > 0) this.#onIgnoredFields({ method, path, names });
+    return response;
   }
 
   async #failure(response: Response, signal: AbortSignal | undefined): Promise<Error> {
@@ -156,6 +175,23 @@ export class Transport {
   #lost(error: unknown, signal: AbortSignal | undefined): unknown {
     return signal?.aborted ? signal.reason : this.unanswered(error);
   }
+}
+
+/** A list of strings (RFC 9651), each of them percent-encoded. */
+function ignoredNames(header: string | null): string[] {
+  return [...(header ?? '').matchAll(/"((?:[^"%]|%[0-9A-F]{2})*)"/g)].map(([, name = '']) => {
+    try {
+      return decodeURIComponent(name);
+    } catch {
+      return name;
+    }
+  });
+}
+
+function warnOfIgnoredFields({ method, path, names }: IgnoredFields): void {
+  console.warn(
+    `The wallet-sidecar does not know these fields of ${method} ${path} and ignored them: ${names.join(', ')}.`,
+  );
 }
 
 function queryText(query: Query): string {

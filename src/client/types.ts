@@ -293,32 +293,32 @@ export interface HealthResponse {
 /** Request of PUT /v2/node/signup. */
 export interface SignupRequest {
   /** Hex user_pk of a partner to associate with the account. */
-  readonly partner_pk?: string | null | undefined;
+  readonly partner_pk?: string | undefined;
 }
 
 /** Request of POST /v2/node/create_invoice. */
 export interface CreateInvoiceRequest {
   /** Default 86400 (1 day), at most 604800 (1 week). */
-  readonly expiration_secs?: number | null | undefined;
+  readonly expiration_secs?: number | undefined;
   /** Sats; when omitted the payer chooses. */
-  readonly amount?: Sats | null | undefined;
+  readonly amount?: Sats | undefined;
   /** Shown to the payer. */
-  readonly description?: string | null | undefined;
-  readonly personal_note?: string | null | undefined;
-  readonly partner_pk?: string | null | undefined;
+  readonly description?: string | undefined;
+  readonly personal_note?: string | undefined;
+  readonly partner_pk?: string | undefined;
   /** Parts per million; required with partner_pk. */
-  readonly partner_prop_fee?: number | null | undefined;
+  readonly partner_prop_fee?: number | undefined;
   /** Sats; needs amount and partner_pk. */
-  readonly partner_base_fee?: Sats | null | undefined;
+  readonly partner_base_fee?: Sats | undefined;
 }
 
 /** Request of POST /v2/node/create_offer. */
 export interface CreateOfferRequest {
-  readonly description?: string | null | undefined;
+  readonly description?: string | undefined;
   /** Sats; when omitted any amount is allowed. */
-  readonly min_amount?: Sats | null | undefined;
+  readonly min_amount?: Sats | undefined;
   /** When omitted the offer never expires. */
-  readonly expiration_secs?: number | null | undefined;
+  readonly expiration_secs?: number | undefined;
 }
 
 /** Answer of POST /v2/node/create_offer. */
@@ -336,10 +336,10 @@ export interface WithdrawLnurlRequest {
   /** lnurl1... or lnurlw://... */
   readonly lnurl: string;
   /** Sats; when omitted the most allowed is withdrawn. */
-  readonly amount?: Sats | null | undefined;
+  readonly amount?: Sats | undefined;
   /** Visible to the service. */
-  readonly description?: string | null | undefined;
-  readonly personal_note?: string | null | undefined;
+  readonly description?: string | undefined;
+  readonly personal_note?: string | undefined;
 }
 
 /** Request of POST /v2/node/buy_with_payment_app. */
@@ -371,24 +371,24 @@ export interface PayRequest {
   /** Payment string; here or in the query. */
   readonly payable: string;
   /** Sats; required where the payable has no amount. */
-  readonly amount?: Sats | null | undefined;
+  readonly amount?: Sats | undefined;
   /** Sent to the receiver where the method carries one. */
-  readonly message?: string | null | undefined;
-  readonly personal_note?: string | null | undefined;
+  readonly message?: string | undefined;
+  readonly personal_note?: string | undefined;
   /** Most routing fees in sats, in place of --max-fee (addition). */
-  readonly max_fee?: Sats | null | undefined;
+  readonly max_fee?: Sats | undefined;
 }
 
 /** Request of POST /v2/node/pay_invoice. */
 export interface PayInvoiceRequest {
   readonly invoice: string;
   /** Sats; required for amountless invoices. */
-  readonly fallback_amount?: Sats | null | undefined;
-  readonly personal_note?: string | null | undefined;
+  readonly fallback_amount?: Sats | undefined;
+  readonly personal_note?: string | undefined;
   /** Older name of personal_note. */
-  readonly note?: string | null | undefined;
+  readonly note?: string | undefined;
   /** Most routing fees in sats, in place of --max-fee (addition). */
-  readonly max_fee?: Sats | null | undefined;
+  readonly max_fee?: Sats | undefined;
 }
 
 /** Request of POST /v2/node/pay_offer. */
@@ -397,10 +397,10 @@ export interface PayOfferRequest {
   /** Amount in satoshis, up to three decimals. */
   readonly amount: Sats;
   /** Sent to the receiver where the method carries one. */
-  readonly message?: string | null | undefined;
-  readonly personal_note?: string | null | undefined;
+  readonly message?: string | undefined;
+  readonly personal_note?: string | undefined;
   /** Most routing fees in sats, in place of --max-fee (addition). */
-  readonly max_fee?: Sats | null | undefined;
+  readonly max_fee?: Sats | undefined;
 }
 
 /** Request of POST /v2/node/pay_onchain. */
@@ -409,10 +409,10 @@ export interface PayOnchainRequest {
   /** Amount in satoshis, up to three decimals. */
   readonly amount: Sats;
   /** Default normal. */
-  readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
+  readonly priority?: 'high' | 'normal' | 'background' | undefined;
   /** Idempotency key of the payment; random when omitted. */
-  readonly client_payment_id?: string | null | undefined;
-  readonly personal_note?: string | null | undefined;
+  readonly client_payment_id?: string | undefined;
+  readonly personal_note?: string | undefined;
 }
 
 /** Request of POST /v2/node/pay_lnurl. */
@@ -422,10 +422,10 @@ export interface PayLnurlRequest {
   /** Amount in satoshis, up to three decimals. */
   readonly amount: Sats;
   /** Sent to the receiver where the method carries one. */
-  readonly message?: string | null | undefined;
-  readonly personal_note?: string | null | undefined;
+  readonly message?: string | undefined;
+  readonly personal_note?: string | undefined;
   /** Most routing fees in sats, in place of --max-fee (addition). */
-  readonly max_fee?: Sats | null | undefined;
+  readonly max_fee?: Sats | undefined;
 }
 
 /** Request of GET /v2/node/payment. */
@@ -527,7 +527,7 @@ export interface OpenChannelRequest {
   /** Sats the channel shall hold. */
   readonly value: Sats;
   /** Idempotency key of the channel; random when omitted. */
-  readonly user_channel_id?: string | null | undefined;
+  readonly user_channel_id?: string | undefined;
 }
 
 /** Answer of POST /v2/node/open_channel. */
@@ -548,22 +548,21 @@ export interface CreatePayerProofRequest {
   readonly disclosures?:
     | {
         /** Offer description (10); default true. */
-        readonly offer_description?: boolean | null | undefined;
+        readonly offer_description?: boolean | undefined;
         /** Payee's self-reported name (18); default false. */
-        readonly offer_issuer?: boolean | null | undefined;
+        readonly offer_issuer?: boolean | undefined;
         /** Payer's message (89); default true. */
-        readonly invreq_payer_note?: boolean | null | undefined;
+        readonly invreq_payer_note?: boolean | undefined;
         /** Invoice amount (170); default true. */
-        readonly invoice_amount?: boolean | null | undefined;
+        readonly invoice_amount?: boolean | undefined;
         /** Invoice creation time (164); default true. */
-        readonly invoice_created_at?: boolean | null | undefined;
+        readonly invoice_created_at?: boolean | undefined;
         /** Raw TLV types; the request fails if one cannot be disclosed. */
-        readonly additional_disclosures?: readonly number[] | null | undefined;
+        readonly additional_disclosures?: readonly number[] | undefined;
       }
-    | null
     | undefined;
   /** Bound to the proof, readable by anyone shown it. */
-  readonly proof_note?: string | null | undefined;
+  readonly proof_note?: string | undefined;
 }
 
 /** Answer of POST /v2/node/create_payer_proof. */
@@ -597,19 +596,19 @@ export interface ListClientsResponse {
 /** Request of POST /v2/node/create_client. */
 export interface CreateClientRequest {
   /** Omit or null for never. */
-  readonly expires_at?: number | null | undefined;
-  readonly label?: string | null | undefined;
+  readonly expires_at?: number | undefined;
+  readonly label?: string | undefined;
   readonly scopes: readonly Scope[];
-  readonly permissions?: readonly Permission[] | null | undefined;
+  readonly permissions?: readonly Permission[] | undefined;
   /** Addition. */
   readonly budget?:
     | {
         /** Amount in satoshis, up to three decimals. */
         readonly amount: Sats;
         readonly period: 'day' | 'week' | 'month' | 'total';
-        readonly max_payment?: Sats | null | undefined;
+        /** Amount in satoshis, up to three decimals. */
+        readonly max_payment?: Sats | undefined;
       }
-    | null
     | undefined;
 }
 
@@ -639,7 +638,8 @@ export interface UpdateClientRequest {
         /** Amount in satoshis, up to three decimals. */
         readonly amount: Sats;
         readonly period: 'day' | 'week' | 'month' | 'total';
-        readonly max_payment?: Sats | null | undefined;
+        /** Amount in satoshis, up to three decimals. */
+        readonly max_payment?: Sats | undefined;
       }
     | undefined;
   /** Removes the budget. Addition. */

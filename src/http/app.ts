@@ -3,7 +3,9 @@ import { bodyLimit } from 'hono/body-limit';
 import { elapsedMs } from '../lib/clock.ts';
 import { ApiError } from '../model/errors.ts';
 import type { Session } from '../wallet/session.ts';
+import { allowedMethods, rejectMethod } from './allowed-methods.ts';
 import type { AppEnv } from './env.ts';
+import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from './input/ignored-fields.ts';
 import { type CallersShare, callersShare } from './limits/callers-share.ts';
 import { limitHead } from './limits/request-head.ts';
 import { streamForGet } from './limits/stream-for-get.ts';
@@ -11,7 +13,7 @@ import { authenticate } from './middleware/authenticate.ts';
 import { errorResponse } from './middleware/errors.ts';
 import { localGuard } from './middleware/guards.ts';
 import { IdempotentRequests } from './middleware/idempotency.ts';
-import { validateBody } from './middleware/validate.ts';
+import { validateBody, validateQuery } from './middleware/validate.ts';
 import type { Parts } from './parts.ts';
 import { requestMeters } from './request-metrics.ts';
 import type { Route } from './route.ts';
@@ -77,28 +79,31 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       requireAuth: options.requireAuth,
       cookie: options.cookie,
     });
+    const readQuery = validateQuery(route.query);
     const meter = meters.of(route);
     const admitted = async (
       context: Context<AppEnv>,
-      answer: (session: Session | undefined) => Promise<Response>,
+      answer: (session: Session | undefined, query: unknown) => Promise<Response>,
     ): Promise<Response> => {
       const startedMs = elapsedMs();
       let response: Response;
       try {
         guard(context.req.raw);
         const opened = authorize(context.req.raw.headers.get('authorization'));
-        response = await answer(opened instanceof Promise ? await opened : opened);
+        const session = opened instanceof Promise ? await opened : opened;
+        response = await answer(session, readQuery(context));
       } catch (error) {
         context.set('path', route.path);
         response = refuse(error, context);
       }
+      nameIgnored(context, response);
       meter.answered(response.status, startedMs);
       return response;
     };
     const run = streamForGet(route, runRoute(route, runner));
     if (route.body === null) {
       app.on(method, route.path, (context) =>
-        admitted(context, (session) => run(context, session, undefined)),
+        admitted(context, (session, query) => run(context, session, { body: undefined, query })),
       );
       continue;
     }
@@ -106,8 +111,9 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       method,
       route.path,
       (context, next) =>
-        admitted(context, async (session) => {
+        admitted(context, async (session, query) => {
           context.set('path', route.path);
+          context.set('query', query);
           context.set('session', session);
           const bodyRead = session?.isOwner ? () => undefined : takeBody(context, session, bodies);
           context.set('bodyRead', bodyRead);
@@ -120,30 +126,45 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
         }),
       limitBody,
       validateBody(route.body),
-      (context) => run(context, context.get('session'), context.get('body')),
+      (context) =>
+        run(context, context.get('session'), {
+          body: context.get('body'),
+          query: context.get('query'),
+        }),
     );
   }
-  const paths = new Set<string>(routes.map((route) => route.path));
-  const refuseUnmatched = ({ req: { raw, path, method } }: Context<AppEnv>): never => {
-    guard(raw);
-    throw paths.has(path)
-      ? new ApiError('rejected', `${path} does not answer ${method}.`, { httpStatus: 405 })
-      : new ApiError(
-          'notFound',
-          `No such endpoint: ${method} ${path}. GET /v2/openapi.json lists them.`,
-        );
-  };
-  app.notFound((context) => {
+  const unmatched = (reject: (context: Context<AppEnv>) => never) => (context: Context<AppEnv>) => {
     const startedMs = elapsedMs();
+    let response: Response;
     try {
-      return refuseUnmatched(context);
+      guard(context.req.raw);
+      response = reject(context);
     } catch (error) {
-      const response = refuse(error, context);
-      meters.unmatched.answered(response.status, startedMs);
-      return response;
+      response = refuse(error, context);
     }
-  });
+    meters.unmatched.answered(response.status, startedMs);
+    return response;
+  };
+  for (const [path, methods] of allowedMethods(routes)) {
+    app.all(
+      path,
+      unmatched((context) => rejectMethod(context, methods)),
+    );
+  }
+  app.notFound(
+    unmatched(({ req: { path, method } }) => {
+      throw new ApiError(
+        'notFound',
+        `No such endpoint: ${method} ${path}. GET /v2/openapi.json lists them.`,
+      );
+    }),
+  );
   return app;
+}
+
+function nameIgnored(context: Context<AppEnv>, response: Response): void {
+  const ignored = context.get('ignored');
+  if (ignored) response.headers.set(IGNORED_FIELDS_HEADER, ignoredFieldsHeader(ignored));
 }
 
 function takeBody(

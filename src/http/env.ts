@@ -11,6 +11,9 @@ export interface AppEnv {
     path: string | undefined;
     session: Session | undefined;
     body: unknown;
+    query: unknown;
+    /** The paths of fields and parameters that were ignored. */
+    ignored: readonly (readonly string[])[] | undefined;
     /** To be called when the body has been read. */
     bodyRead: (() => void) | undefined;
   };

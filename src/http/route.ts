@@ -97,6 +97,8 @@ interface RouteFacts {
   readonly secretOf?: (body: unknown) => string | null;
   /** The permission that a kept answer needs, where the access names several. */
   readonly permissionOf?: (answer: unknown) => Permission;
+  /** Fields of body and query that must stand in one of the two. */
+  readonly neededInBodyOrQuery?: readonly string[];
   /** The errors of its own, beyond those of every route. */
   readonly errors?: readonly ErrorName[];
   readonly example: RouteExample;

@@ -13,7 +13,6 @@ import {
   type Outcome,
   readIdempotencyKey,
 } from './middleware/idempotency.ts';
-import { parseQuery } from './middleware/validate.ts';
 import type { Parts } from './parts.ts';
 import { RawJson, Reply, type RequestContext, type Route, type SessionContext } from './route.ts';
 import { resumePayment } from './routes/answer-payment.ts';
@@ -31,20 +30,24 @@ export interface Runner {
 /** Made once: an object would be made into headers for each answer. */
 const JSON_HEADERS = new Headers({ 'content-type': 'application/json' });
 
-/** Answers a request whose session is open and whose body is parsed. */
+/** Answers a request whose session is open and whose input is parsed. */
 export type RunRoute = (
   context: Context<AppEnv>,
   session: Session | undefined,
-  body: unknown,
+  input: RouteInput,
 ) => Promise<Response>;
+
+/** Body and query as the route's schemas have parsed them. */
+export interface RouteInput {
+  readonly body: unknown;
+  readonly query: unknown;
+}
 
 /** Calls the route's own handler, and once per Idempotency-Key where one is given. */
 export function runRoute(route: Route, runner: Runner): RunRoute {
   const once = route.method === 'post' && route.path.startsWith('/v2/node/');
-  return async (context, session, body) => {
-    const query = route.query ? parseQuery(route.query, context.req.query()) : undefined;
+  return async (context, session, input) => {
     const key = once ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
-    const input = { body, query };
     if (key === null || session === undefined) {
       const request = new HandledRequest(runner, route, context, session);
       try {
@@ -69,7 +72,7 @@ interface KeyedRequest {
   readonly context: Context<AppEnv>;
   readonly session: Session;
   readonly key: string;
-  readonly input: { readonly body: unknown; readonly query: unknown };
+  readonly input: RouteInput;
 }
 
 function runOnce(

@@ -24,7 +24,7 @@ export const budgetInput = z
   .strictObject({
     amount: positiveAmountInput,
     period: z.enum(BUDGET_PERIODS),
-    max_payment: positiveAmountInput.nullish(),
+    max_payment: positiveAmountInput.optional(),
   })
   .transform(
     (budget): Budget => ({

@@ -164,3 +164,11 @@ describe('credentials and address', () => {
     }
   });
 });
+
+test('fields that the sidecar does not know are told, safe for a terminal', async () => {
+  answer = () =>
+    Response.json({ status: 'ok' }, { headers: { 'x-ignored-fields': '"amt\u009b31m"' } });
+  const { stdout, stderr } = await run(['webhooks', 'redeliver', '--since', '7d', '--json']);
+  expect(stderr).toContain('ignored them: "amt\\u{9b}31m"');
+  expect(stdout).not.toContain('amt');
+});

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import {
   ERROR_CODES,
   WalletSidecar,
@@ -218,5 +218,31 @@ describe('a signal', () => {
     const call = client.health({ signal: stop.signal });
     expect(await call.catch((error: Error) => error.message)).toBe('enough');
     expect(seen).toHaveLength(1);
+  });
+});
+
+describe('fields that the sidecar does not know', () => {
+  const ignoring = () =>
+    Response.json({}, { headers: { 'X-Ignored-Fields': '"amt", "disclosures.a%2Eb", "%FF"' } });
+
+  test('are told to the program, with the answer as it is', async () => {
+    const told: unknown[] = [];
+    const { client } = clientWith([ignoring], { onIgnoredFields: (ignored) => told.push(ignored) });
+    expect<unknown>(await client.createInvoice({})).toEqual({});
+    expect(told).toEqual([
+      {
+        method: 'POST',
+        path: '/v2/node/create_invoice',
+        names: ['amt', 'disclosures.a.b', '%FF'],
+      },
+    ]);
+  });
+
+  test('are a warning on the console where the program does not ask', async () => {
+    const warn = spyOn(console, 'warn').mockImplementation(() => undefined);
+    await clientWith([ignoring]).client.createInvoice({});
+    await clientWith([ok]).client.health();
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/create_invoice.*ignored.*amt/)]]);
+    warn.mockRestore();
   });
 });

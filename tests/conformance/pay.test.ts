@@ -96,7 +96,7 @@ describe('pay and analyze', () => {
         credentials: world.bob,
       }),
       'rejected',
-      /how many/,
+      /^amount: is required/,
     );
     const fixed = await world.post('/v2/node/create_invoice', { amount: '5' });
     expectError(

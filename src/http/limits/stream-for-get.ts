@@ -1,4 +1,4 @@
-import { ApiError } from '../../model/errors.ts';
+import { isStream, rejectMethod } from '../allowed-methods.ts';
 import type { Route } from '../route.ts';
 import type { RunRoute } from '../run-route.ts';
 
@@ -7,13 +7,9 @@ import type { RunRoute } from '../run-route.ts';
  * stream would be opened, never read and never ended. It is error 7 with status 405; other routes answer HEAD.
  */
 export function streamForGet(route: Route, run: RunRoute): RunRoute {
-  if (route.mediaType !== 'text/event-stream') return run;
-  return async (context, session, body) => {
-    const { method } = context.req.raw;
-    if (method === 'GET') return run(context, session, body);
-    context.header('allow', 'GET');
-    throw new ApiError('rejected', `${route.path} does not answer ${method}: use GET.`, {
-      httpStatus: 405,
-    });
-  };
+  if (!isStream(route)) return run;
+  return async (context, session, input) =>
+    context.req.raw.method === 'GET'
+      ? run(context, session, input)
+      : rejectMethod(context, ['GET']);
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Log } from '../../lib/log.ts';
-import { ApiError, internalUnlessApi } from '../../model/errors.ts';
+import { ApiError, ERRORS, internalUnlessApi } from '../../model/errors.ts';
 import type { AppEnv } from '../env.ts';
 
 /** Seconds that a client turned away for capacity should wait. */
@@ -31,6 +31,9 @@ export function errorResponse(
     if (known.kind === 'internal') log.error('Internal error.', { ...fields, error });
     else log.info('Request refused.', { ...fields, code: known.body().code, cause: known.cause });
     context.header('x-request-id', request_id);
+    if (known.httpStatus === ERRORS.unauthenticated.httpStatus) {
+      context.header('www-authenticate', 'Bearer');
+    }
     if (known.kind === 'overCapacity') context.header('retry-after', RETRY_AFTER_SECS);
     return context.json(known.body(), known.httpStatus as 400);
   };

@@ -52,7 +52,7 @@ export const channelRoutes = [
     body: z.object({
       value: positiveAmountInput.meta({ description: 'Sats the channel shall hold.' }),
       user_channel_id: hexInput(16)
-        .nullish()
+        .optional()
         .meta({ description: 'Idempotency key of the channel; random when omitted.' }),
     }),
     response: z.object({ channel_id: hexOutput(32), user_channel_id: hexOutput(16) }),

@@ -111,11 +111,11 @@ export const clientRoutes = [
     description: 'The credentials are answered once and cannot be read again.',
     body: z
       .strictObject({
-        expires_at: timestamp.nullish().meta({ description: 'Omit or null for never.' }),
-        label: labelInput.nullish(),
+        expires_at: timestamp.optional().meta({ description: 'Omit or null for never.' }),
+        label: labelInput.optional(),
         scopes: scopesInput,
-        permissions: permissionsInput.nullish(),
-        budget: budgetInput.nullish().meta({ description: 'Addition.' }),
+        permissions: permissionsInput.optional(),
+        budget: budgetInput.optional().meta({ description: 'Addition.' }),
       })
       .check((context) => {
         const { scopes, permissions } = context.value;

@@ -18,7 +18,7 @@ export const nodeRoutes = [
       'Needs the root seed and no Authorization header. Must be done once before any other node endpoint works; repeating it does nothing.',
     body: z.object({
       partner_pk: hexInput(32)
-        .nullish()
+        .optional()
         .meta({ description: 'Hex user_pk of a partner to associate with the account.' }),
     }),
     response: emptyJson,

@@ -16,7 +16,7 @@ const DISCLOSURES = {
 } as const;
 type Disclosure = keyof typeof DISCLOSURES;
 
-const choice = z.boolean().nullish();
+const choice = z.boolean().optional();
 const disclosuresInput = z.object({
   offer_description: choice.meta({ description: 'Offer description (10); default true.' }),
   offer_issuer: choice.meta({ description: "Payee's self-reported name (18); default false." }),
@@ -26,7 +26,7 @@ const disclosuresInput = z.object({
   additional_disclosures: z
     .array(z.int().min(0))
     .max(100)
-    .nullish()
+    .optional()
     .meta({ description: 'Raw TLV types; the request fails if one cannot be disclosed.' }),
 });
 
@@ -44,9 +44,9 @@ export const proofRoutes = [
       'A proof always carries the payer id, payment hash, payee node id, signature and invoice features.',
     body: z.object({
       index: paymentIndexInput.meta({ description: 'A completed outbound offer payment.' }),
-      disclosures: disclosuresInput.nullish(),
+      disclosures: disclosuresInput.optional(),
       proof_note: noteInput
-        .nullish()
+        .optional()
         .meta({ description: 'Bound to the proof, readable by anyone shown it.' }),
     }),
     response: z.object({ proof: z.string().startsWith('lnp1') }),
@@ -80,9 +80,7 @@ export const proofRoutes = [
   }),
 ];
 
-function chosenTypes(
-  disclosures: Partial<Record<Disclosure, boolean | null | undefined>>,
-): number[] {
+function chosenTypes(disclosures: Partial<Record<Disclosure, boolean | undefined>>): number[] {
   return (Object.keys(DISCLOSURES) as Disclosure[])
     .filter((name) => disclosures[name] ?? DISCLOSURES[name].shown)
     .map((name) => DISCLOSURES[name].type);

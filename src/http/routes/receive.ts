@@ -29,10 +29,10 @@ const createInvoiceBody = z
       .int()
       .min(1)
       .max(INVOICE_EXPIRATION_SECS.most)
-      .nullish()
+      .optional()
       .meta({ description: 'Default 86400 (1 day), at most 604800 (1 week).' }),
     amount: positiveAmountInput
-      .nullish()
+      .optional()
       .meta({ description: 'Sats; when omitted the payer chooses.' }),
     description: z
       .string()
@@ -40,18 +40,18 @@ const createInvoiceBody = z
         (text) => text.isWellFormed() && Buffer.byteLength(text) <= INVOICE_DESCRIPTION_MAX_BYTES,
         { message: `must be Unicode text of at most ${INVOICE_DESCRIPTION_MAX_BYTES} UTF-8 bytes` },
       )
-      .nullish()
+      .optional()
       .meta({ description: 'Shown to the payer.' }),
-    personal_note: noteInput.nullish(),
-    partner_pk: hexInput(32).nullish(),
+    personal_note: noteInput.optional(),
+    partner_pk: hexInput(32).optional(),
     partner_prop_fee: z
       .int()
       .min(PARTNER_PROP_FEE_PPM.least)
       .max(PARTNER_PROP_FEE_PPM.most)
-      .nullish()
+      .optional()
       .meta({ description: 'Parts per million; required with partner_pk.' }),
     partner_base_fee: positiveAmountInput
-      .nullish()
+      .optional()
       .meta({ description: 'Sats; needs amount and partner_pk.' }),
   })
   .check((context) => {
@@ -116,15 +116,15 @@ export const receiveRoutes = [
     summary: 'Create a BOLT 12 offer',
     description: 'An offer is reusable and accepts many payments from many payers.',
     body: z.object({
-      description: noteInput.nullish(),
+      description: noteInput.optional(),
       min_amount: positiveAmountInput
-        .nullish()
+        .optional()
         .meta({ description: 'Sats; when omitted any amount is allowed.' }),
       expiration_secs: z
         .int()
         .min(1)
         .max(10_000_000_000)
-        .nullish()
+        .optional()
         .meta({ description: 'When omitted the offer never expires.' }),
     }),
     response: z.object({ offer: z.string() }),
@@ -165,11 +165,12 @@ export const receiveRoutes = [
     body: z.object({
       lnurl: paymentStringInput.optional().meta({ description: 'lnurl1... or lnurlw://...' }),
       amount: positiveAmountInput
-        .nullish()
+        .optional()
         .meta({ description: 'Sats; when omitted the most allowed is withdrawn.' }),
-      description: noteInput.nullish().meta({ description: 'Visible to the service.' }),
-      personal_note: noteInput.nullish(),
+      description: noteInput.optional().meta({ description: 'Visible to the service.' }),
+      personal_note: noteInput.optional(),
     }),
+    neededInBodyOrQuery: ['lnurl'],
     query: z.object({
       lnurl: paymentStringInput.optional(),
       amount: positiveAmountInput.optional(),

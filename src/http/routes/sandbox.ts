@@ -12,7 +12,7 @@ import { emptyJson } from './node.ts';
 
 const behaviorInput = z
   .enum(BEHAVIORS)
-  .nullish()
+  .optional()
   .meta({ description: 'What the outside node does with a payment; default settle.' });
 
 /** What the credentials of a wallet made for trials may do. */
@@ -104,9 +104,9 @@ export const sandboxRoutes = [
     addition: true,
     body: z.object({
       payable: z.string().min(1),
-      amount: positiveAmountInput.nullish(),
-      message: noteInput.nullish(),
-      payer_name: noteInput.nullish(),
+      amount: positiveAmountInput.optional(),
+      message: noteInput.optional(),
+      payer_name: noteInput.optional(),
     }),
     response: z.object({ status: z.string() }),
     errors: ['refused'],
@@ -127,9 +127,9 @@ export const sandboxRoutes = [
     summary: 'Create an invoice of an outside node',
     addition: true,
     body: z.object({
-      amount: positiveAmountInput.nullish(),
-      description: noteInput.nullish(),
-      expiration_secs: z.int().min(1).max(31_536_000).nullish(),
+      amount: positiveAmountInput.optional(),
+      description: noteInput.optional(),
+      expiration_secs: z.int().min(1).max(31_536_000).optional(),
       behavior: behaviorInput,
     }),
     response: z.object({ invoice: z.string(), payment_hash: hexOutput(32) }),
@@ -155,8 +155,8 @@ export const sandboxRoutes = [
     summary: 'Create an offer of an outside node',
     addition: true,
     body: z.object({
-      min_amount: positiveAmountInput.nullish(),
-      description: noteInput.nullish(),
+      min_amount: positiveAmountInput.optional(),
+      description: noteInput.optional(),
       behavior: behaviorInput,
     }),
     response: z.object({ offer: z.string() }),
@@ -196,8 +196,8 @@ export const sandboxRoutes = [
         tag: z.enum(['payRequest', 'withdrawRequest']),
         min_amount: positiveAmountInput,
         max_amount: positiveAmountInput,
-        comment_length: z.int().min(0).max(2000).nullish(),
-        description: noteInput.nullish(),
+        comment_length: z.int().min(0).max(2000).optional(),
+        description: noteInput.optional(),
       })
       .refine((body) => body.min_amount <= body.max_amount, {
         path: ['max_amount'],

@@ -31,11 +31,11 @@ const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'
 
 /** The request's own cap on routing fees (decisions section 5). */
 const maxFeeInput = amountInput
-  .nullish()
+  .optional()
   .meta({ description: 'Most routing fees in sats, in place of --max-fee (addition).' });
 
 const messageInput = noteInput
-  .nullish()
+  .optional()
   .meta({ description: 'Sent to the receiver where the method carries one.' });
 
 /** What a payment made by `pay` needed; every other rail is paid as an invoice. */
@@ -59,12 +59,13 @@ export const sendRoutes = [
         .optional()
         .meta({ description: 'Payment string; here or in the query.' }),
       amount: positiveAmountInput
-        .nullish()
+        .optional()
         .meta({ description: 'Sats; required where the payable has no amount.' }),
       message: messageInput,
-      personal_note: noteInput.nullish(),
+      personal_note: noteInput.optional(),
       max_fee: maxFeeInput,
     }),
+    neededInBodyOrQuery: ['payable'],
     query: z.object({
       payable: paymentStringInput.optional(),
       amount: positiveAmountInput.optional(),
@@ -99,10 +100,10 @@ export const sendRoutes = [
     body: z.object({
       invoice: paymentStringInput,
       fallback_amount: positiveAmountInput
-        .nullish()
+        .optional()
         .meta({ description: 'Sats; required for amountless invoices.' }),
-      personal_note: noteInput.nullish(),
-      note: noteInput.nullish().meta({ description: 'Older name of personal_note.' }),
+      personal_note: noteInput.optional(),
+      note: noteInput.optional().meta({ description: 'Older name of personal_note.' }),
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
@@ -137,7 +138,7 @@ export const sendRoutes = [
       offer: paymentStringInput,
       amount: positiveAmountInput,
       message: messageInput,
-      personal_note: noteInput.nullish(),
+      personal_note: noteInput.optional(),
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
@@ -168,11 +169,11 @@ export const sendRoutes = [
     body: z.object({
       address: paymentStringInput,
       amount: positiveAmountInput,
-      priority: z.enum(PRIORITIES).nullish().meta({ description: 'Default normal.' }),
+      priority: z.enum(PRIORITIES).optional().meta({ description: 'Default normal.' }),
       client_payment_id: hexInput(32)
-        .nullish()
+        .optional()
         .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
-      personal_note: noteInput.nullish(),
+      personal_note: noteInput.optional(),
     }),
     response: paymentJson,
     errors: ['refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
@@ -205,7 +206,7 @@ export const sendRoutes = [
       }),
       amount: positiveAmountInput,
       message: messageInput,
-      personal_note: noteInput.nullish(),
+      personal_note: noteInput.optional(),
       max_fee: maxFeeInput,
     }),
     response: paymentJson,

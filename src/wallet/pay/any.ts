@@ -1,4 +1,3 @@
-import { formatAmountMsat } from '../../model/amount.ts';
 import { isApiError, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
@@ -8,6 +7,7 @@ import { grantSignal } from '../grant-signal.ts';
 import type { PaymentServices } from '../payment-services.ts';
 import { parsePaymentString } from '../payment-string.ts';
 import { requirePermission } from '../session.ts';
+import { agreedAmountMsat } from './agreed-amount.ts';
 import type { FeePolicy } from './fee-cap.ts';
 import { planInvoicePayment, readInvoice } from './invoice.ts';
 import { payLnurl } from './lnurl.ts';
@@ -63,7 +63,14 @@ function payBy(
   fees: FeePolicy,
 ): Promise<Payment> {
   const { session } = context;
-  const payment = { ...request, amountMsat: agreedAmountMsat(method, request.amountMsat) };
+  const payment = {
+    ...request,
+    amountMsat: agreedAmountMsat({
+      askedMsat: method.amountMsat,
+      givenMsat: request.amountMsat,
+      field: 'amount',
+    }),
+  };
   switch (method.kind) {
     case 'offer': {
       const { viaName } = method;
@@ -125,17 +132,4 @@ async function chosenMethod(
     }
     throw error;
   }
-}
-
-function agreedAmountMsat(method: Pick<PayMethod, 'amountMsat'>, givenMsat: bigint | null): bigint {
-  const { amountMsat } = method;
-  if (amountMsat === null) {
-    if (givenMsat !== null) return givenMsat;
-    throw rejected('amount', 'the payable has no amount: say how many satoshis to pay');
-  }
-  if (givenMsat === null || givenMsat === amountMsat) return amountMsat;
-  throw rejected(
-    'amount',
-    `the payable asks for ${formatAmountMsat(amountMsat)} sats: leave the amount out or give the same`,
-  );
 }

@@ -1,9 +1,9 @@
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
-import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
+import { agreedAmountMsat } from './agreed-amount.ts';
 import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
 import type { SendPlan } from './send.ts';
 
@@ -54,7 +54,11 @@ export function planInvoicePayment(
   const invoice = readInvoice('invoice', request.invoice);
   const obstacle = networkObstacle(invoice, node);
   if (obstacle !== null) throw refused(obstacle);
-  const amountMsat = agreedAmountMsat(invoice.amountMsat, request.amountMsat);
+  const amountMsat = agreedAmountMsat({
+    askedMsat: invoice.amountMsat,
+    givenMsat: request.amountMsat,
+    field: 'fallback_amount',
+  });
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
   const { personalNote, message } = request;
   // Bech32 knows two spellings of the same string; one is kept and sent.
@@ -87,20 +91,4 @@ export function planInvoicePayment(
         invoice: text,
       }),
   };
-}
-
-function agreedAmountMsat(encodedMsat: bigint | null, givenMsat: bigint | null): bigint {
-  if (encodedMsat === null) {
-    if (givenMsat === null) {
-      throw rejected('amount', 'the invoice has no amount: say how many satoshis to pay');
-    }
-    return givenMsat;
-  }
-  if (givenMsat !== null && givenMsat !== encodedMsat) {
-    throw rejected(
-      'amount',
-      `the invoice asks for ${formatAmountMsat(encodedMsat)} sats: leave the amount out or give the same`,
-    );
-  }
-  return encodedMsat;
 }

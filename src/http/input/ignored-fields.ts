@@ -1,0 +1,23 @@
+/** The header that names what was ignored in a request (decisions section 3). */
+export const IGNORED_FIELDS_HEADER = 'X-Ignored-Fields';
+
+const MOST_NAMES = 20;
+const MOST_BYTES = 1024;
+
+/**
+ * Writes the paths of ignored fields as a list of strings (RFC 9651, section 3.1): each name percent-encoded, those of
+ * nested fields joined by dots, at most 20 and 1 KiB together. Never a value.
+ */
+export function ignoredFieldsHeader(paths: readonly (readonly string[])[]): string {
+  let header = '';
+  for (const path of paths.slice(0, MOST_NAMES)) {
+    const longer = `${header}${header === '' ? '' : ', '}"${path.map(encodeName).join('.')}"`;
+    if (longer.length > MOST_BYTES) break;
+    header = longer;
+  }
+  return header;
+}
+
+function encodeName(name: string): string {
+  return encodeURIComponent(name.toWellFormed()).replaceAll('.', '%2E');
+}

@@ -1,0 +1,87 @@
+import type { z } from 'zod';
+import type { Issue } from '../../model/errors.ts';
+
+/** Most issues that one answer names. */
+const MOST_ISSUES = 20;
+/** Most characters of a name that the caller made up. */
+const LONGEST_NAME = 60;
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** Our words for what a schema finds wrong where the schema has none of its own (decisions section 2). */
+export function issueWords(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return wrongType([issue.expected], issue.input);
+    case 'invalid_union':
+      return wrongType(
+        issue.errors.flat().flatMap((inner) => ('expected' in inner ? [inner.expected] : [])),
+        issue.input,
+      );
+    case 'invalid_value':
+      if (issue.input === undefined) return 'is required';
+      return `must be ${oneOf(issue.values.map((value) => JSON.stringify(value)))}`;
+    case 'too_small':
+      return `must ${bound(issue.origin, 'least', Number(issue.minimum))}`;
+    case 'too_big':
+      return `must ${bound(issue.origin, 'most', Number(issue.maximum))}`;
+    default:
+      return 'has a form that is not known here';
+  }
+}
+
+/** The issues of a rejected input, each with the path to its field. */
+export function issuesOf(issues: readonly z.core.$ZodIssue[]): Issue[] {
+  return issues
+    .flatMap((issue): Issue[] => {
+      const path = issue.path.map(String);
+      if (issue.code !== 'unrecognized_keys') {
+        return [{ path: path.join('.'), message: issue.message }];
+      }
+      return issue.keys.map((key) => ({
+        path: [...path, shortened(key.toWellFormed())].join('.'),
+        message: 'is not known here: correct the name, or leave the field out',
+      }));
+    })
+    .slice(0, MOST_ISSUES);
+}
+
+function wrongType(expected: readonly string[], input: unknown): string {
+  if (input === undefined) return 'is required';
+  const wanted = oneOf([...new Set(expected)].map((type) => TYPES[type] ?? type));
+  // A number with decimals is a number too: it would read as a contradiction.
+  const isNumber = typeof input === 'number' && expected.includes('int');
+  return `must be ${wanted}${isNumber ? '' : `, not ${typeInWords(input)}`}`;
+}
+
+function typeInWords(input: unknown): string {
+  if (input === null) return 'null';
+  return TYPES[Array.isArray(input) ? 'array' : typeof input] ?? typeof input;
+}
+
+function bound(origin: string, side: 'least' | 'most', limit: number): string {
+  if (origin === 'string') {
+    return side === 'least' && limit === 1
+      ? 'not be empty'
+      : `be at ${side} ${limit} characters long`;
+  }
+  if (origin === 'array') return `hold at ${side} ${limit} ${limit === 1 ? 'item' : 'items'}`;
+  return `be at ${side} ${limit}`;
+}
+
+function oneOf(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
+}
+
+function shortened(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}...`;
+}

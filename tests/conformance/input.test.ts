@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { test } from './node-test.ts';
+import { type Answer, type Body, expectError } from './request.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+/** Words of the validator, of which none reaches a caller. */
+const VALIDATORS_WORDS = /invalid|expected|received|undefined|too (small|big)|\bzod\b|\/\^/i;
+
+interface BodyRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly example: Body;
+  /** The schema of the body, as the description has it. */
+  readonly schema: Body;
+}
+
+/** The endpoints that take a body, as the description lists them. */
+async function bodyRoutes(): Promise<BodyRoute[]> {
+  const { paths, components } = await world.get('/v2/openapi.json');
+  const resolved = (schema: Body): Body =>
+    schema?.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods as Body).flatMap(([method, operation]) => {
+      const content = (operation as Body).requestBody?.content['application/json'];
+      if (!content) return [];
+      return [{ method, path, example: content.example ?? {}, schema: resolved(content.schema) }];
+    }),
+  );
+}
+
+function ask({ method, path }: BodyRoute, body: unknown): Promise<Answer> {
+  return world.call(method.toUpperCase(), path, { body });
+}
+
+/** What does not differ between two answers to the same request. */
+function verdict({ status, body }: Answer): unknown {
+  return status === 200 || status === 202 ? 'good' : { status, code: body.code, data: body.data };
+}
+
+function optionalFields(schema: Body): string[] {
+  const required = new Set<string>(schema.required ?? []);
+  return Object.keys(schema.properties ?? {}).filter((name) => !required.has(name));
+}
+
+describe('null is absent', () => {
+  test('for every optional field of every endpoint', async () => {
+    let tried = 0;
+    for (const route of await bodyRoutes()) {
+      const optional = optionalFields(route.schema).filter((name) => !(name in route.example));
+      const nulls = Object.fromEntries(optional.map((name) => [name, null]));
+      const plain = await ask(route, route.example);
+      const withNulls = await ask(route, { ...route.example, ...nulls });
+      expect({ path: route.path, verdict: verdict(withNulls) }).toEqual({
+        path: route.path,
+        verdict: verdict(plain),
+      });
+      tried += optional.length;
+    }
+    expect(tried).toBeGreaterThan(40);
+  });
+
+  test('in update_client, which changes nothing by it', async () => {
+    const { client_pk } = await world.post('/v2/node/create_client', {
+      label: 'Shop',
+      scopes: ['read_info'],
+      permissions: null,
+      expires_at: null,
+      budget: null,
+    });
+    const { client } = await world.put('/v2/node/update_client', {
+      client_pk,
+      label: null,
+      clear_label: null,
+      expires_at: null,
+      clear_expiration: null,
+      scopes: null,
+      permissions: null,
+      budget: null,
+      clear_budget: null,
+    });
+    expect(client).toMatchObject({ label: 'Shop', scopes: ['read_info'] });
+  });
+
+  test('but clears a personal note, and is missing where a field is required', async () => {
+    const { index } = await world.post('/v2/node/create_invoice', { personal_note: 'Lunch' });
+    await world.post('/v2/node/update_personal_note', { index, personal_note: null });
+    expect((await world.get('/v2/node/payment', { index })).personal_note).toBeNull();
+    const answer = await world.call('POST', '/v2/node/update_personal_note', {
+      body: { index: null, personal_note: null },
+    });
+    expectError(answer, 'rejected', /^index: is required$/);
+  });
+
+  test('for the idempotency of a request', async () => {
+    const headers = { 'idempotency-key': 'null-is-absent' };
+    const create = async (body: unknown) =>
+      (await world.call('POST', '/v2/node/create_invoice', { body, headers })).body.index;
+    expect(await create({ amount: '5' })).toBe(await create({ amount: '5', description: null }));
+  });
+});
+
+describe('unknown fields are ignored, and named in X-Ignored-Fields', () => {
+  const named = (answer: Answer) => answer.headers.get('x-ignored-fields');
+
+  test('in body and query, nested ones by path, never with their values', async () => {
+    const answer = await world.call('POST', '/v2/node/create_invoice', {
+      query: { 'a b': 'value-1' },
+      body: { amt: 'value-2', amount: '1' },
+    });
+    expect(answer.status).toBe(200);
+    expect(named(answer)).toBe('"a%20b", "amt"');
+    const nested = await world.call('POST', '/v2/node/create_payer_proof', {
+      body: { disclosures: { offer_isuer: true } },
+    });
+    expectError(nested, 'rejected', /^index: is required$/);
+    expect(named(nested)).toBe('"disclosures.offer_isuer"');
+  });
+
+  test('where the endpoint takes no input, and not where nothing is unknown', async () => {
+    expect(named(await world.call('GET', '/v2/health', { query: { verbose: '1' } }))).toBe(
+      '"verbose"',
+    );
+    expect(named(await world.call('GET', '/v2/health'))).toBeNull();
+    expect(
+      named(await world.call('GET', '/v2/node/list_payments', { query: { filter: 'all' } })),
+    ).toBeNull();
+  });
+
+  test('but an unknown field of a client or a budget is error 7: a misspelled limit would be no limit', async () => {
+    const create = (body: unknown) => world.call('POST', '/v2/node/create_client', { body });
+    expectError(
+      await create({ scopes: ['read_info'], expiresat: 1 }),
+      'rejected',
+      /^expiresat: is not known here/,
+    );
+    const budget = { amount: '1', period: 'day', maxpayment: '1' };
+    const answer = await create({ scopes: ['read_info'], budget });
+    expectError(answer, 'rejected', /^budget\.maxpayment: is not known here/);
+    expect(answer.body.data.issues).toHaveLength(1);
+    const update = { client_pk: '00'.repeat(32), lable: 'x' };
+    expectError(
+      await world.call('PUT', '/v2/node/update_client', { body: update }),
+      'rejected',
+      /^lable: /,
+    );
+  });
+});
+
+test('a query parameter given twice is error 7', async () => {
+  expectError(
+    await world.call('GET', '/v2/node/list_payments?filter=all&filter=pending'),
+    'rejected',
+    /^filter: is given twice/,
+  );
+  expectError(
+    await world.call('POST', '/v2/node/pay?amount=1&amount=1', { body: {} }),
+    'rejected',
+    /^amount: is given twice/,
+  );
+});
+
+describe('every rejection speaks in our words', () => {
+  test('and names the fields of the caller, at every endpoint', async () => {
+    for (const route of await bodyRoutes()) {
+      const names = Object.keys(route.schema.properties ?? {});
+      const wrong = [
+        {},
+        ...names.flatMap((name) =>
+          [[], {}, true, -1, 1.5, '', 'x'.repeat(30_000)].map((value) => ({
+            ...route.example,
+            [name]: value,
+          })),
+        ),
+      ];
+      for (const body of wrong) {
+        const { status, body: told } = await ask(route, body);
+        if (status === 200 || told.code !== 7) continue;
+        const message: string = told.msg;
+        expect(message).not.toMatch(VALIDATORS_WORDS);
+        for (const { path, message: words } of told.data.issues) {
+          expect({ route: route.path, words }).toEqual({
+            route: route.path,
+            words: expect.not.stringMatching(VALIDATORS_WORDS),
+          });
+          expect(['', ...names]).toContain(path.split('.')[0]);
+        }
+      }
+    }
+  });
+
+  test('for query parameters too', async () => {
+    const answer = await world.call('GET', '/v2/node/list_payments', {
+      query: { limit: 'ten', order: 'up' },
+    });
+    expect(answer.body.data.issues).toEqual([
+      { path: 'filter', message: 'is required' },
+      { path: 'order', message: 'must be "desc" or "asc"' },
+      { path: 'limit', message: 'must be a whole number' },
+    ]);
+  });
+
+  test('a body that is no object, and malformed JSON with its place', async () => {
+    const post = (rawBody: string) => world.call('POST', '/v2/node/create_invoice', { rawBody });
+    expectError(await post('[]'), 'rejected', /^The body must be an object, not a list$/);
+    expectError(await post('null'), 'rejected', /^The body must be an object, not null$/);
+    const secret = await post('{"amount": "1",\n  "secret-word"}');
+    expectError(secret, 'rejected', /^The body is not JSON: line 2, column 16: a colon is missing/);
+    expect(JSON.stringify(secret.body)).not.toContain('secret-word');
+  });
+});
+
+describe('headers of errors', () => {
+  test('a 405 names the methods of its path in Allow', async () => {
+    for (const { method, path } of [...ROUTES, ...SANDBOX_ROUTES]) {
+      const answer = await fetch(`${world.baseUrl}${path.replace(/:\w+/g, 'x')}`, {
+        method: 'DELETE',
+      });
+      const allow = answer.headers.get('allow')?.split(', ') ?? [];
+      expect({
+        path,
+        status: answer.status,
+        allowed: allow.includes(method.toUpperCase()),
+      }).toEqual({ path, status: 405, allowed: true });
+      expect(allow.includes('HEAD')).toBe(allow.includes('GET') && path !== '/v2/node/events');
+      await answer.arrayBuffer();
+    }
+  });
+
+  test('a 401 says how to authenticate', async () => {
+    const answer = await world.call('GET', '/v2/node/node_info', { credentials: 'unknown' });
+    expectError(answer, 'unauthenticated');
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+});

@@ -1,7 +1,7 @@
-import { connectLnd } from './app/connect-lnd.ts';
 import { CHECK_COMMAND, checkDatabase } from './app/data-care.ts';
 import { serve } from './app/serve.ts';
 import { buildProgram, runProgram } from './cli/index.ts';
+import { REMOTE_NODES } from './nodes/kinds.ts';
 import { VERSION } from './version.ts';
 
 if (process.argv[2] === CHECK_COMMAND) {
@@ -15,7 +15,7 @@ const io = {
   stderr: (line: string) => console.error(line),
 };
 const exitCode = await runProgram(
-  buildProgram({ ...io, version: VERSION, serve, connectLnd }),
+  buildProgram({ ...io, version: VERSION, serve, connectKinds: REMOTE_NODES }),
   process.argv,
   io,
 );

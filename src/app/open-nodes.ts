@@ -4,12 +4,11 @@ import { ConfigError } from '../config/sources.ts';
 import { systemClock } from '../lib/clock.ts';
 import { fileMeasurement } from '../lib/measurement.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
-import { openLnd } from '../nodes/lnd/index.ts';
+import { type NodeKind, REMOTE_KINDS, type RemoteKind } from '../model/node-kind.ts';
+import { REMOTE_NODES, ROOT_SEED_KIND } from '../nodes/kinds.ts';
 import type { NodeConnector } from '../nodes/node.ts';
 import { openSandbox, type Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
-
-type NodeKind = 'sandbox' | 'lnd';
 
 /** The node kinds of this process. */
 export interface Nodes {
@@ -40,7 +39,7 @@ interface NodesOptions {
   readonly measured: (connector: NodeConnector) => NodeConnector;
 }
 
-/** Opens the connectors; a new node kind is one more line here. */
+/** Opens a connector for each kind of node. */
 export function openNodes(options: NodesOptions): Nodes {
   const { config, store, version, baseUrl, sandboxPath, measured } = options;
   const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
@@ -61,33 +60,38 @@ export function openNodes(options: NodesOptions): Nodes {
         })
       : null;
   const local = sandbox && measured(sandbox.connector);
-  const lnd = measured(
-    openLnd({
-      state: store.connectorState,
-      clock: systemClock,
-      random,
-      root: config.node,
-      entries: configured,
-      mark: store.identity.id,
-      channelPeer: config.channelPeer,
-    }),
-  );
+  const openRemote = (name: RemoteKind) =>
+    measured(
+      REMOTE_NODES[name].open({
+        state: store.connectorState,
+        clock: systemClock,
+        random,
+        root: name === ROOT_SEED_KIND ? config.node : null,
+        entries: configured.filter((entry) => entry.kind === name),
+        mark: store.identity.id,
+        channelPeer: config.channelPeer,
+      }),
+    );
+  const remote = Object.fromEntries(
+    REMOTE_KINDS.map((name) => [name, openRemote(name)]),
+  ) as Readonly<Record<RemoteKind, NodeConnector>>;
+  const connectors = new Map(Object.entries<NodeConnector | null>({ sandbox: local, ...remote }));
   return {
     sandbox,
     kind,
-    root: local ?? lnd,
+    root: local ?? remote[ROOT_SEED_KIND],
     configured,
-    connector: (name) => (name === 'lnd' ? lnd : name === 'sandbox' ? local : null),
-    problems: () => lnd.problems(),
+    connector: (name) => connectors.get(name) ?? null,
+    problems: () => Object.values(remote).flatMap((connector) => connector.problems()),
     async close() {
-      await Promise.all([lnd.close(), local?.close()]);
+      await Promise.all([...connectors.values()].map((connector) => connector?.close()));
     },
   };
 }
 
 /** The kind of node that the default wallet is on. */
 export function defaultKind({ node, clientCredentials }: Config): NodeKind {
-  if (node !== null) return 'lnd';
+  if (node !== null) return ROOT_SEED_KIND;
   const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
   return credentials?.node?.kind ?? 'sandbox';
 }

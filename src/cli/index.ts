@@ -4,7 +4,7 @@ import { addAnalyze } from './analyze.ts';
 import { CallRefused } from './call-refused.ts';
 import { addClients } from './clients.ts';
 import { addCompletions } from './completions.ts';
-import { addConnect, type ConnectLnd } from './connect.ts';
+import { addConnect, type ConnectKind } from './connect.ts';
 import { withExamples } from './examples.ts';
 import { failure } from './failure.ts';
 import { addInfo } from './info.ts';
@@ -21,11 +21,11 @@ import { usageSentence, wrongCommandWords } from './usage.ts';
 import { addWait } from './wait.ts';
 import { addWebhooks } from './webhooks.ts';
 
-/** What the program is built with; the composition root passes `serve`, so that the CLI imports no server. */
+/** What the program is built with; the composition root passes what knows servers and nodes. */
 export interface ProgramOptions extends CliIo {
   readonly version: string;
   readonly serve: Serve;
-  readonly connectLnd: ConnectLnd;
+  readonly connectKinds: Readonly<Record<string, ConnectKind>>;
 }
 
 /** Every command besides the servers, under the headings of the help; completions and tests read the same tree. */
@@ -54,7 +54,7 @@ export function buildProgram(options: ProgramOptions): Command {
     program.commandsGroup(heading);
     for (const add of commands) add(program, options);
   }
-  addConnect(program, options, options.connectLnd);
+  addConnect(program, options, options.connectKinds);
   return program;
 }
 

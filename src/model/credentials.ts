@@ -1,11 +1,12 @@
 import { base64urlnopad } from '@scure/base';
 import { z } from 'zod';
 import { NETWORKS, type Network } from '../codecs/network.ts';
+import { REMOTE_KINDS, type RemoteKind } from './node-kind.ts';
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 const token = z.string().regex(/^(?:[0-9a-f]{2}){1,4096}$/);
-/** Base URL of LND's REST interface. */
-const lndUrl = z.url({ protocol: /^https$/ });
+/** Base URL of the node's interface. */
+const nodeUrl = z.url({ protocol: /^https$/ });
 /** The node's self-signed certificate (PEM), then the only one accepted; null trusts the system's authorities. */
 const certificate = z.string().nullable();
 
@@ -14,8 +15,8 @@ const clientShape = z.object({ v: z.literal(2), client: hex32, secret: hex32 });
 const nodeShape = z.object({
   v: z.literal(2),
   node: z.object({
-    kind: z.literal('lnd'),
-    url: lndUrl,
+    kind: z.enum(REMOTE_KINDS),
+    url: nodeUrl,
     cert: certificate,
     /** Hex node key: the wallet that this location speaks for. */
     pk: z.string().regex(/^0[23][0-9a-f]{64}$/),
@@ -29,7 +30,7 @@ const firstShape = z.object({
   v: z.literal(1),
   node: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('sandbox') }),
-    z.object({ kind: z.literal('lnd'), url: lndUrl, cert: certificate }),
+    z.object({ kind: z.literal('lnd'), url: nodeUrl, cert: certificate }),
   ]),
   client: hex32,
   secret: token,
@@ -45,13 +46,13 @@ export interface ClientCredentials {
 
 /** What `connect` writes and configuration alone may name: where a node is and the node's own token. */
 export interface NodeCredentials {
-  readonly kind: 'lnd';
+  readonly kind: RemoteKind;
   readonly url: string;
   readonly cert: string | null;
   /** Hex node key; null in files of the first version, which did not hold it. */
   readonly nodePk: string | null;
   readonly network: Network | null;
-  /** Hex macaroon. */
+  /** Hex, such as LND's macaroon. */
   readonly token: string;
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { buildProgram } from '../../src/cli/index.ts';
+import { REMOTE_NODES } from '../../src/nodes/kinds.ts';
 
 /** The program as its help tells of it; no command of it may be run. */
 export function documentedProgram(): Command {
@@ -10,8 +11,6 @@ export function documentedProgram(): Command {
     stdout: () => undefined,
     stderr: () => undefined,
     serve: async () => undefined,
-    connectLnd: async () => {
-      throw new Error('what is only read asks no node');
-    },
+    connectKinds: REMOTE_NODES,
   });
 }

@@ -14,13 +14,6 @@ const MEMO = 'ws:';
 /** Weight that an HTLC adds to a commitment transaction (BOLT 3), twice: LND keeps room for two more. */
 const TWO_HTLCS_WEIGHT = 344n;
 
-/** A peer to open channels to: `<pubkey>@<host>:<port>`. */
-export interface ChannelPeer {
-  /** Hex. */
-  readonly pubkey: string;
-  readonly host: string;
-}
-
 /** The memo of a channel opened for a user channel id. */
 export function openedAs(userChannelId: string): string {
   return `${MEMO}${userChannelId}`;

@@ -1,46 +1,29 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Network } from '../../codecs/network.ts';
-import { type Clock, elapsedMs } from '../../lib/clock.ts';
+import { elapsedMs } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
-import type { NodeCredentials } from '../../model/credentials.ts';
 import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import type { Permission } from '../../model/permissions.ts';
 import type { NodeConnector } from '../node.ts';
-import { RemoteEndpoint } from '../remote/endpoint.ts';
-import type { RemoteLocation } from '../remote/location.ts';
-import type { ChannelPeer } from './channels.ts';
-import { permissionsOf, servedByLnd } from './grants.ts';
+import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
+import { lndConnect } from './connect.ts';
+import { permissionsOf } from './grants.ts';
 import { type LndIdentity, userPkOf } from './identity.ts';
-import { readInfo, versionOf } from './info.ts';
 import { LabelGrace } from './label-grace.ts';
-import { readMacaroon } from './macaroon.ts';
 import { lndNode } from './node.ts';
-import type { LndPlace, LndState } from './place.ts';
+import type { LndPlace } from './place.ts';
 import { openPlaces } from './places.ts';
 import { refusalText } from './refusal.ts';
-import { LndRest } from './rest.ts';
+import type { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, notSignedUp, unlockWallet } from './root-wallet.ts';
 import { lndTokens, RootKeyIds } from './tokens.ts';
 import { type LndWallet, LocalChanges } from './wallet.ts';
 
-/** What the connector is opened with. It goes to no place but `root` and those of `entries`. */
-export interface LndOptions {
-  readonly state: LndState;
-  readonly clock: Clock;
-  readonly random: (bytes: number) => Uint8Array;
-  /** The LND that the root seed controls; null when it controls none. */
-  readonly root: RemoteLocation | null;
-  /** What `connect` wrote, each for a node of its own. */
-  readonly entries: readonly NodeCredentials[];
-  /** Whom channels are opened to; null refuses to open any. */
-  readonly channelPeer: ChannelPeer | null;
-  /** Hex id of this installation, by which it knows the tokens that it made. */
-  readonly mark: string;
-}
+/** LND, by its REST interface. */
+export const LND: RemoteNodeKind = { title: 'LND', open: openLnd, connect: lndConnect };
 
 /** Opens the connector of LND nodes. Asks no node before the first request needs it. */
-export function openLnd(options: LndOptions): NodeConnector {
+export function openLnd(options: RemoteOptions): NodeConnector {
   const { clock, random } = options;
   const ids = new RootKeyIds(options.mark);
   const closed = new AbortController();
@@ -141,22 +124,6 @@ export function openLnd(options: LndOptions): NodeConnector {
     async close() {
       closed.abort();
     },
-  };
-}
-
-/** Which LND a macaroon opens and what it may do there; for the credentials of `connect lnd`. */
-export async function inspectMacaroon(
-  location: RemoteLocation,
-  macaroonHex: string,
-): Promise<{ version: string; nodePk: string; network: Network; permissions: Permission[] }> {
-  const macaroon = readMacaroon(macaroonHex);
-  if (!macaroon) throw new ApiError('rejected', 'This is no macaroon of LND: give another file.');
-  const { info, network } = await readInfo(new LndRest(new RemoteEndpoint(location), macaroonHex));
-  return {
-    version: versionOf(info),
-    nodePk: info.identity_pubkey,
-    network,
-    permissions: servedByLnd(permissionsOf(macaroon.operations)),
   };
 }
 

@@ -1,8 +1,9 @@
 import { idOfIndex, type PaymentId } from '../../model/payment-index.ts';
 import type { NodeTokens, Observation, WalletNode } from '../node.ts';
+import type { ChannelPeer } from '../remote-kind.ts';
 import { closeChannel, closeFeeBoundMsat } from './channel-close.ts';
 import { estimateOpenFee, openChannel } from './channel-open.ts';
-import { type ChannelPeer, listChannels } from './channels.ts';
+import { listChannels } from './channels.ts';
 import { nodeInfo } from './info.ts';
 import { cancelInvoice, createInvoice, lookUpInvoice } from './invoices.ts';
 import { lease, releaseAll } from './leases.ts';

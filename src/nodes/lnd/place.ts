@@ -5,17 +5,12 @@ import { NETWORKS, type Network } from '../../codecs/network.ts';
 import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import { RemoteEndpoint } from '../remote/endpoint.ts';
 import { fingerprintOf, type RemoteLocation } from '../remote/location.ts';
+import type { ConnectorRows } from '../remote-kind.ts';
 import { type LndIdentity, userPkOf } from './identity.ts';
 import { readInfo } from './info.ts';
 import { isSignedByNode } from './node-signature.ts';
 import { LndRest } from './rest.ts';
 import { signatureShape } from './wire.ts';
-
-/** Rows that outlive the process; a structural part of the store's connector state. */
-export interface LndState {
-  get(walletId: string, kind: string, key: string): Promise<unknown>;
-  put(walletId: string, kind: string, key: string, value: unknown): Promise<void>;
-}
 
 /** Which wallet a place was found to speak for, by the place's fingerprint; rows of no wallet. */
 const LOCATION = 'lnd-location';
@@ -32,7 +27,7 @@ const lastPlaceRow = z.object({ fingerprint: z.string() });
 
 /** What all places share. */
 export interface PlaceContext {
-  readonly state: LndState;
+  readonly state: ConnectorRows;
   readonly random: (bytes: number) => Uint8Array;
   readonly contact: (reached: boolean) => void;
   /** Notes that a place speaks for a wallet; false when another one does. */

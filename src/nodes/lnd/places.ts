@@ -1,9 +1,10 @@
 import type { NodeCredentials } from '../../model/credentials.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { RemoteLocation } from '../remote/location.ts';
+import type { ConnectorRows } from '../remote-kind.ts';
 import { type LndIdentity, userPkOf } from './identity.ts';
 import { type Macaroon, readMacaroon } from './macaroon.ts';
-import { LndPlace, type LndState, type PlaceContext } from './place.ts';
+import { LndPlace, type PlaceContext } from './place.ts';
 import type { RootKeyIds } from './tokens.ts';
 
 /** A configured entry with its place. */
@@ -25,7 +26,7 @@ export interface Places {
 }
 
 interface PlacesOptions {
-  readonly state: LndState;
+  readonly state: ConnectorRows;
   readonly random: (bytes: number) => Uint8Array;
   readonly root: RemoteLocation | null;
   readonly entries: readonly NodeCredentials[];

@@ -1,7 +1,7 @@
-import type { LndState } from '../../../src/nodes/lnd/place.ts';
+import type { ConnectorRows } from '../../../src/nodes/remote-kind.ts';
 
 /** Connector state in memory. */
-export function memoryState(): LndState {
+export function memoryState(): ConnectorRows {
   const rows = new Map<string, unknown>();
   const name = (...parts: string[]) => JSON.stringify(parts);
   return {

@@ -1,0 +1,94 @@
+import { base64, base64urlnopad, hex } from '@scure/base';
+import { rejected } from '../../model/errors.ts';
+import { RemoteEndpoint } from '../remote/endpoint.ts';
+import type { RemoteLocation } from '../remote/location.ts';
+import type { ConnectedNode, ConnectInput, RemoteNodeKind } from '../remote-kind.ts';
+import { permissionsOf, servedByLnd } from './grants.ts';
+import { readInfo, versionOf } from './info.ts';
+import { readMacaroon } from './macaroon.ts';
+import { LndRest } from './rest.ts';
+
+/** `connect lnd`: access to an LND by flags, or by the URI that wallets scan. */
+export const lndConnect: RemoteNodeKind['connect'] = {
+  description: 'Credentials for an LND, checked against it.',
+  argument: {
+    name: 'uri',
+    description: 'lndconnect://host:port?cert=...&macaroon=..., with the REST port',
+  },
+  options: [
+    { flags: '--url <url>', description: 'REST URL of the LND, such as https://127.0.0.1:8080' },
+    {
+      flags: '--cert-path <file>',
+      description: 'its tls.cert, then the only certificate accepted',
+    },
+    { flags: '--macaroon-path <file>', description: 'the macaroon to use' },
+  ],
+  example:
+    'connect lnd --url https://127.0.0.1:8080 --cert-path tls.cert --macaroon-path admin.macaroon > lnd.credentials',
+  token: 'macaroon',
+  find: (input) =>
+    inspect(input.argument === undefined ? accessByOptions(input) : accessByUri(input)),
+};
+
+/** Where an LND is and what opens it. */
+interface LndAccess extends RemoteLocation {
+  readonly macaroonHex: string;
+}
+
+/** Which LND a macaroon opens and what it may do there. */
+async function inspect({ url, cert, macaroonHex }: LndAccess): Promise<ConnectedNode> {
+  const macaroon = readMacaroon(macaroonHex);
+  if (!macaroon) throw rejected('', 'This is no macaroon of LND: give another file.');
+  const endpoint = new RemoteEndpoint({ url, cert });
+  const { info, network } = await readInfo(new LndRest(endpoint, macaroonHex));
+  const nodePk = info.identity_pubkey;
+  return {
+    version: versionOf(info),
+    permissions: servedByLnd(permissionsOf(macaroon.operations)),
+    credentials: { kind: 'lnd', url, cert, nodePk, network, token: macaroonHex },
+  };
+}
+
+function accessByOptions({ options, read }: ConnectInput): LndAccess {
+  const { url, certPath, macaroonPath } = options;
+  if (url === undefined || macaroonPath === undefined) {
+    throw rejected('', 'Give --url and --macaroon-path, or an lndconnect:// URI.');
+  }
+  if (URL.parse(url)?.protocol !== 'https:') throw rejected('', '--url must begin with https://.');
+  return {
+    url: url.replace(/\/+$/, ''),
+    cert: certPath === undefined ? null : new TextDecoder().decode(read(certPath)),
+    macaroonHex: hex.encode(read(macaroonPath)),
+  };
+}
+
+function accessByUri({ argument = '', options }: ConnectInput): LndAccess {
+  const uri = URL.parse(argument);
+  const macaroon = uri?.searchParams.get('macaroon');
+  if (uri?.protocol !== 'lndconnect:' || !macaroon || uri.host === '') {
+    throw rejected('', 'The URI must read lndconnect://host:port?cert=...&macaroon=....');
+  }
+  if (Object.values(options).some((value) => value !== undefined)) {
+    throw rejected('', 'Give either an lndconnect:// URI or flags, not both.');
+  }
+  const cert = uri.searchParams.get('cert');
+  return {
+    url: `https://${uri.host}`,
+    cert: cert && pemOf(bytesOf(cert)),
+    macaroonHex: hex.encode(bytesOf(macaroon)),
+  };
+}
+
+function bytesOf(text: string): Uint8Array {
+  try {
+    return base64urlnopad.decode(text.replace(/=+$/, ''));
+  } catch {
+    throw rejected('', 'The URI must hold certificate and macaroon in base64url.');
+  }
+}
+
+/** RFC 7468: base64 in lines of 64 characters. */
+function pemOf(der: Uint8Array): string {
+  const lines = base64.encode(der).match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+}

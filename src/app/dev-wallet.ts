@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { hasDefaultWallet } from '../config/exposure.ts';
+import { createPrivateFile } from '../lib/replace-file.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Wallets } from '../wallet/wallets.ts';
@@ -26,9 +27,8 @@ function devSeed(dataDir: string): Uint8Array {
       `${path} does not hold a root seed: remove it to start with a new trial wallet.`,
     );
   }
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const seed = randomBytes(32);
-  writeFileSync(path, `${seed.toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+  createPrivateFile(path, `${seed.toString('hex')}\n`);
   return new Uint8Array(seed);
 }
 

@@ -5,6 +5,7 @@ import { descriptorLimit, lowestFreeDescriptor } from '../http/limits/descriptor
 import { systemSockets } from '../http/limits/system-sockets.ts';
 import { elapsedMs } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { urlHost } from '../lib/url-host.ts';
 
 /** Seconds without progress after which a connection is closed; streams and waits are excepted. */
 const IDLE_SECS = 60;
@@ -48,7 +49,7 @@ export function listen(
   const env = { timeout: (request: Request, secs: number) => server.timeout(request, secs) };
   return {
     port: ownPort,
-    baseUrl: `http://${host.includes(':') ? `[${host}]` : host}:${ownPort}`,
+    baseUrl: `http://${urlHost(host)}:${ownPort}`,
     answerWith(app) {
       const answer = (request: Request) => app.fetch(request, env);
       server.reload({ fetch: answer });

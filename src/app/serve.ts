@@ -20,6 +20,7 @@ import { listenFailed } from '../lib/listen-problem.ts';
 import { type Log, openLog } from '../lib/log.ts';
 import { openMarker } from '../lib/marker-file.ts';
 import { openMetrics } from '../lib/metrics.ts';
+import { urlHost } from '../lib/url-host.ts';
 import { ApiError } from '../model/errors.ts';
 import { measuredNodes } from '../nodes/measured.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
@@ -223,7 +224,7 @@ function listenOrExplain(config: Config, log: Log): ReturnType<typeof listen> {
   } catch (error) {
     const { host, port } = config.listen;
     const owner = config.dataDir === ':memory:' ? null : readOwner(config.dataDir);
-    const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const address = `${urlHost(host)}:${port}`;
     throw listenFailed(address, error, owner);
   }
 }
@@ -254,7 +255,7 @@ function mostWaits(): number {
 
 function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {
   const { host } = config.listen;
-  const names = ['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host];
+  const names = ['localhost', '127.0.0.1', '[::1]', urlHost(host)];
   const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
   const further = config.allowHosts.flatMap((name) => [name, `${name}:${port}`]);
   return new Set([...own, new URL(sidecarUrl).host, ...further]);

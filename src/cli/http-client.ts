@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { codeOf } from '../lib/error-code.ts';
 import { CallRefused } from './call-refused.ts';
 import { type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
 import type { CliIo } from './io.ts';
@@ -28,7 +29,7 @@ export type AskSidecar = <S extends z.ZodType>(
 ) => Promise<Answer<z.output<S>>>;
 
 /** Codes under which Bun says that a connection was never made, so that nothing was asked of anybody. */
-const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
+const NEVER_CONNECTED: ReadonlySet<string> = new Set([
   'ConnectionRefused',
   'FailedToOpenSocket',
   'ECONNREFUSED',
@@ -107,7 +108,7 @@ async function send(
     return { status: response.status, text: await response.text(), ignored };
   } catch (error) {
     const { origin } = new URL(url);
-    if (NEVER_CONNECTED.has((error as { code?: unknown }).code)) {
+    if (NEVER_CONNECTED.has(codeOf(error))) {
       throw new CallRefused(`No sidecar answers at ${origin}: start one, or name it with --url.`);
     }
     const advice = init.method === 'GET' ? 'try again' : 'see what came of it before you try again';

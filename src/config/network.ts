@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { urlHost } from '../lib/url-host.ts';
 import type { Parsed } from './parsed.ts';
 
 /** Reads `host:port`, with IPv6 addresses in brackets; port 0 lets the system choose. */
@@ -34,14 +34,14 @@ export function parseList(text: string): string[] {
 export function isLoopbackHost(text: string): boolean {
   if (!/^[\w.:[\]-]+$/.test(text)) return false;
   // The URL parser brings every spelling of an address, such as 127.1, into one form.
-  const url = URL.parse(`http://${isIPv6(text) ? `[${text}]` : text}/`);
+  const url = URL.parse(`http://${urlHost(text)}/`);
   const host = url?.hostname.replace(/\.$/, '') ?? '';
   return host === '[::1]' || /(^|\.)localhost$/.test(host) || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /** The base URL by which programs on this machine reach a server that listens there. */
 export function localUrl({ host, port }: { host: string; port: number }): string {
-  const bracketed = isIPv6(host) ? `[${host}]` : host;
+  const bracketed = urlHost(host);
   const name = URL.parse(`http://${bracketed}/`)?.hostname ?? host;
   // These two stand for all addresses of the machine and are none to call.
   const reached = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }[name] ?? bracketed;

@@ -1,15 +1,10 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from './error-code.ts';
 
 /** A file or directory that cannot be used; the message is one sentence for the person who starts the program. */
 export class FileUnusable extends Error {
   override readonly name = 'FileUnusable';
-}
-
-/** The code of a system's or SQLite's error; empty for what has none. */
-export function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : '';
 }
 
 /** Whether an error is one of a file or its disk, as the system or SQLite gives it. */

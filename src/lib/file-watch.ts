@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { codeOf } from './file-problem.ts';
+import { codeOf } from './error-code.ts';
 
 /** Notices that files which this process has open were removed or replaced. */
 export interface FileWatch {

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { chmodSync } from 'node:fs';
-import { codeOf } from './file-problem.ts';
+import { codeOf } from './error-code.ts';
 
 /** Kept for the life of the process: a collected connection would give its lock back. */
 const held = new Set<Database>();

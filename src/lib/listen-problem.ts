@@ -1,5 +1,5 @@
 import type { Owner } from './data-dir.ts';
-import { codeOf } from './file-problem.ts';
+import { codeOf } from './error-code.ts';
 
 /** An address that cannot be listened on; the message is one sentence for the person who starts the program. */
 export class ListenFailed extends Error {

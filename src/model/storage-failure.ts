@@ -1,3 +1,4 @@
+import { codeOf } from '../lib/error-code.ts';
 import { ApiError } from './errors.ts';
 
 /** Whether SQLite could not read or write: the disk is full, failing or read-only, or another program has the lock. */
@@ -17,9 +18,4 @@ export function asStorageError(error: unknown): unknown {
     ? 'Another program holds the database in the data directory locked: end that program, or try again later.'
     : 'The disk of the data directory is full or failing: free space, then try again.';
   return new ApiError('overCapacity', message, { cause: error });
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : '';
 }

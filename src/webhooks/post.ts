@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { codeOf } from '../lib/file-problem.ts';
+import { codeOf } from '../lib/error-code.ts';
 
 /** How far an attempt had come when it failed. */
 export type PostPhase = 'connecting' | 'handshake' | 'waiting';

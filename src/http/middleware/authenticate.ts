@@ -74,8 +74,8 @@ function credentialsOf(
       'This sidecar requires the header "Authorization: Bearer <CLIENT_CREDENTIALS>" on every request.',
     );
   }
-  const token = /^bearer +(\S+)$/i.exec(header)?.[1];
-  if (token === undefined) {
+  const token = bearerToken(header);
+  if (token === null) {
     throw new ApiError(
       'unauthenticated',
       'The Authorization header must read "Bearer <CLIENT_CREDENTIALS>".',
@@ -84,12 +84,17 @@ function credentialsOf(
   return isCookie(token, cookie) ? null : token;
 }
 
+/** The token of a header `Bearer <token>` (RFC 6750); null for any other. */
+function bearerToken(header: string): string | null {
+  return /^bearer +(\S+)$/i.exec(header)?.[1] ?? null;
+}
+
 /** signup and provision: an empty header, to the contract's letter, and with --require-auth the cookie. */
 function requireRootAccess(header: string | null, options: AuthenticateOptions): void {
   const { requireAuth, cookie } = options;
   const isEmpty = header === null || header === '';
-  const token = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
-  if (requireAuth ? token !== undefined && isCookie(token, cookie) : isEmpty) return;
+  const token = header === null ? null : bearerToken(header);
+  if (requireAuth ? token !== null && isCookie(token, cookie) : isEmpty) return;
   throw new ApiError(
     'unauthenticated',
     requireAuth

@@ -1,3 +1,4 @@
+import { codeOf } from '../../lib/error-code.ts';
 /** Why a request to a node got no answer that can be read. */
 export type FailureReason =
   /** The connection could not be made, or was cut. */
@@ -57,5 +58,5 @@ export function failureOf(error: unknown): RemoteFailure {
 /** Whether a pooled connection turned out to be dead: the node was restarted since it was last used. */
 export function wasCut(error: unknown): boolean {
   const cause = error instanceof RemoteFailure ? error.cause : error;
-  return (cause as { code?: string } | undefined)?.code === 'ECONNRESET';
+  return codeOf(cause) === 'ECONNRESET';
 }

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import { type GroupCommit, groupCommit } from './group-commit.ts';
 import { migrate, SCHEMA_VERSION } from './migrations.ts';
 
@@ -79,7 +80,7 @@ function prepare(db: Database, path: string): void {
 }
 
 function unusable(error: unknown, path: string): unknown {
-  const code = (error as { code?: string }).code;
+  const code = codeOf(error);
   if (code !== 'SQLITE_CORRUPT' && code !== 'SQLITE_NOTADB') return error;
   return new Error(
     `${path} is corrupted: move it away to start a new sandbox. It was not changed.`,

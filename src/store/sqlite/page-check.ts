@@ -1,4 +1,5 @@
 import { Database } from 'bun:sqlite';
+import { codeOf } from '../../lib/error-code.ts';
 
 /**
  * Reads every page of a SQLite file and returns what is wrong with the first bad one, or null. Takes as long as reading
@@ -13,8 +14,7 @@ export function firstDamage(path: string): string | null {
     const found = row?.quick_check ?? 'no result';
     return found === 'ok' ? null : found;
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code ?? '')) return message;
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))) return (error as Error).message;
     throw error;
   } finally {
     db.close();

@@ -104,6 +104,10 @@ export interface ObservationRules {
   readonly match: (candidates: MatchCandidates, seen: ObservedPayment) => JournalRow | null;
   /** The payment's next state, or null when the observation changes nothing or is not allowed. */
   readonly transition: (previous: Payment | null, seen: ObservedPayment) => Payment | null;
+  /** What a final payment's reservation becomes: its cost, nothing (0), or what it was (null). */
+  readonly costMsat: (payment: Payment) => bigint | null;
+  /** The watches of which any makes a final payment owed a delivery. */
+  readonly watchesOf: (payment: Payment) => readonly Watch[];
   /** What to deliver for a watched payment that is final; null when no receiver is configured. */
   readonly deliver: (payment: Payment, walletId: string) => DeliveryDraft | null;
 }
@@ -217,12 +221,8 @@ export interface SpendStore {
    * and the payment's index on the idempotency row. What `allows` throws is thrown on and nothing is written.
    */
   begin(walletId: string, spend: NewSpend, allows: BudgetRule): Promise<void>;
-  /** Moves a spend from `begun` to `asked`, with what is sent; durable before it resolves. */
-  asked(
-    walletId: string,
-    index: PaymentIndex,
-    change: { readonly plan: string | null; readonly afterAttempt: number | null },
-  ): Promise<void>;
+  /** Moves a spend from `begun` to `asked`, with what is sent (see {@link Spend.plan}); durable before it resolves. */
+  asked(walletId: string, index: PaymentIndex, plan: string | null): Promise<void>;
   /** Undoes {@link begin} where it is known that nothing was sent: row, watch, journal row, reservation, key's index. */
   abandon(walletId: string, index: PaymentIndex): Promise<void>;
   get(walletId: string, index: PaymentIndex): Promise<Spend | null>;
@@ -300,10 +300,15 @@ export interface DueDelivery {
 /** Webhook deliveries: attempts are rows, claims are leases, retries are data. */
 export interface Outbox {
   /**
-   * Leases up to `limit` deliveries that are due and not leased, oldest first. Attempts must be due within two leases:
-   * what is due later than that was written before the clock was set back, and is answered too.
+   * Leases until `leaseUntilMs` up to `limit` deliveries that are due at `nowMs`, oldest first, or that claim to be due
+   * after `lastPossibleMs`: those were written before the clock was set back.
    */
-  claim(options: { nowMs: number; leaseMs: number; limit: number }): Promise<DueDelivery[]>;
+  claim(options: {
+    nowMs: number;
+    leaseUntilMs: number;
+    lastPossibleMs: number;
+    limit: number;
+  }): Promise<DueDelivery[]>;
   delivered(id: string, nowMs: number): Promise<void>;
   /** Gives a lease back: the delivery is due now and its attempt does not count. */
   release(id: string, nowMs: number): Promise<void>;
@@ -400,7 +405,4 @@ export interface BudgetStore {
 export interface ConnectorState {
   get(walletId: string, kind: string, key: string): Promise<unknown>;
   put(walletId: string, kind: string, key: string, value: unknown): Promise<void>;
-  list(walletId: string, kind: string): Promise<{ key: string; value: unknown }[]>;
-  /** The row of that key, whatever its wallet; keys of such rows are unique by themselves. */
-  find(kind: string, key: string): Promise<{ walletId: string; value: unknown } | null>;
 }

@@ -8,6 +8,7 @@ import type {
   ObservationRules,
   ObservedPayment,
 } from '../store/ports.ts';
+import { costMsat, watchesOf } from './payment-end.ts';
 
 /** Thrown instead of logged where tests ask for it: a payment left a terminal state. */
 export class TerminalStateLeft extends Error {
@@ -30,6 +31,8 @@ interface ObserveOptions {
 export function observationRules(options: ObserveOptions): ObservationRules {
   return {
     deliver: options.deliver,
+    costMsat,
+    watchesOf,
     match: matchObservation,
     transition(previous, seen) {
       const { payment } = seen;

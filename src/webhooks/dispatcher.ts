@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Counter, Metrics } from '../lib/metrics.ts';
 import type { DueDelivery, Outbox } from '../store/ports.ts';
+import { leaseFrom } from './lease.ts';
 import { openPoster, type Poster } from './post.ts';
 import { type AttemptProblem, failureProblem, statusProblem } from './problem.ts';
 import type { SignDelivery } from './sign.ts';
@@ -107,7 +108,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       }
       // A clock that was set ends leases of attempts that still run here: those stay the only attempts.
       const running = new Set(inProgress.keys());
-      const due = await outbox.claim({ nowMs: clock.now(), leaseMs: LEASE_MS, limit });
+      const due = await outbox.claim({ ...leaseFrom(clock.now(), LEASE_MS), limit });
       for (const delivery of due) {
         const { id } = delivery;
         if (running.has(id)) continue;

@@ -6,9 +6,10 @@ import { type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { requireWithinBudget } from '../../src/wallet/budget.ts';
-import { matchObservation, observationRules } from '../../src/wallet/observe.ts';
+import { observationRules } from '../../src/wallet/observe.ts';
 import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
+import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { samplePayment as payment } from '../store/sample-payment.ts';
 import { CLIENT, newSpend, setBudget } from '../store/steps.ts';
 import { ROUNDS, SEED } from './seed.ts';
@@ -69,8 +70,12 @@ describe('deliveries', () => {
     const id = await world.owe(1);
     const { outbox } = world.store;
     const leaseMs = 30_000;
-    expect(await outbox.claim({ nowMs: world.clock.now(), leaseMs, limit: 10 })).toHaveLength(1);
-    expect(await outbox.claim({ nowMs: world.clock.now(), leaseMs, limit: 10 })).toHaveLength(0);
+    expect(
+      await outbox.claim({ ...leaseFrom(world.clock.now(), leaseMs), limit: 10 }),
+    ).toHaveLength(1);
+    expect(
+      await outbox.claim({ ...leaseFrom(world.clock.now(), leaseMs), limit: 10 }),
+    ).toHaveLength(0);
     world.clock.nowMs -= 2 * HOUR_MS;
     const sent = world.dispatch(() => 200);
     await world.delivered(1);
@@ -221,6 +226,7 @@ function outboxWorld() {
       return this.nowMs;
     },
   };
+  const rules = observationRules({ log, strict: true, deliver: () => null });
   let wake: () => void = () => undefined;
   cleanups.push(() => store.close());
   const rows = () =>
@@ -243,7 +249,7 @@ function outboxWorld() {
           journaled: false,
           nowMs: clock.now(),
         },
-        { match: matchObservation, transition: (_, seen) => seen.payment, deliver: () => draft },
+        { ...rules, transition: (_, seen) => seen.payment, deliver: () => draft },
       );
       wake();
       return draft.id;

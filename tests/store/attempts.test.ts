@@ -65,15 +65,6 @@ test('the attempt of a send is remembered though its first observation says noth
   expect(await statusOf(first)).toBe('failed');
 });
 
-test('what was asked for later is known by the attempts before the asking', async () => {
-  await store.spends.begin(WALLET, newSpend(first, { state: 'begun', afterAttempt: 2 }), fits);
-  await store.spends.asked(WALLET, first.index, { plan: null, afterAttempt: 4 });
-  await seen(at(sampleFailed, 3), 4);
-  expect(await statusOf(first)).toBe('pending');
-  await seen(failedAtNode, 5);
-  expect(await statusOf(first)).toBe('failed');
-});
-
 test('an attempt without a row becomes one of its own, even when it was created at the same moment', async () => {
   await begin(first, 4);
   const stranger = at(sampleFailed, 10);

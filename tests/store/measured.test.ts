@@ -4,6 +4,7 @@ import type { Payment } from '../../src/model/payment.ts';
 import { measuredStore } from '../../src/store/measured.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { parseExposition } from '../lib/exposition.ts';
 import { sampleDone } from './sample-payment.ts';
 import { observe as observeIn, WALLET } from './steps.ts';
@@ -76,7 +77,7 @@ test('the outbox shows its deliveries by state', async () => {
     await store.watches.add(WALLET, { kind: 'payment', index: ended(at).index });
   }
   await observe([ended(2_000), ended(2_001), ended(2_002)]);
-  const [first, second] = await store.outbox.claim({ nowMs: 5_000, leaseMs: 1, limit: 3 });
+  const [first, second] = await store.outbox.claim({ ...leaseFrom(5_000, 1), limit: 3 });
   await store.outbox.delivered(first?.id ?? '', 5_000);
   await store.outbox.attemptFailed(second?.id ?? '', 'answered 500', null);
   const deliveries = (state: string) => `wallet_sidecar_outbox_deliveries{state="${state}"}`;

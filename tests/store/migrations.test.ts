@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
+import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { sampleDone, sampleFailed, samplePayment } from './sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from './steps.ts';
 
@@ -96,10 +97,7 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
       const store = openSqliteStore(path);
       expect(await store.journal.open(WALLET)).toEqual([pending, incoming]);
       expect(await store.watches.wallets()).toEqual([WALLET]);
-      expect(await store.connectorState.find('other', 'key')).toEqual({
-        walletId: WALLET,
-        value: { kept: true },
-      });
+      expect(await store.connectorState.get(WALLET, 'other', 'key')).toEqual({ kept: true });
       const seen = await observe(store, [sampleDone(1)], { journaled: true, attempt: 4 });
       expect(seen).toMatchObject({ changed: [{ index: pending.index }], deliveries: 1 });
       expect(await store.outbox.counts()).toMatchObject({ pending: 1 });
@@ -158,8 +156,10 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
         token: null,
       } as const;
       expect(await store.clients.list(WALLET)).toEqual([record, revoked]);
-      expect(await store.connectorState.list(WALLET, 'lnd-client')).toEqual([]);
-      expect(await store.connectorState.list(WALLET, 'lnd-follower')).toEqual([]);
+      for (const client of [LND_CLIENT, REVOKED, UNUSABLE]) {
+        expect(await store.connectorState.get(WALLET, 'lnd-client', client)).toBeNull();
+      }
+      expect(await store.connectorState.get(WALLET, 'lnd-follower', 'macaroon')).toBeNull();
       await store.close();
     });
 
@@ -216,7 +216,7 @@ test('a delivery that version 5 had leased waits for the end of its lease, and i
   const store = openSqliteStore(path);
   expect(await store.outbox.releaseAbandoned(1000)).toBe(0);
   expect(await store.outbox.nextDueAt()).toBe(30_000);
-  expect(await store.outbox.claim({ nowMs: 30_000, leaseMs: 1000, limit: 5 })).toHaveLength(1);
+  expect(await store.outbox.claim({ ...leaseFrom(30_000, 1000), limit: 5 })).toHaveLength(1);
   await store.close();
   const next = openSqliteStore(path);
   expect(await next.outbox.releaseAbandoned(30_100)).toBe(1);

@@ -12,8 +12,7 @@ beforeEach(() => {
 const one = samplePayment(1);
 const begin = (change: Parameters<typeof newSpend>[1] = {}, payment = one) =>
   store.spends.begin(WALLET, newSpend(payment, change), fits);
-const asked = (plan: string | null = null, afterAttempt: number | null = null) =>
-  store.spends.asked(WALLET, one.index, { plan, afterAttempt });
+const asked = (plan: string | null = null) => store.spends.asked(WALLET, one.index, plan);
 const get = () => store.spends.get(WALLET, one.index);
 
 for (const journaled of [true, false]) {
@@ -40,8 +39,8 @@ for (const journaled of [true, false]) {
     };
     expect(await get()).toEqual(begun);
     expect(await store.spends.wallets()).toEqual([WALLET]);
-    await asked('{"a":2}', 7);
-    expect(await get()).toEqual({ ...begun, state: 'asked', plan: '{"a":2}', afterAttempt: 7 });
+    await asked('{"a":2}');
+    expect(await get()).toEqual({ ...begun, state: 'asked', plan: '{"a":2}' });
     const shown = { ...one, statusMsg: 'in flight' };
     expect((await observe(store, [shown], { journaled, attempt })).changed).toHaveLength(1);
     expect(await get()).toMatchObject({ state: 'known', attempt, payment: one });

@@ -8,6 +8,7 @@ import { paymentIndex } from '../../src/model/payment-index.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { TerminalStateLeft } from '../../src/wallet/observe.ts';
+import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { samplePayment as payment, sampleDone, sampleFailed } from './sample-payment.ts';
 import { CLIENT, fits, newSpend, observe as observeIn, setBudget, WALLET } from './steps.ts';
 
@@ -21,7 +22,7 @@ beforeEach(() => {
 
 const observe = (payments: readonly Payment[], journaled = false, cursor: string | null = null) =>
   observeIn(store, payments, { journaled, cursor });
-const due = () => store.outbox.claim({ nowMs: 10_000, leaseMs: 1000, limit: 100 });
+const due = () => store.outbox.claim({ ...leaseFrom(10_000, 1000), limit: 100 });
 
 describe('observations', () => {
   test('finalizing a watched payment ends its watch and writes its delivery, once ever', async () => {
@@ -120,17 +121,17 @@ describe('the outbox', () => {
   test('a lease that is given back is due at once, and its attempt does not count', async () => {
     await store.watches.add(WALLET, { kind: 'payment', index: payment(1).index });
     await observe([sampleDone(1)]);
-    const [first] = await store.outbox.claim({ nowMs: 10, leaseMs: 1000, limit: 5 });
+    const [first] = await store.outbox.claim({ ...leaseFrom(10, 1000), limit: 5 });
     await store.outbox.release(first?.id ?? '', 20);
     expect(await store.outbox.nextDueAt()).toBe(20);
-    const again = await store.outbox.claim({ nowMs: 20, leaseMs: 1000, limit: 5 });
+    const again = await store.outbox.claim({ ...leaseFrom(20, 1000), limit: 5 });
     expect(again).toMatchObject([{ id: first?.id, attempts: 0 }]);
   });
 
   test('leases of the process that has the store stay when those of others are given back', async () => {
     await store.watches.add(WALLET, { kind: 'payment', index: payment(1).index });
     await observe([sampleDone(1)]);
-    await store.outbox.claim({ nowMs: 10, leaseMs: 1000, limit: 5 });
+    await store.outbox.claim({ ...leaseFrom(10, 1000), limit: 5 });
     expect(await store.outbox.releaseAbandoned(20)).toBe(0);
     expect(await store.outbox.nextDueAt()).toBe(1010);
   });
@@ -138,10 +139,10 @@ describe('the outbox', () => {
   test('a claim is a lease: nobody else has it until it ends', async () => {
     await store.watches.add(WALLET, { kind: 'payment', index: payment(1).index });
     await observe([sampleDone(1)]);
-    expect(await store.outbox.claim({ nowMs: 10, leaseMs: 100, limit: 5 })).toHaveLength(1);
-    expect(await store.outbox.claim({ nowMs: 109, leaseMs: 100, limit: 5 })).toHaveLength(0);
+    expect(await store.outbox.claim({ ...leaseFrom(10, 100), limit: 5 })).toHaveLength(1);
+    expect(await store.outbox.claim({ ...leaseFrom(109, 100), limit: 5 })).toHaveLength(0);
     expect(await store.outbox.nextDueAt()).toBe(110);
-    expect(await store.outbox.claim({ nowMs: 110, leaseMs: 100, limit: 5 })).toHaveLength(1);
+    expect(await store.outbox.claim({ ...leaseFrom(110, 100), limit: 5 })).toHaveLength(1);
     expect(await store.outbox.counts()).toEqual({ pending: 1, delivered: 0, failed: 0 });
   });
 });

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { asStorageError } from '../../model/storage-failure.ts';
+import { asStorageError } from '../../model/storage-error.ts';
 
 /**
  * Work on the world's file whose durable commits are shared: what one turn of the event loop did is committed once,

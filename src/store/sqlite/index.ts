@@ -1,4 +1,4 @@
-import { asStorageError } from '../../model/storage-failure.ts';
+import { asStorageError } from '../../model/storage-error.ts';
 import type { Store } from '../ports.ts';
 import { budgetRows, sqliteBudgets } from './budgets.ts';
 import { sqliteClients } from './clients.ts';

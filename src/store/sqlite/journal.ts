@@ -27,7 +27,6 @@ export interface JournalRows {
   put(walletId: string, row: JournalRow, nowMs: number): Payment;
   /** Writes which attempt a row stands for, which is no update of its payment. */
   setAttempt(walletId: string, index: string, attempt: number): void;
-  setAfterAttempt(walletId: string, index: string, afterAttempt: number): void;
   remove(walletId: string, index: string): void;
 }
 
@@ -63,7 +62,6 @@ export function journalRows(db: Database): JournalRows {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const setAttempt = db.prepare('UPDATE journal SET attempt = ? WHERE wallet = ? AND idx = ?');
-  const setAfter = db.prepare('UPDATE journal SET after_attempt = ? WHERE wallet = ? AND idx = ?');
   const remove = db.prepare('DELETE FROM journal WHERE wallet = ? AND idx = ?');
   return {
     get: (walletId, index) => decodeRow(byIndex.get(walletId, index)),
@@ -84,7 +82,6 @@ export function journalRows(db: Database): JournalRows {
       return updated;
     },
     setAttempt: (walletId, index, attempt) => void setAttempt.run(attempt, walletId, index),
-    setAfterAttempt: (walletId, index, after) => void setAfter.run(after, walletId, index),
     remove(walletId, index) {
       // What follows must stand after what was removed, even when the clock is set back meanwhile.
       const beforeMs = lastMs(walletId);

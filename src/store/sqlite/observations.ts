@@ -88,15 +88,10 @@ export function sqliteObservations(
 
   function finalize(walletId: string, payment: Payment, rules: ObservationRules): number {
     const { index } = payment;
-    if (payment.direction === 'outbound') {
-      if (payment.status === 'failed') spending.release(walletId, index);
-      // An unknown amount leaves what was reserved.
-      else if (payment.amountMsat !== null) {
-        spending.settle(walletId, index, payment.amountMsat + payment.feesMsat);
-      }
-      spends.remove(walletId, index);
-    }
-    if (!watches.covers(walletId, payment)) return 0;
+    const costMsat = rules.costMsat(payment);
+    if (costMsat !== null) spending.close(walletId, index, costMsat);
+    spends.remove(walletId, index);
+    if (!watches.hasAny(walletId, rules.watchesOf(payment))) return 0;
     watches.endPayment(walletId, index);
     const delivery = rules.deliver(payment, walletId);
     if (!delivery) return 0;

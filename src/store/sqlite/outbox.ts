@@ -13,12 +13,6 @@ const NEWEST_SETTLED = `SELECT seq FROM delivery WHERE body IS NOT NULL AND stat
        ORDER BY seq DESC LIMIT 1`;
 
 /**
- * No lease or retry is due further ahead than so many leases; one that seems to be was written before the clock was set
- * back, and is due now.
- */
-const LEASES_AHEAD = 2;
-
-/**
  * {@link Outbox} over SQLite. A lease is a due time in the future: it ends by itself. It carries the id of the process
  * that has it, drawn at each opening; since one process owns the file, any other id is of a process that is gone.
  */
@@ -77,11 +71,11 @@ export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
        (SELECT count(*) FROM delivery WHERE state = 'failed' AND body IS NOT NULL) AS failed`,
   );
   return {
-    claim: ({ nowMs, leaseMs, limit }) =>
+    claim: ({ nowMs, leaseUntilMs, lastPossibleMs, limit }) =>
       queue.write(() => {
         const rows = due.all(nowMs, limit);
-        rows.push(...stranded.all(nowMs + LEASES_AHEAD * leaseMs, limit - rows.length));
-        for (const { id } of rows) lease.run(nowMs + leaseMs, owner, id);
+        rows.push(...stranded.all(lastPossibleMs, limit - rows.length));
+        for (const { id } of rows) lease.run(leaseUntilMs, owner, id);
         return rows;
       }),
     delivered: (id, nowMs) => queue.write(() => void delivered.run(nowMs, id)),

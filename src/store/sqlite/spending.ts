@@ -16,8 +16,8 @@ export interface SpendingRows {
     name: string,
     reservation: { readonly clientPk: string; readonly amountMsat: bigint; readonly atMs: number },
   ): void;
-  /** Replaces what is held under the name by its cost, in the period in which it was reserved. */
-  settle(walletId: string, name: string, costMsat: bigint): void;
+  /** Replaces what is held under the name by its cost, in the period in which it was reserved; 0 gives it back. */
+  close(walletId: string, name: string, costMsat: bigint): void;
   /** Whether the cost of what the name stands for is known already. */
   isSettled(walletId: string, name: string): boolean;
   /** Gives back what is held under the name; what was settled stays. */
@@ -81,6 +81,13 @@ export function spendingRows(db: Database): SpendingRows {
     writeSum.run(walletId, clientPk, startsAtMs, `${after}`);
   }
 
+  function release(walletId: string, name: string): void {
+    for (const { seq, client_pk, at, amount } of held.all(walletId, name)) {
+      remove.run(seq);
+      add(walletId, client_pk, at, -BigInt(amount));
+    }
+  }
+
   return {
     sum: (walletId, clientPk, startsAtMs) =>
       readSums
@@ -103,18 +110,14 @@ export function spendingRows(db: Database): SpendingRows {
       insert.run(walletId, clientPk, atMs, name, amountMsat);
       add(walletId, clientPk, atMs, amountMsat);
     },
-    settle(walletId, name, costMsat) {
+    close(walletId, name, costMsat) {
+      if (costMsat === 0n) return release(walletId, name);
       for (const { seq, client_pk, at, amount } of held.all(walletId, name)) {
         settle.run(costMsat, seq);
         add(walletId, client_pk, at, costMsat - BigInt(amount));
       }
     },
     isSettled: (walletId, name) => settled.get(walletId, name) !== null,
-    release(walletId, name) {
-      for (const { seq, client_pk, at, amount } of held.all(walletId, name)) {
-        remove.run(seq);
-        add(walletId, client_pk, at, -BigInt(amount));
-      }
-    },
+    release,
   };
 }

@@ -67,8 +67,8 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     `INSERT INTO spend (wallet, idx, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?)`,
   );
   const ask = db.prepare(
-    `UPDATE spend SET state = iif(state = 'begun', 'asked', state), plan = coalesce(?, plan),
-       after_attempt = coalesce(?, after_attempt) WHERE wallet = ? AND idx = ?`,
+    `UPDATE spend SET state = iif(state = 'begun', 'asked', state), plan = coalesce(?, plan)
+     WHERE wallet = ? AND idx = ?`,
   );
   // What failed is not asked for: its spending was given back, and it may be sent by any caller.
   const caller = db.prepare<{ caller: string }, [string, string]>(
@@ -110,13 +110,12 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         }
         if (idempotencyKey !== null) keys.bind({ walletId, caller, key: idempotencyKey }, index);
       }),
-    asked: (walletId, index, { plan, afterAttempt }) =>
+    asked: (walletId, index, plan) =>
       queue.write(() => {
-        if (ask.run(plan, afterAttempt, walletId, index).changes === 0) {
+        if (ask.run(plan, walletId, index).changes === 0) {
           // Without its row, nobody would look for what is about to be sent.
           throw new Error(`The send ${index} is not kept (any more), so it must not be asked for.`);
         }
-        if (afterAttempt !== null) journal.setAfterAttempt(walletId, index, afterAttempt);
       }),
     abandon: (walletId, index) =>
       queue.write(() => {
@@ -142,10 +141,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         reserve(walletId, name, reservation, allows);
       }),
     settle: (walletId, name, costMsat) =>
-      queue.write(() => {
-        if (costMsat === 0n) spending.release(walletId, name);
-        else spending.settle(walletId, name, costMsat);
-      }),
+      queue.write(() => spending.close(walletId, name, costMsat)),
   };
 }
 

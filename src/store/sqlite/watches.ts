@@ -1,5 +1,4 @@
 import type { Database } from 'bun:sqlite';
-import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Watch, WatchStore } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
@@ -9,8 +8,8 @@ export interface WatchRows {
   add(walletId: string, watch: Watch): void;
   /** Ends the watch of one payment; those of offers and addresses go on. */
   endPayment(walletId: string, index: PaymentIndex): void;
-  /** Whether the payment is watched itself, or arrived on an offer or address that is. */
-  covers(walletId: string, payment: Payment): boolean;
+  /** Whether the wallet has any of these watches. */
+  hasAny(walletId: string, watches: readonly Watch[]): boolean;
 }
 
 /** Prepared access to the watch table. */
@@ -21,18 +20,14 @@ export function watchRows(db: Database): WatchRows {
   const endPayment = db.prepare(
     "DELETE FROM watch WHERE wallet = ? AND kind = 'payment' AND key = ?",
   );
-  const covering = db.prepare<{ kind: string }, [string, string, string, string]>(
-    `SELECT kind FROM watch WHERE wallet = ?1 AND
-       (kind, key) IN (VALUES ('payment', ?2), ('offer', ?3), ('address', ?4)) LIMIT 1`,
+  const find = db.prepare<{ kind: string }, [string, string, string]>(
+    'SELECT kind FROM watch WHERE wallet = ? AND kind = ? AND key = ?',
   );
   return {
     add: (walletId, watch) => void add.run(walletId, watch.kind, keyOf(watch)),
     endPayment: (walletId, index) => void endPayment.run(walletId, index),
-    covers(walletId, { index, direction, offerId, address }) {
-      const inbound = direction === 'inbound';
-      const arrivedOn = [(inbound && offerId) || '', (inbound && address) || ''] as const;
-      return covering.get(walletId, index, ...arrivedOn) !== null;
-    },
+    hasAny: (walletId, watches) =>
+      watches.some((watch) => find.get(walletId, watch.kind, keyOf(watch)) !== null),
   };
 }
 

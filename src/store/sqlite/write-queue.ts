@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { backoffDelayMs } from '../../lib/backoff.ts';
-import { asStorageError, isLocked, isStorageFailure } from '../../model/storage-failure.ts';
+import { sqliteFailure } from '../../lib/sqlite-failure.ts';
+import { asStorageError } from '../../model/storage-error.ts';
 
 /**
  * Writes of the same turn of the event loop share one durable commit: each is a savepoint of its own, so one that
@@ -40,7 +41,7 @@ export function writeQueue(db: Database): WriteQueue {
     try {
       begin.run();
     } catch (error) {
-      if (isLocked(error)) waitForLock(error);
+      if (sqliteFailure(error) === 'locked') waitForLock(error);
       else rejectAll(take(), error);
       return;
     }
@@ -88,7 +89,7 @@ export function writeQueue(db: Database): WriteQueue {
       if (!db.inTransaction) throw error;
       rollbackTo.run();
       release.run();
-      if (!shared && isStorageFailure(error)) throw error;
+      if (!shared && sqliteFailure(error) !== null) throw error;
       return () => write.reject(asStorageError(error));
     }
   }

@@ -192,10 +192,7 @@ async function signAndStore(
   const signed = await sign(identity);
   try {
     requireStillGood(session);
-    await session.store.spends.asked(session.userPk, identity.index, {
-      plan: JSON.stringify(signed),
-      afterAttempt: null,
-    });
+    await session.store.spends.asked(session.userPk, identity.index, JSON.stringify(signed));
   } catch (error) {
     await session.node.onchain?.release(signed).catch(() => undefined);
     throw error;

@@ -1,8 +1,14 @@
 import { hex } from '@scure/base';
+import type { Channel } from '../model/channel.ts';
 import { isApiError } from '../model/errors.ts';
 import { FEE_HEADROOM, requireWithinBudget } from './budget.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
+
+/** The channels of the wallet's node. */
+export function listChannels(session: Session): Promise<Channel[]> {
+  return nodeGroup(session, 'channels').listChannels();
+}
 
 /**
  * Opens a channel, once for its user channel id. Its on-chain fee counts towards a client's budget and is bounded

@@ -1,6 +1,17 @@
 import { decodeOffer } from '../codecs/bolt12/index.ts';
+import { ApiError } from '../model/errors.ts';
 import type { HumanBitcoinAddress } from '../model/receive.ts';
 import { nodeGroup, type Session, watch } from './session.ts';
+
+/** The wallet's Human Bitcoin Address. Throws `notFound` before one is claimed. */
+export async function nameOf(session: Session): Promise<HumanBitcoinAddress> {
+  const record = await nodeGroup(session, 'names').humanBitcoinAddress();
+  if (record) return record;
+  throw new ApiError(
+    'notFound',
+    'This wallet has no Human Bitcoin Address yet: claim one with PUT human_bitcoin_address.',
+  );
+}
 
 /** Claims or changes the wallet's name and watches every payment that will arrive on its offer. */
 export async function claimUsername(

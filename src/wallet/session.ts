@@ -2,6 +2,7 @@ import type { KeyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Client } from '../model/client.ts';
 import { ApiError } from '../model/errors.ts';
+import type { NodeInfo } from '../model/node-info.ts';
 import { effectivePermissions, type Permission } from '../model/permissions.ts';
 import type { WalletNode } from '../nodes/node.ts';
 import type { Store, Watch } from '../store/ports.ts';
@@ -68,6 +69,11 @@ export function nodeGroup<Name extends NodeGroup>(
     `This wallet's node (${kind}) has no ${GROUP_WORDS[name] ?? name}.`,
     { data: { node: kind } },
   );
+}
+
+/** Who the node is and what it holds. */
+export function nodeInfo(session: Session): Promise<NodeInfo> {
+  return session.node.info();
 }
 
 /** Whether the session may use a permission now. */

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { ApiError } from '../../model/errors.ts';
 import { encodeNameRecord, humanBitcoinAddressJson, usernameInput } from '../../model/receive.ts';
-import { claimUsername } from '../../wallet/names.ts';
-import { nodeGroup } from '../../wallet/session.ts';
+import { claimUsername, nameOf } from '../../wallet/names.ts';
 import { route } from '../route.ts';
 
 const exampleAddress = {
@@ -23,14 +21,7 @@ export const addressRoutes = [
     response: humanBitcoinAddressJson,
     errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
     example: { response: exampleAddress },
-    handler: async ({ session }) => {
-      const record = await nodeGroup(session, 'names').humanBitcoinAddress();
-      if (record) return encodeNameRecord(record);
-      throw new ApiError(
-        'notFound',
-        'This wallet has no Human Bitcoin Address yet: claim one with PUT human_bitcoin_address.',
-      );
-    },
+    handler: async ({ session }) => encodeNameRecord(await nameOf(session)),
   }),
   route({
     method: 'put',

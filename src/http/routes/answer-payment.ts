@@ -3,8 +3,8 @@ import { isApiError } from '../../model/errors.ts';
 import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import { broadcastOf, endOf, type SendContext } from '../../wallet/pay/send.ts';
+import { findPayment, paymentOf } from '../../wallet/payments.ts';
 import type { Session } from '../../wallet/session.ts';
-import { paymentNotFound } from '../../wallet/wait.ts';
 import { Reply, type SessionContext } from '../route.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function answerPayment(
   if (respondAfterMs === null) return encodePayment(await outcome);
   const pending = sent.promise.then(async (payment) => {
     await sleep(respondAfterMs, signal);
-    return (await session.history.payment(payment.index)) ?? payment;
+    return (await findPayment(session, payment.index)) ?? payment;
   });
   const payment = await Promise.race([outcome, pending]);
   if (isFinal(payment)) return encodePayment(payment);
@@ -60,9 +60,7 @@ export function resumePayment(
 
 async function begun(session: Session, index: PaymentIndex): Promise<Payment> {
   try {
-    const payment = await session.history.payment(index);
-    if (payment) return payment;
-    throw paymentNotFound();
+    return await paymentOf(session, index);
   } catch (error) {
     throw isApiError(error) ? error.with({ sent: 'unknown', index }) : error;
   }

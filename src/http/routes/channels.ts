@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { channelJson, encodeChannel } from '../../model/channel.ts';
 import { hexInput, hexOutput } from '../../model/text.ts';
-import { closeChannel, openChannel } from '../../wallet/channels.ts';
-import { nodeGroup } from '../../wallet/session.ts';
+import { closeChannel, listChannels, openChannel } from '../../wallet/channels.ts';
 import { route } from '../route.ts';
 import { emptyJson } from './node.ts';
 
@@ -40,7 +39,7 @@ export const channelRoutes = [
       },
     },
     handler: async ({ session }) => ({
-      channels: (await nodeGroup(session, 'channels').listChannels()).map(encodeChannel),
+      channels: (await listChannels(session)).map(encodeChannel),
     }),
   }),
   route({

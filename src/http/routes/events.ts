@@ -7,6 +7,7 @@ import {
   updatedIndex,
   updatedIndexInput,
 } from '../../model/payment-index.ts';
+import { newestUpdate } from '../../wallet/payments.ts';
 import type { Session } from '../../wallet/session.ts';
 import { tail } from '../../wallet/wait.ts';
 import { eventStream, type ServerSentEvent } from '../event-stream.ts';
@@ -58,7 +59,7 @@ async function startOf(
   { session, lastEventId }: SessionContext,
   startIndex: UpdatedIndex | null,
 ): Promise<UpdatedIndex> {
-  if (lastEventId === null) return startIndex ?? (await session.history.tip()) ?? BEFORE_ALL;
+  if (lastEventId === null) return startIndex ?? (await newestUpdate(session)) ?? BEFORE_ALL;
   const resumed = updatedIndexInput.safeParse(lastEventId);
   if (resumed.success) return resumed.data;
   throw rejected('Last-Event-ID', 'must be the id of an event of this stream');

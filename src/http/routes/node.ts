@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { encodeNodeInfo, nodeInfoJson } from '../../model/node-info.ts';
 import { hexInput } from '../../model/text.ts';
+import { nodeInfo } from '../../wallet/session.ts';
 import { route } from '../route.ts';
 
 /** An answer without content. */
@@ -68,6 +69,6 @@ export const nodeRoutes = [
         num_usable_channels: 1,
       },
     },
-    handler: async ({ session }) => encodeNodeInfo(await session.node.info()),
+    handler: async ({ session }) => encodeNodeInfo(await nodeInfo(session)),
   }),
 ];

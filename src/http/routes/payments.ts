@@ -3,7 +3,6 @@ import { ApiError } from '../../model/errors.ts';
 import {
   DIRECTIONS,
   encodePayment,
-  isFinal,
   paymentJson,
   RAILS,
   updatedIndexOf,
@@ -11,8 +10,16 @@ import {
 import { paymentIndexInput, updatedIndexInput } from '../../model/payment-index.ts';
 import { noteInput } from '../../model/text.ts';
 import { setPersonalNote } from '../../wallet/note.ts';
+import {
+  cachedPayments,
+  cancelPayment,
+  clearCache,
+  paymentJsonOf,
+  updatedPayments,
+  waitAndCache,
+} from '../../wallet/payments.ts';
 import { syncPayments } from '../../wallet/sync.ts';
-import { paymentNotFound, waitForFinal, waitForNext } from '../../wallet/wait.ts';
+import { waitForNext } from '../../wallet/wait.ts';
 import { integerQuery, timeoutSecsQuery } from '../query.ts';
 import { RawJson, route } from '../route.ts';
 import { examplePayment, exampleUpdatedIndex } from './examples.ts';
@@ -38,14 +45,8 @@ export const paymentRoutes = [
     response: paymentJson,
     errors: ['notFound', 'unreachable', 'unreadable'],
     example: { query: { index: examplePayment.index }, response: examplePayment },
-    handler: async ({ session, parts }, { query }) => {
-      const cached = await parts.store.cache.get(session.userPk, query.index);
-      // What is final does not change, so the cache answers for the node.
-      if (cached?.final) return new RawJson(cached.json);
-      const payment = await session.history.payment(query.index);
-      if (payment === null) throw paymentNotFound();
-      return encodePayment(payment);
-    },
+    handler: async ({ session }, { query }) =>
+      new RawJson(await paymentJsonOf(session, query.index)),
   }),
   route({
     method: 'put',
@@ -92,8 +93,8 @@ export const paymentRoutes = [
       query: { filter: 'completed' },
       response: { payments: [examplePayment], next_index: null },
     },
-    handler: async ({ session, parts }, { query }) => {
-      const { json, nextIndex } = await parts.store.cache.list(session.userPk, {
+    handler: async ({ session }, { query }) => {
+      const { json, nextIndex } = await cachedPayments(session, {
         filter: query.filter,
         order: query.order,
         limit: query.limit,
@@ -118,8 +119,8 @@ export const paymentRoutes = [
     body: z.object({}),
     response: emptyJson,
     example: { body: {}, response: {} },
-    handler: async ({ session, parts }) => {
-      await parts.store.cache.clear(session.userPk);
+    handler: async ({ session }) => {
+      await clearCache(session);
       return {};
     },
   }),
@@ -136,13 +137,12 @@ export const paymentRoutes = [
       query: { index: examplePayment.index, timeout_secs: '30' },
       response: examplePayment,
     },
-    handler: async ({ session, signal, parts }, { query }) => {
-      const payment = await withTimeout(query.timeout_secs, signal, (bounded) =>
-        waitForFinal(session, query.index, bounded),
-      );
-      await parts.store.cache.apply(session.userPk, [payment], null);
-      return encodePayment(payment);
-    },
+    handler: async ({ session, signal }, { query }) =>
+      encodePayment(
+        await withTimeout(query.timeout_secs, signal, (bounded) =>
+          waitAndCache(session, query.index, bounded),
+        ),
+      ),
   }),
   route({
     method: 'get',
@@ -196,7 +196,7 @@ export const paymentRoutes = [
       response: { payments: [examplePayment], updated_index: exampleUpdatedIndex },
     },
     handler: async ({ session }, { query }) => {
-      const payments = await session.history.updatedAfter(query.start_index ?? null, query.limit);
+      const payments = await updatedPayments(session, query.start_index ?? null, query.limit);
       const last = payments.at(-1);
       return {
         payments: payments.map(encodePayment),
@@ -245,16 +245,7 @@ export const paymentRoutes = [
     errors: ['refused', 'notFound', 'unreachable', 'unreadable'],
     example: { body: { index: examplePayment.index }, response: {} },
     handler: async ({ session }, { body }) => {
-      const payment = await session.history.payment(body.index);
-      if (payment === null) throw paymentNotFound();
-      if (payment.status === 'failed') return {};
-      if (isFinal(payment) || payment.direction !== 'inbound') {
-        throw new ApiError(
-          'refused',
-          'Only a pending inbound invoice can be canceled; this payment is completed or on its way.',
-        );
-      }
-      await session.node.cancelInvoice(body.index);
+      await cancelPayment(session, body.index);
       return {};
     },
   }),

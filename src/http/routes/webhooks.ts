@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATES, deliveryJson } from '../../model/delivery.ts';
-import { ApiError } from '../../model/errors.ts';
 import { timestamp } from '../../model/text.ts';
+import { deliveriesOf, redeliver } from '../../wallet/deliveries.ts';
 import { integerQuery } from '../query.ts';
 import { route } from '../route.ts';
 import { examplePayment } from './examples.ts';
@@ -36,9 +36,8 @@ export const webhookRoutes = [
     }),
     response: z.object({ deliveries: z.array(deliveryJson) }),
     example: { query: { state: 'failed' }, response: { deliveries: [exampleDelivery] } },
-    handler: async ({ session, parts }, { query }) => ({
-      deliveries: await parts.store.outbox.list({
-        walletId: session.userPk,
+    handler: async ({ session }, { query }) => ({
+      deliveries: await deliveriesOf(session, {
         state: query.state ?? null,
         limit: query.limit,
         before: query.before ?? null,
@@ -62,14 +61,8 @@ export const webhookRoutes = [
     errors: ['notFound'],
     example: { body: { id: exampleDelivery.id }, response: { redelivered: 1 } },
     handler: async ({ session, parts }, { body }) => {
-      const redelivered = await parts.store.outbox.redeliver({
-        walletId: session.userPk,
-        nowMs: parts.clock.now(),
-        ...(body.id !== undefined ? { id: body.id } : { sinceMs: body.since ?? 0 }),
-      });
-      if (body.id !== undefined && redelivered === 0) {
-        throw new ApiError('notFound', 'Delivery not found');
-      }
+      const which = body.id !== undefined ? { id: body.id } : { sinceMs: body.since ?? 0 };
+      const redelivered = await redeliver(session, which, parts.clock.now());
       parts.wakeDispatcher();
       return { redelivered };
     },

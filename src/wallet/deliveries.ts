@@ -1,0 +1,26 @@
+import type { DeliveryJson } from '../model/delivery.ts';
+import { ApiError } from '../model/errors.ts';
+import type { DeliveryQuery } from '../store/ports.ts';
+import type { Session } from './session.ts';
+
+/** The delivery log of the wallet, newest first (decisions section 11). */
+export function deliveriesOf(
+  session: Session,
+  query: Omit<DeliveryQuery, 'walletId'>,
+): Promise<DeliveryJson[]> {
+  return session.store.outbox.list({ ...query, walletId: session.userPk });
+}
+
+/**
+ * Makes one delivery due again, or all that were created since a time, with fresh attempts; returns how many. Throws
+ * `notFound` for an id that the wallet's log does not have.
+ */
+export async function redeliver(
+  session: Session,
+  which: { readonly id: string } | { readonly sinceMs: number },
+  nowMs: number,
+): Promise<number> {
+  const count = await session.store.outbox.redeliver({ walletId: session.userPk, nowMs, ...which });
+  if ('id' in which && count === 0) throw new ApiError('notFound', 'Delivery not found');
+  return count;
+}

@@ -2,7 +2,8 @@ import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
 import { codeOf } from '../../lib/error-code.ts';
-import { type GroupCommit, groupCommit } from './group-commit.ts';
+import { type GroupCommit, groupCommit } from '../../lib/group-commit.ts';
+import { asStorageError } from '../../model/storage-error.ts';
 import { migrate, SCHEMA_VERSION } from './migrations.ts';
 
 /** The world's clock: the machine's, moved forward by request (decisions section 9). */
@@ -44,7 +45,7 @@ export function openWorld(options: WorldOptions): World {
     throw unusable(error, path);
   }
   if (path !== ':memory:') chmodSync(path, 0o600);
-  const commits = groupCommit(db);
+  const commits = groupCommit(db, asStorageError);
   let open = true;
   return {
     db,

@@ -1,13 +1,14 @@
 import type { Database } from 'bun:sqlite';
 import { backoffDelayMs } from '../../lib/backoff.ts';
+import { groupCommit } from '../../lib/group-commit.ts';
 import { sqliteFailure } from '../../lib/sqlite-failure.ts';
 import { asStorageError } from '../../model/storage-error.ts';
 
 /**
- * Writes of the same turn of the event loop share one durable commit: each is a savepoint of its own, so one that
- * fails undoes nothing of the others. They run in the order they were asked for, and resolve after the commit. While
- * another program holds the database locked they wait without blocking the event loop, and are rejected with
- * `overCapacity` after {@link LOCKED_LIMIT_MS}.
+ * Writes of the same turn of the event loop share one durable commit, and one that fails undoes nothing of the others.
+ * They run in the order they were asked for, and resolve after the commit. While another program holds the database
+ * locked they wait without blocking the event loop, and are rejected with `overCapacity` after
+ * {@link LOCKED_LIMIT_MS}.
  */
 export interface WriteQueue {
   write<T>(work: () => T): Promise<T>;
@@ -21,42 +22,33 @@ interface Pending {
   waitedMs: number;
 }
 
-type Settle = () => void;
-
 /** Most that a write waits for another program's lock. */
 const LOCKED_LIMIT_MS = 5000;
 const RETRY = { firstMs: 5, mostMs: 100, jitter: 0.5, random: Math.random };
 
 /** A write queue over one connection, which must be used for writing by nobody else. */
 export function writeQueue(db: Database): WriteQueue {
+  const commits = groupCommit(db, asStorageError);
   let pending: Pending[] = [];
   let lockedAttempts = 0;
-  const begin = db.prepare('BEGIN IMMEDIATE');
-  const commit = db.prepare('COMMIT');
-  const savepoint = db.prepare('SAVEPOINT w');
-  const release = db.prepare('RELEASE w');
-  const rollbackTo = db.prepare('ROLLBACK TO w');
 
   function flush(): void {
     try {
-      begin.run();
+      commits.begin();
     } catch (error) {
       if (sqliteFailure(error) === 'locked') waitForLock(error);
-      else rejectAll(take(), error);
+      else for (const { reject } of take()) reject(asStorageError(error));
       return;
     }
     lockedAttempts = 0;
-    const batch = take();
-    const settle: Settle[] = [];
-    try {
-      for (const write of batch) settle.push(runOne(write, batch.length > 1));
-      commit.run();
-    } catch (error) {
-      if (db.inTransaction) db.run('ROLLBACK');
-      rejectAll(batch, error);
-      return;
+    for (const { work, resolve, reject } of take()) {
+      commits.answer(() => commits.transact(work) as never).then(resolve, reject);
     }
-    for (const done of settle) done();
+    try {
+      commits.commit();
+    } catch {
+      // Each write is told by its own promise.
+    }
   }
 
   function take(): Pending[] {
@@ -78,22 +70,6 @@ export function writeQueue(db: Database): WriteQueue {
     if (pending.length > 0) setTimeout(flush, delayMs);
   }
 
-  function runOne(write: Pending, shared: boolean): Settle {
-    savepoint.run();
-    try {
-      const value = write.work();
-      release.run();
-      return () => write.resolve(value as never);
-    } catch (error) {
-      // A full disk may have ended the whole transaction; then nothing of the batch is kept.
-      if (!db.inTransaction) throw error;
-      rollbackTo.run();
-      release.run();
-      if (!shared && sqliteFailure(error) !== null) throw error;
-      return () => write.reject(asStorageError(error));
-    }
-  }
-
   return {
     write: (work) =>
       new Promise((resolve, reject) => {
@@ -101,8 +77,4 @@ export function writeQueue(db: Database): WriteQueue {
         if (pending.length === 1) setImmediate(flush);
       }),
   };
-}
-
-function rejectAll(batch: readonly Pending[], error: unknown): void {
-  for (const { reject } of batch) reject(asStorageError(error));
 }

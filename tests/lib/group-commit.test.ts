@@ -3,8 +3,9 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { refused } from '../../../src/model/errors.ts';
-import { groupCommit } from '../../../src/nodes/sandbox/group-commit.ts';
+import { groupCommit } from '../../src/lib/group-commit.ts';
+import { refused } from '../../src/model/errors.ts';
+import { asStorageError } from '../../src/model/storage-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-group-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,7 +24,7 @@ function notes({ pages }: { pages?: number } = {}) {
       .query<{ text: string }, []>('SELECT text FROM notes ORDER BY rowid')
       .all()
       .map(({ text }) => text);
-  const commits = groupCommit(db);
+  const commits = groupCommit(db, asStorageError);
   if (pages !== undefined) db.run(`PRAGMA max_page_count = ${pages}`);
   return {
     ...commits,

@@ -97,7 +97,7 @@ export function openWallets(
 export function openServices(config: Config, sandbox: Sandbox | null): Parts['services'] {
   const { allowPrivateNetwork, dohUrl } = config;
   return {
-    // A web service on this machine is somebody's business only where the money is not real, or where told so.
+    // LNURL services on this machine are reached only in the sandbox, or with --allow-private-network.
     lnurl: createLnurlClient(
       createGuardedFetch({
         allowPrivateNetwork,

@@ -229,7 +229,7 @@ function listenOrExplain(config: Config, log: Log): ReturnType<typeof listen> {
   }
 }
 
-/** Drops what is kept for a time only, now and daily; answers how to end that. */
+/** Drops what is kept for a time only, now and daily. Returns a function that ends that. */
 async function keepHouse(store: Store, log: Log): Promise<() => void> {
   const forgetOldKeys = () =>
     store.idempotency

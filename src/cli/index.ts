@@ -58,7 +58,7 @@ export function buildProgram(options: ProgramOptions): Command {
   return program;
 }
 
-/** Runs the program and answers its exit code; 0 while a server goes on running. */
+/** Runs the program and returns its exit code; 0 while a server goes on running. */
 export async function runProgram(
   program: Command,
   argv: readonly string[],

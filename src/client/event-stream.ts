@@ -65,7 +65,7 @@ class EventBlock {
   #lastEventId = '';
   #idGiven = false;
 
-  /** Takes a line; answers the event that it ends. */
+  /** Takes a line; returns the event that it ends. */
   take(line: string): StreamEvent | null {
     if (line === '') return this.#end();
     const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];

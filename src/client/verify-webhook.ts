@@ -28,7 +28,7 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a webhook as Standard Webhooks says and answers its payment. `body` is the raw body, before any parsing:
+ * Verifies a webhook as Standard Webhooks says and returns its payment. `body` is the raw body, before any parsing:
  * JSON that was parsed and written again has another signature. The `webhook-id` stays the same over repeats: use it
  * to do things once. Throws `WebhookVerificationError`, and a `TypeError` for a secret that is not base64.
  */

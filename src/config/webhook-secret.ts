@@ -4,7 +4,7 @@ import type { Parsed } from './parsed.ts';
 /** Bytes of a webhook secret (contract, Limits). */
 const SECRET_BYTES = { least: 24, most: 64 };
 
-/** Reads a signing secret, with or without `whsec_`; answers base64 without the prefix. */
+/** Reads a signing secret, with or without `whsec_`; returns base64 without the prefix. */
 export function parseWebhookSecret(text: string): Parsed<string> {
   const value = text.replace(/^whsec_/, '');
   const { least, most } = SECRET_BYTES;

@@ -4,7 +4,7 @@ export interface BackoffOptions {
   readonly mostMs: number;
   /** Part of each delay, from 0 to 1, that is random, so that many clients do not return together. */
   readonly jitter: number;
-  /** Answers a number from 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   readonly random: () => number;
 }
 

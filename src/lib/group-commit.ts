@@ -59,7 +59,7 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
     // Not everything done is waited for by somebody.
     durable.promise.catch(() => undefined);
     setImmediate(() => {
-      // Whoever waits is told by the promise.
+      // Callers that wait learn it from the promise.
       if (group === begun) finish(begun);
     });
     const begun: Group = { durable, callbacks: [] };

@@ -1,6 +1,6 @@
 /** Runs tasks of the same key one after another, and tasks of different keys side by side. */
 export interface KeyedLock {
-  /** Runs `task` once every earlier task of `key` has ended; answers what it answers. */
+  /** Runs `task` once every earlier task of `key` has ended; returns its result. */
   run<T>(key: string, task: () => Promise<T>): Promise<T>;
 }
 

@@ -9,7 +9,7 @@ export const MAX_AMOUNT_MSAT = 21_000_000n * 100_000_000n * MSAT_PER_SAT;
 const AMOUNT_PATTERN = /^\d{1,16}(?:\.\d{1,3})?$/;
 
 /**
- * Reads an amount in satoshis with up to three decimals (contract, Conventions), and answers it in
+ * Reads an amount in satoshis with up to three decimals (contract, Conventions), and returns it in
  * millisatoshis, or null when the text is not such an amount or is above 21 million BTC.
  */
 export function parseAmountMsat(text: string): bigint | null {

@@ -52,7 +52,7 @@ const GROUPS: {
 };
 
 type Call = (...args: never[]) => Promise<unknown>;
-/** Makes a timed call out of one; what that answers is answered as it is, with nothing put in between. */
+/** Times a call and returns its result unchanged. */
 type Timing = <Timed extends Call>(call: Timed) => Timed;
 
 /**

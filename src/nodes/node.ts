@@ -32,7 +32,7 @@ export interface WalletNode {
   /** The node's clock: expiries and budgets follow it. */
   readonly clock: Clock;
   info(): Promise<NodeInfo>;
-  /** Creates an invoice; its pending inbound payment is durable when this answers. */
+  /** Creates an invoice; its pending inbound payment is durable when this returns. */
   createInvoice(command: CreateInvoiceCommand): Promise<CreatedInvoice>;
   /**
    * Makes a pending inbound invoice payment unpayable: `failed` / `canceled`. Does nothing when it has failed
@@ -144,7 +144,7 @@ export interface NodeHistory {
 
 /** A node that keeps personal notes itself. */
 export interface NodeNotes {
-  /** Sets or clears (null) the note. Answers the updated payment. Throws `notFound`. */
+  /** Sets or clears (null) the note. Returns the updated payment. Throws `notFound`. */
   setPersonalNote(index: PaymentIndex, note: string | null): Promise<Payment>;
 }
 

@@ -8,7 +8,7 @@ import type { ObservationStore, Store } from './ports.ts';
 const REMEMBERED = 10_000;
 
 /**
- * Registers what the store learns and holds, and answers the store with its observations counted: a payment once,
+ * Registers what the store learns and holds, and returns the store with its observations counted: a payment once,
  * when it is stored as completed or failed, unless that happened before this process started.
  */
 export function measuredStore(store: Store, metrics: Metrics, clock: Clock): Store {

@@ -6,7 +6,7 @@ import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-ind
 
 /**
  * What this program remembers, behind async ports that name no database. A `walletId` is the wallet's hex user_pk.
- * Every method is one atomic step; what it wrote is durable when it answers.
+ * Every method is one atomic step; what it wrote is durable when it returns.
  */
 export interface Store {
   readonly cache: PaymentCache;
@@ -323,7 +323,7 @@ export interface Outbox {
   /** When the next delivery is due or a lease ends; null when nothing is pending. */
   nextDueAt(): Promise<number | null>;
   list(query: DeliveryQuery): Promise<DeliveryJson[]>;
-  /** Makes deliveries due again with fresh attempts; answers how many. */
+  /** Makes deliveries due again with fresh attempts; returns how many. */
   redeliver(
     which: { readonly walletId: string; readonly nowMs: number } & (
       | { readonly id: string }

@@ -32,7 +32,7 @@ export async function issueInvoice(
   return created;
 }
 
-/** {@link issueInvoice}, as answers carry its result. */
+/** {@link issueInvoice}, as HTTP answers carry its result. */
 export async function createInvoice(
   session: Session,
   request: InvoiceRequest,

@@ -79,7 +79,7 @@ export async function* tail(
 }
 
 /**
- * The next update after `after`. Without one it starts at the cache's cursor, and what it answers is stored there
+ * The next update after `after`. Without one it starts at the cache's cursor, and what it returns is stored there
  * (decisions section 11).
  */
 export async function waitForNext(
@@ -102,7 +102,7 @@ export function paymentNotFound(): ApiError {
   return new ApiError('notFound', 'Payment not found');
 }
 
-/** Rejects with the first signal's reason; answers how to stop minding the signals. */
+/** Rejects with the first signal's reason. Returns a function that stops that. */
 function onAbort(signals: readonly AbortSignal[], reject: (reason: unknown) => void): () => void {
   const listeners = signals.map((signal) => {
     const listener = () => reject(signal.reason);

@@ -105,7 +105,7 @@ export function lastBlindedNodeIds(paths: readonly BlindedPath[] | null): string
 
 /**
  * Reads an offer (`lno1...`), by every rule BOLT 12 gives readers that needs neither clock nor knowledge of the
- * node: `offerUnpayableReason` answers the rest. Throws `CodecError('bolt12')`.
+ * node: `offerUnpayableReason` checks the rest. Throws `CodecError('bolt12')`.
  */
 export function decodeOffer(text: string): Offer {
   return offerOf(decodeTlvStream(decodeBolt12String(text, 'lno', refuse), refuse));

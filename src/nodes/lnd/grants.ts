@@ -39,7 +39,7 @@ type Method = keyof typeof METHODS;
 
 /** What a permission needs of LND. */
 interface Needs {
-  /** Called with the token of whoever asks, so that LND itself refuses what was not granted. */
+  /** Called with the caller's own token, so that LND itself refuses what was not granted. */
   readonly own: readonly Method[];
   /** Looked up with the owner's token, so that a client's own allows no more than the act. */
   readonly owner: readonly Method[];

@@ -18,9 +18,9 @@ import type { LndWallet } from './wallet.ts';
 
 interface LndNodeParts {
   readonly wallet: LndWallet;
-  /** With the token of whoever asks: LND itself refuses what it was not granted. */
+  /** With the caller's own token: LND itself refuses what it was not granted. */
   readonly rest: LndRest;
-  /** With the owner's token: for look-ups that the connector needs and whoever asks does not. */
+  /** With the owner's token: for look-ups that the connector needs and the caller may not make. */
   readonly owner: LndRest;
   readonly tokens: NodeTokens;
   readonly channelPeer: ChannelPeer | null;

@@ -110,7 +110,7 @@ export function sandboxControls(options: ControlOptions) {
         return { now: world.clock.now() };
       });
     },
-    /** The outside world takes back an unconfirmed on-chain payment. Answers the txid that replaced it. */
+    /** The outside world takes back an unconfirmed on-chain payment. Returns the txid that replaced it. */
     async replaceOnchain(txid: string) {
       return world.answer(() => ({ txid: replaceOutsidePayment(world, txid) }));
     },

@@ -51,7 +51,7 @@ export function startInvoicePayment(
   });
 }
 
-/** {@link startInvoicePayment} for an offer: fetches its invoice first. A repeat of the id answers the first. */
+/** {@link startInvoicePayment} for an offer: fetches its invoice first. A repeat of the id returns the first. */
 export function startOfferPayment(world: World, userPk: string, command: PayOfferCommand): Payment {
   return world.transact(() => {
     const first = latestPayment(world, userPk, idOfIndex(command.index));

@@ -15,7 +15,7 @@ import type { World } from './world.ts';
 
 /**
  * Records what a transaction brings to the wallets of this world: a pending inbound payment for each output, which
- * completes with the confirmations. Within the transaction that broadcasts it. Answers the payments.
+ * completes with the confirmations. Within the transaction that broadcasts it. Returns the payments.
  */
 export function recordReceipts(
   world: World,

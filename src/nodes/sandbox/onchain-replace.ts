@@ -25,7 +25,7 @@ interface TransactionRow {
 /**
  * The outside world takes back one of its unconfirmed payments: it spends the same coins once more, to itself and
  * with a higher fee (BIP 125). What the payment brought is gone; the wallet's payment becomes `failed` / `replaced`
- * and its `replacement` names the transaction that won. Answers that transaction's txid. Throws `refused` when the
+ * and its `replacement` names the transaction that won. Returns that transaction's txid. Throws `refused` when the
  * transaction is not the outside world's, is confirmed, was replaced already, funds a channel, or was spent from.
  */
 export function replaceOutsidePayment(world: World, txid: string): string {

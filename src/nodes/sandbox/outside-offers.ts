@@ -16,7 +16,7 @@ export interface OutsideOfferPayment {
 }
 
 /**
- * The outside world pays an offer of a wallet: asks for an invoice, checks it and pays it, all or nothing. Answers
+ * The outside world pays an offer of a wallet: asks for an invoice, checks it and pays it, all or nothing. Returns
  * the wallet's payment. Throws `rejected` when neither says an amount, `refused` when no wallet issued the offer or
  * it cannot be paid like this.
  */

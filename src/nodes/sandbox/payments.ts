@@ -34,7 +34,7 @@ export function onPaymentChange(world: World, userPk: string, listener: () => vo
   };
 }
 
-/** Records a payment; its updated_at follows the wallet's last. Answers it as recorded. */
+/** Records a payment; its updated_at follows the wallet's last. Returns it as recorded. */
 export function insertPayment(world: World, userPk: string, payment: Payment): Payment {
   return world.transact(() => {
     const recorded = { ...payment, updatedAtMs: nextUpdateMs(world, userPk) };
@@ -59,7 +59,7 @@ export function insertPayment(world: World, userPk: string, payment: Payment): P
 
 /**
  * Changes a payment. The only transitions are from pending to completed or failed; a final payment keeps everything
- * but its note and replacement. Answers it as recorded; throws `notFound`.
+ * but its note and replacement. Returns it as recorded; throws `notFound`.
  */
 export function updatePayment(
   world: World,

@@ -16,7 +16,7 @@ export const OUTSIDE_LIGHTNING = 'outside:lightning';
 
 /**
  * Lets a payment of `paidMsat` arrive at the wallet that the invoice is of, within the caller's transaction: money
- * into its channels, opened just in time where they have no room, and its payment completed. Answers the payment,
+ * into its channels, opened just in time where they have no room, and its payment completed. Returns the payment,
  * or null when it can no longer be paid (canceled, expired).
  */
 export function receiveInvoicePayment(

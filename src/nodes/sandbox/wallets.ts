@@ -12,7 +12,7 @@ export interface NodeKeys {
 const walletCache = new WeakMap<World, Map<string, NodeKeys>>();
 const outsideCache = new WeakMap<World, NodeKeys>();
 
-/** Creates the wallet of a seed; does nothing where it is. Answers its user_pk. */
+/** Creates the wallet of a seed; does nothing where it is. Returns its user_pk. */
 export function signUp(
   world: World,
   rootSeed: Uint8Array,

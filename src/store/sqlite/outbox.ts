@@ -4,7 +4,7 @@ import type { DeliveryJson } from '../../model/delivery.ts';
 import type { Outbox } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** Answers the delivery log shows, without the bodies. */
+/** What the delivery log shows: everything but the bodies. */
 const COLUMNS =
   'id, idx AS "index", state, attempts, last_error, due_at AS next_attempt_at, delivered_at, created_at';
 

@@ -32,7 +32,7 @@ const PERMISSION: Readonly<Record<PayMethod['kind'], Permission>> = {
   onchain: 'pay_onchain',
 };
 
-/** Pays by the most recommended method. Answers the finalized payment, or the pending one on chain. */
+/** Pays by the most recommended method. Returns the finalized payment, or the pending one on chain. */
 export async function payAny(
   given: SendContext,
   request: AnyPaymentRequest,

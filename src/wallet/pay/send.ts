@@ -47,7 +47,7 @@ export interface SendPlan {
 }
 
 /**
- * Makes a payment at most once: an id that is on its way or done is not sent again, whoever asks (decisions section
+ * Makes a payment at most once: an id that is on its way or done is not sent again, by any caller (decisions section
  * 5). A spend is named and begun in one transaction, asked in a committed one before the request leaves, and known
  * when the node has shown it. Returns the payment as it stands once the node has it, or pending when that is unknown.
  */

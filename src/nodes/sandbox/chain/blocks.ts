@@ -30,7 +30,7 @@ function setTip(world: World, { height, timeMs }: Tip): void {
 
 /**
  * Mines `count` blocks now. The first takes every transaction of the mempool: the simulated miners have room for
- * all, so a priority decides the fee and not the waiting. Answers the new height.
+ * all, so a priority decides the fee and not the waiting. Returns the new height.
  */
 export function mineBlocks(world: World, count: number): number {
   return world.transact(() => {

@@ -55,7 +55,7 @@ export interface Receipt {
 
 /**
  * Puts a transaction into the mempool: it spends its inputs, makes its outputs, and moves the money in the ledger,
- * all within the caller's database transaction. Answers the outputs that arrived at receiving addresses.
+ * all within the caller's database transaction. Returns the outputs that arrived at receiving addresses.
  */
 export function broadcast(world: World, sent: Broadcast): Receipt[] {
   const { transaction, payer, memo } = sent;

@@ -26,7 +26,7 @@ export function watchConfirmations(world: World, { userPk, index, txid }: Watch)
   announceWork(world);
 }
 
-/** Stops waiting for a transaction. Answers the payments that waited for it. */
+/** Stops waiting for a transaction. Returns the payments that waited for it. */
 export function unwatchTransaction(world: World, txid: string): Watch[] {
   return world.db
     .query<WatchRow, [string]>(

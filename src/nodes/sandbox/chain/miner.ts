@@ -5,7 +5,7 @@ import { registerMiner } from './waiting-work.ts';
 
 /** Mines the blocks of a world, by the clock and on request. */
 export interface Miner {
-  /** Mines `count` blocks now, beside those that come by themselves. Answers the height. */
+  /** Mines `count` blocks now, beside those that come by themselves. Returns the height. */
   mine(count: number): number;
   /** Mines what the world's clock made due; to be called after the clock was moved. */
   catchUp(): void;

@@ -1,24 +1,8 @@
 import { expect, test } from 'bun:test';
 import { dirname, join, normalize } from 'node:path';
 import { Glob } from 'bun';
+import { ALONE, MAY_IMPORT } from './import-table.ts';
 
-/** The import table of the architecture: what each folder may import besides `lib`. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  lib: [],
-  codecs: [],
-  model: ['codecs'],
-  config: ['model'],
-  net: ['codecs', 'model'],
-  nodes: ['net', 'codecs', 'model'],
-  store: ['model'],
-  wallet: ['nodes/node.ts', 'store/ports.ts', 'net', 'codecs', 'model'],
-  webhooks: ['store/ports.ts', 'net', 'model'],
-  http: ['wallet', 'store/ports.ts', 'model'],
-  cli: ['config', 'model', 'codecs'],
-  client: [],
-};
-/** Published on its own, so that it may not even share what everything else may. */
-const ALONE = new Set(['client']);
 /** The clock, and the one who verifies webhooks in another process. */
 const CLOCKS = new Set(['lib/clock.ts', 'client/verify-webhook.ts']);
 /** The composition root and its parts, which may import everything and are imported by none but each other. */

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ALONE, MAY_IMPORT } from '../import-table.ts';
+import { codeIn, pageText, ROOT, rowsOf } from './pages.ts';
+
+const PAGE = 'docs/architecture.md';
+const rows = rowsOf(PAGE, 'Folders');
+
+test('the import table of the architecture page is the one that the imports are checked by', () => {
+  const shown = rows
+    .filter(([folder = '']) => Object.hasOwn(MAY_IMPORT, codeIn(folder)[0] ?? ''))
+    .map(([folder, may]) => line(codeIn(folder)[0] ?? '', may === 'nothing' ? [] : codeIn(may)));
+  const checked = Object.entries(MAY_IMPORT).map(([folder, may]) =>
+    line(folder, folder === 'lib' || ALONE.has(folder) ? may : ['lib', ...may]),
+  );
+  expect(shown).toEqual(checked);
+});
+
+test('the architecture page says of everything in src what it holds', () => {
+  const named = rows.flatMap(([first]) => codeIn(first)).filter((code) => code.startsWith('src/'));
+  const there = readdirSync(join(ROOT, 'src')).map((name) => `src/${name}`);
+  expect(named.toSorted()).toEqual(there.toSorted());
+});
+
+test('every file that the architecture page names exists', async () => {
+  const named = [...pageText(PAGE).matchAll(/`((?:src|tests)\/[\w./-]+\.ts)`/g)].map(
+    ([, path = '']) => path,
+  );
+  const missing: string[] = [];
+  for (const path of named) if (!(await Bun.file(join(ROOT, path)).exists())) missing.push(path);
+  expect(missing).toEqual([]);
+  expect(named).toContain('src/wallet/pay/send.ts');
+});
+
+test('the architecture page names every table of the database, and no others', async () => {
+  const steps = 'src/store/sqlite/migrations';
+  const texts = await Promise.all(
+    readdirSync(join(ROOT, steps)).map((file) => Bun.file(join(ROOT, steps, file)).text()),
+  );
+  const made = texts.flatMap((text) =>
+    [...text.matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name),
+  );
+  const dropped = new Set(
+    texts.flatMap((text) => [...text.matchAll(/DROP TABLE (\w+)/g)].map(([, name = '']) => name)),
+  );
+  const [, tables = ''] = pageText(PAGE).split('| table of `sidecar.sqlite` |');
+  const named = tables
+    .split('\n\n')[0]
+    ?.split('\n')
+    .flatMap((row) => codeIn(row.split(' | ')[0]));
+  expect(named?.toSorted()).toEqual([...new Set(made)].filter((it) => !dropped.has(it)).toSorted());
+});
+
+function line(folder: string, may: readonly string[]): string {
+  return `${folder} may import ${may.join(', ')}`;
+}

@@ -23,12 +23,17 @@ export function pageText(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8');
 }
 
+/** The text below a second-level heading of a page; empty where there is none. */
+export function sectionOf(page: string, heading: string): string {
+  const parts = pageText(page).split(/^## /m);
+  return parts.find((text) => text.startsWith(`${heading}\n`)) ?? '';
+}
+
 /** The cells of the tables below a second-level heading of a page, without heads. */
 export function rowsOf(page: string, heading: string): string[][] {
-  const part = pageText(page)
-    .split(/^## /m)
-    .find((text) => text.startsWith(`${heading}\n`));
-  const tables = (part ?? '').split('\n\n').filter((block) => block.startsWith('| '));
+  const tables = sectionOf(page, heading)
+    .split('\n\n')
+    .filter((block) => block.startsWith('| '));
   return tables.flatMap((table) =>
     table
       .trimEnd()

@@ -13,27 +13,21 @@ import { openApiDocument } from '../../src/http/openapi.ts';
 import { docsRoutes } from '../../src/http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { metricsRoutes } from '../../src/http/routes/metrics.ts';
+import { ERRORS } from '../../src/model/errors.ts';
+import { paymentJson } from '../../src/model/payment.ts';
+import { SCOPES } from '../../src/model/permissions.ts';
 import { documentedProgram } from '../cli/program.ts';
+import { codeIn, pageText, rowsOf, sectionOf } from '../docs/pages.ts';
 import { ROOT } from './folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-documents-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
 const options: readonly OptionSpec[] = Object.values(OPTIONS);
 const served = [...ROUTES, ...SANDBOX_ROUTES, ...metricsRoutes];
 const routes = [...served, ...docsRoutes(served)];
-
-/** The cells of the tables in a section of the README, without heads. */
-function rowsOf(section: string): string[][] {
-  const text = readme.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
-  const rows = text.split('\n').filter((line) => line.startsWith('| '));
-  // Pipes inside of code are escaped.
-  return rows.slice(1).map((row) => row.slice(2, -2).split(/ (?<!\\)\| /));
-}
-
-const codeIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+const settings = rowsOf('docs/configuration.md', 'Settings');
 
 describe('.env.example', () => {
   test('is what `npm run generate` writes', () => {
@@ -60,46 +54,72 @@ describe('.env.example', () => {
   });
 });
 
-describe('the README', () => {
-  test('names the flag and the variable of every option side by side, and no others', () => {
-    const pairs = rowsOf('Configuration').flatMap(([flags, variables]) => {
+describe('the pages', () => {
+  test('name the flag and the variable of every option side by side, and no others', () => {
+    const pairs = settings.flatMap(([flags, variables]) => {
       const names = codeIn(variables);
       return codeIn(flags).map((flag, i) => `${flag} ${names[i] ?? ''}`);
     });
     expect(pairs).toEqual(options.map(({ flag, env }) => `--${flag} ${env}`));
   });
 
-  test('gives the default of every option that has a value for one', () => {
-    const rows = rowsOf('Configuration');
+  test('give the default of every option that has a value for one', () => {
     for (const { flag, fallback } of options.filter((option) => !option.fallback.includes(' '))) {
-      const [, , shown = ''] = rows.find(([flags]) => codeIn(flags).includes(`--${flag}`)) ?? [];
+      const [, , shown = ''] =
+        settings.find(([flags]) => codeIn(flags).includes(`--${flag}`)) ?? [];
       expect([flag, shown.replaceAll('`', '')]).toEqual([flag, expect.stringContaining(fallback)]);
     }
   });
 
-  test('names every endpoint with its method under its group, and no others', () => {
-    const named = rowsOf('Endpoints').flatMap(([group, cell]) =>
-      codeIn(cell).map((code) => {
-        const [method = '', name = ''] = code.split(' ');
-        const path = name.startsWith('/') ? name : `/v2/node/${name}`;
-        return `${group} ${method} ${path}`;
-      }),
-    );
+  test('name every endpoint with its method under its group, and no others', () => {
+    const named = sectionOf('docs/api.md', 'Endpoints')
+      .split(/^### /m)
+      .slice(1)
+      .flatMap((text) => {
+        const [group = ''] = text.split('\n', 1);
+        return [...text.matchAll(/^\| `(\w+) ([^`]+)` \|/gm)].map(([, method, name = '']) => {
+          const path = name.startsWith('/') ? name : `/v2/node/${name}`;
+          return `${group} ${method} ${path}`;
+        });
+      });
     const expected = routes.map(
       ({ group, method, path }) => `${group} ${method.toUpperCase()} ${path}`,
     );
     expect(named.toSorted()).toEqual(expected.toSorted());
   });
 
-  test('names every command with its subcommands, and no others', () => {
+  test('give the code and status of every error, and no others', () => {
+    const named = rowsOf('docs/api.md', 'Errors').map(([code, status]) => `${code} ${status}`);
+    expect(named).toEqual(
+      Object.values(ERRORS).map(({ code, httpStatus }) => `${code} ${httpStatus}`),
+    );
+  });
+
+  test('give every scope with its permissions', () => {
+    const named = rowsOf('docs/credentials.md', 'Scopes').map(([scope, permissions]) => [
+      codeIn(scope)[0],
+      permissions,
+    ]);
+    const expected = Object.entries(SCOPES).map(([scope, permissions]) => [
+      scope,
+      scope === 'full' ? 'all of the above' : permissions.join(', '),
+    ]);
+    expect(named).toEqual(expected);
+  });
+
+  test('say of every field of a payment what it means', () => {
+    const named = rowsOf('docs/api.md', 'Payment').flatMap(([fields]) => codeIn(fields));
+    expect(named.toSorted()).toEqual(Object.keys(paymentJson.shape).toSorted());
+  });
+
+  test('name every command with its subcommands, and no others', () => {
     const program = documentedProgram();
-    const named = rowsOf('Command line').flatMap(([cell]) => codeIn(cell));
+    const named = rowsOf('docs/cli.md', 'Commands').flatMap(([cell]) => codeIn(cell));
     expect(named.toSorted()).toEqual(program.commands.flatMap(wordsOf).toSorted());
   });
 
-  test('and the change log are about this version', () => {
-    const changes = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
-    expect(changes).toContain(`## ${packageJson.version}\n`);
+  test('say what changed in this version', () => {
+    expect(pageText('CHANGELOG.md')).toContain(`## ${packageJson.version}\n`);
   });
 });
 

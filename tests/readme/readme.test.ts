@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
+import { PAGES, pageText, ROOT } from '../docs/pages.ts';
 import { freePort } from '../faults/sidecar.ts';
 import { isRunnable, NOT_RUN, type Section, scriptOf, sectionsOf } from './commands.ts';
 
-const ROOT = join(import.meta.dir, '..', '..');
-const FILES = ['README.md', 'examples/README.md'];
-const texts = FILES.map((file) => readFileSync(join(ROOT, file), 'utf8'));
-const sections = FILES.flatMap((file, i) => sectionsOf(file, texts[i] ?? ''));
+const sections = PAGES.flatMap((page) => sectionsOf(page, pageText(page)));
 const commands = sections.flatMap((section) => section.commands);
 /** A folder like a fresh checkout after `npm install` and `npm run build`. */
 const checkout = mkdtempSync(join(tmpdir(), 'wallet-sidecar-readme-'));
@@ -40,9 +38,17 @@ test('what is declared as not run still stands in the documentation', () => {
   expect(Object.keys(NOT_RUN).filter((command) => !commands.includes(command))).toEqual([]);
 });
 
+test('the README says how to start and how to test in these very words, on one page', () => {
+  const readme = sections.filter(({ file }) => file === 'README.md');
+  const said = readme.flatMap((section) => section.commands);
+  expect(said).toContain('npm install && npm start');
+  expect(said).toContain('npm test');
+  expect(pageText('README.md').split('\n').length).toBeLessThan(130);
+});
+
 test('every script of npm that the documentation names exists', () => {
-  const named = texts.flatMap((text) =>
-    [...text.matchAll(/npm run ([\w:]+)/g)].map(([, it]) => it),
+  const named = PAGES.flatMap((page) =>
+    [...pageText(page).matchAll(/npm run ([\w:]+)/g)].map(([, it]) => it),
   );
   expect(named.filter((name) => name !== undefined && !(name in packageJson.scripts))).toEqual([]);
   expect(named).toContain('check');

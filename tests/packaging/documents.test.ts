@@ -118,8 +118,15 @@ describe('the pages', () => {
     expect(named.toSorted()).toEqual(program.commands.flatMap(wordsOf).toSorted());
   });
 
-  test('say what changed in this version', () => {
-    expect(pageText('CHANGELOG.md')).toContain(`## ${packageJson.version}\n`);
+  test('say what changed in this version and since, what breaks first', () => {
+    const versions = pageText('CHANGELOG.md').split(/^## /m).slice(1);
+    expect(versions.map((text) => text.split('\n', 1)[0])).toContain(`[${packageJson.version}]`);
+    expect(versions[0]).toStartWith('[Unreleased]\n');
+    for (const text of versions) {
+      const parts = [...text.matchAll(/^### (.+)$/gm)].map(([, part = '']) => part);
+      const order = ['Compatibility', 'Added', 'Changed', 'Fixed', 'Security'];
+      expect(parts).toEqual(order.filter((part) => parts.includes(part)));
+    }
   });
 });
 

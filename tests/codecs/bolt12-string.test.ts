@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import {
+  bolt12PrefixOf,
   decodeBolt12String,
   decodeOffer,
   encodeBolt12String,
@@ -22,7 +23,7 @@ describe('format-string-test.json', () => {
     'mixes upper and lower case',
     'ends in a "+"',
     'ends in a "+"',
-    'does not start with "lno1"',
+    'does not stand between two characters',
   ];
   test.each(
     vectors.filter((vector) => !vector.valid).map((v, i) => ({ ...v, reason: reasons[i] })),
@@ -47,17 +48,37 @@ describe('BOLT 12 strings', () => {
     ['lno1qqq', 'more padding'],
     ['lno1qp', 'padding is not zero'],
     ['lno1qb', 'a character that does not belong'],
-    ['lno1q q', 'a character that does not belong'],
+    ['lno1q q', 'write "+" as %2B'],
+    ['l no1qq', 'does not start with "lno1"'],
+    ['lno1q +q', 'write "+" as %2B'],
     ['lno1qé', 'a character that does not belong'],
     ['LNO1Q\u212a', 'a character that does not belong'],
-    ['lno1qq ', 'a character that does not belong'],
-    ['lno1+qq', 'does not stand between two characters'],
+    ['lno1qq ', 'write "+" as %2B'],
+    ['+lno1qq', 'does not stand between two characters'],
+    [' +lno1qq', 'does not start with "lno1"'],
+    ['l++no1qq', 'does not stand between two characters'],
+    ['lno1qq+', 'ends in a "+"'],
+    ['lno1qq+ \n', 'ends in a "+"'],
     ['lno1q++q', 'does not stand between two characters'],
     ['lno1q+ +q', 'does not stand between two characters'],
     ['lNo1qq', 'mixes upper and lower case'],
   ])('refuses "%s": %s', (text, reason) => {
     expectRefusal(() => read(text), 'bolt12', reason);
   });
+
+  test.each(['l+no1', 'l+n+o+1', 'ln+ \r\n\to1', 'LNO+1', 'lno1+ '])(
+    'a join may stand in the prefix too: %j',
+    (prefix) => {
+      const data = prefix === prefix.toUpperCase() ? 'QQPQY' : 'qqpqy';
+      expect(read(`${prefix}${data}`)).toEqual(read('lno1qqpqy'));
+      expect(bolt12PrefixOf(`${prefix}${data}`)).toBe('lno');
+    },
+  );
+
+  test.each(['lnx1q', 'lnbc1', 'l no1q', '+lno1', 'lno', 'xlno1', ''])(
+    'is none of its documents: %j',
+    (text) => expect(bolt12PrefixOf(text)).toBeNull(),
+  );
 
   test('the refusal names the document and the next step', () => {
     expectRefusal(() => read('x'), 'bolt12', 'This offer is not valid: it does not start');

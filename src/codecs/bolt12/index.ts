@@ -47,6 +47,6 @@ export {
 export { isInvoiceType, isSignatureType } from './ranges.ts';
 export { refusal } from './refusal.ts';
 export { isRootSignature, signRoot } from './signature.ts';
-export { decodeBolt12String, encodeBolt12String } from './string.ts';
+export { bolt12PrefixOf, decodeBolt12String, encodeBolt12String } from './string.ts';
 export { fixedHex, hexList, safeNumber, utf8Text, type ValueCodec } from './values.ts';
 export { verifyInvoice } from './verify-invoice.ts';

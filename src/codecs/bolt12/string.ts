@@ -14,8 +14,16 @@ for (const alphabet of [ALPHABET, ALPHABET.toUpperCase()]) {
   for (let i = 0; i < alphabet.length; i++) VALUES[alphabet.charCodeAt(i)] = i;
 }
 
-const PLUS = 0x2b;
-const WHITESPACE = /\s/u;
+const WHITESPACE = /\s/;
+
+/**
+ * Which document a text says it is, by its first characters; null when it says none of them. Joins count as if they
+ * were not there.
+ */
+export function bolt12PrefixOf(text: string): Bolt12Prefix | null {
+  const kind = /^l(?:\+\s*)?n(?:\+\s*)?([orip])(?:\+\s*)?1/i.exec(text)?.[1]?.toLowerCase();
+  return kind === undefined ? null : (`ln${kind}` as Bolt12Prefix);
+}
 
 /** Writes bytes as a lower-case BOLT 12 string: prefix, `1`, bech32 characters, no checksum, no length limit. */
 export function encodeBolt12String(prefix: Bolt12Prefix, bytes: Uint8Array): string {
@@ -36,36 +44,22 @@ export function encodeBolt12String(prefix: Bolt12Prefix, bytes: Uint8Array): str
 
 /**
  * Reads a BOLT 12 string ("Encoding" in BOLT 12): all lower or all upper case, `+` with any whitespace after it
- * allowed between two data characters, fewer than five padding bits and those zero. Linear in the text's length.
+ * allowed between any two characters, fewer than five padding bits and those zero. Linear in the text's length.
  */
 export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: Refuse): Uint8Array {
-  if (text.slice(0, prefix.length + 1).toLowerCase() !== `${prefix}1`) {
+  const whole = text.includes('+') ? joined(text, refuse) : text;
+  if (whole.slice(0, prefix.length + 1).toLowerCase() !== `${prefix}1`) {
     refuse(`it does not start with "${prefix}1"`);
   }
-  if (/[a-z]/.test(text) && /[A-Z]/.test(text)) refuse('it mixes upper and lower case');
+  if (/[a-z]/.test(whole) && /[A-Z]/.test(whole)) refuse('it mixes upper and lower case');
 
-  const bytes = new Uint8Array(Math.floor(((text.length - prefix.length - 1) * 5) / 8));
+  const bytes = new Uint8Array(Math.floor(((whole.length - prefix.length - 1) * 5) / 8));
   let written = 0;
   let bits = 0;
   let buffer = 0;
-  // A `+` needs a data character on either side, so `joining` must have ended when the text does.
-  let joinable = false;
-  let joining = false;
-  for (let i = prefix.length + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === PLUS) {
-      if (!joinable) refuse('a "+" in it does not stand between two characters of data');
-      joinable = false;
-      joining = true;
-      continue;
-    }
-    const value = VALUES[code] ?? 255;
-    if (value === 255) {
-      if (joining && WHITESPACE.test(text.charAt(i))) continue;
-      refuse('it has a character that does not belong there');
-    }
-    joinable = true;
-    joining = false;
+  for (let i = prefix.length + 1; i < whole.length; i++) {
+    const value = VALUES[whole.charCodeAt(i)] ?? 255;
+    if (value === 255) refuse(strayCharacter(whole.charAt(i)));
     buffer = ((buffer << 5) | value) & 0xfff;
     bits += 5;
     if (bits >= 8) {
@@ -73,8 +67,22 @@ export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: R
       bytes[written++] = (buffer >> bits) & 0xff;
     }
   }
-  if (joining) refuse('it ends in a "+", so a part of it is missing');
   if (bits >= 5) refuse('it has more padding at its end than needed');
   if ((buffer & ((1 << bits) - 1)) !== 0) refuse('its padding is not zero');
   return bytes.subarray(0, written);
+}
+
+/** The text with its parts joined, which stand apart by `+` and whitespace. */
+function joined(text: string, refuse: Refuse): string {
+  const parts = text.split('+').map((part, at) => (at === 0 ? part : part.trimStart()));
+  if (parts.at(-1) === '') refuse('it ends in a "+", so a part of it is missing');
+  if (parts.includes('')) refuse('a "+" in it does not stand between two characters');
+  return parts.join('');
+}
+
+/** In the query of a URL a `+` is a space: that is how it is lost most often. */
+function strayCharacter(character: string): string {
+  return WHITESPACE.test(character)
+    ? 'it has a space where no "+" stands before (in the query of a URL, write "+" as %2B)'
+    : 'it has a character that does not belong there';
 }

@@ -1,5 +1,5 @@
 import { CodecError } from './codec-error.ts';
-import { isHost } from './web-host.ts';
+import { hostProblem, isHost } from './web-host.ts';
 
 /** A Human Bitcoin Address (BIP 353). */
 export interface HumanBitcoinName {
@@ -12,12 +12,14 @@ export interface HumanBitcoinName {
 
 /** Reads `₿user@domain`; the sign may be left out. Throws CodecError('human-bitcoin-address'). */
 export function decodeHumanBitcoinAddress(text: string): HumanBitcoinName {
-  const [username = '', domain = '', more] = text.replace(/^₿/, '').toLowerCase().split('@');
-  if (more !== undefined || !/^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/.test(username)) {
+  const [username = '', domain = '', more] = text.replace(/^₿/, '').split('@');
+  // Before it is put in lower case, which would turn a Kelvin sign into a "k".
+  if (more !== undefined || !/^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i.test(username)) {
     refuse('the part before @ must be a name of letters, digits, dots and hyphens');
   }
-  if (!isHost(domain)) refuse('the part after @ is not a domain');
-  return { username, domain, dnsName: `${username}.user._bitcoin-payment.${domain}` };
+  if (!isHost(domain)) refuse(hostProblem(domain));
+  const [name, host] = [username.toLowerCase(), domain.toLowerCase()];
+  return { username: name, domain: host, dnsName: `${name}.user._bitcoin-payment.${host}` };
 }
 
 /** Writes `₿user@domain`. */

@@ -1,5 +1,5 @@
 import { CodecError } from './codec-error.ts';
-import { isHost, schemeFor } from './web-host.ts';
+import { hostProblem, isHost, schemeFor } from './web-host.ts';
 
 /** A Lightning Address and the LNURL-pay service it stands for. */
 export interface LightningAddress {
@@ -11,13 +11,15 @@ export interface LightningAddress {
 
 /** Reads `name@domain` (LUD-16). Throws CodecError('lightning-address'). */
 export function decodeLightningAddress(text: string): LightningAddress {
-  const [username = '', domain = '', more] = text.toLowerCase().split('@');
-  if (more !== undefined || !/^[a-z0-9._+-]{1,64}$/.test(username)) {
+  const [username = '', domain = '', more] = text.split('@');
+  // Before it is put in lower case, which would turn a Kelvin sign into a "k".
+  if (more !== undefined || !/^[a-z0-9._+-]{1,64}$/i.test(username)) {
     refuse('the part before @ must hold only a-z, 0-9, dot, hyphen and underscore');
   }
-  if (!isHost(domain)) refuse('the part after @ is not a domain');
-  const url = `${schemeFor(domain)}://${domain}/.well-known/lnurlp/${encodeURIComponent(username)}`;
-  return { username, domain, url };
+  if (!isHost(domain)) refuse(hostProblem(domain));
+  const [name, host] = [username.toLowerCase(), domain.toLowerCase()];
+  const url = `${schemeFor(host)}://${host}/.well-known/lnurlp/${encodeURIComponent(name)}`;
+  return { username: name, domain: host, url };
 }
 
 function refuse(rule: string): never {

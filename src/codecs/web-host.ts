@@ -19,3 +19,10 @@ export function isHost(text: string): boolean {
   if (match[1].startsWith('[')) return true;
   return match[1].split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label));
 }
+
+/** What is wrong with a text after `@` that {@link isHost} turns down, as a clause without a full stop. */
+export function hostProblem(text: string): string {
+  return /^[\x21-\x7e]*$/.test(text)
+    ? 'the part after @ is not a domain'
+    : 'the domain has letters beyond a-z, which look like others too easily: give its form that begins with xn--';
+}

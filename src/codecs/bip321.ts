@@ -3,10 +3,10 @@ import { NETWORKS } from './network.ts';
 
 /** What a BIP 321 URI holds, its methods not yet read. */
 export interface Bip321Uri {
-  /** The address in the body of the URI; null where the body is empty. */
-  readonly address: string | null;
-  /** Addresses in parameters named after a segwit prefix, such as `bc` or `bcrt`. */
-  readonly addresses: readonly string[];
+  /** What stands before the parameters: an address, or a name with its `₿`; null where nothing does. */
+  readonly body: string | null;
+  /** Parameters named after a segwit prefix, such as `bc` or `bcrt`; each takes only addresses of that prefix. */
+  readonly addresses: readonly { readonly prefix: string; readonly text: string }[];
   /** BOLT 11 invoices, or what else stands after `lightning=`. */
   readonly lightning: readonly string[];
   /** BOLT 12 offers. */
@@ -14,7 +14,7 @@ export interface Bip321Uri {
   readonly amountMsat: bigint | null;
   readonly label: string | null;
   readonly message: string | null;
-  /** Names of `req-` parameters that are not known here: the URI must not be used. */
+  /** Names, `req-` included, of required parameters that are not known here: the URI must not be used. */
   readonly requiredUnknown: readonly string[];
 }
 
@@ -32,29 +32,43 @@ const MSAT_PER_BTC = 100_000_000_000n;
 const SEGWIT_PREFIXES: ReadonlySet<string> = new Set(
   Object.values(NETWORKS).map((network) => network.segwitPrefix),
 );
+/** Parameters that are acted on. A proof of payment (`pop`) is not: a required one stops the payment. */
+const UNDERSTOOD: ReadonlySet<string> = new Set([
+  'amount',
+  'label',
+  'message',
+  'lightning',
+  'lno',
+  ...SEGWIT_PREFIXES,
+]);
 /** Parameters that must not be given twice (BIP 321). */
 const SINGLE: ReadonlySet<string> = new Set(['amount', 'label', 'message', 'pop']);
 
 /**
  * Takes a `bitcoin:` URI apart (BIP 321). Names of parameters are read without regard to case, several methods may
- * stand side by side, unknown parameters are ignored. Throws CodecError('bip321').
+ * stand side by side, unknown parameters are ignored, and so is a fragment. Throws CodecError('bip321').
  */
 export function decodeBip321(text: string): Bip321Uri {
   if (!text.isWellFormed()) refuse('it holds characters that are no Unicode text');
-  const [body = '', query = ''] = splitOnce(text.replace(/^bitcoin:/i, ''), '?');
+  const [uri] = splitOnce(text.replace(/^bitcoin:(?:\/\/)?/i, ''), '#');
+  const [body, query] = splitOnce(uri, '?');
   const parameters = readParameters(query);
-  const values = (name: string) =>
-    parameters.flatMap(([key, value]) => (key === name ? [value] : []));
+  const values = (wanted: string) =>
+    parameters.flatMap(({ name, value }) => (name === wanted ? [value] : []));
   const [amount] = values('amount');
   return {
-    address: body === '' ? null : decodePercent(body),
-    addresses: parameters.flatMap(([key, value]) => (SEGWIT_PREFIXES.has(key) ? [value] : [])),
+    body: body === '' ? null : decodePercent(body),
+    addresses: parameters.flatMap(({ name, value }) =>
+      SEGWIT_PREFIXES.has(name) ? [{ prefix: name, text: value }] : [],
+    ),
     lightning: values('lightning'),
     offers: values('lno'),
     amountMsat: amount === undefined ? null : readAmountMsat(amount),
     label: values('label')[0] ?? null,
     message: values('message')[0] ?? null,
-    requiredUnknown: parameters.flatMap(([key]) => (key.startsWith('req-') ? [key] : [])),
+    requiredUnknown: parameters.flatMap(({ name, isRequired }) =>
+      isRequired && !UNDERSTOOD.has(name) ? [`req-${name}`] : [],
+    ),
   };
 }
 
@@ -79,25 +93,29 @@ function refuse(rule: string): never {
   throw new CodecError('bip321', `The bitcoin: URI cannot be used: ${rule}.`);
 }
 
-/** Pairs of lower-case name and decoded value; known names lose their `req-`. */
-function readParameters(query: string): [string, string][] {
-  const seen = new Set<string>();
-  return query
+interface Parameter {
+  /** In lower case, without `req-`. */
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly value: string;
+}
+
+function readParameters(query: string): Parameter[] {
+  const parameters = query
     .split('&')
     .filter((part) => part !== '')
     .map((part) => {
-      const [rawName = '', value = ''] = splitOnce(part, '=');
-      const name = decodePercent(rawName).toLowerCase();
-      const known = name.replace(/^req-/, '');
-      const key = SINGLE.has(known) || isMethod(known) ? known : name;
-      if (SINGLE.has(key) && seen.has(key)) refuse(`it gives ${key} twice`);
-      seen.add(key);
-      return [key, decodePercent(value)];
+      const [rawName, value] = splitOnce(part, '=');
+      const given = decodePercent(rawName).toLowerCase();
+      const isRequired = given.startsWith('req-');
+      const name = isRequired ? given.slice('req-'.length) : given;
+      return { name, isRequired, value: decodePercent(value) };
     });
-}
-
-function isMethod(name: string): boolean {
-  return name === 'lightning' || name === 'lno' || SEGWIT_PREFIXES.has(name);
+  for (const single of SINGLE) {
+    const given = parameters.filter(({ name }) => name === single);
+    if (given.length > 1) refuse(`it gives ${single} twice`);
+  }
+  return parameters;
 }
 
 function readAmountMsat(text: string): bigint {

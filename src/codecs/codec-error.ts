@@ -9,7 +9,8 @@ export type CodecFormat =
   | 'address'
   | 'lnurl'
   | 'lightning-address'
-  | 'human-bitcoin-address';
+  | 'human-bitcoin-address'
+  | 'payment-string';
 
 /**
  * A string or byte stream that is not a valid value of its format, or a value that the format cannot hold.

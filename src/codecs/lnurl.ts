@@ -4,11 +4,14 @@ import { isLoopback, schemeFor } from './web-host.ts';
 
 /** The service that an LNURL names. */
 export interface Lnurl {
+  /** The LNURL itself, in lower case where it is bech32. */
+  readonly text: string;
   readonly url: string;
   /** What a plain scheme or the URL's own `tag` says it is for, before any request; null when unknown. */
   readonly tagHint: 'pay' | 'withdraw' | null;
 }
 
+const BECH32 = /^lnurl1/i;
 /** Longer strings are refused before any work. */
 const MAX_LENGTH = 4_000;
 /** Schemes of LUD-17, and what they are for. */
@@ -21,14 +24,10 @@ const TAGS: Readonly<Record<string, 'pay' | 'withdraw'>> = {
   withdrawRequest: 'withdraw',
 };
 
-/**
- * Reads an LNURL: bech32 (LUD-01), `lnurlp://` and `lnurlw://` (LUD-17), or any web address that carries one as its
- * query parameter `lightning`. Throws CodecError('lnurl').
- */
+/** Reads an LNURL: bech32 (LUD-01), `lnurlp://` or `lnurlw://` (LUD-17). Throws CodecError('lnurl'). */
 export function decodeLnurl(text: string): Lnurl {
   if (text.length > MAX_LENGTH) refuse('it is too long');
-  const lower = text.toLowerCase();
-  if (lower.startsWith('lnurl1')) return fromUrl(decodeBech32(text));
+  if (BECH32.test(text)) return fromBech32(text);
   const plain = /^([a-z]+):(?:\/\/)?(.*)$/is.exec(text);
   const scheme = plain?.[1]?.toLowerCase() ?? '';
   if (scheme === 'keyauth') refuse('it is for logging in, which this wallet does not do');
@@ -36,10 +35,20 @@ export function decodeLnurl(text: string): Lnurl {
   const tagHint = PLAIN_SCHEMES[scheme];
   if (tagHint && plain?.[2]) {
     const host = /^[^/?#]*/.exec(plain[2])?.[0] ?? '';
-    return { url: checkUrl(`${schemeFor(host)}://${plain[2]}`).href, tagHint };
+    return { text, url: checkUrl(`${schemeFor(host)}://${plain[2]}`).href, tagHint };
   }
-  if (scheme === 'https' || scheme === 'http') return fromWebAddress(text);
   return refuse('it is neither lnurl1..., lnurlp:// nor lnurlw://');
+}
+
+/**
+ * The bech32 LNURL that a web address carries as its query parameter `lightning` (LUD-01, fallback scheme), not yet
+ * read; null when it carries none, or several. The web address itself is never asked.
+ */
+export function lnurlInWebAddress(text: string): string | null {
+  const parameters = [...(URL.parse(text)?.searchParams ?? [])];
+  const carried = parameters.filter(([name]) => name.toLowerCase() === 'lightning');
+  const [lnurl] = carried.map(([, value]) => value);
+  return carried.length === 1 && lnurl !== undefined && BECH32.test(lnurl) ? lnurl : null;
 }
 
 /** Writes a URL as bech32 LNURL, lower case (LUD-01). */
@@ -63,25 +72,21 @@ export function decodeBech32(text: string): string {
   }
 }
 
-/** A web address that carries an LNURL (LUD-01, fallback scheme); or one that is the service itself. */
-function fromWebAddress(text: string): Lnurl {
-  const carried = checkUrl(text, { http: true }).searchParams.get('lightning');
-  return carried?.toLowerCase().startsWith('lnurl1')
-    ? fromUrl(decodeBech32(carried))
-    : fromUrl(text);
-}
-
-function fromUrl(text: string): Lnurl {
-  const url = checkUrl(text);
+function fromBech32(text: string): Lnurl {
+  const url = checkUrl(decodeBech32(text));
   const tag = url.searchParams.get('tag');
   if (tag === 'login') refuse('it is for logging in, which this wallet does not do');
-  return { url: url.href, tagHint: (tag !== null && TAGS[tag]) || null };
+  return {
+    text: text.toLowerCase(),
+    url: url.href,
+    tagHint: (tag !== null && TAGS[tag]) || null,
+  };
 }
 
 /** LUD-01: https, or http for onion hosts; loopback is let through here and judged where it is asked. */
-function checkUrl(text: string, { http = false } = {}): URL {
+function checkUrl(text: string): URL {
   const url = URL.parse(text) ?? refuse('it does not hold a web address');
-  const insecure = url.hostname.endsWith('.onion') || isLoopback(url.hostname) || http;
+  const insecure = url.hostname.endsWith('.onion') || isLoopback(url.hostname);
   const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && insecure);
   if (!allowed) refuse('its address is not https');
   if (url.protocol === 'https:' && url.hostname.endsWith('.onion')) {

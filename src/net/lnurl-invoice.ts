@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import { decodeBolt11 } from '../codecs/bolt11/index.ts';
+import { type Bolt11Invoice, decodeBolt11 } from '../codecs/bolt11/index.ts';
 import { CodecError } from '../codecs/codec-error.ts';
 import { readReply } from './lnurl-reply.ts';
 import type { LnurlPayRequest } from './lnurl-terms.ts';
@@ -28,11 +28,12 @@ export function readInvoiceReply(
   reply: unknown,
   request: LnurlPayRequest,
   amountMsat: bigint,
-): string {
+): Bolt11Invoice {
   const { pr, successAction: action } = readReply(invoiceReply, reply);
   checkSuccessAction(action, request.callback);
-  checkInvoice(pr, amountMsat, request.metadata);
-  return pr;
+  const invoice = readInvoice(pr);
+  checkInvoice(invoice, amountMsat, request.metadata);
+  return invoice;
 }
 
 /** LUD-09: an unknown action means do not pay; a link must stay on the callback's domain. */
@@ -51,8 +52,7 @@ function checkSuccessAction(action: unknown, callback: string): void {
 }
 
 /** LUD-06: the amount asked for, and the hash of the metadata. */
-function checkInvoice(text: string, amountMsat: bigint, metadata: string): void {
-  const invoice = readInvoice(text);
+function checkInvoice(invoice: Bolt11Invoice, amountMsat: bigint, metadata: string): void {
   if (invoice.amountMsat !== amountMsat) {
     throw notPaid('The service answered with an invoice of another amount');
   }
@@ -61,7 +61,7 @@ function checkInvoice(text: string, amountMsat: bigint, metadata: string): void 
   }
 }
 
-function readInvoice(text: string) {
+function readInvoice(text: string): Bolt11Invoice {
   try {
     return decodeBolt11(text);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
 import type { FetchJson } from './guarded-fetch.ts';
 import { readInvoiceReply } from './lnurl-invoice.ts';
 import { readReply, throwRefusal } from './lnurl-reply.ts';
@@ -22,7 +23,7 @@ export interface LnurlClient {
     request: LnurlPayRequest,
     payment: { readonly amountMsat: bigint; readonly comment: string | null },
     options?: CallOptions,
-  ): Promise<{ invoice: string; sentComment: string | null }>;
+  ): Promise<{ invoice: Bolt11Invoice; sentComment: string | null }>;
   /** Hands over an invoice to be paid. Only a refusal says that the service will not pay it. */
   submitWithdraw(
     request: Pick<LnurlWithdrawRequest, 'callback' | 'k1'>,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { encodeLnurl } from '../../src/codecs/lnurl.ts';
 import { test } from './node-test.ts';
 import { expectError } from './request.ts';
 import { walletSteps } from './wallet-steps.ts';
@@ -42,6 +43,52 @@ describe('LNURL over real HTTP', () => {
         /from 10 to 500/,
       );
     }
+  });
+
+  test('a callback carries the LNURL alone, percent-encoded, and the amount of the URI around it', async () => {
+    const { url } = await service({ tag: 'payRequest' });
+    const odd = `${url}?a=%26b%3D1&c=d+e%20f&g=é%25#h`;
+    const plain = odd.replace(/^http/, 'lnurlp');
+    const bech32 = encodeLnurl(odd);
+    for (const [text, lnurl] of [
+      [plain, plain],
+      [bech32.toUpperCase(), bech32],
+      [`https://shop.example/?lightning=${bech32}#x`, bech32],
+      [`bitcoin:?amount=0.0000005&label=Shop&lightning=${encodeURIComponent(plain)}`, plain],
+    ] as const) {
+      const [payable] = (await analyze(text)).payables;
+      expect(payable).toMatchObject({ kind: 'lnurl-pay', lnurl });
+      const callback = new URL(payable.callback);
+      expect(callback.searchParams.get('payable')).toBe(lnurl);
+      expect(callback.searchParams.get('amount')).toBe(text.startsWith('bitcoin') ? '50' : null);
+      const paid = await world.call('POST', callback.pathname, {
+        query: { amount: '50', ...Object.fromEntries(callback.searchParams) },
+        body: {},
+      });
+      expect(paid.body).toMatchObject({ status: 'completed', amount: '50', message: null });
+    }
+  });
+
+  test("the amount of a URI is the LNURL's too, and must lie within its limits", async () => {
+    const { lnurl } = await service({ tag: 'payRequest' });
+    const paid = await world.post('/v2/node/pay', {
+      payable: `bitcoin:?amount=0.00000123&message=x&lightning=${lnurl}`,
+    });
+    expect(paid).toMatchObject({ status: 'completed', amount: '123', message: null });
+    for (const amount of ['0.00000009', '0.00000501']) {
+      const payable = `bitcoin:?amount=${amount}&lightning=${lnurl}`;
+      expectError(
+        await world.call('POST', '/v2/node/pay', { body: { payable } }),
+        'refused',
+        /from 10 to 500 sats/,
+      );
+    }
+    const other = { payable: `bitcoin:?amount=0.00000123&lightning=${lnurl}`, amount: '124' };
+    expectError(
+      await world.call('POST', '/v2/node/pay', { body: other }),
+      'rejected',
+      /asks for 123 sats/,
+    );
   });
 
   test('LNURL-withdraw: claimable in analyze, the most by default, limits', async () => {

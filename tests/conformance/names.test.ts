@@ -39,6 +39,28 @@ describe('names', () => {
     expect((await analyze(name)).payables[0]).toMatchObject({ kind: 'lnurl-pay' });
   });
 
+  test('every spelling of a name is read, and paid through its callback', async () => {
+    const name = `satoshi-1@127.0.0.1:${world.port}`;
+    for (const text of [
+      `bitcoin:₿${name}`,
+      `bitcoin:${encodeURIComponent(`₿${name}`)}?amount=0.00000011&message=Tip`,
+      `BITCOIN://%e2%82%bfSATOSHI-1@127.0.0.1:${world.port}#tip`,
+      `lightning:₿${name}`,
+      encodeURIComponent(name),
+      name.toUpperCase(),
+    ]) {
+      const [payable] = (await analyze(text)).payables;
+      const callback = new URL(payable.callback);
+      const query = Object.fromEntries(callback.searchParams);
+      const paid = await world.call('POST', callback.pathname, {
+        query,
+        body: query.amount === undefined ? { amount: '11' } : {},
+        credentials: world.bob,
+      });
+      expect(paid.body).toMatchObject({ status: 'completed', amount: '11', message: null });
+    }
+  });
+
   test('it can be changed for 24 hours, is then frozen for 90 days, and is updatable again', async () => {
     await world.put('/v2/node/human_bitcoin_address', { username: 'satoshi-2' });
     expectError(

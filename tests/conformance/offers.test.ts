@@ -63,6 +63,35 @@ describe('offers', () => {
     ]);
   });
 
+  test('an offer in pieces is joined wherever an offer is taken', async () => {
+    const { offer } = await world.post('/v2/node/create_offer');
+    const pieces = offer.replace('lno', 'l+no').replace(/(.{25})/g, '$1+\n ');
+    for (const text of [pieces, pieces.toUpperCase()]) {
+      const { payables } = await analyze(text);
+      expect(payables).toEqual([expect.objectContaining({ kind: 'offer', offer })]);
+      for (const payable of [
+        text,
+        `lightning:${text}`,
+        `bitcoin:?lno=${encodeURIComponent(text)}`,
+      ]) {
+        expect(await world.post('/v2/node/pay', { payable, amount: '3' }, world.bob)).toMatchObject(
+          { rail: 'offer', status: 'completed' },
+        );
+      }
+      expect(
+        await world.post('/v2/node/pay_offer', { offer: text, amount: '3' }, world.bob),
+      ).toMatchObject({ status: 'completed' });
+      expect(await world.post('/sandbox/pay', { payable: text, amount: '3' })).toEqual({
+        status: 'completed',
+      });
+    }
+    const lost = pieces.replaceAll('+', ' ');
+    expectError(
+      await world.call('POST', '/v2/node/pay_offer', { body: { offer: lost, amount: '3' } }),
+      'rejected',
+    );
+  });
+
   test('an expired offer is refused, and expiration_secs shows in analyze', async () => {
     const { offer } = await world.post('/v2/node/create_offer', { expiration_secs: 60 });
     expect((await analyze(offer)).payables[0].expires_at).toBeGreaterThan(Date.now());

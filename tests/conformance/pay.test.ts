@@ -12,6 +12,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const { address, analyze, arrived, pay } = walletSteps(() => world);
+const deadInvoice = async () =>
+  (await world.post('/v2/node/create_invoice', { amount: '1' })).invoice as string;
 
 describe('pay and analyze', () => {
   test('a unified URI recommends offer, invoice, address in this order, and its callbacks work', async () => {
@@ -124,14 +126,73 @@ describe('pay and analyze', () => {
       await world.call('GET', '/v2/node/analyze', {
         query: { payment_string: `bitcoin:?req-new=1&lno=${offer}` },
       }),
-      'rejected',
+      'refused',
       /req-new/,
     );
-    expectError(
-      await world.call('GET', '/v2/node/analyze', { query: { payment_string: 'hello world' } }),
-      'rejected',
-    );
     expectError(await world.call('GET', '/v2/node/analyze'), 'rejected', /payment_string/);
+  });
+
+  test('a URI that contradicts itself or requires what is not known pays nothing, not on chain either', async () => {
+    const { invoice } = await world.post('/v2/node/create_invoice', { amount: '3000' });
+    const to = await address();
+    const balance = async () => (await world.get('/v2/node/node_info', {}, world.bob)).balance;
+    const before = await balance();
+    for (const [parameters, reason] of [
+      [`amount=0.00001&lightning=${invoice}`, /3000 sats .* 1000 sats/],
+      [`req-pop=callback%3a&amount=0.00003&lightning=${invoice}`, /req-pop/],
+    ] as const) {
+      const payable = `bitcoin:${to}?${parameters}`;
+      const paid = await world.call('POST', '/v2/node/pay', {
+        body: { payable },
+        credentials: world.bob,
+      });
+      expectError(paid, 'refused', reason);
+      expect(paid.body.data).toMatchObject({ sent: 'no' });
+      const explained = await world.call('GET', '/v2/node/analyze', {
+        query: { payment_string: payable },
+      });
+      expectError(explained, 'refused', reason);
+    }
+    expect(await balance()).toBe(before);
+  });
+
+  test('a method that cannot be read or reached leaves the address beside it payable', async () => {
+    const to = await address();
+    for (const bad of ['garbage', 'lnurlp://10.0.0.1/x', `${(await deadInvoice()).slice(0, -1)}`]) {
+      const uri = `bitcoin:${to}?amount=0.00002&lightning=${encodeURIComponent(bad)}`;
+      expect((await analyze(uri)).payables).toEqual([
+        expect.objectContaining({ kind: 'onchain', onchain: to, amount: '2000' }),
+      ]);
+    }
+    const dead = { query: { payment_string: 'bitcoin:?lightning=lnurlp://10.0.0.1/x' } };
+    expectError(await world.call('GET', '/v2/node/analyze', dead), 'serviceFailed');
+  });
+
+  test('a URI whose invoice was paid meets that payment once the invoice has expired, and pays no address', async () => {
+    const { invoice } = await world.post('/v2/node/create_invoice', {
+      amount: '3000',
+      expiration_secs: 60,
+    });
+    const payable = `bitcoin:${await address()}?amount=0.00003&lightning=${invoice}`;
+    const first = await pay({ payable });
+    expect(first).toMatchObject({ rail: 'invoice', status: 'completed' });
+    await world.post('/sandbox/clock', { advance_secs: 120 });
+    expect(await pay({ payable })).toEqual(first);
+  });
+
+  test('what is no payment string is rejected in words that say what is', async () => {
+    for (const text of ['hello', 'https://shop.example/pay', 'bitcoin']) {
+      expectError(
+        await world.call('GET', '/v2/node/analyze', { query: { payment_string: text } }),
+        'rejected',
+        /payment_string: This text is no payment string known here: .*BOLT 11.*LNURL/,
+      );
+      expectError(
+        await world.call('POST', '/v2/node/pay', { body: { payable: text } }),
+        'rejected',
+        /payable: This text is no payment string known here/,
+      );
+    }
   });
 
   test('buy_with_payment_app gives a link that the outside world pays in the sandbox', async () => {

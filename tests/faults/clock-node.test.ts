@@ -8,7 +8,7 @@ import { createClient } from '../../src/wallet/clients.ts';
 import { randomNames } from '../../src/wallet/effect-names.ts';
 import { liveClients } from '../../src/wallet/live-clients.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
-import { planInvoicePayment } from '../../src/wallet/pay/invoice.ts';
+import { planInvoicePayment, readInvoice } from '../../src/wallet/pay/invoice.ts';
 import { sendAndWait } from '../../src/wallet/pay/send.ts';
 import { createInvoice } from '../../src/wallet/receive.ts';
 import { openStoreGuard } from '../../src/wallet/store-guard.ts';
@@ -222,7 +222,13 @@ async function walletWorld() {
       sendAndWait(
         { session, signal, idempotencyKey: null, names: randomNames, onSent: () => undefined },
         planInvoicePayment(
-          { invoice, amountMsat: null, maxFeeMsat, personalNote: null, message: null },
+          {
+            invoice: readInvoice(invoice),
+            amountMsat: null,
+            maxFeeMsat,
+            personalNote: null,
+            message: null,
+          },
           session.node,
           { ppm: 0, leastMsat: 0n },
         ),

@@ -75,8 +75,8 @@ export const CODEC_TARGETS: readonly CodecTarget[] = [
     return written === null
       ? [0, 0]
       : [
-          { ...invoice, payeePubkey: '' },
-          { ...decodeBolt11(written), payeePubkey: '' },
+          { ...invoice, text: '', payeePubkey: '' },
+          { ...decodeBolt11(written), text: '', payeePubkey: '' },
         ];
   }),
   target(
@@ -137,11 +137,11 @@ export const CODEC_TARGETS: readonly CodecTarget[] = [
   target('bip321', 6, texts(VECTORS.uri, uriText), (text) => {
     const uri = decodeBip321(text);
     // Only what an address can be is written as it stands.
-    if (uri.address !== null && !/^[a-z0-9]*$/i.test(uri.address)) return null;
+    if (uri.body !== null && !/^[a-z0-9]*$/i.test(uri.body)) return null;
     const [invoice] = uri.lightning;
     const [offer] = uri.offers;
     const written = encodeBip321({
-      ...(uri.address === null ? {} : { address: uri.address }),
+      ...(uri.body === null ? {} : { address: uri.body }),
       ...(invoice === undefined ? {} : { invoice }),
       ...(offer === undefined ? {} : { offer }),
       ...(uri.amountMsat === null ? {} : { amountMsat: uri.amountMsat }),
@@ -149,8 +149,8 @@ export const CODEC_TARGETS: readonly CodecTarget[] = [
       ...(uri.message === null ? {} : { message: uri.message }),
     });
     const again = decodeBip321(written);
-    const kept = ({ address, amountMsat, label, message }: typeof uri) => ({
-      address,
+    const kept = ({ body, amountMsat, label, message }: typeof uri) => ({
+      body,
       amountMsat,
       label,
       message,

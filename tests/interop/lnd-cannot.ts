@@ -12,6 +12,7 @@ const SANDBOX = 'is about the sandbox itself';
 export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ['an offer takes many payments; message and offer_id arrive with the receiver', OFFERS],
   ['a minimum is a minimum', OFFERS],
+  ['an offer in pieces is joined wherever an offer is taken', OFFERS],
   ['an expired offer is refused, and expiration_secs shows in analyze', OFFERS],
   ['offers of the outside world settle, fail and hold', OFFERS],
   ['an own offer, another network and garbage are refused', OFFERS],
@@ -37,6 +38,7 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ],
   ['unclaimed is 107; a claim gives both addresses, and both can be paid', NAMES],
   ['it can be changed for 24 hours, is then frozen for 90 days, and is updatable again', NAMES],
+  ['every spelling of a name is read, and paid through its callback', NAMES],
   ['takes a partner with the least fee', PARTNER],
   ['takes a partner with the largest fee', PARTNER],
   ['takes a base fee with an amount', PARTNER],
@@ -45,6 +47,10 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
     PARTNER,
   ],
   ['past its expiry it becomes failed / expired and is refused', CLOCK],
+  [
+    'a URI whose invoice was paid meets that payment once the invoice has expired, and pays no address',
+    CLOCK,
+  ],
   ['an expired client is refused and not listed', CLOCK],
   ['renews with its period by the clock of the node', CLOCK],
   ['a payment that was replaced fails and names the transaction that won', SANDBOX],
@@ -64,6 +70,11 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
     'the services of the sandbox answer any wallet that calls them, as LUD-06 and LUD-16 say',
     LNURL,
   ],
+  [
+    'a callback carries the LNURL alone, percent-encoded, and the amount of the URI around it',
+    LNURL,
+  ],
+  ["the amount of a URI is the LNURL's too, and must lie within its limits", LNURL],
   ['LNURL-withdraw: claimable in analyze, the most by default, limits', LNURL],
   [
     'a channel is opened once for its id, usable after a block, and closed into coins',

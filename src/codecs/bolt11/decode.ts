@@ -65,6 +65,7 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
   const payee = fields.get(FIELD.payee)?.[0];
   const named = payee && hex.encode(toBytes(payee, 'payee'));
   return {
+    text: text.toLowerCase(),
     network,
     amountMsat,
     timestampSecs,

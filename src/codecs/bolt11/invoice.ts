@@ -13,6 +13,8 @@ export interface RouteHint {
 
 /** A BOLT 11 invoice that was read and checked. Hashes and keys are hex. */
 export interface Bolt11Invoice {
+  /** Canonical string: lower case. */
+  readonly text: string;
   readonly network: Network;
   /** Null when the payer chooses. */
   readonly amountMsat: bigint | null;

@@ -6,7 +6,8 @@ import {
   type PayableJson,
   payableJson,
 } from '../../model/analysis.ts';
-import { analyze, type ClaimMethod, type PayMethod } from '../../wallet/analyze.ts';
+import { analyze } from '../../wallet/analyze.ts';
+import type { ClaimMethod, PayMethod } from '../../wallet/method-terms.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 

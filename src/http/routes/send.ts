@@ -5,10 +5,10 @@ import { PRIORITIES, paymentJson, type Rail } from '../../model/payment.ts';
 import type { Permission } from '../../model/permissions.ts';
 import { hexInput, noteInput } from '../../model/text.ts';
 import { payAny } from '../../wallet/pay/any.ts';
-import { planInvoicePayment } from '../../wallet/pay/invoice.ts';
+import { planInvoicePayment, readInvoice } from '../../wallet/pay/invoice.ts';
 import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
-import { planOfferPayment } from '../../wallet/pay/offer.ts';
-import { payOnchain } from '../../wallet/pay/onchain.ts';
+import { planOfferPayment, readOffer } from '../../wallet/pay/offer.ts';
+import { payOnchain, readAddress } from '../../wallet/pay/onchain.ts';
 import { sendAndWait } from '../../wallet/pay/send.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
@@ -115,7 +115,7 @@ export const sendRoutes = [
           send,
           planInvoicePayment(
             {
-              invoice: body.invoice,
+              invoice: readInvoice(body.invoice),
               amountMsat: body.fallback_amount ?? null,
               maxFeeMsat: body.max_fee ?? null,
               personalNote: body.personal_note ?? body.note ?? null,
@@ -146,15 +146,15 @@ export const sendRoutes = [
     example: { body: { offer: 'lno1example', amount: '1000' }, response: examplePayment },
     handler: (context, { body }) =>
       answerPayment(context, (send) => {
+        const { session, parts, names } = context;
         const request = {
-          offer: body.offer,
+          offer: readOffer(body.offer, session),
           amountMsat: body.amount,
           maxFeeMsat: body.max_fee ?? null,
           message: body.message ?? null,
           personalNote: body.personal_note ?? null,
           viaName: null,
         };
-        const { session, parts, names } = context;
         return sendAndWait(send, planOfferPayment(request, session, parts.fees, names));
       }),
   }),
@@ -182,9 +182,9 @@ export const sendRoutes = [
       response: { ...examplePayment, rail: 'onchain', status: 'pending' },
     },
     handler: (context, { body }) =>
-      answerPayment(context, (send) =>
+      answerPayment(context, async (send) =>
         payOnchain(send, {
-          address: body.address,
+          address: readAddress(body.address),
           amountMsat: body.amount,
           priority: body.priority ?? 'normal',
           clientPaymentId: body.client_payment_id ?? null,

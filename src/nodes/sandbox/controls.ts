@@ -2,6 +2,7 @@ import { hex } from '@scure/base';
 import { decodeAddress } from '../../codecs/address.ts';
 import { decodeBip321 } from '../../codecs/bip321.ts';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { bolt12PrefixOf } from '../../codecs/bolt12/index.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
 import { refused, rejected } from '../../model/errors.ts';
@@ -182,7 +183,9 @@ function payFromOutside(options: ControlOptions, order: OutsideOrder): Payment {
     if (userPk === null) throw refused('No wallet of this sandbox has that node_pk.');
     return paySpontaneously(world, userPk, { ...order, amountMsat: required(order) });
   }
-  if (lower.startsWith('lno1')) return payOfferFromOutside(world, { ...order, offer: payable });
+  if (bolt12PrefixOf(payable) === 'lno') {
+    return payOfferFromOutside(world, { ...order, offer: payable });
+  }
   if (/^ln(bc|tb)/.test(lower)) return payInvoiceFromOutside(world, { ...order, invoice: payable });
   return payUriOrAddress(world, payable, order);
 }
@@ -197,7 +200,7 @@ function withoutWrapping(payable: string, buyLinkTemplate: string): string {
 
 function payUriOrAddress(world: World, payable: string, order: OutsideOrder): Payment {
   const { text, amountMsat } = readUri(payable);
-  if (text.toLowerCase().startsWith('lno1')) {
+  if (bolt12PrefixOf(text) === 'lno') {
     return payOfferFromOutside(world, {
       ...order,
       offer: text,
@@ -218,7 +221,7 @@ function readUri(payable: string): { text: string; amountMsat: bigint | null } {
       return { text: decodeAddress(payable).canonical, amountMsat: null };
     }
     const uri = decodeBip321(payable);
-    const text = uri.offers[0] ?? uri.lightning[0] ?? uri.address ?? uri.addresses[0];
+    const text = uri.offers[0] ?? uri.lightning[0] ?? uri.body ?? uri.addresses[0]?.text;
     if (text === undefined) throw rejected('payable', 'the URI names no way to pay');
     return { text, amountMsat: uri.amountMsat };
   } catch (error) {

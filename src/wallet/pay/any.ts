@@ -1,15 +1,15 @@
-import { isApiError, rejected } from '../../model/errors.ts';
+import { rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { Permission } from '../../model/permissions.ts';
-import { analyze, type PayMethod } from '../analyze.ts';
+import { type Examination, examine, nothingLeft, rank } from '../analyze.ts';
 import { grantSignal } from '../grant-signal.ts';
+import { invoiceTerms, type PayMethod } from '../method-terms.ts';
 import type { PaymentServices } from '../payment-services.ts';
-import { parsePaymentString } from '../payment-string.ts';
-import { requirePermission } from '../session.ts';
+import { requirePermission, type Session } from '../session.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
 import type { FeePolicy } from './fee-cap.ts';
-import { planInvoicePayment, readInvoice } from './invoice.ts';
+import { planInvoicePayment } from './invoice.ts';
 import { payLnurl } from './lnurl.ts';
 import { planOfferPayment } from './offer.ts';
 import { payOnchain } from './onchain.ts';
@@ -41,8 +41,8 @@ export async function payAny(
 ): Promise<Payment> {
   const { session } = given;
   const { payable } = request;
-  const method = await chosenMethod(given, payable, services);
-  if (!method) throw rejected('payable', 'this string is for withdrawing: use withdraw_lnurl');
+  const found = await examine(payable, 'payable', session.node, services, given.signal);
+  const method = await chosenMethod(session, found);
   const permission = PERMISSION[method.kind];
   requirePermission(session, permission);
   // From here on this very permission counts, not any of those that the endpoint takes.
@@ -56,7 +56,7 @@ export async function payAny(
 }
 
 function payBy(
-  method: ChosenMethod,
+  method: PayMethod,
   context: SendContext,
   request: AnyPaymentRequest,
   services: PaymentServices,
@@ -73,28 +73,20 @@ function payBy(
   };
   switch (method.kind) {
     case 'offer': {
-      const { viaName } = method;
-      const plan = planOfferPayment(
-        { ...payment, offer: method.text, viaName },
-        session,
-        fees,
-        context.names,
-      );
+      const { offer, viaName } = method;
+      const plan = planOfferPayment({ ...payment, offer, viaName }, session, fees, context.names);
       return sendAndWait(context, plan);
     }
     case 'invoice': {
-      const plan = planInvoicePayment(
-        { ...payment, invoice: method.text, message: null },
-        session.node,
-        fees,
-      );
+      const { invoice } = method;
+      const plan = planInvoicePayment({ ...payment, invoice, message: null }, session.node, fees);
       return sendAndWait(context, plan);
     }
     case 'lnurl-pay':
       return payLnurl(context, { ...payment, request: method.request }, services, fees);
     case 'onchain':
       return payOnchain(context, {
-        address: method.text,
+        address: method.address,
         amountMsat: payment.amountMsat,
         priority: 'normal',
         clientPaymentId: null,
@@ -104,32 +96,21 @@ function payBy(
   }
 }
 
-/** What paying needs of a method. */
-type ChosenMethod =
-  | PayMethod
-  | ({ readonly kind: 'invoice' } & Pick<PayMethod, 'text' | 'amountMsat'>);
-
 /**
- * The method to pay by. An invoice that has expired is none, but for one that this wallet has paid or is paying: then
- * the request meets that payment (decisions section 5).
+ * The method to pay by: the most recommended one. An invoice that has expired is none, but for one that this wallet has
+ * paid or is paying: then the request meets that payment (decisions section 5), and no method that is recommended less
+ * is paid on top of it.
  */
-async function chosenMethod(
-  { session, signal }: SendContext,
-  payable: string,
-  services: PaymentServices,
-): Promise<ChosenMethod | undefined> {
-  try {
-    const { payables } = await analyze(payable, 'payable', session.node, services, signal);
-    return payables[0];
-  } catch (error) {
-    if (!isApiError(error, 'refused')) throw error;
-    for (const { kind, text } of parsePaymentString(payable).methods) {
-      if (kind !== 'invoice') continue;
-      const { paymentHash, amountMsat } = readInvoice('payable', text);
-      const earlier = await session.history.latest(paymentId('ln', paymentHash));
-      if (earlier === null || earlier.status === 'failed') continue;
-      return { kind, text, amountMsat };
-    }
-    throw error;
+async function chosenMethod(session: Session, found: Examination): Promise<PayMethod> {
+  const [best] = found.payables;
+  if (best && rank(best) <= rank({ kind: 'invoice' })) return best;
+  for (const method of found.methods) {
+    if (method.kind !== 'invoice') continue;
+    const earlier = await session.history.latest(paymentId('ln', method.invoice.paymentHash));
+    if (earlier === null || earlier.status === 'failed') continue;
+    return invoiceTerms(method.invoice, found.uri);
   }
+  if (best) return best;
+  if (found.claimables.length === 0) throw nothingLeft(found.obstacles);
+  throw rejected('payable', 'this string is for withdrawing: use withdraw_lnurl');
 }

@@ -3,13 +3,14 @@ import { CodecError } from '../../codecs/codec-error.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
+import { withoutLightningScheme } from '../payment-string.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
 import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
 import type { SendPlan } from './send.ts';
 
 /** A request to pay a BOLT 11 invoice. */
 export interface InvoicePaymentRequest {
-  readonly invoice: string;
+  readonly invoice: Bolt11Invoice;
   /** For invoices without an amount; must equal the amount of one that has it. */
   readonly amountMsat: bigint | null;
   readonly maxFeeMsat: bigint | null;
@@ -17,12 +18,12 @@ export interface InvoicePaymentRequest {
   readonly message: string | null;
 }
 
-/** Reads an invoice given by a caller. Throws error 7 for `path` when it is not one. */
-export function readInvoice(path: string, text: string): Bolt11Invoice {
+/** Reads an invoice given by a caller. Throws error 7 for `invoice` when it is not one. */
+export function readInvoice(text: string): Bolt11Invoice {
   try {
-    return decodeBolt11(text);
+    return decodeBolt11(withoutLightningScheme(text));
   } catch (error) {
-    if (error instanceof CodecError) throw rejected(path, error.message);
+    if (error instanceof CodecError) throw rejected('invoice', error.message);
     throw error;
   }
 }
@@ -45,13 +46,13 @@ function expiryObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null
   return null;
 }
 
-/** Decodes, checks and prices the payment of an invoice. Throws errors 7 and 106; sends nothing. */
+/** Checks and prices the payment of an invoice. Throws errors 7 and 106; sends nothing. */
 export function planInvoicePayment(
   request: InvoicePaymentRequest,
   node: WalletNode,
   fees: FeePolicy,
 ): SendPlan {
-  const invoice = readInvoice('invoice', request.invoice);
+  const { invoice, personalNote, message } = request;
   const obstacle = networkObstacle(invoice, node);
   if (obstacle !== null) throw refused(obstacle);
   const amountMsat = agreedAmountMsat({
@@ -60,9 +61,6 @@ export function planInvoicePayment(
     field: 'fallback_amount',
   });
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
-  const { personalNote, message } = request;
-  // Bech32 knows two spellings of the same string; one is kept and sent.
-  const text = request.invoice.toLowerCase();
   return {
     id: paymentId('ln', invoice.paymentHash),
     rail: 'invoice',
@@ -71,7 +69,7 @@ export function planInvoicePayment(
     again: 'after-failure',
     details: {
       hash: invoice.paymentHash,
-      invoice: text,
+      invoice: invoice.text,
       expiresAtMs: invoice.expiresAtMs,
       personalNote,
       message,
@@ -88,7 +86,7 @@ export function planInvoicePayment(
         maxFeeMsat,
         personalNote,
         message,
-        invoice: text,
+        invoice: invoice.text,
       }),
   };
 }

@@ -4,7 +4,7 @@ import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { LnurlPayRequest } from '../../net/lnurl.ts';
 import type { PaymentServices } from '../payment-services.ts';
-import { type NamedMethod, parsePaymentString } from '../payment-string.ts';
+import { type NamedMethod, parseLoneMethod } from '../payment-string.ts';
 import type { FeePolicy } from './fee-cap.ts';
 import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
@@ -19,10 +19,10 @@ export interface LnurlPaymentRequest {
   readonly personalNote: string | null;
 }
 
-/** Reads an LNURL or Lightning Address given by a caller. Throws error 7 for `lnurl`. */
+/** Reads an LNURL or Lightning Address given by a caller, no URI around it. Throws error 7 for `lnurl`. */
 export function readLnurl(text: string): NamedMethod & { kind: 'lnurl' } {
   try {
-    const [method] = parsePaymentString(text).methods;
+    const method = parseLoneMethod(text);
     if (method?.kind === 'lnurl') return method;
   } catch (error) {
     if (!(error instanceof CodecError)) throw error;

@@ -7,13 +7,14 @@ import { refused, rejected } from '../../model/errors.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import type { EffectNames } from '../effect-names.ts';
+import { withoutLightningScheme } from '../payment-string.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
 import type { SendPlan } from './send.ts';
 
 /** A request to pay a BOLT 12 offer. */
 export interface OfferPaymentRequest {
-  readonly offer: string;
+  readonly offer: Offer;
   readonly amountMsat: bigint;
   readonly maxFeeMsat: bigint | null;
   readonly message: string | null;
@@ -22,10 +23,11 @@ export interface OfferPaymentRequest {
   readonly viaName: string | null;
 }
 
-/** Reads an offer given by a caller. Throws error 7 when it is not one. */
-function readOffer(text: string): Offer {
+/** Reads an offer given by a caller. Throws error 110 where the node pays none, and error 7 when it is not one. */
+export function readOffer(text: string, session: Session): Offer {
+  nodeGroup(session, 'offers');
   try {
-    return decodeOffer(text);
+    return decodeOffer(withoutLightningScheme(text));
   } catch (error) {
     if (error instanceof CodecError) throw rejected('offer', error.message);
     throw error;
@@ -41,7 +43,7 @@ export function offerObstacle(offer: Offer, node: WalletNode): string | null {
   });
 }
 
-/** Decodes, checks and prices the payment of an offer. Throws errors 7, 106 and 110; sends nothing. */
+/** Checks and prices the payment of an offer. Throws errors 7, 106 and 110; sends nothing. */
 export function planOfferPayment(
   request: OfferPaymentRequest,
   session: Session,
@@ -49,10 +51,9 @@ export function planOfferPayment(
   names: EffectNames,
 ): SendPlan {
   const offers = nodeGroup(session, 'offers');
-  const offer = readOffer(request.offer);
+  const { offer, amountMsat, message, personalNote, viaName } = request;
   const obstacle = offerObstacle(offer, session.node);
   if (obstacle !== null) throw refused(obstacle);
-  const { amountMsat, message, personalNote, viaName } = request;
   if (offer.amountMsat !== null && amountMsat < offer.amountMsat) {
     throw rejected(
       'amount',
@@ -72,7 +73,7 @@ export function planOfferPayment(
     start: (identity) =>
       offers.payOffer({
         ...identity,
-        offer: request.offer,
+        offer: offer.text,
         amountMsat,
         maxFeeMsat,
         message,

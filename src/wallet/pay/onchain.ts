@@ -1,6 +1,7 @@
 import { hex } from '@scure/base';
 import { type DecodedAddress, decodeAddress } from '../../codecs/address.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
+import type { Network } from '../../codecs/network.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { Payment, Priority } from '../../model/payment.ts';
@@ -12,7 +13,7 @@ import { broadcastOf, type SendContext, type SendPlan, send } from './send.ts';
 
 /** A request to send on chain. */
 export interface OnchainPaymentRequest {
-  readonly address: string;
+  readonly address: DecodedAddress;
   readonly amountMsat: bigint;
   readonly priority: Priority;
   /** 64 hex characters; the idempotency key of the payment. Null draws one. */
@@ -22,9 +23,28 @@ export interface OnchainPaymentRequest {
   readonly maxFeeMsat: bigint | null;
 }
 
-/** Why the node cannot pay the address, or null when it can. Throws {@link CodecError} when it is no address. */
-export function addressObstacle(address: string, node: WalletNode): string | null {
-  return networkObstacle(decodeAddress(address), node);
+/** Why the node cannot pay the address, or null when it can (decisions section 13). */
+export function addressObstacle(address: DecodedAddress, node: WalletNode): string | null {
+  const { kind, network } = node.descriptor;
+  if (!node.onchain) return `This wallet's node (${kind}) cannot pay on chain.`;
+  return networkObstacle(address, network);
+}
+
+/**
+ * Reads an address given by a caller, alone or in a BIP 321 URI that holds nothing else. Throws error 7 for `address`.
+ */
+export function readAddress(text: string): DecodedAddress {
+  const [, address = text] = /^bitcoin:(?:\/\/)?([^?#]*)$/i.exec(text.trim()) ?? [];
+  try {
+    return decodeAddress(address.trim());
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error;
+    const isUri = /^bitcoin:.*[?#]/is.test(address);
+    throw rejected(
+      'address',
+      isUri ? 'must be an address alone: pay a URI that holds more with pay' : error.message,
+    );
+  }
 }
 
 /** Broadcasts the payment, once for its client_payment_id whatever becomes of it, and returns it pending. */
@@ -32,47 +52,29 @@ export async function payOnchain(
   context: SendContext,
   request: OnchainPaymentRequest,
 ): Promise<Payment> {
-  const address = payableAddress(request, context.session.node);
-  const plan = await planOnchainPayment(context, { ...request, address });
+  const { address, amountMsat } = request;
   const { session, signal } = context;
-  const payment = await broadcastOf(session, (await send(context, plan)).payment, signal);
-  if (sameAddress(payment.address, address) && payment.amountMsat === request.amountMsat) {
-    return payment;
+  if (amountMsat % MSAT_PER_SAT !== 0n) {
+    throw rejected('amount', 'must be whole satoshis: the chain knows nothing smaller');
   }
+  const obstacle = networkObstacle(address, session.node.descriptor.network);
+  if (obstacle !== null) throw refused(obstacle);
+  const plan = await planOnchainPayment(context, request);
+  const payment = await broadcastOf(session, (await send(context, plan)).payment, signal);
+  if (sameAddress(payment.address, address) && payment.amountMsat === amountMsat) return payment;
   throw refused(
     'This client_payment_id was used for a payment to another address or of another amount: use a new one.',
   ).with({ sent: 'no' });
 }
 
-/** The address in its canonical form. Throws errors 7 and 106. */
-function payableAddress(request: OnchainPaymentRequest, node: WalletNode): string {
-  if (request.amountMsat % MSAT_PER_SAT !== 0n) {
-    throw rejected('amount', 'must be whole satoshis: the chain knows nothing smaller');
-  }
-  const decoded = readAddress(request.address);
-  const obstacle = networkObstacle(decoded, node);
-  if (obstacle !== null) throw refused(obstacle);
-  return decoded.canonical;
-}
-
-function networkObstacle({ networks }: DecodedAddress, node: WalletNode): string | null {
-  const { network } = node.descriptor;
+function networkObstacle({ networks }: DecodedAddress, network: Network): string | null {
   if (networks.includes(network)) return null;
   return `The address is for ${networks.join(' or ')} and this wallet's node is on ${network}.`;
 }
 
-function readAddress(address: string): DecodedAddress {
-  try {
-    return decodeAddress(address);
-  } catch (error) {
-    if (error instanceof CodecError) throw rejected('address', error.message);
-    throw error;
-  }
-}
-
-/** Rows of the first version keep addresses as they were given. */
-function sameAddress(kept: string | null, canonical: string): boolean {
-  return kept === canonical || kept?.toLowerCase() === canonical.toLowerCase();
+/** Rows of the first version keep addresses as they were given; the case of a segwit address says nothing. */
+function sameAddress(kept: string | null, { canonical, witnessVersion }: DecodedAddress): boolean {
+  return kept === canonical || (witnessVersion !== null && kept?.toLowerCase() === canonical);
 }
 
 async function planOnchainPayment(
@@ -80,9 +82,10 @@ async function planOnchainPayment(
   request: OnchainPaymentRequest,
 ): Promise<SendPlan> {
   const onchain = nodeGroup(session, 'onchain');
-  const { address, amountMsat, priority, personalNote } = request;
+  const { amountMsat, priority, personalNote } = request;
+  const address = request.address.canonical;
   const id = paymentId('os', request.clientPaymentId ?? hex.encode(names.bytes('payment')));
-  const maxFeeMsat = await feeLimitMsat(session, request);
+  const maxFeeMsat = await feeLimitMsat(session, { ...request, address });
   const command = { address, amountMsat, priority, personalNote, maxFeeMsat };
   return {
     id,
@@ -102,7 +105,7 @@ async function planOnchainPayment(
 /** A bound on the fee: the request's own, and what a budget must account for before the transaction is made. */
 async function feeLimitMsat(
   session: Session,
-  request: OnchainPaymentRequest,
+  request: Omit<OnchainPaymentRequest, 'address'> & { readonly address: string },
 ): Promise<bigint | null> {
   if (!session.hasBudget()) return request.maxFeeMsat;
   const estimateMsat = await nodeGroup(session, 'onchain').estimateFeeMsat(request);

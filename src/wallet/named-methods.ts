@@ -1,0 +1,105 @@
+import { CodecError } from '../codecs/codec-error.ts';
+import { type ApiError, isApiError, refused, rejected } from '../model/errors.ts';
+import { serviceFailed } from '../net/service-error.ts';
+import { requireOneAmount, requireSameUriAmount } from './one-amount.ts';
+import type { PaymentServices } from './payment-services.ts';
+import { type NamedMethod, type PaymentString, parsePaymentString } from './payment-string.ts';
+
+/** A method, and how it was found. */
+export interface FoundMethod {
+  readonly method: NamedMethod;
+  /** `name@domain` when it stands in that name's record. */
+  readonly viaName: string | null;
+}
+
+/** Every method that a payment string leads to. */
+export interface FoundMethods {
+  readonly methods: readonly FoundMethod[];
+  /** Why others cannot be had. */
+  readonly obstacles: readonly ApiError[];
+  /** For all methods; null when each has its own or none. */
+  readonly amountMsat: bigint | null;
+  readonly description: string | null;
+}
+
+/**
+ * Reads a payment string and looks up the name in it. Throws error 7 for `path` when the text is no payment string,
+ * and error 106 when nothing of it may be paid: a required parameter is not known, or its amounts differ (decisions
+ * section 13).
+ */
+export async function findMethods(
+  text: string,
+  path: string,
+  services: PaymentServices,
+): Promise<FoundMethods> {
+  const given = readGiven(text, path);
+  requireUnderstood(given);
+  const record = await recordOf(given, services);
+  const found = joinRecord(given, record);
+  requireOneAmount(
+    found.methods.map(({ method }) => method),
+    found.amountMsat,
+  );
+  return found;
+}
+
+function readGiven(text: string, path: string): PaymentString {
+  try {
+    return parsePaymentString(text);
+  } catch (error) {
+    if (error instanceof CodecError) throw rejected(path, error.message);
+    throw error;
+  }
+}
+
+function requireUnderstood({ requiredUnknown: [name] }: PaymentString): void {
+  if (name === undefined) return;
+  const shown = /^[a-z0-9._-]{1,40}$/.test(name) ? `the parameter "${name}"` : 'a parameter';
+  throw refused(
+    `The bitcoin: URI must not be paid here: ${shown} is required and not known to this wallet. Ask the receiver for another URI.`,
+  );
+}
+
+/** What the name in a payment string leads to; an error where it cannot be had, null without a name. */
+async function recordOf(
+  { name }: PaymentString,
+  services: PaymentServices,
+): Promise<PaymentString | ApiError | null> {
+  if (name === null) return null;
+  try {
+    const record = parsePaymentString(await services.resolveName(name));
+    if (record.name !== null) return unusableRecord('it leads to another name.');
+    requireUnderstood(record);
+    return record;
+  } catch (error) {
+    if (error instanceof CodecError) return unusableRecord(error.message, error);
+    if (isApiError(error, 'notFound', 'serviceFailed')) return error;
+    throw error;
+  }
+}
+
+function unusableRecord(why: string, cause?: unknown): ApiError {
+  return serviceFailed(
+    'unusable_answer',
+    `The record of this Human Bitcoin Address cannot be used: ${why}`,
+    cause,
+  );
+}
+
+function joinRecord(given: PaymentString, record: PaymentString | ApiError | null): FoundMethods {
+  const obstacles = given.unreadable.map((why) => refused(why));
+  const { amountMsat, description } = given;
+  const own = given.methods.map((method) => ({ method, viaName: null }));
+  if (record === null) return { methods: own, obstacles, amountMsat, description };
+  if (isApiError(record)) {
+    return { methods: own, obstacles: [...obstacles, record], amountMsat, description };
+  }
+  requireSameUriAmount(amountMsat, record.amountMsat);
+  const viaName = given.name && `${given.name.username}@${given.name.domain}`;
+  return {
+    methods: [...own, ...record.methods.map((method) => ({ method, viaName }))],
+    obstacles: [...obstacles, ...record.unreadable.map((why) => refused(why))],
+    amountMsat: amountMsat ?? record.amountMsat,
+    description: description ?? record.description,
+  };
+}

@@ -1,0 +1,118 @@
+import { encodeWitnessAddress } from '../../src/codecs/address.ts';
+import { encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import { encodeLnurl } from '../../src/codecs/lnurl.ts';
+import type { Network } from '../../src/codecs/network.ts';
+import { ApiError, type ErrorName } from '../../src/model/errors.ts';
+import type { LnurlPayRequest, LnurlWithdrawRequest } from '../../src/net/lnurl.ts';
+import { serviceFailed } from '../../src/net/service-error.ts';
+import type { WalletNode } from '../../src/nodes/node.ts';
+import { type Analysis, analyze } from '../../src/wallet/analyze.ts';
+import type { PaymentServices } from '../../src/wallet/payment-services.ts';
+import { failureOf } from '../net/outside-service.ts';
+import { fakeNode } from './fake-node.ts';
+
+/** An invoice of the test network that is good for an hour by {@link payingNode}'s clock; null leaves its amount out. */
+export function invoiceOf(
+  amountMsat: bigint | null,
+  { network = 'regtest', expired = false }: { network?: Network; expired?: boolean } = {},
+): string {
+  return encodeBolt11(
+    {
+      network,
+      amountMsat,
+      timestampSecs: expired ? 1 : 1000,
+      expirySecs: expired ? 60 : 3600,
+      paymentSecret: '11'.repeat(32),
+      paymentHash: '22'.repeat(32),
+      description: 'Coffee',
+      features: [8, 14],
+    },
+    new Uint8Array(32).fill(1),
+  );
+}
+
+/** A segwit address of the network, another one for each number. */
+export function addressOf(number: number, network: Network = 'regtest'): string {
+  return encodeWitnessAddress(0, new Uint8Array(20).fill(number), network) ?? '';
+}
+
+/** Terms of an LNURL-pay service for 10 to 500 sats. */
+export const PAY_TERMS: LnurlPayRequest = {
+  tag: 'payRequest',
+  callback: 'https://shop.example/cb',
+  minSendableMsat: 10_000n,
+  maxSendableMsat: 500_000n,
+  metadata: '[["text/plain","Shop"]]',
+  description: 'Shop',
+  longDescription: null,
+  commentAllowed: 0,
+};
+
+export const WITHDRAW_TERMS: LnurlWithdrawRequest = {
+  tag: 'withdrawRequest',
+  callback: 'https://shop.example/cb',
+  k1: 'k',
+  defaultDescription: 'Voucher',
+  minWithdrawableMsat: 1000n,
+  maxWithdrawableMsat: 2000n,
+};
+
+export const PAY_LNURL = encodeLnurl('https://shop.example/pay');
+export const WITHDRAW_LNURL = encodeLnurl('https://shop.example/withdraw');
+export const DEAD_LNURL = encodeLnurl('https://dead.example/pay');
+
+/** Services of shop.example, records of names, and a note of every URL asked. */
+export function fakeServices(
+  records: Readonly<Record<string, string>> = {},
+): PaymentServices & { readonly asked: string[] } {
+  const asked: string[] = [];
+  const unasked = () => Promise.reject(new Error('this was not to be called'));
+  return {
+    asked,
+    lnurl: {
+      async discover(url) {
+        asked.push(url);
+        const { hostname, pathname } = new URL(url);
+        if (hostname !== 'shop.example') {
+          throw serviceFailed('unreachable', `${hostname} cannot be reached: try later.`);
+        }
+        return pathname === '/withdraw' ? WITHDRAW_TERMS : PAY_TERMS;
+      },
+      requestInvoice: unasked,
+      submitWithdraw: unasked,
+    },
+    async resolveName({ username, domain }) {
+      asked.push(`${username}@${domain}`);
+      const record = records[`${username}@${domain}`];
+      if (record !== undefined) return record;
+      throw new ApiError('notFound', `₿${username}@${domain} has no payment record.`);
+    },
+  };
+}
+
+/** A node on the test network that pays on every rail; its clock stands at second 1000. */
+export function payingNode(): WalletNode {
+  return { ...fakeNode().node, offers: {} as NonNullable<WalletNode['offers']> };
+}
+
+/** What a string offers to {@link payingNode}. */
+export function analyzed(text: string, services = fakeServices()): Promise<Analysis> {
+  return analyze(text, 'payment_string', payingNode(), services);
+}
+
+/** The message of the error, of that kind, with which a string is turned down. */
+export async function turnedDown(
+  text: string,
+  kind: ErrorName,
+  services = fakeServices(),
+): Promise<string> {
+  const error = await failureOf(analyzed(text, services));
+  if (!(error instanceof ApiError)) throw error;
+  if (error.kind !== kind) throw new Error(`error ${error.kind} instead: ${error.message}`);
+  return error.message;
+}
+
+/** The ways to pay that a string offers, by kind, in their order. */
+export async function kindsOf(text: string, services = fakeServices()): Promise<string[]> {
+  return (await analyzed(text, services)).payables.map(({ kind }) => kind);
+}

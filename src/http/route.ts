@@ -99,6 +99,8 @@ interface RouteFacts {
   readonly permissionOf?: (answer: unknown) => Permission;
   /** Fields of body and query that must stand in one of the two. */
   readonly neededInBodyOrQuery?: readonly string[];
+  /** Fields of body and query that hold payment strings: two spellings of one string are one request. */
+  readonly paymentStrings?: readonly string[];
   /** The errors of its own, beyond those of every route. */
   readonly errors?: readonly ErrorName[];
   readonly example: RouteExample;

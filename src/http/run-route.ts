@@ -1,10 +1,11 @@
 import type { Context } from 'hono';
 import { isActive } from '../model/client.ts';
-import { ApiError, rejected } from '../model/errors.ts';
+import { ApiError } from '../model/errors.ts';
 import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-names.ts';
 import { grantSignal } from '../wallet/grant-signal.ts';
 import { requirePermission, type Session } from '../wallet/session.ts';
 import type { AppEnv } from './env.ts';
+import { comparable } from './input-comparison.ts';
 import type { CallersShare } from './limits/callers-share.ts';
 import { requireAccess } from './middleware/authenticate.ts';
 import {
@@ -87,7 +88,12 @@ function runOnce(
   const { secretOf, permissionOf } = route;
   return runner.idempotent.run({
     scope,
-    fingerprint: fingerprint(route.method, route.path, input.body ?? null, input.query ?? null),
+    fingerprint: fingerprint(
+      route.method,
+      route.path,
+      comparable(route, input.body),
+      comparable(route, input.query),
+    ),
     nowMs: clock.now(),
     respondAfterMs: readPrefer(context.req.header('prefer')),
     sealKey: session.caller.sealKey,
@@ -211,19 +217,4 @@ function outcomeOf(result: unknown): Outcome {
 
 function respond(outcome: Outcome): Response {
   return new Response(outcome.body, { status: outcome.httpStatus, headers: JSON_HEADERS });
-}
-
-/** A value given in body or query or both; different values are error 7 (decisions section 3). */
-export function agree<T>(
-  name: string,
-  inBody: T | undefined,
-  inQuery: T | undefined,
-): T | undefined {
-  if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery) {
-    throw rejected(
-      name,
-      'the body and the query give different values: give one, or the same twice',
-    );
-  }
-  return inBody ?? inQuery;
 }

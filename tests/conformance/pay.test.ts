@@ -195,6 +195,67 @@ describe('pay and analyze', () => {
     }
   });
 
+  test('other spellings of one address are one payment, by client_payment_id and by Idempotency-Key', async () => {
+    const to = await address();
+    const spellings = [to, to.toUpperCase(), `bitcoin:${to}`, `BITCOIN://${to.toUpperCase()}`];
+    const sends = async (path: string, field: string, more: object, headers = {}) => {
+      const txids = [];
+      for (const spelling of spellings) {
+        const paid = await world.call('POST', path, {
+          body: { [field]: spelling, amount: '1000', ...more },
+          credentials: world.bob,
+          headers,
+        });
+        expect(paid.body).toMatchObject({ address: to, amount: '1000' });
+        txids.push(paid.body.txid);
+      }
+      expect(new Set(txids).size).toBe(1);
+      return txids[0];
+    };
+    const id = { client_payment_id: '5a'.repeat(32) };
+    const sent = [
+      await sends('/v2/node/pay_onchain', 'address', id),
+      await sends('/v2/node/pay_onchain', 'address', {}, { 'idempotency-key': 'spelled-1' }),
+      await sends('/v2/node/pay', 'payable', {}, { 'idempotency-key': 'spelled-2' }),
+    ];
+    expect(new Set(sent).size).toBe(3);
+    const both = await world.call('POST', '/v2/node/pay', {
+      body: { payable: `bitcoin:${to}`, amount: '1000' },
+      query: { payable: to.toUpperCase() },
+      credentials: world.bob,
+    });
+    expect(both.body).toMatchObject({ address: to });
+    const uri = { address: `bitcoin:${to}?amount=1`, amount: '1000' };
+    expectError(
+      await world.call('POST', '/v2/node/pay_onchain', { body: uri, credentials: world.bob }),
+      'rejected',
+      /address alone/,
+    );
+  });
+
+  test('other spellings of one invoice are one payment', async () => {
+    const { invoice } = await world.post('/v2/node/create_invoice', { amount: '15' });
+    const upper = invoice.toUpperCase();
+    const headers = { 'idempotency-key': 'spelled-3' };
+    const paid = [];
+    for (const payable of [
+      invoice,
+      upper,
+      `lightning:${upper}`,
+      `bitcoin:?lightning=${invoice}`,
+      `BITCOIN:?LIGHTNING=${upper}`,
+    ]) {
+      paid.push(await pay({ payable }));
+      const body = { body: { payable }, credentials: world.bob, headers };
+      paid.push((await world.call('POST', '/v2/node/pay', body)).body);
+    }
+    paid.push(
+      await world.post('/v2/node/pay_invoice', { invoice: `lightning:${upper}` }, world.bob),
+    );
+    expect(new Set(paid.map(({ index }) => index)).size).toBe(1);
+    expect(paid[0]).toMatchObject({ invoice, status: 'completed' });
+  });
+
   test('buy_with_payment_app gives a link that the outside world pays in the sandbox', async () => {
     expectError(
       await world.call('POST', '/v2/node/buy_with_payment_app', { body: { amount: '4999' } }),

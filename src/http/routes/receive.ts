@@ -6,9 +6,9 @@ import { createdInvoiceJson } from '../../model/receive.ts';
 import { hexInput, noteInput } from '../../model/text.ts';
 import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
 import { withdrawLnurl } from '../../wallet/withdraw.ts';
+import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
-import { agree } from '../run-route.ts';
 import { examplePayment } from './examples.ts';
 
 /** Default and most seconds until an invoice expires (contract, Limits). */
@@ -162,6 +162,7 @@ export const receiveRoutes = [
     summary: 'Withdraw from an LNURL-withdraw service',
     description:
       'Blocks until the money has arrived. lnurl and amount may be given in the body or the query.',
+    paymentStrings: ['lnurl'],
     body: z.object({
       lnurl: paymentStringInput.optional().meta({ description: 'lnurl1... or lnurlw://...' }),
       amount: positiveAmountInput
@@ -182,7 +183,7 @@ export const receiveRoutes = [
       response: { ...examplePayment, direction: 'inbound' },
     },
     handler: async ({ session, parts, signal, names }, { body, query }) => {
-      const lnurl = agree('lnurl', body.lnurl, query.lnurl);
+      const lnurl = agreedPaymentString('lnurl', body.lnurl, query.lnurl);
       if (lnurl === undefined) throw rejected('lnurl', 'is required, in the body or the query');
       const request = {
         lnurl,

@@ -10,9 +10,9 @@ import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
 import { planOfferPayment, readOffer } from '../../wallet/pay/offer.ts';
 import { payOnchain, readAddress } from '../../wallet/pay/onchain.ts';
 import { sendAndWait } from '../../wallet/pay/send.ts';
+import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
-import { agree } from '../run-route.ts';
 import { answerPayment } from './answer-payment.ts';
 import { examplePayment } from './examples.ts';
 
@@ -54,6 +54,7 @@ export const sendRoutes = [
     summary: 'Pay any payment string',
     description:
       'Picks the most recommended method. Blocks until the payment is completed or failed; on-chain sends are answered pending. payable and amount may be given in the body or the query.',
+    paymentStrings: ['payable'],
     body: z.object({
       payable: paymentStringInput
         .optional()
@@ -75,7 +76,7 @@ export const sendRoutes = [
     errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
     example: { body: { payable: 'lnbcrt10u1p5example' }, response: examplePayment },
     handler: (context, { body, query }) => {
-      const payable = agree('payable', body.payable, query.payable);
+      const payable = agreedPaymentString('payable', body.payable, query.payable);
       if (payable === undefined) throw rejected('payable', 'is required, in the body or the query');
       const amountMsat = agree('amount', body.amount ?? undefined, query.amount) ?? null;
       const request = {
@@ -97,6 +98,7 @@ export const sendRoutes = [
     summary: 'Pay a BOLT 11 invoice',
     description:
       'Blocks until the payment is completed or failed. Paying an invoice again answers its first payment while that is pending or completed.',
+    paymentStrings: ['invoice'],
     body: z.object({
       invoice: paymentStringInput,
       fallback_amount: positiveAmountInput
@@ -134,6 +136,7 @@ export const sendRoutes = [
     access: 'pay_offer',
     summary: 'Pay a BOLT 12 offer',
     description: 'Blocks until the payment is completed or failed.',
+    paymentStrings: ['offer'],
     body: z.object({
       offer: paymentStringInput,
       amount: positiveAmountInput,
@@ -166,6 +169,7 @@ export const sendRoutes = [
     summary: 'Send on chain',
     description:
       'Answers once the transaction is broadcast, pending; six confirmations complete it. The same client_payment_id never sends twice.',
+    paymentStrings: ['address'],
     body: z.object({
       address: paymentStringInput,
       amount: positiveAmountInput,
@@ -200,6 +204,7 @@ export const sendRoutes = [
     access: 'pay_invoice',
     summary: 'Pay an LNURL-pay service or Lightning Address',
     description: 'Blocks until the payment is completed or failed.',
+    paymentStrings: ['lnurl'],
     body: z.object({
       lnurl: paymentStringInput.meta({
         description: 'lnurl1..., lnurlp://... or a Lightning Address.',

@@ -1,0 +1,35 @@
+import { decodeBip321 } from '../codecs/bip321.ts';
+import { bolt12PrefixOf } from '../codecs/bolt12/index.ts';
+import { CodecError } from '../codecs/codec-error.ts';
+import { withoutLightningScheme } from './payment-string.ts';
+
+/** What may be written in either case: bech32, offers and names; base58 and web addresses may not. */
+const CASELESS = /^(?:(?:ln|bc1|tb1|bcrt1)[a-z0-9]*|₿?[a-z0-9._+-]*@[a-z0-9.:[\]-]*)$/i;
+
+/**
+ * The same text for all spellings of a payment string: case, joins, `lightning:` before it, a BIP 321 URI around a
+ * single method (decisions section 5, addresses and invoices are compared in canonical form). It only tells requests
+ * apart; what is paid is read from the string itself. Strings that cannot be read stay as they are.
+ */
+export function canonicalPaymentString(text: string): string {
+  const bare = withoutLightningScheme(text);
+  if (!/^bitcoin:/i.test(bare)) return canonicalMethod(bare);
+  try {
+    const { body, offers, lightning, addresses, amountMsat, requiredUnknown } = decodeBip321(bare);
+    const named = [...(body === null ? [] : [body]), ...offers, ...lightning];
+    const methods = [...named, ...addresses.map((address) => address.text)].map(canonicalMethod);
+    const [only] = methods;
+    const isPlain = methods.length === 1 && amountMsat === null && requiredUnknown.length === 0;
+    if (isPlain && only !== undefined) return only;
+    return JSON.stringify([methods, `${amountMsat}`, requiredUnknown]);
+  } catch (error) {
+    if (error instanceof CodecError) return bare;
+    throw error;
+  }
+}
+
+function canonicalMethod(text: string): string {
+  const bare = withoutLightningScheme(text);
+  const whole = bolt12PrefixOf(bare) === null ? bare : bare.replace(/\+\s*/g, '');
+  return CASELESS.test(whole) ? whole.toLowerCase() : whole;
+}

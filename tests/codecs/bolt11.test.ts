@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { hex } from '@scure/base';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bech32, hex } from '@scure/base';
 import fc from 'fast-check';
 import { decodeBolt11, encodeBolt11, timestampOf } from '../../src/codecs/bolt11/index.ts';
+import { SIGNATURE_WORDS, signedBytes } from '../../src/codecs/bolt11/invoice.ts';
 import { CodecError } from '../../src/codecs/codec-error.ts';
 import vectors from '../vectors/bolt11-examples.json';
 import { expectRefusal } from './expect-refusal.ts';
@@ -12,6 +14,8 @@ const HASH = '0001020304050607080900010203040506070809000102030405060708090102';
 const PAYEE = '03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad';
 
 interface Stated {
+  readonly prefix: string;
+  readonly network: string;
   readonly amount?: string;
   readonly timestamp?: number;
   readonly payment_hash?: string;
@@ -22,6 +26,28 @@ interface Stated {
   readonly payee_node_id?: string;
   readonly fallback_addresses?: readonly string[];
   readonly payment_metadata?: string;
+  readonly routes?: readonly (readonly StatedHop[])[];
+  readonly signature_rs_hex?: string;
+  readonly recovery_flag?: number;
+  readonly signing_data_hex?: string;
+  readonly signing_sha256_hex?: string;
+  /** In words: the preceding example, in upper case. */
+  readonly same_as?: string;
+}
+
+interface StatedHop {
+  readonly pubkey: string;
+  readonly short_channel_id: string;
+  readonly fee_base_msat: number;
+  readonly fee_proportional_millionths: number;
+  readonly cltv_expiry_delta: number;
+}
+
+/** `<block>x<transaction>x<output>` of an 8-byte short channel id. */
+function shortChannelIdText(id: string): string {
+  return [id.slice(0, 6), id.slice(6, 12), id.slice(12)]
+    .map((part) => parseInt(part, 16))
+    .join('x');
 }
 
 describe('every valid example of BOLT 11 is read as stated', () => {
@@ -31,6 +57,34 @@ describe('every valid example of BOLT 11 is read as stated', () => {
     test(vector.id.slice(0, 70), () => {
       const invoice = decodeBolt11(vector.invoice);
       const stated: Stated = vector.stated;
+      expect(`Bitcoin ${invoice.network === 'bitcoin' ? 'mainnet' : invoice.network}`).toBe(
+        stated.network,
+      );
+      expect(invoice.text).toStartWith(stated.prefix);
+      expect(invoice.text).toBe(vector.invoice.toLowerCase());
+      if (stated.same_as) {
+        const before = vectors.valid[vectors.valid.indexOf(vector) - 1]?.invoice ?? '';
+        expect(invoice).toEqual(decodeBolt11(before));
+      }
+      if (stated.routes) {
+        expect(
+          invoice.routeHints.map((route) =>
+            route.map((hop) => ({
+              pubkey: hop.pubkey,
+              short_channel_id: shortChannelIdText(hop.shortChannelId),
+              fee_base_msat: hop.feeBaseMsat,
+              fee_proportional_millionths: hop.feeProportionalMillionths,
+              cltv_expiry_delta: hop.cltvExpiryDelta,
+            })),
+          ),
+        ).toEqual(stated.routes.map((route) => [...route]));
+      }
+      if (vector.derived) {
+        expect([...invoice.features].toSorted((a, b) => a - b)).toEqual(
+          vector.derived.feature_bits,
+        );
+        expect(invoice.amountMsat?.toString() ?? null).toBe(vector.derived.amount_msat);
+      }
       expect(invoice.amountMsat).toBe(stated.amount ? msatOf(stated.amount) : null);
       if (stated.timestamp) expect(invoice.timestampSecs).toBe(stated.timestamp);
       if (stated.payment_hash) expect(invoice.paymentHash).toBe(stated.payment_hash);
@@ -43,6 +97,24 @@ describe('every valid example of BOLT 11 is read as stated', () => {
         expect(invoice.fallbackAddresses).toEqual([...stated.fallback_addresses]);
       }
       if (stated.payment_metadata) expect(invoice.metadata).toBe(stated.payment_metadata);
+    });
+  }
+});
+
+describe('what each example of BOLT 11 is signed over, and its signature, are as stated', () => {
+  const signed = vectors.valid.flatMap(({ id, invoice, stated }) =>
+    'signing_data_hex' in stated ? [{ id, invoice, stated }] : [],
+  );
+  test('most of them state it', () => expect(signed.length).toBeGreaterThan(5));
+  for (const { id, invoice, stated } of signed) {
+    test(id.slice(0, 70), () => {
+      const { prefix, words } = bech32.decode(invoice as `${string}1${string}`, false);
+      const bytes = signedBytes(prefix, words.slice(0, -SIGNATURE_WORDS));
+      expect(hex.encode(bytes)).toBe(stated.signing_data_hex ?? '');
+      expect(hex.encode(sha256(bytes))).toBe(stated.signing_sha256_hex ?? '');
+      expect(hex.encode(bech32.fromWords(words.slice(-SIGNATURE_WORDS)))).toBe(
+        `${stated.signature_rs_hex}0${stated.recovery_flag}`,
+      );
     });
   }
 });

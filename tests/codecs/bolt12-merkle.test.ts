@@ -7,7 +7,7 @@ import {
   merkleRoot,
   nonceHashes,
 } from '../../src/codecs/bolt12/index.ts';
-import { decodeTlvStream } from '../../src/codecs/tlv.ts';
+import { decodeTlvStream, encodeTlvStream } from '../../src/codecs/tlv.ts';
 import vectors from '../vectors/bolt12-signature-test.json';
 
 const refuse = (problem: string): never => {
@@ -44,6 +44,23 @@ describe.each(vectors)('signature-test.json: $comment', (vector) => {
       expect(bytesToHex(nonceBytes)).toBe(String(nonce));
       expect(bytesToHex(branchHash(leafBytes, nonceBytes))).toBe(String(node));
     }
+  });
+
+  test('each branch above the leaves is that stated', () => {
+    for (const { desc, ...branch } of vector.branches) {
+      for (const [inputs, hash] of Object.entries<string | undefined>(branch)) {
+        const [, left = '', right = ''] =
+          /^H\(`LnBranch`,([0-9a-f]{64})([0-9a-f]{64})\)$/.exec(inputs) ?? [];
+        const joined = bytesToHex(branchHash(hexToBytes(left), hexToBytes(right)));
+        expect([desc, joined]).toEqual([desc, hash ?? '']);
+      }
+    }
+    expect(vector.branches).toHaveLength(leaves.length - 1);
+  });
+
+  test('its first record is that stated, in the order of the stream', () => {
+    const records = leaves.map(({ record }) => record);
+    expect(bytesToHex(encodeTlvStream(records))).toStartWith(vector['first-tlv']);
   });
 
   test('the merkle root is that stated', () => {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import {
   decodeInvoice,
   decodeOffer,
   encodeBolt12String,
   merkleRoot,
 } from '../../src/codecs/bolt12/index.ts';
+import { taggedHash } from '../../src/codecs/bolt12/merkle.ts';
 import { discloseRecords } from '../../src/codecs/payer-proof/disclosure.ts';
 import {
   createPayerProof,
@@ -13,6 +14,7 @@ import {
   verifyPayerProof,
 } from '../../src/codecs/payer-proof/index.ts';
 import { nextMarker, orderLeaves } from '../../src/codecs/payer-proof/markers.ts';
+import { rebuildInvoiceRoot } from '../../src/codecs/payer-proof/rebuild.ts';
 import ldk from '../vectors/bolt12-payer-proof-ldk.json';
 import markerVectors from '../vectors/bolt12-payer-proof-markers.json';
 import vectors from '../vectors/bolt12-payer-proof-test.json';
@@ -60,6 +62,12 @@ describe('payer-proof-test.json, valid', () => {
       expect(proof.records.map(({ type, value }) => [Number(type), bytesToHex(value)])).toEqual(
         result.proof_fields.map(({ type, hex }) => [type, hex]),
       );
+    });
+
+    test('what the recipient signed is that stated', () => {
+      const digest = taggedHash(utf8ToBytes('lightninginvoicesignature'));
+      const root = hexToBytes(verifyPayerProof(result.bech32).invoiceRoot);
+      expect(bytesToHex(digest(root))).toBe(working.invoice_sighash);
     });
 
     test('the root that the payer signs is that stated', () => {
@@ -161,6 +169,10 @@ describe('markers as LDK tests them', () => {
     expect(leafHashes).toHaveLength(included.length);
     if (vector.missing_hash_count !== undefined) {
       expect(missingHashes).toHaveLength(vector.missing_hash_count);
+    }
+    if (vector.reconstruct === 'fails') {
+      const disclosure = { disclosed: [], markers, missingHashes, leafHashes };
+      expect(() => rebuildInvoiceRoot(disclosure, refuse)).toThrow('it discloses no field');
     }
     if (vector.positions_included !== undefined) {
       const leaves = orderLeaves(included, markers, refuse);

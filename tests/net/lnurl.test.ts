@@ -5,6 +5,7 @@ import { encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { type ApiError, type ErrorName, isApiError, refused } from '../../src/model/errors.ts';
 import { createLnurlClient, type LnurlPayRequest } from '../../src/net/lnurl.ts';
 import { isServiceRefusal } from '../../src/net/service-error.ts';
+import luds from '../vectors/lnurl.json';
 import { failureOf } from './outside-service.ts';
 
 const METADATA = JSON.stringify([
@@ -108,6 +109,37 @@ describe('LNURL-pay', () => {
     expect(
       await refusal(ask({ tag: 'message', message: 'x'.repeat(145) }), 'serviceFailed'),
     ).toMatch(/does not know/);
+  });
+
+  const lud = (id: string) => luds.luds.find((vector) => vector.id === id);
+
+  test.each(['lud09-message', 'lud09-url'])('the action that %s shows is known', async (id) => {
+    const { success_action: successAction } = lud(id) ?? {};
+    const callback = 'https://www.ln-service.com/cb';
+    const wallet = client({
+      '/': { ...TERMS, callback },
+      '/cb': { pr: invoice(2000n, METADATA), successAction },
+    });
+    const request = (await wallet.discover('https://www.ln-service.com/')) as LnurlPayRequest;
+    expect(
+      await wallet.requestInvoice(request, { amountMsat: 2000n, comment: null }),
+    ).toMatchObject({ invoice: { amountMsat: 2000n } });
+    expect(successAction).toBeDefined();
+  });
+
+  test('no payer data is sent, so an invoice that commits to some is not paid (LUD-18)', async () => {
+    const { metadata = '', hashed_text = '' } = lud('lud18-description-hash-input') ?? {};
+    const ask = async (committed: string) => {
+      const wallet = client({
+        '/': { ...TERMS, metadata },
+        '/cb': { pr: invoice(2000n, committed) },
+      });
+      const request = (await wallet.discover('https://shop.example/')) as LnurlPayRequest;
+      expect(request.description).toBe('description');
+      return wallet.requestInvoice(request, { amountMsat: 2000n, comment: null });
+    };
+    expect(await ask(metadata)).toMatchObject({ sentComment: null });
+    expect(await refusal(ask(hashed_text), 'serviceFailed')).toMatch(/does not commit/);
   });
 
   const bad: readonly (readonly [string, object])[] = [

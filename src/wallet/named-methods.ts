@@ -97,7 +97,8 @@ function joinRecord(given: PaymentString, record: PaymentString | ApiError | nul
   requireSameUriAmount(amountMsat, record.amountMsat);
   const viaName = given.name && `${given.name.username}@${given.name.domain}`;
   return {
-    methods: [...own, ...record.methods.map((method) => ({ method, viaName }))],
+    // Those of the name come first among equals: the name is what a person reads.
+    methods: [...record.methods.map((method) => ({ method, viaName })), ...own],
     obstacles: [...obstacles, ...record.unreadable.map((why) => refused(why))],
     amountMsat: amountMsat ?? record.amountMsat,
     description: description ?? record.description,

@@ -174,8 +174,14 @@ describe('a name', () => {
   test(
     'whose record cannot be used is error 113, and one without a record is not found',
     async () => {
-      records.set('bad.user._bitcoin-payment.example.com', 'bitcoin:?req-what=1');
+      records.set('bad.user._bitcoin-payment.example.com', 'bitcoin:?amount=what');
       expectServiceError(await analyze('₿bad@example.com'), { problem: 'unusable_answer' });
+      // The record is good, and asks for what this wallet does not know (decisions section 13).
+      records.set('new.user._bitcoin-payment.example.com', 'bitcoin:?req-what=1');
+      expect(await analyze('₿new@example.com')).toMatchObject({
+        status: 400,
+        body: { code: 106, msg: expect.stringContaining('req-what') },
+      });
       expect(await analyze('₿none@example.com')).toMatchObject({
         status: 404,
         body: { code: 107 },

@@ -328,14 +328,14 @@ describe('every spelling of one method is read', () => {
     expect(await textOf('bitcoin:₿alice@shop.example')).toBe(OFFER);
   });
 
-  test('only an offer found under a name carries the name', async () => {
+  test('an offer found under a name carries the name, and comes before another beside it', async () => {
     const uri = `bitcoin:₿${name}?lno=${makeOffer({ description: 'own' }).text}`;
     const { payables } = await analyzed(uri, records());
     expect(
       payables.map((method) => [method.description, method.kind === 'offer' && method.viaName]),
     ).toEqual([
-      ['own', null],
       ['tea', name],
+      ['own', null],
     ]);
   });
 

@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 
 /**
  * What a payment is called inside its wallet, whatever its time: `<prefix>_<64 hex>`. Prefixes: `ln` invoice and
- * spontaneous payments, `fs` offer sends, `fr` offer receives, `os` on-chain sends, `or` on-chain receives
- * (decisions section 5), `wf` waived fees.
+ * spontaneous payments, `fs` offer sends, `fr` offer receives, `os` on-chain sends, `or` on-chain receives and waived
+ * fees (decisions section 5). Clients know these five and fail on others.
  */
 export type PaymentId = string & { readonly __brand: 'PaymentId' };
 /** `<19-digit created_at>-<payment id>`: the identity of a payment in the API; never changes. */
@@ -14,12 +14,14 @@ export type PaymentIndex = string & z.core.$brand<'PaymentIndex'>;
 export type UpdatedIndex = string & z.core.$brand<'UpdatedIndex'>;
 
 /** The rail prefixes of payment ids. */
-export type IdPrefix = 'ln' | 'fs' | 'fr' | 'os' | 'or' | 'wf';
+export type IdPrefix = 'ln' | 'fs' | 'fr' | 'os' | 'or';
 
-const ID = /^(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
-/** Times end before the numbers that JavaScript cannot hold exactly. */
+const ID = /^(?:ln|fs|fr|os|or)_[0-9a-f]{64}$/;
+/** Times end before the numbers that JavaScript cannot hold exactly. `wf` is of {@link presentId}. */
 const INDEX = /^000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
 const UPDATED_INDEX = /^u000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
+/** The id of a waived fee in the versions up to 0.2, at the end of an id, an index or an updated index. */
+const FIRST_WAIVED_FEE_ID = /wf_([0-9a-f]{64})$/;
 
 /** Joins a prefix and 32 bytes of lowercase hex. */
 export function paymentId(prefix: IdPrefix, hex64: string): PaymentId {
@@ -33,10 +35,39 @@ export function paymentId(prefix: IdPrefix, hex64: string): PaymentId {
  * order, output number as four bytes, least significant first), since one transaction can pay a wallet twice.
  */
 export function receiveId(txid: string, vout: number): PaymentId {
-  const outpoint = new Uint8Array(4);
-  new DataView(outpoint.buffer).setUint32(0, vout, true);
-  const bytes = concatBytes(hexToBytes(txid).reverse(), outpoint);
+  return hashedId(outpointBytes(txid, vout));
+}
+
+/**
+ * The id of the `info` payment that records what a channel's opening would have cost: `or_` and the SHA-256 of the ten
+ * ASCII bytes of `waived fee` and the channel's funding outpoint, as {@link receiveId} writes it.
+ */
+export function waivedFeeId(fundingTxid: string, fundingVout: number): PaymentId {
+  return hashedId(concatBytes(utf8ToBytes('waived fee'), outpointBytes(fundingTxid, fundingVout)));
+}
+
+/**
+ * The present form of an id, an index or an updated index, for what callers and databases kept from the versions up to
+ * 0.2; anything else as it is. Those called a waived fee `wf_<channel id>`. They always funded its channel with the
+ * transaction's first output, so that the channel id (BOLT 2: the txid in wire byte order, XORed with the output's
+ * number) is the txid, and the new id follows from the old one alone, wherever that is kept.
+ */
+export function presentId<T extends string>(text: T): T {
+  const [old, channelId] = FIRST_WAIVED_FEE_ID.exec(text) ?? [];
+  if (old === undefined || channelId === undefined) return text;
+  const fundingTxid = bytesToHex(hexToBytes(channelId).reverse());
+  return `${text.slice(0, -old.length)}${waivedFeeId(fundingTxid, 0)}` as T;
+}
+
+function hashedId(bytes: Uint8Array): PaymentId {
   return paymentId('or', bytesToHex(sha256(bytes)));
+}
+
+/** An outpoint as transactions write it. */
+function outpointBytes(txid: string, vout: number): Uint8Array {
+  const number = new Uint8Array(4);
+  new DataView(number.buffer).setUint32(0, vout, true);
+  return concatBytes(hexToBytes(txid).reverse(), number);
 }
 
 /** Joins creation time and id. */
@@ -63,14 +94,16 @@ function padMs(ms: number): string {
   return String(ms).padStart(19, '0');
 }
 
-/** A payment index in a request. */
+/** A payment index in a request; one of the versions up to 0.2 is read as what it is called now. */
 export const paymentIndexInput = z
   .string()
   .regex(INDEX, 'must be a payment index such as 0001700000000000000-ln_<64 hex>')
+  .transform(presentId)
   .brand<'PaymentIndex'>();
 
-/** An updated index in a request. */
+/** An updated index in a request; one of the versions up to 0.2 is read as what it is called now. */
 export const updatedIndexInput = z
   .string()
   .regex(UPDATED_INDEX, 'must be an updated index such as u0001700000000000000-ln_<64 hex>')
+  .transform(presentId)
   .brand<'UpdatedIndex'>();

@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment } from '../../model/payment.ts';
-import { paymentId, paymentIndex } from '../../model/payment-index.ts';
+import { paymentIndex, waivedFeeId } from '../../model/payment-index.ts';
 import { derive } from '../../model/root-seed.ts';
 import type { OpenChannelCommand } from '../node.ts';
 import { tipHeight } from './chain/blocks.ts';
@@ -131,16 +131,11 @@ export function openJustInTime(world: World, userPk: string, paymentMsat: bigint
     priority: 'high',
     account: channelAccounts(userPk, userChannelId).theirs,
   });
-  const { channelId } = recordChannel(world, userPk, {
-    userChannelId,
-    valueSat,
-    funding,
-    usableFrom: 0,
-  });
+  recordChannel(world, userPk, { userChannelId, valueSat, funding, usableFrom: 0 });
   const nowMs = world.clock.now();
   insertPayment(world, userPk, {
     ...blankPayment({
-      index: paymentIndex(nowMs, paymentId('wf', channelId)),
+      index: paymentIndex(nowMs, waivedFeeId(funding.txid, funding.vout)),
       rail: 'onchain',
       direction: 'info',
       status: 'completed',

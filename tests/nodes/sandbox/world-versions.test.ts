@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { idOfIndex, type PaymentIndex } from '../../../src/model/payment-index.ts';
 import { PERMISSIONS } from '../../../src/model/permissions.ts';
 import type { Sandbox } from '../../../src/nodes/sandbox/index.ts';
 import { openTrialSandbox } from './trial-sandbox.ts';
@@ -17,6 +18,9 @@ const FIRST = {
     secret: '011bed972cc15b8412fc9983451e3ac3384093b785fd79eaeee89dff3e03f7f0',
   },
   anHour: '6a55c1197dc100e270188d48e4debad694fd7104018da1e6782b6da15883cb33',
+  /** By its present name; SHA-256 of `waived fee` and the funding outpoint, by Python's hashlib. */
+  waivedFee:
+    '0000001800000000007-or_3f7a801b8b16f5f20f9b483418e663c69108a86c02104ee80af6e7c9dab6cad2' as PaymentIndex,
   revoked: 'b7c47afff73f326a35fa432265fbea3eca9adccb286687c7e1e3f2d19f658441',
 };
 const NOW_MS = 1_800_000_001_000;
@@ -101,6 +105,20 @@ describe('a file of the first version', () => {
     const [shop, ...others] = sandbox.legacyClients();
     expect(shop).toMatchObject({ clientPk: FIRST.shop.clientPk, revokedAtMs: NOW_MS });
     expect(others.map(({ clientPk }) => clientPk)).toEqual([FIRST.revoked]);
+    await sandbox.connector.close();
+  });
+
+  test('has its waived fee under the present id, created and updated when it was', async () => {
+    const sandbox = open(await firstWorld());
+    const { node } = await sandbox.connector.connectRoot(FIRST.rootSeed);
+    const payments = (await node.history?.updatedAfter(null, 100)) ?? [];
+    const waived = payments.find(({ direction }) => direction === 'info');
+    expect(waived).toMatchObject({
+      index: FIRST.waivedFee,
+      createdAtMs: 1_800_000_000_007,
+      updatedAtMs: 1_800_000_000_008,
+    });
+    expect(await node.latestPayment(idOfIndex(FIRST.waivedFee))).toMatchObject({ payment: waived });
     await sandbox.connector.close();
   });
 

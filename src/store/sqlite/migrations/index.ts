@@ -5,6 +5,7 @@ import { failedDeliveries } from './0003-failed-deliveries.ts';
 import { journalTips } from './0004-journal-tips.ts';
 import { clientsAndSpends } from './0005-clients-and-spends.ts';
 import { leaseOwners } from './0006-lease-owners.ts';
+import { waivedFeeIds } from './0007-waived-fee-ids.ts';
 
 /** Every step of the schema, in order; the position (from 1) is the version that it leads to. Never edited. */
 const STEPS: readonly (string | ((db: Database) => void))[] = [
@@ -14,6 +15,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   journalTips,
   clientsAndSpends,
   leaseOwners,
+  waivedFeeIds,
 ];
 
 /** The version of the schema that this program uses. */

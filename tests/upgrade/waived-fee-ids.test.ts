@@ -1,0 +1,111 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { presentId } from '../../src/model/payment-index.ts';
+import { type Body, request, succeedingCalls } from '../conformance/request.ts';
+import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+
+/** What version 0.2.0 called the waived fee of the channel in these files. */
+const OLD =
+  '0000001795283482085-wf_c02285ac3abee51c809bd31df1eb9ed9248b1d83d45b66a6fd15d34730b3b483';
+const PRESENT = presentId(OLD);
+/** Its update in those files, after which only the waiting invoice changes. */
+const OLD_CURSOR = `u0000001795283482101${OLD.slice(19)}`;
+const INVOICE =
+  '0000001795283482107-ln_c611775e03939fa9054bc62974e0444d5492fc0fa26bb0d34594e798859ed95f';
+
+const FILES = join(import.meta.dir, 'version-0.2');
+const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-upgrade-'));
+const dataDir = join(folder, 'data');
+const port = freePort();
+let sidecar: FaultSidecar;
+const start = async () => {
+  sidecar = await startFaultSidecar({ dataDir, port });
+};
+const call = (method: string, path: string, options = {}) =>
+  request(`http://127.0.0.1:${port}`, method, path, options);
+const { get, post, put } = succeedingCalls(call);
+
+beforeAll(async () => {
+  mkdirSync(dataDir, { mode: 0o700 });
+  copyFileSync(join(FILES, 'dev-root-seed'), join(dataDir, 'dev-root-seed'));
+  for (const name of ['sidecar', 'sandbox']) {
+    const db = new Database(join(dataDir, `${name}.sqlite`), { create: true });
+    db.run(await Bun.file(join(FILES, `${name}.sql`)).text());
+    db.close();
+  }
+  await start();
+});
+afterAll(async () => {
+  await sidecar.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const list = (query: object) => get('/v2/node/list_payments', { filter: 'all', ...query });
+const indexes = ({ payments }: Body) => payments.map(({ index }: Body) => index);
+
+describe('the data of version 0.2.0', () => {
+  test('shows the waived fee under its present id in cache and node, created when it was', async () => {
+    const [cached] = (await list({ rail: 'onchain', direction: 'info' })).payments;
+    expect(cached).toMatchObject({
+      index: PRESENT,
+      kind: 'waived_channel_fee',
+      personal_note: 'what the first channel cost',
+      created_at: 1_795_283_482_085,
+    });
+    const { payments } = await get('/v2/node/updated_payments');
+    expect(payments.find(({ index }: Body) => index === PRESENT)).toEqual(cached);
+    expect(JSON.stringify(payments)).not.toContain('wf_');
+  });
+
+  test('is asked for by the old index', async () => {
+    for (const path of ['payment', 'wait_for_payment']) {
+      expect(await get(`/v2/node/${path}`, { index: OLD })).toMatchObject({ index: PRESENT });
+    }
+    const after = (index: string) => list({ order: 'asc', after: index }).then(indexes);
+    expect(await after(OLD)).toEqual(await after(PRESENT));
+    expect(await after(OLD)).toHaveLength(1);
+  });
+
+  test('goes on from the old cursors', async () => {
+    expect(indexes(await get('/v2/node/updated_payments', { start_index: OLD_CURSOR }))).toEqual([
+      INVOICE,
+    ]);
+    const next = await get('/v2/node/wait_for_next_payment', { start_index: OLD_CURSOR });
+    expect(next.payment).toMatchObject({ index: INVOICE });
+    // The cache's own cursor stood there.
+    expect(await put('/v2/node/sync_payments')).toEqual({ num_new: 1, num_updated: 0 });
+    const stop = new AbortController();
+    const events = await fetch(`http://127.0.0.1:${port}/v2/node/events`, {
+      headers: { 'last-event-id': OLD_CURSOR },
+      signal: stop.signal,
+    });
+    let text = '';
+    for await (const chunk of events.body ?? []) {
+      text += new TextDecoder().decode(chunk);
+      if (text.includes('event: payment')) break;
+    }
+    stop.abort();
+    expect(text).toContain(INVOICE);
+    expect(text).not.toContain('wf_');
+  });
+
+  test('takes a note by the old index, and stays as it is over the next start', async () => {
+    await post('/v2/node/update_personal_note', { index: OLD, personal_note: 'kept' });
+    expect(await sidecar.stop()).toBe(0);
+    await start();
+    expect(await get('/v2/node/payment', { index: OLD })).toMatchObject({
+      index: PRESENT,
+      personal_note: 'kept',
+    });
+  });
+
+  test('names the waived fee of a new channel likewise', async () => {
+    const { client_credentials } = await post('/sandbox/wallets');
+    const { payments } = await get('/v2/node/updated_payments', {}, client_credentials);
+    const info = payments.find(({ direction }: Body) => direction === 'info');
+    expect(info.index).toMatch(/^\d{19}-or_[0-9a-f]{64}$/);
+  });
+});

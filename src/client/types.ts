@@ -59,7 +59,7 @@ export interface Budget {
 export interface Channel {
   readonly channel_id: string;
   readonly user_channel_id: string;
-  /** <txid>:<vout>, null until the funding transaction is known. */
+  /** <txid>_<vout>, null until the funding transaction is known. */
   readonly funding_txo: string | null;
   readonly is_usable: boolean;
   /** Amount in satoshis, up to three decimals. */

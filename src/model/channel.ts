@@ -9,8 +9,9 @@ export const channelJson = z
     user_channel_id: hexOutput(16),
     funding_txo: z
       .string()
+      .regex(/^[0-9a-f]{64}_\d+$/)
       .nullable()
-      .meta({ description: '<txid>:<vout>, null until the funding transaction is known.' }),
+      .meta({ description: '<txid>_<vout>, null until the funding transaction is known.' }),
     is_usable: z.boolean(),
     channel_value: amountOutput,
     our_balance: amountOutput,
@@ -26,7 +27,8 @@ export type ChannelJson = z.infer<typeof channelJson>;
 export interface Channel {
   readonly channelId: string;
   readonly userChannelId: string;
-  readonly fundingTxo: string | null;
+  /** `<txid>:<vout>`; null until known. */
+  readonly fundingOutpoint: string | null;
   readonly isUsable: boolean;
   readonly channelValueMsat: bigint;
   readonly ourBalanceMsat: bigint;
@@ -42,7 +44,8 @@ export function encodeChannel(channel: Channel): ChannelJson {
   return {
     channel_id: channel.channelId,
     user_channel_id: channel.userChannelId,
-    funding_txo: channel.fundingTxo,
+    // As the contract's clients read it, unlike the outpoints of transactions.
+    funding_txo: channel.fundingOutpoint?.replace(':', '_') ?? null,
     is_usable: channel.isUsable,
     channel_value: formatAmountMsat(channel.channelValueMsat),
     our_balance: formatAmountMsat(channel.ourBalanceMsat),

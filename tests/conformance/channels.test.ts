@@ -47,6 +47,16 @@ describe('channels', () => {
     );
   });
 
+  test('funding_txo is <txid>_<vout>, while the outpoints of a transaction are <txid>:<vout>', async () => {
+    await world.post('/v2/node/open_channel', { value: '50000' });
+    const { channels } = await world.get('/v2/node/list_channels');
+    expect(channels.length).toBeGreaterThan(0);
+    for (const { funding_txo } of channels) expect(funding_txo).toMatch(/^[0-9a-f]{64}_\d+$/);
+    const { address } = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const { tx } = await world.post('/v2/node/pay_onchain', { address, amount: '5000' });
+    expect(tx.input[0].previous_output).toMatch(/^[0-9a-f]{64}:\d+$/);
+  });
+
   test('node_info tells true sums: what max_sendable says can be sent, and not more', async () => {
     const { client_credentials: credentials } = await world.post('/sandbox/wallets');
     const info = await world.get('/v2/node/node_info', {}, credentials);

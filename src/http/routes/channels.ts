@@ -26,7 +26,7 @@ export const channelRoutes = [
         channels: [
           {
             ...exampleChannel,
-            funding_txo: `${'f8'.repeat(32)}:0`,
+            funding_txo: `${'f8'.repeat(32)}_0`,
             is_usable: true,
             channel_value: '1000000',
             our_balance: '400000',

@@ -93,7 +93,7 @@ function identityOf({ channel_point, memo }: { channel_point: string; memo: stri
     channelId,
     // A channel that was opened without the sidecar is named after its own id.
     userChannelId: userChannelId ?? channelId.slice(0, 32),
-    fundingTxo: channel_point,
+    fundingOutpoint: channel_point,
   };
 }
 

@@ -80,7 +80,7 @@ export function listChannels(world: World, userPk: string): Channel[] {
   return liveChannels(world, userPk).map((channel) => ({
     channelId: channel.channelId,
     userChannelId: channel.userChannelId,
-    fundingTxo: `${channel.fundingTxid}:${channel.fundingVout}`,
+    fundingOutpoint: `${channel.fundingTxid}:${channel.fundingVout}`,
     isUsable: channel.usable,
     channelValueMsat: channel.valueMsat,
     ourBalanceMsat: channel.oursMsat,

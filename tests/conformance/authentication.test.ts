@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { base64url } from '@scure/base';
 import { test } from './node-test.ts';
 import { type Body, expectError } from './request.ts';
 import { onItsWay } from './wallet-steps.ts';
@@ -38,6 +39,18 @@ describe('authentication', () => {
       await world.call('GET', '/v2/node/node_info', { credentials: forged }),
       'unauthenticated',
     );
+  });
+
+  test('a credentials string is accepted with its padding and without', async () => {
+    const { client, secret } = JSON.parse(Buffer.from(world.bob, 'base64url').toString());
+    const { user_pk } = await world.get('/v2/node/node_info', {}, world.bob);
+    // The form of the first version, since the present one never needs padding.
+    const json = JSON.stringify({ v: 1, node: { kind: 'sandbox' }, client, secret });
+    const padded = base64url.encode(Buffer.from(json));
+    expect(padded).toEndWith('=');
+    for (const credentials of [padded, padded.replaceAll('=', '')]) {
+      expect(await world.get('/v2/node/node_info', {}, credentials)).toMatchObject({ user_pk });
+    }
   });
 
   test('the credentials string does not hold the root seed', async () => {

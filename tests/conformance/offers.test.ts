@@ -146,6 +146,19 @@ describe('offers', () => {
     );
   });
 
+  test("payer_name is never the payee's own name, by which the offer was found", async () => {
+    const { lightning_address, human_bitcoin_address } = await world.put(
+      '/v2/node/human_bitcoin_address',
+      { username: 'payee-of-offers' },
+    );
+    for (const payable of [human_bitcoin_address, lightning_address]) {
+      const sent = await world.post('/v2/node/pay', { payable, amount: '12' }, world.bob);
+      const received = await newest();
+      expect(received).toMatchObject({ hash: sent.hash, direction: 'inbound' });
+      expect([sent.payer_name, received.payer_name]).toEqual([null, null]);
+    }
+  });
+
   test('the outside world pays an offer with payer name and message', async () => {
     const { offer } = await world.post('/v2/node/create_offer');
     await world.post('/sandbox/pay', {

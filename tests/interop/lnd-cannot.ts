@@ -17,6 +17,7 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ['offers of the outside world settle, fail and hold', OFFERS],
   ['an own offer, another network and garbage are refused', OFFERS],
   ['the outside world pays an offer with payer name and message', OFFERS],
+  ["payer_name is never the payee's own name, by which the offer was found", NAMES],
   ['a completed outbound offer payment is proven, with the defaults of the contract', OFFERS],
   ['other payments cannot be proven', OFFERS],
   [

@@ -60,7 +60,8 @@ export function startOfferPayment(world: World, userPk: string, command: PayOffe
       offer: command.offer,
       amountMsat: command.amountMsat,
       message: command.message,
-      name: command.viaName,
+      viaName: command.viaName,
+      payerName: null,
       payer: { userPk, index: command.index },
     });
     if (fetched === null) {

@@ -74,8 +74,8 @@ export interface PayerParts {
   readonly offer: Offer;
   readonly amountMsat: bigint;
   readonly message: string | null;
-  /** `name@domain` that goes into the request; null otherwise. */
-  readonly name: string | null;
+  /** The `name@domain` under which the offer was found, for `invreq_bip_353_name`; null otherwise. */
+  readonly viaName: string | null;
   /** Fresh for every payment: BOLT 12 calls it transient. */
   readonly payerSecretKey: Uint8Array;
   /** At least 16 random bytes. */
@@ -84,7 +84,7 @@ export interface PayerParts {
 
 /** The payer's side: the signed request for an invoice. Throws `refused` when the offer does not allow what is asked. */
 export function askForInvoice(parts: PayerParts): InvoiceRequest {
-  const name = parts.name === null ? null : bip353Name(parts.name);
+  const name = parts.viaName === null ? null : bip353Name(parts.viaName);
   return refuseBadCodec(() =>
     createInvoiceRequest({
       offer: parts.offer,
@@ -147,11 +147,6 @@ export function acceptInvoice(
     }
     return invoice;
   });
-}
-
-/** `name@domain` of a name in an invoice request. */
-export function nameText({ name, domain }: Bip353Name): string {
-  return `${name}@${domain}`;
 }
 
 /**

@@ -9,7 +9,6 @@ import {
   acceptInvoice,
   answerInvoiceRequest,
   askForInvoice,
-  nameText,
   readPayableOffer,
   writeOffer,
 } from './offer-exchange.ts';
@@ -54,8 +53,10 @@ export interface OfferOrder {
   readonly offer: string;
   readonly amountMsat: bigint;
   readonly message: string | null;
-  /** `name@domain` that the request carries; null for none. */
-  readonly name: string | null;
+  /** The `name@domain` under which the payer found the offer, which is the payee's; null for none. */
+  readonly viaName: string | null;
+  /** What the payer calls itself; null where it does not say. */
+  readonly payerName: string | null;
   /** The paying wallet and its payment; null when the outside world pays. */
   readonly payer: { readonly userPk: string; readonly index: PaymentIndex } | null;
 }
@@ -74,7 +75,7 @@ export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null
     offer,
     amountMsat: order.amountMsat,
     message: order.message,
-    name: order.name,
+    viaName: order.viaName,
     payerSecretKey,
     metadata: world.random(32),
   });
@@ -116,7 +117,7 @@ export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null
     behavior: issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
     expiresAtMs: invoice.expiresAtSecs * 1000,
     offerId: offer.offerId,
-    payerName: request.bip353Name && nameText(request.bip353Name),
+    payerName: order.payerName,
     message: request.payerNote,
   };
   insertInvoice(world, row);

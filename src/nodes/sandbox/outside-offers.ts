@@ -11,7 +11,7 @@ export interface OutsideOfferPayment {
   /** Null pays the least that the offer asks for. */
   readonly amountMsat: bigint | null;
   readonly message: string | null;
-  /** `name@domain`, with or without `₿`; null for none. */
+  /** What the payer calls itself; null for nothing. */
   readonly payerName: string | null;
 }
 
@@ -21,10 +21,17 @@ export interface OutsideOfferPayment {
  * it cannot be paid like this.
  */
 export function payOfferFromOutside(world: World, order: OutsideOfferPayment): Payment {
-  const { offer, message, payerName: name } = order;
+  const { offer, message, payerName } = order;
   const amountMsat = order.amountMsat ?? leastMsat(world, offer);
   return world.transact(() => {
-    const invoice = fetchInvoice(world, { offer, amountMsat, message, name, payer: null });
+    const invoice = fetchInvoice(world, {
+      offer,
+      amountMsat,
+      message,
+      viaName: null,
+      payerName,
+      payer: null,
+    });
     if (invoice?.userPk == null) {
       throw refused('No wallet of this sandbox issued that offer; ask the wallet for an offer.');
     }

@@ -12,7 +12,6 @@ import {
   acceptInvoice,
   answerInvoiceRequest,
   askForInvoice,
-  nameText,
   type OfferParts,
   readPayableOffer,
   writeOffer,
@@ -40,7 +39,7 @@ function ask(of = offer(), amountMsat = 1_000n, name: string | null = null) {
     offer: of,
     amountMsat,
     message: 'for coffee',
-    name,
+    viaName: name,
     payerSecretKey: new Uint8Array(32).fill(3),
     metadata: new Uint8Array(32).fill(4),
   });
@@ -179,6 +178,6 @@ describe('the offer exchange', () => {
     ['Alice in Chains', null],
   ])('the name %s goes into the request as %s', (name, expected) => {
     const { bip353Name } = ask(offer(), 1_000n, name);
-    expect(bip353Name && nameText(bip353Name)).toBe(expected);
+    expect(bip353Name && `${bip353Name.name}@${bip353Name.domain}`).toBe(expected);
   });
 });

@@ -127,7 +127,8 @@ describe('paying an offer', () => {
       preimage: sent.preimage,
       amountMsat: 25_000_000n,
       message: 'thank you',
-      payerName: 'bob-tips@example.com',
+      // The name by which the offer was found is the payee's own.
+      payerName: null,
     });
   });
 
@@ -258,7 +259,7 @@ describe('payOfferFromOutside', () => {
       offer,
       amountMsat: 7_001n,
       message: 'hello',
-      payerName: '₿satoshi@example.com',
+      payerName: 'Satoshi, at last',
     });
     expect(received).toMatchObject({
       rail: 'offer',
@@ -267,7 +268,7 @@ describe('payOfferFromOutside', () => {
       amountMsat: 7_001n,
       offerId,
       message: 'hello',
-      payerName: 'satoshi@example.com',
+      payerName: 'Satoshi, at last',
     });
     expect(received.index).toMatch(/^\d{19}-fr_/);
   });

@@ -1,4 +1,5 @@
 import { hex } from '@scure/base';
+import { expiresAtMsOf } from '../codecs/bolt11/index.ts';
 import { formatNullableAmountMsat } from '../model/amount.ts';
 import { isFinal } from '../model/payment.ts';
 import type { CreatedInvoiceJson } from '../model/receive.ts';
@@ -46,7 +47,7 @@ export async function createInvoice(
     description: request.description,
     amount: formatNullableAmountMsat(request.amountMsat),
     created_at: payment.createdAtMs,
-    expires_at: payment.expiresAtMs ?? payment.createdAtMs + request.expirationSecs * 1000,
+    expires_at: expiresAtMsOf(invoice),
     payment_hash: paymentHash,
     payment_secret: paymentSecret,
   };

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'bun:test';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, hex } from '@scure/base';
 import fc from 'fast-check';
-import { decodeBolt11, encodeBolt11, timestampOf } from '../../src/codecs/bolt11/index.ts';
+import {
+  decodeBolt11,
+  encodeBolt11,
+  expiresAtMsOf,
+  timestampOf,
+} from '../../src/codecs/bolt11/index.ts';
 import { SIGNATURE_WORDS, signedBytes } from '../../src/codecs/bolt11/invoice.ts';
 import { CodecError } from '../../src/codecs/codec-error.ts';
 import vectors from '../vectors/bolt11-examples.json';
@@ -254,6 +259,29 @@ test('the timestamp alone is read as the whole invoice tells it', () => {
   }
   for (const text of ['', 'lnbc', 'lnbc1qqq', 'lnbc1bbbbbbb']) {
     expectRefusal(() => timestampOf(text), 'bolt11', /timestamp/);
+  }
+});
+
+test('the end alone is read as the whole invoice tells it: its expiry, or an hour', () => {
+  for (const { invoice } of vectors.valid.filter((vector) => !('disputed' in vector))) {
+    const { timestampSecs, expirySecs, expiresAtMs } = decodeBolt11(invoice);
+    expect(expiresAtMsOf(invoice)).toBe(expiresAtMs);
+    expect(expiresAtMsOf(invoice.toUpperCase())).toBe((timestampSecs + expirySecs) * 1000);
+  }
+  const fields = {
+    network: 'regtest',
+    amountMsat: null,
+    timestampSecs: 1_700_000_000,
+    paymentHash: HASH,
+    paymentSecret: SECRET,
+    description: 'x',
+    features: [8, 14],
+  } as const;
+  const endOf = (changes: object) => expiresAtMsOf(encodeBolt11({ ...fields, ...changes }, KEY));
+  expect(endOf({})).toBe(1_700_003_600_000);
+  expect(endOf({ expirySecs: 60 })).toBe(1_700_000_060_000);
+  for (const text of ['', 'lnbc', 'lnbc1bbbbbbb', `lnbc1${'q'.repeat(7)}x${'l'.repeat(112)}`]) {
+    expectRefusal(() => expiresAtMsOf(text), 'bolt11', /timestamp|expiry|cut off/);
   }
 });
 

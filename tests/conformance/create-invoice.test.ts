@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { test } from './node-test.ts';
 import { expectError } from './request.ts';
 import { asPayment, type ConformanceWorld, openConformanceWorld } from './world.ts';
@@ -17,7 +18,8 @@ describe('create_invoice', () => {
   test('answers every field of the creation result, with the default expiry of one day', async () => {
     const made = await anInvoice({ amount: '1000.5', description: 'Coffee', personal_note: 'n' });
     expect(made).toMatchObject({ description: 'Coffee', amount: '1000.5' });
-    expect(Number(made.expires_at) - Number(made.created_at)).toBe(86_400_000);
+    // An invoice tells times in whole seconds.
+    expect(made.expires_at).toBe((Math.floor(made.created_at / 1000) + 86_400) * 1000);
     expect(made.index).toMatch(/^\d{19}-ln_[0-9a-f]{64}$/);
     expect(made.index.endsWith(made.payment_hash)).toBe(true);
     const payment = await world.get('/v2/node/payment', { index: made.index });
@@ -38,6 +40,29 @@ describe('create_invoice', () => {
     expect(await anInvoice({})).toMatchObject({ amount: null, description: null });
     const answer = await world.call('POST', INVOICE);
     expect(answer.status).toBe(200);
+  });
+
+  test('expires_at is the one that the invoice encodes, everywhere and before and after it is paid', async () => {
+    const made = await anInvoice({ amount: '3', expiration_secs: 1234 });
+    const { expires_at } = made;
+    expect(expires_at).toBe(decodeBolt11(made.invoice).expiresAtMs);
+    const { payables } = await world.get('/v2/node/analyze', { payment_string: made.invoice });
+    expect(payables).toMatchObject([{ expires_at }]);
+    const inbound = () => world.get('/v2/node/payment', { index: made.index });
+    expect(await inbound()).toMatchObject({ status: 'pending', expires_at });
+    expect(await world.post(PAY, { invoice: made.invoice }, world.bob)).toMatchObject({
+      direction: 'outbound',
+      status: 'completed',
+      expires_at,
+    });
+    expect(await inbound()).toMatchObject({ status: 'completed', expires_at });
+  });
+
+  test('an empty description is null', async () => {
+    const made = await anInvoice({ amount: '3', description: '' });
+    expect(made.description).toBeNull();
+    const { payables } = await world.get('/v2/node/analyze', { payment_string: made.invoice });
+    expect(payables).toMatchObject([{ description: null }]);
   });
 
   const limits: readonly (readonly [string, object, boolean])[] = [

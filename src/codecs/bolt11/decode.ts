@@ -8,6 +8,7 @@ import {
   DEFAULT_EXPIRY_SECS,
   DEFAULT_MIN_FINAL_CLTV,
   FIELD,
+  LARGEST_INTEGER,
   type RouteHint,
   refuse,
   SIGNATURE_WORDS,
@@ -188,8 +189,7 @@ function readInteger(fields: Fields, type: number): number | null {
   const words = fields.get(type)?.[0];
   if (words === undefined) return null;
   const value = words.reduce((sum, word) => sum * 32 + word, 0);
-  // An expiry beyond what a number holds is for ever, for every purpose here.
-  return Math.min(value, 1e12);
+  return Math.min(value, LARGEST_INTEGER);
 }
 
 function readRouteHint(words: readonly number[]): RouteHint[] {

@@ -3,6 +3,7 @@ export { type Bolt11Fields, encodeBolt11 } from './encode.ts';
 export {
   type Bolt11Invoice,
   DEFAULT_MIN_FINAL_CLTV,
+  expiresAtMsOf,
   type RouteHint,
   timestampOf,
 } from './invoice.ts';

@@ -62,6 +62,10 @@ export const FIELD = {
 export const TIMESTAMP_WORDS = 7;
 /** Words of the signature with its recovery id. */
 export const SIGNATURE_WORDS = 104;
+/** Words of the bech32 checksum. */
+const CHECKSUM_WORDS = 6;
+/** An expiry or delta beyond what a number holds is read as this: for ever, for every purpose here. */
+export const LARGEST_INTEGER = 1e12;
 
 /** Most an invoice may ask for: all the bitcoins there can be, millisatoshis. */
 export const MAX_AMOUNT_MSAT = 2_100_000_000_000_000_000n;
@@ -101,11 +105,34 @@ export function timestampOf(invoice: string): number {
   const at = invoice.lastIndexOf('1') + 1;
   const letters = [...invoice.slice(at, at + TIMESTAMP_WORDS)];
   if (at === 0 || letters.length < TIMESTAMP_WORDS) refuse('it has no timestamp');
-  return letters.reduce((secs, letter) => secs * 32 + wordOf(letter), 0);
+  return letters.reduce((secs, letter) => secs * 32 + wordOf(letter, 'timestamp'), 0);
+}
+
+/**
+ * When an invoice can no longer be paid, milliseconds, read as {@link timestampOf} reads: of fields that stand there
+ * several times the first counts. Throws CodecError('bolt11') where the fields cannot be followed.
+ */
+export function expiresAtMsOf(invoice: string): number {
+  const timestampSecs = timestampOf(invoice);
+  const start = invoice.lastIndexOf('1') + 1;
+  const end = invoice.length - CHECKSUM_WORDS - SIGNATURE_WORDS;
+  const word = (at: number) =>
+    at < end ? wordOf(invoice.charAt(at), 'expiry') : refuse('a field is cut off');
+  for (let at = start + TIMESTAMP_WORDS; at < end; ) {
+    const field = at + 3;
+    const next = field + word(at + 1) * 32 + word(at + 2);
+    if (word(at) === FIELD.expiry) {
+      let expirySecs = 0;
+      for (let i = field; i < next; i++) expirySecs = expirySecs * 32 + word(i);
+      return (timestampSecs + Math.min(expirySecs, LARGEST_INTEGER)) * 1000;
+    }
+    at = next;
+  }
+  return (timestampSecs + DEFAULT_EXPIRY_SECS) * 1000;
 }
 
 /** BIP 173: the value of a letter. */
-function wordOf(letter: string): number {
+function wordOf(letter: string, part: string): number {
   const word = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'.indexOf(letter.toLowerCase());
-  return word >= 0 ? word : refuse('its timestamp is no bech32');
+  return word >= 0 ? word : refuse(`its ${part} is no bech32`);
 }

@@ -69,7 +69,7 @@ function encodePayable(method: PayMethod, sidecarUrl: string): PayableJson {
   const withAmount = method.amountFromUri ? `&amount=${amount}` : '';
   const shared = {
     callback: `${sidecarUrl}/v2/node/pay?payable=${encodeURIComponent(method.text)}${withAmount}`,
-    description: method.description,
+    description: method.description || null,
     amount,
     min_amount: formatNullableAmountMsat(method.minMsat),
     max_amount: formatNullableAmountMsat(method.maxMsat),
@@ -93,7 +93,7 @@ function encodeClaimable(method: ClaimMethod, sidecarUrl: string): ClaimableJson
     callback: `${sidecarUrl}/v2/node/withdraw_lnurl?lnurl=${encodeURIComponent(method.text)}`,
     kind: 'lnurl-withdraw',
     lnurl: method.text,
-    description: method.description,
+    description: method.description || null,
     min_amount: formatAmountMsat(minWithdrawableMsat),
     max_amount: formatAmountMsat(maxWithdrawableMsat),
   };

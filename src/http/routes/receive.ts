@@ -98,7 +98,7 @@ export const receiveRoutes = [
       const request = {
         expirationSecs: body.expiration_secs ?? INVOICE_EXPIRATION_SECS.default,
         amountMsat: body.amount ?? null,
-        description: body.description ?? null,
+        description: body.description || null,
         descriptionHash: null,
         personalNote: body.personal_note ?? null,
         partnerPk: body.partner_pk ?? null,

@@ -1,6 +1,7 @@
 import { blankPayment } from '../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../model/payment-index.ts';
 import type { Observation } from '../node.ts';
+import { ownExpiryMs } from './invoice-expiry.ts';
 import { messageOf } from './keysend.ts';
 import type { LndInvoice } from './wire.ts';
 
@@ -31,6 +32,7 @@ export function ampObservations(invoice: LndInvoice, nowMs: number): Observation
         hash: setId,
         amountMsat: amt_paid_msat,
         invoice: invoice.payment_request || null,
+        expiresAtMs: ownExpiryMs(invoice),
         message: messageOf(parts.map(({ custom_records }) => custom_records)),
       };
       const ampParts = parts.map(({ hash, preimage }) => ({ hash, preimage }));

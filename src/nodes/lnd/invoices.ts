@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base64, hex } from '@scure/base';
-import { timestampOf } from '../../codecs/bolt11/index.ts';
+import { expiresAtMsOf, timestampOf } from '../../codecs/bolt11/index.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment, isFinal } from '../../model/payment.ts';
 import {
@@ -71,7 +71,7 @@ function created(
   paymentHash: string,
   invoice: string,
   paymentSecret: string,
-  { amountMsat, expirationSecs, personalNote }: CreateInvoiceCommand,
+  { amountMsat, personalNote }: CreateInvoiceCommand,
 ): CreatedInvoice {
   const createdAtMs = timestampOf(invoice) * 1000;
   return {
@@ -89,7 +89,7 @@ function created(
       amountMsat,
       invoice,
       personalNote,
-      expiresAtMs: createdAtMs + expirationSecs * 1000,
+      expiresAtMs: expiresAtMsOf(invoice),
     },
     invoice,
     paymentHash,

@@ -5,6 +5,7 @@ import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation } from '../node.ts';
 import { ampObservations } from './amp.ts';
+import { encodedExpiryMs, ownExpiryMs } from './invoice-expiry.ts';
 import { isKeysend, messageOf } from './keysend.ts';
 import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
 
@@ -61,7 +62,7 @@ export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | nu
   if (spontaneous && invoice.state !== 'SETTLED') return null;
   if (spontaneous && !isKeysend(records)) return null;
   const createdAtMs = invoice.creation_date * 1000;
-  const expiresAtMs = spontaneous ? null : createdAtMs + invoice.expiry * 1000;
+  const expiresAtMs = ownExpiryMs(invoice);
   const settled = invoice.state === 'SETTLED';
   const amountMsat = settled ? invoice.amt_paid_msat : invoice.value_msat;
   const outcome = invoiceOutcome(invoice, expiresAtMs, nowMs);
@@ -135,6 +136,7 @@ export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
     amountMsat: payment.value_msat,
     feesMsat: status === 'failed' ? 0n : payment.fee_msat,
     invoice: payment.payment_request || null,
+    expiresAtMs: encodedExpiryMs(payment.payment_request),
     finalizedAtMs: status === 'pending' ? null : endedAtMs,
   };
 }

@@ -1,6 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../codecs/bolt11/index.ts';
+import {
+  type Bolt11Fields,
+  decodeBolt11,
+  encodeBolt11,
+  expiresAtMsOf,
+} from '../../codecs/bolt11/index.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment, isFinal } from '../../model/payment.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../model/payment-index.ts';
@@ -50,7 +55,7 @@ export function createInvoice(
     );
   }
   const signed = signInvoice(world, walletKeys(world, userPk).nodeSecretKey, command);
-  const expiresAtMs = createdAtMs + command.expirationSecs * 1000;
+  const { expiresAtMs } = signed;
   const index = paymentIndex(createdAtMs, paymentId('ln', signed.paymentHash));
   const payment = world.transact(() => {
     insertInvoice(world, {
@@ -130,6 +135,8 @@ export interface SignedInvoice {
   readonly paymentHash: string;
   readonly paymentSecret: string;
   readonly preimage: string;
+  /** As the invoice encodes it. */
+  readonly expiresAtMs: number;
 }
 
 /** Draws the secret, and the preimage where none is given, and signs. Stores nothing. */
@@ -160,7 +167,8 @@ export function signInvoice(
     features: INVOICE_FEATURES,
   };
   const invoice = encodeBolt11(fields, nodeSecretKey);
-  return { invoice, paymentHash, paymentSecret, preimage: bytesToHex(preimage) };
+  const expiresAtMs = expiresAtMsOf(invoice);
+  return { invoice, paymentHash, paymentSecret, preimage: bytesToHex(preimage), expiresAtMs };
 }
 
 /** Stores what can be paid, within the caller's transaction. */

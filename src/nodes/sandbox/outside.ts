@@ -33,12 +33,11 @@ export function createOutsideInvoice(
     readonly behavior: Behavior;
   },
 ): { invoice: string; paymentHash: string } {
-  const createdAtMs = world.clock.now();
-  const { invoice, paymentHash, preimage } = signInvoice(world, outsideKeys(world).nodeSecretKey, {
-    ...terms,
-    createdAtMs,
-    preimage: null,
-  });
+  const { invoice, paymentHash, preimage, expiresAtMs } = signInvoice(
+    world,
+    outsideKeys(world).nodeSecretKey,
+    { ...terms, createdAtMs: world.clock.now(), preimage: null },
+  );
   world.transact(() =>
     insertInvoice(world, {
       paymentHash,
@@ -46,7 +45,7 @@ export function createOutsideInvoice(
       index: null,
       preimage,
       behavior: terms.behavior,
-      expiresAtMs: createdAtMs + terms.expirationSecs * 1000,
+      expiresAtMs,
       offerId: null,
       payerName: null,
       message: null,

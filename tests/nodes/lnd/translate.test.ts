@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { RawTx } from '@scure/btc-signer';
+import { encodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import {
   invoiceObservations,
   invoicePayment,
@@ -77,6 +78,16 @@ const transaction = (changes: object = {}) =>
     ...changes,
   });
 
+const FIELDS = {
+  network: 'regtest',
+  amountMsat: null,
+  timestampSecs: 1_700_000_000,
+  paymentHash: HASH,
+  paymentSecret: HASH,
+  description: '',
+  features: [8, 14],
+} as const;
+
 describe('invoices', () => {
   test('an open one is pending, without the preimage that LND already tells', () => {
     expect(invoicePayment(invoice(), NOW_MS)).toMatchObject({
@@ -88,6 +99,19 @@ describe('invoices', () => {
       expiresAtMs: 1_795_238_785_000,
       finalizedAtMs: null,
     });
+  });
+
+  test.each([
+    ['what the invoice encodes, whatever LND says', { expirySecs: 60 }, 1_700_000_060_000],
+    ['an hour where the invoice encodes nothing', {}, 1_700_003_600_000],
+  ])('expire at %s', (_, fields, expiresAtMs) => {
+    const payment_request = encodeBolt11({ ...FIELDS, ...fields }, new Uint8Array(32).fill(1));
+    const observed = [
+      invoicePayment(invoice({ payment_request, expiry: '86400' }), NOW_MS),
+      outboundPayment(payment({ payment_request }), NOW_MS),
+      outboundPayment(payment({ payment_request, status: 'FAILED' }), NOW_MS),
+    ];
+    expect(observed.map((one) => one?.expiresAtMs)).toEqual(Array(3).fill(expiresAtMs));
   });
 
   test('one whose HTLC is held is pending still', () => {
@@ -205,6 +229,13 @@ describe('an AMP receipt', () => {
       [SET, 1],
       [other, 1],
     ]);
+  });
+
+  test('of an invoice expires with it', () => {
+    const request = { ...FIELDS, expirySecs: 60 };
+    const payment_request = encodeBolt11(request, new Uint8Array(32).fill(1));
+    const [seen] = invoiceObservations(received({ payment_request }), NOW_MS);
+    expect(seen?.payment).toMatchObject({ rail: 'invoice', expiresAtMs: 1_700_000_060_000 });
   });
 
   test('is none while nothing has settled, and never ends the feed', () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { encodeLnurl } from '../../src/codecs/lnurl.ts';
 import { test } from './node-test.ts';
-import { expectError } from './request.ts';
+import { type Answer, expectError } from './request.ts';
 import { walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
@@ -134,6 +135,24 @@ describe('LNURL over real HTTP', () => {
       'rejected',
       /different values/,
     );
+  });
+
+  test("a withdrawal's description is as long as an invoice's may be, and no longer", async () => {
+    const { lnurl } = await service({ tag: 'withdrawRequest' });
+    const withdraw = (description: string) =>
+      world.call('POST', '/v2/node/withdraw_lnurl', { body: { lnurl, amount: '20', description } });
+    const descriptionOf = ({ body }: Answer) => decodeBolt11(body.invoice).description;
+    for (const description of ['x'.repeat(639), `${'€'.repeat(212)}xyz`]) {
+      const invoice = await world.call('POST', '/v2/node/create_invoice', {
+        body: { description },
+      });
+      expect(descriptionOf(invoice)).toBe(description);
+      expect(descriptionOf(await withdraw(description))).toBe(description);
+    }
+    for (const description of ['x'.repeat(640), '€'.repeat(214)]) {
+      expectError(await withdraw(description), 'rejected', /639/);
+    }
+    expect(descriptionOf(await withdraw(''))).toBe(descriptionOf(await withdraw('sandbox')));
   });
 
   test('a service on this machine in a private range or over plain http elsewhere is refused', async () => {

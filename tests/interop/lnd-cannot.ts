@@ -76,6 +76,7 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
     LNURL,
   ],
   ["the amount of a URI is the LNURL's too, and must lie within its limits", LNURL],
+  ["a withdrawal's description is as long as an invoice's may be, and no longer", LNURL],
   ['LNURL-withdraw: claimable in analyze, the most by default, limits', LNURL],
   [
     'a channel is opened once for its id, usable after a block, and closed into coins',

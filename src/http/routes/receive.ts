@@ -23,6 +23,14 @@ const LEAST_PURCHASE_MSAT = 5_000_000n;
 /** Seconds that a purchase may take (decisions section 12). */
 const PURCHASE_EXPIRATION_SECS = 7200;
 
+/** What the description of an invoice may be (decisions section 3). */
+const invoiceDescriptionInput = z
+  .string()
+  .refine(
+    (text) => text.isWellFormed() && Buffer.byteLength(text) <= INVOICE_DESCRIPTION_MAX_BYTES,
+    { message: `must be Unicode text of at most ${INVOICE_DESCRIPTION_MAX_BYTES} UTF-8 bytes` },
+  );
+
 const createInvoiceBody = z
   .object({
     expiration_secs: z
@@ -34,14 +42,7 @@ const createInvoiceBody = z
     amount: positiveAmountInput
       .optional()
       .meta({ description: 'Sats; when omitted the payer chooses.' }),
-    description: z
-      .string()
-      .refine(
-        (text) => text.isWellFormed() && Buffer.byteLength(text) <= INVOICE_DESCRIPTION_MAX_BYTES,
-        { message: `must be Unicode text of at most ${INVOICE_DESCRIPTION_MAX_BYTES} UTF-8 bytes` },
-      )
-      .optional()
-      .meta({ description: 'Shown to the payer.' }),
+    description: invoiceDescriptionInput.optional().meta({ description: 'Shown to the payer.' }),
     personal_note: noteInput.optional(),
     partner_pk: hexInput(32).optional(),
     partner_prop_fee: z
@@ -168,7 +169,9 @@ export const receiveRoutes = [
       amount: positiveAmountInput
         .optional()
         .meta({ description: 'Sats; when omitted the most allowed is withdrawn.' }),
-      description: noteInput.optional().meta({ description: 'Visible to the service.' }),
+      description: invoiceDescriptionInput
+        .optional()
+        .meta({ description: 'Visible to the service.' }),
       personal_note: noteInput.optional(),
     }),
     neededInBodyOrQuery: ['lnurl'],
@@ -188,7 +191,7 @@ export const receiveRoutes = [
       const request = {
         lnurl,
         amountMsat: agree('amount', body.amount ?? undefined, query.amount) ?? null,
-        description: body.description ?? null,
+        description: body.description || null,
         personalNote: body.personal_note ?? null,
       };
       const effects = { names, signal };

@@ -4,14 +4,14 @@ import { encodePayment, type Payment } from '../model/payment.ts';
 import type { DeliveryDraft } from '../store/ports.ts';
 
 /**
- * The delivery of a finalized payment (contract, Payload). Its id follows from wallet and payment alone, so it is
- * the same over retries, redeliveries and restarts (decisions section 11).
+ * The delivery of a finalized payment (contract, Payload), whose time is that of the payment's end. Its id follows from
+ * wallet and payment alone, so it is the same over retries, redeliveries and restarts (decisions section 11).
  */
 export function deliveryDraft(payment: Payment, userPk: string, nowMs: number): DeliveryDraft {
   const payload: WebhookPayload = {
     ...encodePayment(payment),
     type: 'payment.finalized',
-    timestamp: new Date(nowMs).toISOString(),
+    timestamp: new Date(payment.finalizedAtMs ?? nowMs).toISOString(),
     user_pk: userPk,
   };
   const digest = createHash('sha256').update(`${userPk}/${payment.index}`).digest('hex');

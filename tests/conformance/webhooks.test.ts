@@ -30,7 +30,7 @@ describe('webhooks', () => {
       status: 'completed',
       amount: '5',
     });
-    expect(new Date(payload.timestamp).toISOString()).toBe(payload.timestamp);
+    expect(payload.timestamp).toBe(new Date(payload.finalized_at).toISOString());
     const { type, timestamp, user_pk: _, ...payment } = payload;
     expect(payment).toEqual(await world.get('/v2/node/payment', { index: made.index }));
     expect([type, typeof timestamp]).toEqual(['payment.finalized', 'string']);
@@ -91,6 +91,10 @@ describe('webhooks', () => {
     await until(
       () => hooks.received.filter(({ body }) => body.includes(made.index)).length > ids.length,
     );
+    const bodies = hooks.received.filter(({ body }) => body.includes(made.index));
+    expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
+    const { timestamp, finalized_at } = JSON.parse(first.body);
+    expect(timestamp).toBe(new Date(finalized_at).toISOString());
     expectError(
       await world.call('POST', '/v2/webhooks/redeliver', { body: { id: 'msg_none' } }),
       'notFound',

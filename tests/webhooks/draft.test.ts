@@ -1,0 +1,19 @@
+import { expect, test } from 'bun:test';
+import { deliveryDraft } from '../../src/webhooks/draft.ts';
+import { sampleDone } from '../store/sample-payment.ts';
+
+const PAYMENT = sampleDone(1, { finalizedAtMs: 1_700_000_000_123 });
+
+test("timestamp is the payment's finalized_at, whenever the delivery is written", () => {
+  const drafts = [1_700_000_000_200, 1_800_000_000_000].map((nowMs) =>
+    deliveryDraft(PAYMENT, 'ab'.repeat(32), nowMs),
+  );
+  expect(JSON.parse(drafts[0]?.body ?? '')).toMatchObject({
+    finalized_at: 1_700_000_000_123,
+    timestamp: '2023-11-14T22:13:20.123Z',
+  });
+  expect(drafts.map(({ body }) => body)).toEqual(Array(2).fill(drafts[0]?.body));
+  expect(drafts.map(({ createdAtMs }) => createdAtMs)).toEqual([
+    1_700_000_000_200, 1_800_000_000_000,
+  ]);
+});

@@ -39,6 +39,20 @@ describe('create_client and update_client', () => {
     ).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  test('scopes and permissions given twice are stored and shown once', async () => {
+    const twice = {
+      scopes: ['read_info', 'receive', 'read_info'],
+      permissions: ['pay_invoice', 'pay_invoice'],
+    };
+    const once = { scopes: ['read_info', 'receive'], permissions: ['pay_invoice'] };
+    const { client_pk } = await create(twice);
+    const stored = async () => (await world.get('/v2/node/list_clients')).clients[client_pk];
+    expect(await stored()).toMatchObject(once);
+    const { client } = await world.put('/v2/node/update_client', { client_pk, ...twice });
+    expect(client).toMatchObject(once);
+    expect(await stored()).toEqual(client);
+  });
+
   test('omitted fields stay, given scopes and permissions replace the whole grant', async () => {
     const { client_pk } = await create({
       scopes: ['read_info'],

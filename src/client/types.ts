@@ -91,7 +91,7 @@ export type CheckedProof =
       readonly offer_issuer: string | null;
       readonly invreq_payer_note: string | null;
       /** TLV types of the invoice shown. */
-      readonly disclosed_types: readonly string[];
+      readonly disclosed_types: readonly number[];
     }
   | {
       readonly valid: false;

@@ -19,7 +19,7 @@ export const checkedProofJson = z
       offer_description: z.string().nullable(),
       offer_issuer: z.string().nullable(),
       invreq_payer_note: z.string().nullable(),
-      disclosed_types: z.array(z.string()).meta({ description: 'TLV types of the invoice shown.' }),
+      disclosed_types: z.array(z.int()).meta({ description: 'TLV types of the invoice shown.' }),
     }),
     z.object({ valid: z.literal(false), reason: z.string() }),
   ])
@@ -42,7 +42,7 @@ export function checkPayerProof(text: string): CheckedProofJson {
       offer_description: proof.description,
       offer_issuer: proof.issuer,
       invreq_payer_note: proof.payerNote,
-      disclosed_types: proof.disclosedTypes.map(String),
+      disclosed_types: proof.disclosedTypes.map(Number),
     };
   } catch (error) {
     if (error instanceof CodecError) return { valid: false, reason: error.message };

@@ -4,6 +4,7 @@ import { createPayerProof, isDisclosableType } from '../codecs/payer-proof/index
 import { refused, rejected } from '../model/errors.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import { nodeGroup, type Session } from './session.ts';
+import { paymentNotFound } from './wait.ts';
 
 /** A proof to make. */
 export interface ProofRequest {
@@ -15,10 +16,11 @@ export interface ProofRequest {
   readonly note: string | null;
 }
 
-/** Proves that the wallet paid an offer (contract, create_payer_proof). Throws errors 7, 106 and 110. */
+/** Proves that the wallet paid an offer (contract, create_payer_proof). Throws errors 7, 106, 107 and 110. */
 export async function createProof(session: Session, request: ProofRequest): Promise<string> {
   const material = await nodeGroup(session, 'proofs').proofMaterial(request.index);
   if (material === null) {
+    if ((await session.history.payment(request.index)) === null) throw paymentNotFound();
     throw refused('Only a completed outbound offer payment can be proven: check the index.');
   }
   const invoice = decodeInvoice(material.invoiceTlv);

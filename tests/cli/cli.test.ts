@@ -81,6 +81,7 @@ describe('proof', () => {
     for (const words of ['42', 'Book', 'thanks', 'for \\u{1b}[31m you'])
       expect(shown.stdout).toContain(words);
     const json = JSON.parse(run('proof', 'verify', made.stdout, '--json').stdout);
+    expect(json.disclosed_types).toContain(164);
     expect(json).toMatchObject({ valid: true, invoice_amount: '42' });
     const broken = run('proof', 'verify', made.stdout.replace(/.{6}$/, 'qqqqqq'));
     expect(broken).toMatchObject({ exitCode: 1, stdout: '' });
@@ -91,7 +92,7 @@ describe('proof', () => {
     const index = `0000000000000000001-fs_${'0'.repeat(64)}`;
     expect(run('proof', 'create', index, '--url', world.baseUrl)).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/offer payment.*error 106/),
+      stderr: expect.stringMatching(/not found.*error 107/),
     });
     expect(run('proof', 'create', index, '--url', 'http://127.0.0.1:1')).toMatchObject({
       exitCode: 1,

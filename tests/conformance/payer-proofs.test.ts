@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { test } from './node-test.ts';
 import { expectError } from './request.ts';
+import { UNKNOWN_INDEX } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
@@ -31,6 +32,8 @@ describe('payer proofs', () => {
       offer_issuer: null,
       invreq_payer_note: 'from me',
     });
+    const { disclosed_types } = await world.post('/v2/node/verify_payer_proof', { proof });
+    expect(disclosed_types).toEqual([10, 88, 89, 164, 168, 170, 176]);
     const disclosures = {
       offer_description: false,
       invreq_payer_note: false,
@@ -58,6 +61,30 @@ describe('payer proofs', () => {
     expect(await world.post('/v2/node/verify_payer_proof', { proof: changed })).toMatchObject({
       valid: false,
     });
+  });
+
+  test('TLV types are integers, in requests and in answers', async () => {
+    const { offer } = await world.post('/v2/node/create_offer');
+    const { index } = await world.post('/v2/node/pay_offer', { offer, amount: '5' }, world.bob);
+    const prove = (types: readonly unknown[]) =>
+      world.call('POST', '/v2/node/create_payer_proof', {
+        body: { index, disclosures: { additional_disclosures: types } },
+        credentials: world.bob,
+      });
+    for (const type of ['22', 22.5, -22]) expectError(await prove([type]), 'rejected');
+    const { proof } = (await prove([22])).body;
+    const checked = await world.post('/v2/node/verify_payer_proof', { proof });
+    expect(checked.disclosed_types).toContain(22);
+  });
+
+  test('a payment that does not exist is error 107', async () => {
+    for (const index of [UNKNOWN_INDEX, UNKNOWN_INDEX.replace('-ln_', '-fs_')]) {
+      expectError(
+        await world.call('POST', '/v2/node/create_payer_proof', { body: { index } }),
+        'notFound',
+        /Payment not found/,
+      );
+    }
   });
 
   test('other payments cannot be proven', async () => {

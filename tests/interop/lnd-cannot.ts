@@ -20,6 +20,8 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ["payer_name is never the payee's own name, by which the offer was found", NAMES],
   ['a completed outbound offer payment is proven, with the defaults of the contract', OFFERS],
   ['other payments cannot be proven', OFFERS],
+  ['a payment that does not exist is error 107', OFFERS],
+  ['TLV types are integers, in requests and in answers', OFFERS],
   [
     'a unified URI recommends offer, invoice, address in this order, and its callbacks work',
     OFFERS,

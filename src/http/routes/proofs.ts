@@ -50,7 +50,7 @@ export const proofRoutes = [
         .meta({ description: 'Bound to the proof, readable by anyone shown it.' }),
     }),
     response: z.object({ proof: z.string().startsWith('lnp1') }),
-    errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['refused', 'notFound', 'unsupported', 'unreachable', 'unreadable'],
     example: { body: { index: examplePayment.index }, response: { proof: exampleProof } },
     handler: async ({ session }, { body }) => ({
       proof: await createProof(session, {

@@ -19,13 +19,14 @@ export function requireWithinBudget(standing: BudgetStanding, amountMsat: bigint
     );
   }
   const { maxPaymentMsat } = budget;
-  if (maxPaymentMsat !== null && amountMsat > maxPaymentMsat) {
+  const leftMsat = budget.amountMsat > spentMsat ? budget.amountMsat - spentMsat : 0n;
+  // What is told is the narrower of both bounds: a payment of as much must fit.
+  if (maxPaymentMsat !== null && amountMsat > maxPaymentMsat && maxPaymentMsat <= leftMsat) {
     throw overBudget(
       `A payment with these credentials may cost at most ${formatAmountMsat(maxPaymentMsat)} sats with its fees.`,
       maxPaymentMsat,
     );
   }
-  const leftMsat = budget.amountMsat > spentMsat ? budget.amountMsat - spentMsat : 0n;
   if (amountMsat > leftMsat) {
     throw overBudget(
       `The budget of these credentials has ${formatAmountMsat(leftMsat)} sats left for this ${budget.period === 'total' ? 'client' : budget.period}, and this payment may cost up to ${formatAmountMsat(amountMsat)} with its fees.`,

@@ -58,6 +58,14 @@ test('max_payment does not lift what the period allows', () => {
   expect(over(2000n, budget, { spentMsat: 9000n })).toEqual([109, '1']);
 });
 
+test('what is told to be left is the smaller of max_payment and what the period allows', () => {
+  const budget = of(10_000n, { maxPaymentMsat: 2000n });
+  expect(over(2001n, budget, { spentMsat: 9000n })).toEqual([109, '1']);
+  expect(over(2001n, budget, { spentMsat: 8000n })).toEqual([109, '2']);
+  expect(over(2001n, budget, { spentMsat: 10_000n })).toEqual([109, '0']);
+  expect(over(20_000n, budget)).toEqual([109, '2']);
+});
+
 test('the message says what is left, for which period, and what the payment may cost', () => {
   const said = (period: BudgetPeriod) => {
     try {

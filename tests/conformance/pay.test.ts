@@ -274,6 +274,24 @@ describe('pay and analyze', () => {
     });
   });
 
+  const unreadable: readonly (readonly [string, object])[] = [
+    ['pay', { payable: 'hello world', amount: '1' }],
+    ['pay_invoice', { invoice: 'lnbcrt1x' }],
+    ['pay_offer', { offer: 'lno1x', amount: '1' }],
+    ['pay_onchain', { address: 'hello', amount: '1000' }],
+    ['pay_lnurl', { lnurl: 'hello', amount: '1' }],
+  ];
+  for (const [name, body] of unreadable) {
+    test(`${name} says in data.sent that nothing was sent, of what it cannot read too`, async () => {
+      for (const prefer of ['', 'respond-async']) {
+        const headers = prefer === '' ? {} : { prefer };
+        const answer = await world.call('POST', `/v2/node/${name}`, { body, headers });
+        expectError(answer, 'rejected');
+        expect(answer.body.data).toEqual({ issues: [expect.anything()], sent: 'no' });
+      }
+    });
+  }
+
   test('a spontaneous payment comes in', async () => {
     const { node_pk } = await world.get('/v2/node/node_info');
     await world.post('/sandbox/pay', { payable: node_pk, amount: '66' });

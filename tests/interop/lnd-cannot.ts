@@ -13,6 +13,7 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ['an offer takes many payments; message and offer_id arrive with the receiver', OFFERS],
   ['a minimum is a minimum', OFFERS],
   ['an offer in pieces is joined wherever an offer is taken', OFFERS],
+  ['pay_offer says in data.sent that nothing was sent, of what it cannot read too', OFFERS],
   ['an expired offer is refused, and expiration_secs shows in analyze', OFFERS],
   ['offers of the outside world settle, fail and hold', OFFERS],
   ['an own offer, another network and garbage are refused', OFFERS],

@@ -17,11 +17,11 @@ export async function answerPayment(
 ): Promise<PaymentJson | Reply> {
   const sent = Promise.withResolvers<Payment>();
   const { session, signal, idempotencyKey, names, respondAfterMs } = context;
-  const outcome = pay({ session, signal, idempotencyKey, names, onSent: sent.resolve }).catch(
-    (error) => {
-      throw withSent(error);
-    },
-  );
+  const send = { session, signal, idempotencyKey, names, onSent: sent.resolve };
+  // What is thrown while the payment is planned is an outcome too.
+  const outcome = Promise.try(pay, send).catch((error) => {
+    throw withSent(error);
+  });
   if (respondAfterMs === null) return encodePayment(await outcome);
   const pending = sent.promise.then(async (payment) => {
     await sleep(respondAfterMs, signal);

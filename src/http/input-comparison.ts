@@ -18,19 +18,20 @@ export function comparable(
   );
 }
 
-/** A value given in body or query or both; different values are error 7 (decisions section 3). */
+/**
+ * A value that may be given in two places, body and query where `places` names no others; different values are error 7
+ * (decisions section 3).
+ */
 export function agree<T>(
   name: string,
-  inBody: T | undefined,
-  inQuery: T | undefined,
+  first: T | undefined,
+  second: T | undefined,
+  places = 'the body and the query',
 ): T | undefined {
-  if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery) {
-    throw rejected(
-      name,
-      'the body and the query give different values: give one, or the same twice',
-    );
+  if (first !== undefined && second !== undefined && first !== second) {
+    throw rejected(name, `${places} give different values: give one, or the same twice`);
   }
-  return inBody ?? inQuery;
+  return first ?? second;
 }
 
 /** {@link agree} for payment strings: spellings of one string do not differ. */

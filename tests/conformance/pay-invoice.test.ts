@@ -55,6 +55,18 @@ describe('pay_invoice', () => {
     expect(paid.personal_note).toBe('old name');
   });
 
+  test('personal_note and note with different values are error 7, the same twice is one', async () => {
+    const made = await world.post('/v2/node/create_invoice', { amount: '3' });
+    const body = { invoice: made.invoice, personal_note: 'a' };
+    expectError(
+      await world.call('POST', PAY, { body: { ...body, note: 'b' }, credentials: world.bob }),
+      'rejected',
+      /personal_note and note give different values/,
+    );
+    const paid = await world.post(PAY, { ...body, note: 'a' }, world.bob);
+    expect(paid).toMatchObject({ status: 'completed', personal_note: 'a' });
+  });
+
   test('an amountless invoice needs fallback_amount', async () => {
     const made = await anInvoice({});
     expectError(

@@ -154,6 +154,14 @@ describe('personal notes', () => {
     expect((await world.get('/v2/node/payment', { index })).personal_note).toBe('older name');
   });
 
+  test('the same note under both of its names is one', async () => {
+    const { index } = await world.post('/v2/node/create_invoice', { amount: '7' });
+    for (const note of ['twice', null]) {
+      await world.post('/v2/node/update_personal_note', { index, personal_note: note, note });
+      expect((await world.get('/v2/node/payment', { index })).personal_note).toBe(note);
+    }
+  });
+
   test('bad notes and unknown payments are refused', async () => {
     const { index } = await invoice();
     for (const body of [
@@ -161,6 +169,8 @@ describe('personal notes', () => {
       { index, personal_note: '' },
       { index, personal_note: 'x'.repeat(201) },
       { personal_note: 'x' },
+      { index, personal_note: 'x', note: 'y' },
+      { index, personal_note: null, note: 'y' },
     ]) {
       expectError(await world.call('POST', '/v2/node/update_personal_note', { body }), 'rejected');
     }

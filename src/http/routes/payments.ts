@@ -20,6 +20,7 @@ import {
 } from '../../wallet/payments.ts';
 import { syncPayments } from '../../wallet/sync.ts';
 import { waitForNext } from '../../wallet/wait.ts';
+import { agree } from '../input-comparison.ts';
 import { integerQuery, timeoutSecsQuery } from '../query.ts';
 import { RawJson, route } from '../route.ts';
 import { examplePayment, exampleUpdatedIndex } from './examples.ts';
@@ -227,7 +228,7 @@ export const paymentRoutes = [
     errors: ['notFound', 'unreachable', 'unreadable'],
     example: { body: { index: examplePayment.index, personal_note: 'Lunch' }, response: {} },
     handler: async ({ session }, { body }) => {
-      const note = body.personal_note !== undefined ? body.personal_note : body.note;
+      const note = agree('note', body.personal_note, body.note, 'personal_note and note');
       await setPersonalNote(session, body.index, note ?? null);
       return {};
     },

@@ -111,23 +111,20 @@ export const sendRoutes = [
     response: paymentJson,
     errors: PAY_ERRORS,
     example: { body: { invoice: 'lnbcrt10u1p5example' }, response: examplePayment },
-    handler: (context, { body }) =>
-      answerPayment(context, (send) =>
-        sendAndWait(
-          send,
-          planInvoicePayment(
-            {
-              invoice: readInvoice(body.invoice),
-              amountMsat: body.fallback_amount ?? null,
-              maxFeeMsat: body.max_fee ?? null,
-              personalNote: body.personal_note ?? body.note ?? null,
-              message: null,
-            },
-            context.session.node,
-            context.parts.fees,
-          ),
-        ),
-      ),
+    handler: (context, { body }) => {
+      const { personal_note, note } = body;
+      const request = {
+        invoice: readInvoice(body.invoice),
+        amountMsat: body.fallback_amount ?? null,
+        maxFeeMsat: body.max_fee ?? null,
+        personalNote: agree('note', personal_note, note, 'personal_note and note') ?? null,
+        message: null,
+      };
+      const { session, parts } = context;
+      return answerPayment(context, (send) =>
+        sendAndWait(send, planInvoicePayment(request, session.node, parts.fees)),
+      );
+    },
   }),
   route({
     method: 'post',

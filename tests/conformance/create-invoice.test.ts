@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { test } from './node-test.ts';
-import { expectError } from './request.ts';
+import { type Body, expectError } from './request.ts';
 import { asPayment, type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;
@@ -146,6 +146,45 @@ describe('create_invoice', () => {
       partner_prop_fee: 100_000,
       partner_base_fee: '5',
     });
+  });
+});
+
+describe("a partner's fee", () => {
+  const balanceOf = async (credentials?: string) =>
+    Number((await world.get('/v2/node/node_info', {}, credentials)).lightning_balance);
+
+  test("reaches the partner's wallet on the same sandbox as an inbound payment, whoever pays", async () => {
+    const partner = await world.post('/sandbox/wallets');
+    const { client_credentials: credentials, user_pk: partner_pk } = partner;
+    const terms = { partner_pk, partner_prop_fee: 100_000, partner_base_fee: '5' };
+    const wallets = [undefined, credentials, world.bob];
+    for (const payer of [world.bob, null]) {
+      const before = await Promise.all(wallets.map(balanceOf));
+      const { invoice } = await anInvoice({ amount: '1000', ...terms });
+      if (payer === null) await world.post('/sandbox/pay', { payable: invoice });
+      else await world.post(PAY, { invoice }, payer);
+      const after = await Promise.all(wallets.map(balanceOf));
+      expect(after.map((balance, i) => balance - (before[i] ?? 0))).toEqual([
+        895,
+        105,
+        payer === null ? 0 : -1000,
+      ]);
+    }
+    const { payments } = await world.get('/v2/node/updated_payments', {}, credentials);
+    const fees = payments.filter((payment: Body) => payment.partner_pk === partner_pk);
+    expect(fees).toHaveLength(2);
+    for (const fee of fees) {
+      expect(fee).toMatchObject({
+        ...terms,
+        direction: 'inbound',
+        rail: 'spontaneous',
+        kind: 'spontaneous',
+        status: 'completed',
+        amount: '105',
+        fees: '0',
+      });
+      expect(fee.index).toMatch(new RegExp(`-ln_${fee.hash}$`));
+    }
   });
 });
 

@@ -1,5 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
@@ -101,16 +99,10 @@ export function paySpontaneously(
   userPk: string,
   order: { readonly amountMsat: bigint; readonly message: string | null },
 ): Payment {
-  const preimage = world.random(32);
-  const paymentHash = bytesToHex(sha256(preimage));
-  const { amountMsat } = order;
+  const { amountMsat, message } = order;
   return world.transact(() => {
     transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat, memo: 'from outside' });
-    return receiveSpontaneous(world, userPk, {
-      ...order,
-      paymentHash,
-      preimage: bytesToHex(preimage),
-    });
+    return receiveSpontaneous(world, userPk, { amountMsat, message });
   });
 }
 

@@ -1,3 +1,5 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { blankPayment, type Payment } from '../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../model/payment-index.ts';
 import { openJustInTime } from './channel-orders.ts';
@@ -6,6 +8,7 @@ import { type InvoiceRow, markSettled } from './invoices.ts';
 import { transfer } from './ledger.ts';
 import { partnerFeeMsat } from './partner-fee.ts';
 import { findPayment, insertPayment, updatePayment } from './payments.ts';
+import { hasWallet } from './wallets.ts';
 import type { World } from './world.ts';
 
 /** Account of the service that the wallets' channels lead to. */
@@ -31,12 +34,9 @@ export function receiveInvoicePayment(
   if (pending && pending.amountMsat !== null && paidMsat < pending.amountMsat) return null;
   const feesMsat = pending ? partnerFeeMsat(pending, paidMsat) : 0n;
   if (feesMsat >= paidMsat) return null;
-  if (pending?.partnerPk && feesMsat > 0n) {
-    const to = `partner:${pending.partnerPk}`;
-    transfer(world, { from: SERVICE, to, amountMsat: feesMsat, memo: 'partner fee' });
-  }
   const amountMsat = paidMsat - feesMsat;
   credit(world, userPk, amountMsat);
+  if (pending) payPartner(world, pending, feesMsat);
   markSettled(world, paymentHash);
   const outcome = {
     preimage,
@@ -68,19 +68,33 @@ export function receiveInvoicePayment(
   });
 }
 
+/**
+ * Pays the partner of an invoice its fee: to its wallet where that is of this world, as a spontaneous payment that says
+ * by its partner fields what it is for, and else out of this world.
+ */
+function payPartner(world: World, invoice: Payment, amountMsat: bigint): void {
+  const { partnerPk, partnerPropFeePpm, partnerBaseFeeMsat } = invoice;
+  if (partnerPk === null || amountMsat === 0n) return;
+  if (!hasWallet(world, partnerPk)) {
+    const to = `partner:${partnerPk}`;
+    transfer(world, { from: SERVICE, to, amountMsat, memo: 'partner fee' });
+    return;
+  }
+  const terms = { partnerPk, partnerPropFeePpm, partnerBaseFeeMsat };
+  receiveSpontaneous(world, partnerPk, { amountMsat, message: null, ...terms });
+}
+
 /** Lets a spontaneous payment (keysend) arrive, within the caller's transaction. */
 export function receiveSpontaneous(
   world: World,
   userPk: string,
-  payment: {
-    readonly paymentHash: string;
-    readonly preimage: string;
-    readonly amountMsat: bigint;
-    readonly message: string | null;
-  },
+  payment: Pick<Payment, 'message'> & { readonly amountMsat: bigint } & Partial<
+      Pick<Payment, 'partnerPk' | 'partnerPropFeePpm' | 'partnerBaseFeeMsat'>
+    >,
 ): Payment {
-  const { paymentHash, preimage, amountMsat, message } = payment;
-  credit(world, userPk, amountMsat);
+  const preimage = world.random(32);
+  const paymentHash = bytesToHex(sha256(preimage));
+  credit(world, userPk, payment.amountMsat);
   const nowMs = world.clock.now();
   return insertPayment(world, userPk, {
     ...blankPayment({
@@ -92,10 +106,9 @@ export function receiveSpontaneous(
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     }),
+    ...payment,
     hash: paymentHash,
-    preimage,
-    amountMsat,
-    message,
+    preimage: bytesToHex(preimage),
     finalizedAtMs: nowMs,
   });
 }

@@ -52,6 +52,11 @@ export function walletKeys(world: World, userPk: string): NodeKeys {
   return keys;
 }
 
+/** Whether the wallet of that user_pk is signed up here. */
+export function hasWallet(world: World, userPk: string): boolean {
+  return world.db.query('SELECT 1 FROM wallets WHERE user_pk = ?').get(userPk) !== null;
+}
+
 /** The wallet of a Lightning node, or null. */
 export function walletOfNode(world: World, nodePk: string): string | null {
   const row = world.db

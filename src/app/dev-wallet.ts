@@ -8,9 +8,6 @@ import { parseRootSeed } from '../model/root-seed.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Wallets } from '../wallet/wallets.ts';
 
-/** What the trial wallet is given on each rail. */
-const FUNDS_MSAT = 1_000_000_000n;
-
 /** The configuration with a wallet of its own for trials, whose seed is kept in the data directory. */
 export function withDevWallet(config: Config): Config {
   if (hasDefaultWallet(config)) return config;
@@ -32,14 +29,13 @@ function devSeed(dataDir: string): Uint8Array {
   return new Uint8Array(seed);
 }
 
-/** Signs the trial wallet up and funds it on first use. */
+/** Signs the trial wallet up and funds it on first use; all of its funds are there, or none. */
 export async function fundDevWallet(wallets: Wallets, sandbox: Sandbox): Promise<void> {
   await wallets.signup(null);
   await wallets.provision();
   const { history, userPk } = await wallets.open(null);
   if ((await history.tip()) !== null) return;
-  await sandbox.controls.fund(userPk, { amountMsat: FUNDS_MSAT, rail: 'onchain' });
-  await sandbox.controls.fund(userPk, { amountMsat: FUNDS_MSAT, rail: 'lightning' });
+  await sandbox.controls.fundNewWallet(userPk);
 }
 
 /**

@@ -15,15 +15,18 @@ interface HealthOptions {
   readonly unproven: ReadonlySet<string>;
   /** Whether any client has a budget now. */
   readonly hasBudgets: () => boolean;
+  /** False until the wallet of `dev` is signed up and funded: a script that waits for health waits for that too. */
+  readonly isTrialWalletReady: boolean;
 }
 
 /** `ok`, or sentences that say what is missing (decisions section 1). Waits for nothing. */
 export function health(options: HealthOptions): string {
-  const { config, nodes, guard, data, unproven, hasBudgets } = options;
+  const { config, nodes, guard, data, unproven, hasBudgets, isTrialWalletReady } = options;
   const sentences: string[] = [];
   const add = (sentence: string | null) => {
     if (sentence !== null) sentences.push(sentence);
   };
+  if (!isTrialWalletReady) add(TRIAL_WALLET);
   config.warnings.forEach(add);
   data.problems().forEach(add);
   nodes.problems().forEach(add);
@@ -46,6 +49,7 @@ export async function watchBudgets(store: Store): Promise<{ store: Store; any: (
   return { store: { ...store, clients: { ...store.clients, change } }, any: () => any };
 }
 
+const TRIAL_WALLET = 'The sandbox wallet is being signed up and funded: ask again in a moment.';
 const NO_CREDENTIALS =
   'No default credentials: every request needs the Authorization header, or start with --root-seed-path or --client-credentials-path.';
 const OPEN_WITH_BUDGETS =

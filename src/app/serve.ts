@@ -137,6 +137,7 @@ async function start(
   // Not before the cookie is there: the command line sends it to the address noted here.
   owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
+  let isTrialWalletReady = mode !== 'dev' || sandbox === null;
   const parts: Parts = {
     wallets,
     store,
@@ -145,7 +146,16 @@ async function start(
     version: VERSION,
     clock: systemClock,
     fees: config.maxFee,
-    health: () => health({ config, nodes, guard, data, unproven, hasBudgets: budgets.any }),
+    health: () =>
+      health({
+        config,
+        nodes,
+        guard,
+        data,
+        unproven,
+        hasBudgets: budgets.any,
+        isTrialWalletReady,
+      }),
     sidecarUrl,
     wakeDispatcher: dispatcher.wake,
     services: openServices(config, sandbox),
@@ -196,6 +206,7 @@ async function start(
   log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
   if (mode === 'dev' && sandbox) {
     await fundDevWallet(wallets, sandbox);
+    isTrialWalletReady = true;
     const cookiePath = config.requireAuth ? join(config.dataDir, 'cookie') : null;
     for (const line of welcomeLines(baseUrl, cookiePath)) console.log(line);
   }

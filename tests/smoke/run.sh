@@ -15,7 +15,7 @@ start() {
   "$binary" dev --data-dir "$folder/data" --listen-addr "127.0.0.1:$port" >>"$folder/log" 2>&1 &
   pid=$!
   for _ in $(seq 1 2000); do
-    if curl -sf "$base/v2/health" >/dev/null 2>&1; then
+    if curl -sf "$base/v2/health" 2>/dev/null | grep -q '"ok"'; then
       to=$(date +%s%N)
       echo "first healthy answer after $(((to - from) / 1000000)) ms"
       return

@@ -54,6 +54,10 @@ export function sandboxControls(options: ControlOptions) {
     async createWallet() {
       return world.answer(() => fundedWallet(world));
     },
+    /** Gives a wallet what a new one has on each rail, all or nothing. */
+    async fundNewWallet(userPk: string) {
+      await world.answer(() => fundNewWallet(world, userPk));
+    },
     async fund(userPk: string, funds: { amountMsat: bigint; rail: 'lightning' | 'onchain' }) {
       const { amountMsat, rail } = funds;
       return world.answer(() =>
@@ -140,13 +144,19 @@ function fundedWallet(world: World) {
   return world.transact(() => {
     const rootSeed = world.random(32);
     const userPk = signUp(world, rootSeed, { partnerPk: null });
-    fundOnchain(world, userPk, FIRST_FUNDS_MSAT);
-    paySpontaneously(world, userPk, { amountMsat: FIRST_FUNDS_MSAT, message: null });
+    fundNewWallet(world, userPk);
     return {
       rootSeed: hex.encode(rootSeed),
       userPk,
       nodePk: walletKeys(world, userPk).nodePk,
     };
+  });
+}
+
+function fundNewWallet(world: World, userPk: string): void {
+  world.transact(() => {
+    fundOnchain(world, userPk, FIRST_FUNDS_MSAT);
+    paySpontaneously(world, userPk, { amountMsat: FIRST_FUNDS_MSAT, message: null });
   });
 }
 

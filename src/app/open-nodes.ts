@@ -33,6 +33,8 @@ interface NodesOptions {
   readonly version: string;
   /** Where the sidecar itself listens. */
   readonly baseUrl: string;
+  /** Where others reach the sidecar, as configuration says. */
+  readonly sidecarUrl: string;
   /** File of the sandbox's world, or `:memory:`. */
   readonly sandboxPath: string;
   /** What every connector passes through before it is used. */
@@ -41,7 +43,7 @@ interface NodesOptions {
 
 /** Opens a connector for each kind of node. */
 export function openNodes(options: NodesOptions): Nodes {
-  const { config, store, version, baseUrl, sandboxPath, measured } = options;
+  const { config, store, version, baseUrl, sidecarUrl, sandboxPath, measured } = options;
   const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
   const kind = defaultKind(config);
   const configured = configuredNodes(config);
@@ -55,7 +57,7 @@ export function openNodes(options: NodesOptions): Nodes {
           measurement: fileMeasurement(process.execPath),
           blockSecs: config.sandboxBlockSecs,
           addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
-          publicUrl: baseUrl,
+          publicUrl: sidecarUrl,
           buyLinkTemplate: config.buyLinkTemplate,
         })
       : null;

@@ -107,11 +107,13 @@ async function start(
   const budgets = await watchBudgets(measuredStore(sqlite, metrics, systemClock));
   const { store } = budgets;
   const { baseUrl } = listener;
+  const sidecarUrl = config.sidecarUrl ?? baseUrl;
   const nodes = openNodes({
     config,
     store,
     version: VERSION,
     baseUrl,
+    sidecarUrl,
     sandboxPath: fileIn(config, 'sandbox.sqlite'),
     measured: measuredNodes(metrics, elapsedMs),
   });
@@ -136,7 +138,6 @@ async function start(
   if (cookie) undo.push(cookie.remove);
   // Not before the cookie is there: the command line sends it to the address noted here.
   owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
-  const sidecarUrl = config.sidecarUrl ?? baseUrl;
   let isTrialWalletReady = mode !== 'dev' || sandbox === null;
   const parts: Parts = {
     wallets,

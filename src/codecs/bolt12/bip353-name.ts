@@ -1,6 +1,6 @@
 import type { Refuse } from '../bigsize.ts';
+import { byteReader } from '../byte-reader.ts';
 import { joinBytes } from '../tlv.ts';
-import { byteReader } from './byte-reader.ts';
 import { uintBytes, utf8Text, type ValueCodec } from './values.ts';
 
 /** The Human Bitcoin Address that an offer was found under: what stands before and after its `@`. */

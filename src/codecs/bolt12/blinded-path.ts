@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Refuse } from '../bigsize.ts';
+import { byteReader } from '../byte-reader.ts';
 import { joinBytes } from '../tlv.ts';
-import { byteReader } from './byte-reader.ts';
 import { bytesOfHex, isPoint, uintBytes, type ValueCodec } from './values.ts';
 
 /** One hop of a blinded path (BOLT 4). */

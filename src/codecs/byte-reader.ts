@@ -1,7 +1,7 @@
 import { bytesToNumberBE } from '@noble/curves/utils.js';
-import type { Refuse } from '../bigsize.ts';
+import type { Refuse } from './bigsize.ts';
 
-/** Walks over a field's value part by part; a part that is not there whole is refused. */
+/** Walks over a byte string part by part; a part that is not there whole is refused. */
 export interface ByteReader {
   /** True when every byte has been read. */
   done(): boolean;

@@ -10,7 +10,8 @@ export type CodecFormat =
   | 'lnurl'
   | 'lightning-address'
   | 'human-bitcoin-address'
-  | 'payment-string';
+  | 'payment-string'
+  | 'dns';
 
 /**
  * A string or byte stream that is not a valid value of its format, or a value that the format cannot hold.

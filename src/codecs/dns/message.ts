@@ -1,0 +1,124 @@
+import { joinBytes } from '../tlv.ts';
+import { type DnsName, encodeDnsName, readDnsName } from './name.ts';
+import { refuseDns } from './refusal.ts';
+
+/** The types of record that a signed answer and its proof consist of. */
+export const TYPE = {
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  TXT: 16,
+  DNAME: 39,
+  OPT: 41,
+  DS: 43,
+  RRSIG: 46,
+  NSEC: 47,
+  DNSKEY: 48,
+  NSEC3: 50,
+} as const;
+
+/** One resource record of class IN. */
+export interface DnsRecord {
+  readonly name: DnsName;
+  readonly type: number;
+  readonly ttlSecs: number;
+  /** The data in canonical form (RFC 4034 section 6.2) for the types in {@link TYPE} that have one of their own. */
+  readonly data: Uint8Array;
+}
+
+/** What a resolver answered. */
+export interface DnsAnswer {
+  readonly responseCode: number;
+  /** Whether it was cut short. */
+  readonly truncated: boolean;
+  readonly questions: readonly { readonly name: DnsName; readonly type: number }[];
+  /** The records of class IN of all sections, in their order. */
+  readonly records: readonly DnsRecord[];
+}
+
+const CLASS_IN = 1;
+const HEADER_BYTES = 12;
+const FLAGS = {
+  response: 0x8000,
+  opcode: 0x7800,
+  truncated: 0x0200,
+  wantRecursion: 0x0100,
+  noChecks: 0x0010,
+};
+const DNSSEC_OK = 0x8000;
+const MAX_TTL = 0x7fff_ffff;
+
+/**
+ * A question for the records of a name, with their signatures (DO, RFC 3225), and unfiltered by the resolver's own
+ * judgement (CD, RFC 4035). Its id is 0, so that answers can be cached on the way (RFC 8484 section 4.1).
+ */
+export function encodeDnsQuery(name: DnsName, type: number): Uint8Array {
+  const header = uint16s(0, FLAGS.wantRecursion | FLAGS.noChecks, 1, 0, 0, 1);
+  const question = joinBytes([encodeDnsName(name), uint16s(type, CLASS_IN)]);
+  const options = joinBytes([encodeDnsName([]), uint16s(TYPE.OPT, 0xffff, 0, DNSSEC_OK, 0)]);
+  return joinBytes([header, question, options]);
+}
+
+/** Reads an answer (RFC 1035 section 4). Throws CodecError('dns') for anything but a whole message. */
+export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < HEADER_BYTES) refuseDns('has no header');
+  const flags = view.getUint16(2);
+  if ((flags & FLAGS.response) === 0 || (flags & FLAGS.opcode) !== 0) refuseDns('is no answer');
+  let offset = HEADER_BYTES;
+  const uint = (count: 2 | 4): number => {
+    if (offset + count > bytes.length) refuseDns('ends in the middle of a record');
+    const value = count === 2 ? view.getUint16(offset) : view.getUint32(offset);
+    offset += count;
+    return value;
+  };
+  const owner = (): DnsName => {
+    const { name, end } = readDnsName(bytes, offset, { pointers: true });
+    offset = end;
+    return name;
+  };
+  const questions = times(view.getUint16(4), () => {
+    const question = { name: owner(), type: uint(2) };
+    uint(2);
+    return question;
+  });
+  const recordCount = view.getUint16(6) + view.getUint16(8) + view.getUint16(10);
+  const records = times(recordCount, () => {
+    const head = { name: owner(), type: uint(2), class: uint(2), ttl: uint(4), length: uint(2) };
+    const start = offset;
+    offset += head.length;
+    if (offset > bytes.length) refuseDns('ends in the middle of a record');
+    return { ...head, data: canonicalData(bytes, head.type, { start, end: offset }) };
+  });
+  if (offset !== bytes.length) refuseDns('has bytes after its last record');
+  return {
+    responseCode: flags & 0x000f,
+    truncated: (flags & FLAGS.truncated) !== 0,
+    questions,
+    records: records
+      .filter((record) => record.class === CLASS_IN && record.type !== TYPE.OPT)
+      .map(({ name, type, ttl, data }) => ({ name, type, ttlSecs: ttl > MAX_TTL ? 0 : ttl, data })),
+  };
+}
+
+/** Data that is a name may be compressed and in any case; what is signed is neither. */
+function canonicalData(
+  bytes: Uint8Array,
+  type: number,
+  { start, end }: { readonly start: number; readonly end: number },
+): Uint8Array {
+  if (type !== TYPE.CNAME && type !== TYPE.DNAME) return bytes.slice(start, end);
+  const target = readDnsName(bytes.subarray(0, end), start, { pointers: true });
+  if (target.end !== end) refuseDns('has an alias with bytes after its target');
+  return encodeDnsName(target.name);
+}
+
+function times<T>(count: number, read: () => T): T[] {
+  const all: T[] = [];
+  while (all.length < count) all.push(read());
+  return all;
+}
+
+function uint16s(...values: readonly number[]): Uint8Array {
+  return Uint8Array.from(values.flatMap((value) => [value >> 8, value & 0xff]));
+}

@@ -1,0 +1,117 @@
+import { joinBytes } from '../tlv.ts';
+import { refuseDns } from './refusal.ts';
+
+/**
+ * A domain name: its labels from the left, the root has none. Each character of a label is one byte, and letters are
+ * in lower case, as names are compared and signed (RFC 4034 section 6.2).
+ */
+export type DnsName = readonly string[];
+
+const MAX_LABEL_BYTES = 63;
+const MAX_NAME_BYTES = 255;
+/** The most labels that fit a name; following more pointers than that leads nowhere. */
+const MAX_JUMPS = 127;
+
+/** The name of these labels. Throws CodecError('dns') for labels and names of a length that the DNS does not have. */
+export function dnsName(labels: readonly string[]): DnsName {
+  for (const { length } of labels) {
+    if (length === 0 || length > MAX_LABEL_BYTES) refuseDns('has a label of a wrong length');
+  }
+  const bytes = labels.reduce((sum, { length }) => sum + 1 + length, 1);
+  if (bytes > MAX_NAME_BYTES) refuseDns('has a name that is too long');
+  return labels.map(lowerCase);
+}
+
+/** The name that an ASCII text without escapes writes; a dot at its end may stand or not. Throws CodecError('dns'). */
+export function parseDnsName(text: string): DnsName {
+  if (!/^[!-~]*$/.test(text) || text.includes('\\')) refuseDns('has a name of other characters');
+  const bare = text.replace(/\.$/, '');
+  return dnsName(bare === '' ? [] : bare.split('.'));
+}
+
+/** A name in printable ASCII, with other bytes as `\DDD` (RFC 1035 section 5.1). Different names have different texts. */
+export function showDnsName(name: DnsName): string {
+  const escaped = (label: string) =>
+    label
+      .replace(/[.\\]/g, '\\$&')
+      .replace(/[^!-~]/g, (byte) => `\\${String(byte.charCodeAt(0)).padStart(3, '0')}`);
+  return name.map(escaped).join('.') || '.';
+}
+
+/** The name in wire form, not compressed. */
+export function encodeDnsName(name: DnsName): Uint8Array {
+  const labels = name.map((label) => Buffer.from(label, 'latin1'));
+  return joinBytes([
+    ...labels.flatMap((label) => [Uint8Array.of(label.length), label]),
+    Uint8Array.of(0),
+  ]);
+}
+
+/**
+ * Reads a name at `offset`, and where it ends. Pointers (RFC 1035 section 4.1.4) are followed only where they are
+ * allowed, and only backwards. Throws CodecError('dns').
+ */
+export function readDnsName(
+  bytes: Uint8Array,
+  offset: number,
+  { pointers }: { readonly pointers: boolean },
+): { readonly name: DnsName; readonly end: number } {
+  const labels: string[] = [];
+  let at = offset;
+  let end: number | null = null;
+  for (let jumps = 0; ; ) {
+    const length = byteAt(bytes, at);
+    if (length >= 0xc0) {
+      if (!pointers) refuseDns('has a compressed name where none may be');
+      const target = ((length & 0x3f) << 8) | byteAt(bytes, at + 1);
+      end ??= at + 2;
+      if (target >= at || ++jumps > MAX_JUMPS) refuseDns('has a name that leads in a circle');
+      at = target;
+      continue;
+    }
+    if (length > MAX_LABEL_BYTES) refuseDns('has a label of an unknown kind');
+    if (length === 0) return { name: dnsName(labels), end: end ?? at + 1 };
+    if (at + 1 + length > bytes.length) refuseDns('ends in the middle of a name');
+    labels.push(Buffer.from(bytes.subarray(at + 1, at + 1 + length)).toString('latin1'));
+    if (labels.length > MAX_JUMPS) refuseDns('has a name that is too long');
+    at += 1 + length;
+  }
+}
+
+/** Whether two names are the same. */
+export function isSameName(a: DnsName, b: DnsName): boolean {
+  return a.length === b.length && isWithin(a, b);
+}
+
+/** Whether a name is `zone` or below it. */
+export function isWithin(name: DnsName, zone: DnsName): boolean {
+  const shared = lastLabels(name, zone.length);
+  return name.length >= zone.length && shared.every((label, index) => label === zone[index]);
+}
+
+/** Whether a name is below `zone`, and not the zone's own. */
+export function isBelow(name: DnsName, zone: DnsName): boolean {
+  return name.length > zone.length && isWithin(name, zone);
+}
+
+/** The name of the last `count` labels. */
+export function lastLabels(name: DnsName, count: number): DnsName {
+  return name.slice(Math.max(0, name.length - count));
+}
+
+/** The canonical order of names (RFC 4034 section 6.1): by labels from the right, as bytes. */
+export function compareNames(a: DnsName, b: DnsName): number {
+  for (let depth = 1; depth <= Math.min(a.length, b.length); depth++) {
+    const [left = '', right = ''] = [a.at(-depth), b.at(-depth)];
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return a.length - b.length;
+}
+
+function lowerCase(label: string): string {
+  return label.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+function byteAt(bytes: Uint8Array, offset: number): number {
+  return bytes[offset] ?? refuseDns('ends in the middle of a name');
+}

@@ -10,16 +10,21 @@ export interface HumanBitcoinName {
   readonly dnsName: string;
 }
 
+const MAX_DNS_NAME = 253;
+
 /** Reads `₿user@domain`; the sign may be left out. Throws CodecError('human-bitcoin-address'). */
 export function decodeHumanBitcoinAddress(text: string): HumanBitcoinName {
   const [username = '', domain = '', more] = text.replace(/^₿/, '').split('@');
   // Before it is put in lower case, which would turn a Kelvin sign into a "k".
-  if (more !== undefined || !/^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i.test(username)) {
+  const isName = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i.test(username);
+  if (more !== undefined || !isName || username.includes('..')) {
     refuse('the part before @ must be a name of letters, digits, dots and hyphens');
   }
-  if (!isHost(domain)) refuse(hostProblem(domain));
+  if (!isHost(domain, { underscores: true })) refuse(hostProblem(domain));
   const [name, host] = [username.toLowerCase(), domain.toLowerCase()];
-  return { username: name, domain: host, dnsName: `${name}.user._bitcoin-payment.${host}` };
+  const dnsName = `${name}.user._bitcoin-payment.${host}`;
+  if (dnsName.replace(/:\d+$/, '').length > MAX_DNS_NAME) refuse('it is too long for the DNS');
+  return { username: name, domain: host, dnsName };
 }
 
 /** Writes `₿user@domain`. */

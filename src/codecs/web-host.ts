@@ -11,10 +11,11 @@ export function isLoopback(name: string): boolean {
 
 /**
  * A domain name or address with an optional port, in ASCII: labels of letters, digits and hyphens, 253 characters
- * at most (RFC 1123), or an IPv6 address in brackets.
+ * at most (RFC 1123), or an IPv6 address in brackets. Names that only the DNS must know may hold underscores too.
  */
-export function isHost(text: string): boolean {
-  const match = /^(\[[0-9a-f:]+\]|[a-z0-9.-]{1,253})(?::\d{1,5})?$/i.exec(text);
+export function isHost(text: string, { underscores = false } = {}): boolean {
+  const letters = underscores ? text.replaceAll('_', 'x') : text;
+  const match = /^(\[[0-9a-f:]+\]|[a-z0-9.-]{1,253})(?::\d{1,5})?$/i.exec(letters);
   if (!match?.[1]) return false;
   if (match[1].startsWith('[')) return true;
   return match[1].split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label));

@@ -11,6 +11,7 @@ import { decodeLnurl, encodeLnurl } from '../../src/codecs/lnurl.ts';
 import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import offers from '../vectors/bolt12-offers-test.json';
 import instructions from '../vectors/payment-instructions.json';
+import { expectRefusal } from './expect-refusal.ts';
 
 /** What the vectors state of a payment instruction. */
 interface Stated {
@@ -94,6 +95,19 @@ describe('every wrapping gives what the bare string gives, in upper case too', (
       }
     });
   }
+});
+
+test('the domain of a Human Bitcoin Address may hold underscores, and the name must fit the DNS', () => {
+  const { name } = parsePaymentString('₿a.x_wild@dnssec_proof_tests._x.bitcoin.ninja');
+  expect(name).toMatchObject({
+    dnsName: 'a.x_wild.user._bitcoin-payment.dnssec_proof_tests._x.bitcoin.ninja',
+  });
+  const domain = `${'a'.repeat(60)}.`.repeat(3);
+  expect(() => decodeHumanBitcoinAddress(`a@${domain}com`)).not.toThrow();
+  const human = 'human-bitcoin-address';
+  expectRefusal(() => decodeHumanBitcoinAddress(`${'a'.repeat(60)}@${domain}com`), human, /long/);
+  expectRefusal(() => decodeHumanBitcoinAddress('a..b@example.com'), human, /before @/);
+  expect(() => decodeLightningAddress('a@under_score.example')).toThrow(CodecError);
 });
 
 test('reading gives back what was written', () => {

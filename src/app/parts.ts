@@ -7,9 +7,9 @@ import type { Metrics } from '../lib/metrics.ts';
 import { processMetrics } from '../lib/process-metrics.ts';
 import type { Payment } from '../model/payment.ts';
 import { createNameResolver } from '../net/bip353.ts';
-import { createTxtResolver } from '../net/dns-over-https.ts';
 import { createGuardedFetch } from '../net/guarded-fetch.ts';
 import { createLnurlClient } from '../net/lnurl.ts';
+import { createTxtResolver } from '../net/txt-resolver.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
 import { VERSION } from '../version.ts';
@@ -105,7 +105,7 @@ export function openServices(config: Config, sandbox: Sandbox | null): Parts['se
       }),
     ),
     resolveName: createNameResolver({
-      resolveTxt: createTxtResolver({ url: dohUrl }),
+      resolveTxt: createTxtResolver({ url: dohUrl, clock: systemClock }),
       localZone: sandbox?.zone ?? (() => null),
     }),
   };

@@ -1,7 +1,7 @@
 import { decodeHumanBitcoinAddress } from '../codecs/human-bitcoin-address.ts';
 import { ApiError } from '../model/errors.ts';
-import type { ResolveTxt } from './dns-over-https.ts';
 import { serviceFailed } from './service-error.ts';
+import type { ResolveTxt } from './txt-resolver.ts';
 
 interface NameResolverOptions {
   readonly resolveTxt: ResolveTxt;
@@ -19,9 +19,9 @@ export function createNameResolver(
   return async ({ username, domain }) => {
     const { dnsName } = decodeHumanBitcoinAddress(`${username}@${domain}`);
     const texts = localTexts(options, dnsName) ?? (await publicTexts(options, dnsName)) ?? [];
-    const records = texts.filter((text) => /^bitcoin:/i.test(text));
-    const [uri] = records;
-    if (uri === undefined) {
+    const records = texts.filter(isPaymentRecord);
+    const [record] = records;
+    if (record === undefined) {
       throw new ApiError(
         'notFound',
         `₿${username}@${domain} has no payment record: check the name.`,
@@ -33,19 +33,36 @@ export function createNameResolver(
         `₿${username}@${domain} has several payment records, so none can be trusted.`,
       );
     }
-    return uri;
+    return textOf(record);
   };
 }
 
-function localTexts(options: NameResolverOptions, dnsName: string): readonly string[] | null {
+/** Judged by its first bytes: other records are ignored, texts or not. */
+function isPaymentRecord(bytes: Uint8Array): boolean {
+  return /^bitcoin:/i.test(Buffer.from(bytes.subarray(0, 8)).toString('latin1'));
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw serviceFailed(
+      'unusable_answer',
+      'The record of this Human Bitcoin Address is not text: ask the receiver for another way to pay.',
+      cause,
+    );
+  }
+}
+
+function localTexts(options: NameResolverOptions, dnsName: string): readonly Uint8Array[] | null {
   const text = options.localZone(dnsName);
-  return text === null ? null : [text];
+  return text === null ? null : [Buffer.from(text)];
 }
 
 /** Hosts with a port and addresses in brackets, which the sandbox serves, are no names of the DNS. */
 async function publicTexts(
   options: NameResolverOptions,
   dnsName: string,
-): Promise<readonly string[] | null> {
+): Promise<readonly Uint8Array[] | null> {
   return /[:[]/.test(dnsName) ? null : options.resolveTxt(dnsName);
 }

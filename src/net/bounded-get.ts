@@ -55,7 +55,7 @@ export async function readJson(
   url: URL,
   maxBytes: number,
 ): Promise<unknown> {
-  const body = await readBody(response, url, maxBytes);
+  const body = await readBytes(response, url, maxBytes);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (cause) {
@@ -63,7 +63,12 @@ export async function readJson(
   }
 }
 
-async function readBody(response: IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
+/** An answer of at most `maxBytes`. Throws error 113 (`unusable_answer`) for a longer or compressed one. */
+export async function readBytes(
+  response: IncomingMessage,
+  url: URL,
+  maxBytes: number,
+): Promise<Buffer> {
   const encoding = response.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     response.destroy();

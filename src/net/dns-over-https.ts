@@ -1,64 +1,94 @@
+import {
+  type DnsAnswer,
+  type DnsName,
+  decodeDnsAnswer,
+  encodeDnsQuery,
+  isSameName,
+  showDnsName,
+} from '../codecs/dns/index.ts';
 import { ApiError } from '../model/errors.ts';
-import { get, readJson } from './bounded-get.ts';
-import { readTxtAnswer } from './dns-json.ts';
+import { get, readBytes } from './bounded-get.ts';
+import type { RecordSource } from './dnssec/chain.ts';
+import { sortRecords } from './dnssec/record-set.ts';
+import { foreignText } from './foreign-text.ts';
 import { serviceFailed } from './service-error.ts';
 
-/** TXT records of a name, each joined to one text; null when the name does not exist or has none. */
-export type ResolveTxt = (name: string) => Promise<readonly string[] | null>;
-
-interface DohOptions {
-  /** A resolver that validates DNSSEC and speaks `application/dns-json`. Configured by the operator, so trusted. */
+/** How a resolver is reached. */
+export interface DohOptions {
+  /** An https URL that speaks DNS over HTTPS (RFC 8484), configured by the operator. */
   readonly url: string;
   /** Certificate authorities to trust in place of the system's, PEM. */
-  readonly ca?: string;
-  readonly timeoutMs?: number;
+  readonly ca?: string | undefined;
+  /** Ends everything that is under way. */
+  readonly signal: AbortSignal;
 }
 
-const TIMEOUT_MS = 10_000;
-const MAX_BYTES = 64 * 1024;
-/** The media types of the JSON form; some resolvers name only the general one. */
-const JSON_TYPES: ReadonlySet<string> = new Set(['application/dns-json', 'application/json']);
+const MEDIA_TYPE = 'application/dns-message';
+/** A proof takes two questions for each zone, and aliases lead through more of them. */
+const MAX_QUESTIONS = 32;
+/** Of all answers together. */
+const MAX_BYTES = 128 * 1024;
+const NO_ERROR = 0;
+const NAME_ERROR = 3;
 
 /**
- * Asks for TXT records over HTTPS (decisions section 12): one request, no redirects, 10 seconds, 64 KiB. Throws
- * error 113 for everything that goes wrong. Throws at once when the resolver's URL is not https: on the way to it
- * the answer could be forged.
+ * Records of the DNS by way of a resolver, which only carries them: nothing here says that they are true. For one
+ * look-up: at most 32 questions and 128 KiB. No redirects. Throws error 113, and CodecError('dns') for an answer that
+ * is no DNS message.
  */
-export function createTxtResolver({ url, ca, timeoutMs = TIMEOUT_MS }: DohOptions): ResolveTxt {
-  if (URL.parse(url)?.protocol !== 'https:') {
-    throw new TypeError('The DNS-over-HTTPS resolver must be an https URL: check --doh-url.');
-  }
-  return async (name) => {
-    const question = new URL(url);
-    question.searchParams.set('name', name);
-    question.searchParams.set('type', 'TXT');
-    question.searchParams.set('do', '1');
-    const signal = AbortSignal.timeout(timeoutMs);
-    return readTxtAnswer(await ask(question, { signal, ca }), name);
+export function openDohSource({ url, ca, signal }: DohOptions): RecordSource {
+  let questions = 0;
+  let bytesLeft = MAX_BYTES;
+  return async (name, type) => {
+    questions += 1;
+    if (questions > MAX_QUESTIONS) {
+      throw unusable('The name leads through too many zones of the DNS, so it cannot be used.');
+    }
+    const target = new URL(url);
+    target.searchParams.set('dns', Buffer.from(encodeDnsQuery(name, type)).toString('base64url'));
+    const body = await ask(target, { ca, signal, maxBytes: bytesLeft });
+    bytesLeft -= body.length;
+    const answer = decodeDnsAnswer(body);
+    requireAnswerTo(answer, name, type);
+    return sortRecords(answer.records);
   };
+}
+
+/** A resolver's failures, and answers to other questions, as sentences. */
+function requireAnswerTo(answer: DnsAnswer, name: DnsName, type: number): void {
+  const { responseCode, questions, truncated } = answer;
+  if (responseCode !== NO_ERROR && responseCode !== NAME_ERROR) {
+    const shown = foreignText(showDnsName(name), { maxCharacters: 100 });
+    throw unusable(`The DNS resolver failed to look up ${shown}: try again later.`);
+  }
+  const [question, more] = questions;
+  if (!question || more || question.type !== type || !isSameName(question.name, name)) {
+    throw unusable('The DNS resolver answered another question: check --doh-url.');
+  }
+  if (truncated) throw unusable('The DNS resolver cut its answer short: check --doh-url.');
 }
 
 async function ask(
   url: URL,
-  { signal, ca }: { signal: AbortSignal; ca: string | undefined },
-): Promise<unknown> {
+  { ca, signal, maxBytes }: Omit<DohOptions, 'url'> & { readonly maxBytes: number },
+): Promise<Uint8Array> {
   try {
-    const response = await get({ url, accept: 'application/dns-json', signal, ca });
+    const response = await get({ url, accept: MEDIA_TYPE, signal, ca });
     const { statusCode, headers } = response;
-    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
-    if (statusCode === 200 && JSON_TYPES.has(type)) return await readJson(response, url, MAX_BYTES);
+    const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+    if (statusCode === 200 && type === MEDIA_TYPE) return await readBytes(response, url, maxBytes);
     response.destroy();
-    throw serviceFailed(
-      'unusable_answer',
-      'The DNS-over-HTTPS resolver does not answer with application/dns-json: check --doh-url.',
+    throw unusable(
+      `The DNS-over-HTTPS resolver does not answer with ${MEDIA_TYPE} (RFC 8484): check --doh-url.`,
     );
   } catch (error) {
     if (error instanceof ApiError) throw error;
     const problem = signal.aborted ? 'timed_out' : 'unreachable';
-    throw serviceFailed(
-      problem,
-      'The DNS-over-HTTPS resolver cannot be reached: check --doh-url.',
-      error,
-    );
+    const message = 'The DNS-over-HTTPS resolver cannot be reached: check --doh-url.';
+    throw serviceFailed(problem, message, error);
   }
+}
+
+function unusable(message: string) {
+  return serviceFailed('unusable_answer', message);
 }

@@ -1,58 +1,56 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { ApiError } from '../../src/model/errors.ts';
-import { createNameResolver } from '../../src/net/bip353.ts';
-import { createTxtResolver, type ResolveTxt } from '../../src/net/dns-over-https.ts';
+import { createTxtResolver, type ResolveTxt } from '../../src/net/txt-resolver.ts';
+import { answerBytes, nameBytes, questionOf, type ServedRecord, TYPES } from './dns-writer.ts';
 import {
   failureOf,
   type OutsideService,
   openOutsideService,
   TEST_CERTIFICATE,
 } from './outside-service.ts';
+import { openSignedTree, type SignedTree } from './signed-tree.ts';
 
 const LIMIT_MS = 60_000;
 const NAME = 'matt.user._bitcoin-payment.example.com';
-const TXT = 16;
-const CNAME = 5;
-const DNAME = 39;
+const NOW = 1_800_000_000;
 
 let answer: (request: Request) => Response | Promise<Response>;
 let resolver: OutsideService;
-let resolveTxt: ResolveTxt;
+let tree: SignedTree;
 let url: string;
+let nowMs: number;
+/** The product's resolver, new for each test, which trusts the root of the tree. */
+let resolveTxt: ResolveTxt;
 
 beforeAll(() => {
   resolver = openOutsideService((request) => answer(request));
-  url = `https://127.0.0.1:${resolver.port}/dns-query?ct=json`;
-  resolveTxt = createTxtResolver({ url, ca: TEST_CERTIFICATE, timeoutMs: 30_000 });
+  url = `https://127.0.0.1:${resolver.port}/dns-query?ct=x`;
 });
 afterAll(() => resolver.close());
-
-interface Reply {
-  readonly Status: number;
-  readonly TC?: boolean;
-  readonly AD: boolean;
-  readonly Question: readonly object[];
-  readonly Answer?: readonly object[];
-}
-
-const record = (name: string, type: number, data: string) => ({ name, type, TTL: 60, data });
-const txt = (...texts: string[]): Reply =>
-  reply(texts.map((text) => record(`${NAME}.`, TXT, `"${text}"`)));
-const reply = (records: readonly object[]): Reply => ({
-  Status: 0,
-  TC: false,
-  AD: true,
-  Question: [{ name: `${NAME}.`, type: TXT }],
-  Answer: records,
+beforeEach(() => {
+  tree = openSignedTree({ nowSecs: NOW });
+  tree.zone('com');
+  tree.zone('example.com');
+  tree.txt(NAME, ['x']);
+  nowMs = NOW * 1000;
+  answer = tree.answer;
+  resolveTxt = resolverFor();
 });
-/** What the resolver makes of an answer. */
-const resolve = (body: unknown) => {
-  answer = () =>
-    new Response(typeof body === 'string' ? body : JSON.stringify(body), {
-      headers: { 'content-type': 'application/dns-json' },
-    });
-  return resolveTxt(NAME);
-};
+
+const resolverFor = (options: Partial<Parameters<typeof createTxtResolver>[0]> = {}) =>
+  createTxtResolver({
+    url,
+    ca: TEST_CERTIFICATE,
+    anchors: tree.anchors,
+    clock: { now: () => nowMs },
+    timeoutMs: 30_000,
+    ...options,
+  });
+
+async function textsOf(name: string): Promise<readonly string[] | null> {
+  const texts = await resolveTxt(name);
+  return texts?.map((bytes) => Buffer.from(bytes).toString()) ?? null;
+}
 
 async function expectError113(
   work: Promise<unknown>,
@@ -65,255 +63,270 @@ async function expectError113(
   expect(error.message).toMatch(message);
 }
 
+/** Answers as the tree does, and differently to the questions for TXT records. */
+function answerTxt(to: (question: { name: string; type: number }) => Response): void {
+  answer = (request) => {
+    const question = questionOf(request);
+    return question.type === TYPES.TXT ? to(question) : tree.answer(request);
+  };
+}
+const message = (bytes: Uint8Array | string, type = 'application/dns-message', status = 200) =>
+  new Response(typeof bytes === 'string' ? bytes : new Uint8Array(bytes), {
+    status,
+    headers: { 'content-type': type },
+  });
+
 describe('the resolver', () => {
-  test('is asked for the TXT records of the name, over https, with what its URL already holds', async () => {
-    const asked: { url: URL; accept: string | null }[] = [];
-    answer = ({ url: target, headers }) => {
-      asked.push({ url: new URL(target), accept: headers.get('accept') });
-      return Response.json(txt('x'));
+  test('is asked over https in wire form (RFC 8484), with what its URL already holds, for one chain', async () => {
+    const asked: string[] = [];
+    answer = (request) => {
+      const { searchParams } = new URL(request.url);
+      expect([...searchParams.keys()]).toEqual(['ct', 'dns']);
+      expect(request.method).toBe('GET');
+      expect(request.headers.get('accept')).toBe('application/dns-message');
+      const { name, type } = questionOf(request);
+      asked.push(`${name} ${type}`);
+      return tree.answer(request);
     };
-    expect(await resolveTxt(NAME)).toEqual(['x']);
-    const [question] = asked;
-    expect([...(question?.url.searchParams ?? [])]).toEqual([
-      ['ct', 'json'],
-      ['name', NAME],
-      ['type', 'TXT'],
-      ['do', '1'],
+    expect(await textsOf(NAME)).toEqual(['x']);
+    const zones = ['com', 'example.com'].flatMap((zone) => [
+      `${zone} ${TYPES.DS}`,
+      `${zone} ${TYPES.DNSKEY}`,
     ]);
-    expect(question?.accept).toBe('application/dns-json');
-    expect(asked.length).toBe(1);
+    expect(asked.toSorted()).toEqual(
+      [`${NAME} ${TYPES.TXT}`, ` ${TYPES.DNSKEY}`, ...zones].toSorted(),
+    );
   });
 
   test('must be an https URL, or it is not opened at all', () => {
     for (const bad of ['http://127.0.0.1/dns-query', 'ftp://x/', 'x', '']) {
-      expect(() => createTxtResolver({ url: bad })).toThrow(/must be an https URL/);
+      expect(() => resolverFor({ url: bad })).toThrow(/must be an https URL/);
     }
   });
 
   test('must show a certificate that is trusted', async () => {
-    answer = () => Response.json(txt('x'));
-    const trusting = createTxtResolver({ url, timeoutMs: 30_000 });
+    const { anchors } = tree;
+    const trusting = createTxtResolver({ url, anchors, clock: { now: () => nowMs } });
     await expectError113(trusting(NAME), /cannot be reached/, 'unreachable');
   });
 
   test('that cannot be reached or does not answer in time is error 113', async () => {
-    const dead = createTxtResolver({ url: 'https://127.0.0.1:1/', timeoutMs: 30_000 });
+    const dead = resolverFor({ url: 'https://127.0.0.1:1/' });
     await expectError113(dead(NAME), /cannot be reached/, 'unreachable');
     const waiting = Promise.withResolvers<Response>();
     answer = () => waiting.promise;
-    const slow = createTxtResolver({ url, ca: TEST_CERTIFICATE, timeoutMs: 300 });
+    const slow = resolverFor({ timeoutMs: 300 });
     await expectError113(slow(NAME), /cannot be reached/, 'timed_out');
+    waiting.resolve(new Response());
+  });
+
+  test('that stops to answer in the middle of a chain is error 113, by one time limit for all', async () => {
+    const waiting = Promise.withResolvers<Response>();
+    answer = (request) =>
+      questionOf(request).type === TYPES.DS ? waiting.promise : tree.answer(request);
+    await expectError113(resolverFor({ timeoutMs: 1000 })(NAME), /cannot be reached/, 'timed_out');
     waiting.resolve(new Response());
   });
 
   test(
     'that answers with another status, media type, a redirect, compressed or too much is error 113',
     async () => {
-      const body = JSON.stringify(txt('x'));
-      const headers = { 'content-type': 'application/dns-json' };
+      const type = 'application/dns-message';
+      const good = () => answerBytes({ name: NAME, type: TYPES.TXT }, tree.served(NAME, TYPES.TXT));
       const answers = [
-        () => new Response(body, { status: 400, headers }),
-        () => new Response(body, { status: 500, headers }),
-        () => new Response(body, { headers: { 'content-type': 'text/html' } }),
-        () => new Response(body, { headers: { 'content-type': 'application/dns-message' } }),
-        () => new Response(new TextEncoder().encode(body)),
+        () => message(good(), type, 400),
+        () => message(good(), type, 500),
+        () => message(good(), 'text/html'),
+        () => message(good(), 'application/dns-json'),
+        () => new Response(new Uint8Array(good())),
         () => Response.redirect('/elsewhere'),
         () =>
-          new Response(Bun.gzipSync(body), { headers: { ...headers, 'content-encoding': 'gzip' } }),
-        () => new Response(body.padEnd(64 * 1024 + 1), { headers }),
-        () => new Response(`${body}x`, { headers }),
-        () => new Response('', { headers }),
+          new Response(Bun.gzipSync(new Uint8Array(good())), {
+            headers: { 'content-type': type, 'content-encoding': 'gzip' },
+          }),
+        () => message(Buffer.concat([good(), Buffer.alloc(128 * 1024)])),
+        () => message(Buffer.concat([good(), Buffer.alloc(1)])),
+        () => message(''),
+        () => message('{"Status":0}'),
       ];
       for (const one of answers) {
-        answer = one;
+        answerTxt(one);
         await expectError113(resolveTxt(NAME), /resolver|cannot be used/);
       }
-      answer = () => new Response(body, { headers: { 'content-type': 'Application/JSON; x=1' } });
-      expect(await resolveTxt(NAME)).toEqual(['x']);
+      answerTxt(() => message(good(), 'Application/DNS-Message; x=1'));
+      expect(await textsOf(NAME)).toEqual(['x']);
     },
     LIMIT_MS,
   );
 });
 
 describe('an answer', () => {
-  test('of status NOERROR has the records, NXDOMAIN none, and every other is error 113', async () => {
-    expect(await resolve(txt('x'))).toEqual(['x']);
-    expect(await resolve({ ...txt(), Status: 3 })).toBeNull();
-    expect(await resolve(txt())).toBeNull();
-    for (const Status of [1, 2, 4, 5, 9, 23, -1]) {
-      await expectError113(resolve({ ...txt('x'), Status }), /failed to look up/);
+  test('of status NOERROR and NXDOMAIN without the record has none, and every other status is error 113', async () => {
+    expect(await textsOf('none.example.com')).toBeNull();
+    answerTxt((question) => message(answerBytes(question, [], { flags: 0x8183 })));
+    expect(await textsOf(NAME)).toBeNull();
+    for (const code of [1, 2, 4, 5, 9]) {
+      const records = tree.served(NAME, TYPES.TXT);
+      answerTxt((question) => message(answerBytes(question, records, { flags: 0x8180 | code })));
+      await expectError113(resolveTxt(NAME), /failed to look up matt\.user/);
     }
   });
 
-  test('that is not validated with DNSSEC is error 113', async () => {
-    await expectError113(resolve({ ...txt('x'), AD: false }), /DNSSEC/);
-    await expectError113(resolve({ ...txt('x'), AD: undefined }), /DNSSEC/);
-  });
-
-  test('to another question is error 113; case and the final dot of the name do not matter', async () => {
+  test('to another question is error 113; case does not matter', async () => {
+    const type = TYPES.TXT;
+    const records = tree.served(NAME, type);
     const others = [
       [],
-      [{ name: 'eve.user._bitcoin-payment.example.com.', type: TXT }],
-      [{ name: `${NAME}.evil.example.`, type: TXT }],
-      [{ name: `${NAME}.`, type: 1 }],
-      [...txt().Question, ...txt().Question],
-      undefined,
+      [{ name: 'eve.user._bitcoin-payment.example.com', type }],
+      [{ name: `${NAME}.evil.example`, type }],
+      [{ name: NAME, type: 1 }],
+      [
+        { name: NAME, type },
+        { name: NAME, type },
+      ],
     ];
-    for (const Question of others) {
-      await expectError113(resolve({ ...txt('x'), Question }), /another question/);
-      await expectError113(resolve({ ...txt(), Status: 3, Question }), /another question/);
+    for (const questions of others) {
+      answerTxt((question) => message(answerBytes(question, records, { questions })));
+      await expectError113(resolveTxt(NAME), /another question/);
     }
-    for (const name of [NAME, NAME.toUpperCase(), `${NAME.toUpperCase()}.`]) {
-      const same = reply([record(name, TXT, '"x"')]);
-      expect(await resolve({ ...same, Question: [{ name, type: TXT }] })).toEqual(['x']);
-    }
+    const questions = [{ name: NAME.toUpperCase(), type }];
+    answerTxt((question) => message(answerBytes(question, records, { questions })));
+    expect(await textsOf(NAME)).toEqual(['x']);
   });
 
-  test('that is no DNS answer, or was cut short, is error 113', async () => {
-    const bad = [
-      'null',
-      '[]',
-      '{}',
-      { ...txt('x'), Status: '0' },
-      { ...txt('x'), TC: true },
-      { ...txt('x'), Answer: {} },
-      { ...txt('x'), Answer: [null] },
-      reply([{ type: TXT, data: '"x"' }]),
-      reply([record(NAME, TXT, '"x'), record(NAME, TXT, '"y"')]),
-    ];
-    for (const one of bad) await expectError113(resolve(one), /unreadable/);
+  test('that was cut short is error 113', async () => {
+    const records = tree.served(NAME, TYPES.TXT);
+    answerTxt((question) => message(answerBytes(question, records, { flags: 0x8380 })));
+    await expectError113(resolveTxt(NAME), /cut its answer short/);
+  });
+
+  test('with a record that cannot be read is error 113', async () => {
+    const data = Buffer.from([5, 0x61]);
+    const bad = { name: NAME, type: TYPES.TXT, ttl: 60, data };
+    tree.serve(NAME, TYPES.TXT, tree.signed([bad]));
+    await expectError113(resolveTxt(NAME), /unreadable/);
+    tree.serve(NAME, TYPES.TXT, [{ ...bad, type: TYPES.RRSIG }]);
+    await expectError113(resolveTxt(NAME), /unreadable/);
+  });
+
+  test('that is not proven is error 113, whatever the resolver says of it (AD)', async () => {
+    const [record] = tree.served(NAME, TYPES.TXT) as [ServedRecord];
+    answerTxt((question) => message(answerBytes(question, [record], { flags: 0x81a0 })));
+    await expectError113(resolveTxt(NAME), /not secured by DNSSEC.*another way to pay/);
   });
 });
 
-describe('records', () => {
-  test('of other names and types are ignored', async () => {
-    const records = [
-      record('eve.user._bitcoin-payment.example.com.', TXT, '"eve"'),
-      record('example.com.', TXT, '"apex"'),
-      record(`x.${NAME}.`, TXT, '"below"'),
-      record(`${NAME}.`, 46, 'txt 13 5 60 signature'),
-      record(`${NAME}.`, 1, '192.0.2.1'),
-    ];
-    expect(await resolve(reply(records))).toBeNull();
-    expect(await resolve(reply([...records, record(`${NAME}.`, TXT, '"own"')]))).toEqual(['own']);
+describe('the work for a name is bounded', () => {
+  test('to 32 questions', async () => {
+    let questions = 0;
+    answer = (request) => {
+      questions += 1;
+      return tree.answer(request);
+    };
+    let zone = 'com';
+    for (let depth = 0; depth < 20; depth++) {
+      zone = `z.${zone}`;
+      tree.zone(zone);
+    }
+    tree.txt(`a.${zone}`, ['x']);
+    await expectError113(resolveTxt(`a.${zone}`), /too many zones/);
+    expect(questions).toBeLessThanOrEqual(32);
   });
 
-  test('have their strings joined with nothing between, each record for itself', async () => {
-    const records = [record(NAME, TXT, '"a" "b c"   "d"'), record(NAME, TXT, '"e"')];
-    expect(await resolve(reply(records))).toEqual(['ab cd', 'e']);
-    expect(await resolve(reply([record(NAME, TXT, 'not quoted "at all"')]))).toEqual([
-      'not quoted "at all"',
+  test('to 128 KiB of all answers together', async () => {
+    const padding = Array.from({ length: 3 }, (_, at) => ({
+      name: `${at}.example`,
+      type: 99,
+      ttl: 0,
+      data: Buffer.alloc(16_000),
+    }));
+    for (const [zone, type] of [
+      ['com', TYPES.DS],
+      ['com', TYPES.DNSKEY],
+      ['example.com', TYPES.DS],
+    ] as const) {
+      tree.serve(zone, type, [...tree.served(zone, type), ...padding]);
+    }
+    await expectError113(resolveTxt(NAME), /larger than/);
+  });
+
+  test('to 100 checks of signatures, however many are in the answers (CVE-2023-50387)', async () => {
+    const [record, signature] = tree.served(NAME, TYPES.TXT) as [ServedRecord, ServedRecord];
+    const bad = Array.from({ length: 400 }, (_, at) => {
+      const data = Buffer.from(signature.data);
+      data.writeUInt16BE(at, data.length - 2);
+      return { ...signature, data };
+    });
+    tree.serve(NAME, TYPES.TXT, [record, ...bad.slice(0, 50), signature]);
+    expect(await textsOf(NAME)).toEqual(['x']);
+    tree.txt(`b.${NAME}`, ['x']);
+    const other = bad.map((one) => ({ ...one, name: `b.${NAME}` }));
+    tree.serve(`b.${NAME}`, TYPES.TXT, [
+      { ...record, name: `b.${NAME}` },
+      ...other,
+      ...tree.served(`b.${NAME}`, TYPES.TXT).slice(1),
     ]);
-    const long = 'x'.repeat(60_000);
-    expect(await resolve(reply([record(NAME, TXT, `"${long}"`)]))).toEqual([long]);
-  });
-
-  test('have their escapes read as bytes of UTF-8, also across two strings', async () => {
-    const cases = [
-      ['"a\\"b\\\\c\\;"', 'a"b\\c;'],
-      ['"\\226\\130\\191"', '₿'],
-      ['"\\226\\130" "\\191x"', '₿x'],
-      ['"₿"', '₿'],
-      ['"\\0490"', '10'],
-    ] as const;
-    for (const [data, text] of cases) {
-      expect(await resolve(reply([record(NAME, TXT, data)]))).toEqual([text]);
-    }
-  });
-
-  test('that are no text are error 113', async () => {
-    for (const data of ['"\\300"', '"\\256"', '"\\255"', '"a\\"', '"a" b', '"a', '"\ud800"']) {
-      await expectError113(resolve(reply([record(NAME, TXT, data)])), /unreadable/);
-    }
+    await expectError113(resolveTxt(`b.${NAME}`), /too much work/);
   });
 });
 
-describe('aliases', () => {
-  const to = (from: string, target: string) => record(from, CNAME, target);
-
-  test('are followed inside the answer, in any order', async () => {
-    const records = [
-      record('pay.example.net.', TXT, '"x"'),
-      to('alias.example.org.', 'PAY.example.net'),
-      to(`${NAME.toUpperCase()}.`, 'alias.example.org.'),
-    ];
-    expect(await resolve(reply(records))).toEqual(['x']);
-    expect(await resolve(reply(records.slice(1)))).toBeNull();
+describe('a proven record is kept', () => {
+  test('for as long as the lowest signed TTL, and not when the clock goes back', async () => {
+    let questions = 0;
+    answer = (request) => {
+      questions += 1;
+      return tree.answer(request);
+    };
+    const asks = async (atMs: number): Promise<boolean> => {
+      questions = 0;
+      nowMs = atMs;
+      expect(await textsOf(NAME)).toEqual(['x']);
+      return questions > 0;
+    };
+    const start = NOW * 1000;
+    expect(await asks(start)).toBe(true);
+    expect(await asks(start + 59_999)).toBe(false);
+    expect(await asks(start + 60_000)).toBe(true);
+    expect(await asks(start + 59_999)).toBe(true);
+    tree.zone('example.com', { ttl: 86_400 });
+    tree.txt(NAME, ['x'], 86_400);
+    expect(await asks(start + 120_000)).toBe(true);
+    expect(await asks(start + 120_000 + 299_999)).toBe(false);
+    expect(await asks(start + 120_000 + 300_000)).toBe(true);
   });
 
-  test('of a whole tree (DNAME) are followed too, and never for the name itself', async () => {
-    const tree = record('_bitcoin-payment.example.com.', DNAME, 'pay.example.net.');
-    const target = record('matt.user.pay.example.net.', TXT, '"x"');
-    expect(await resolve(reply([tree, target]))).toEqual(['x']);
-    const synthesized = to(NAME, 'matt.user.pay.example.net.');
-    expect(await resolve(reply([tree, synthesized, target]))).toEqual(['x']);
-    const own = [record(NAME, DNAME, 'pay.example.net.'), record('pay.example.net.', TXT, '"x"')];
-    expect(await resolve(reply(own))).toBeNull();
-    const notAbove = [
-      record('payment.example.com.', DNAME, 'pay.example.net.'),
-      record('matt.user._bitcoin-pay.example.net.', TXT, '"x"'),
-    ];
-    expect(await resolve(reply(notAbove))).toBeNull();
+  test('by its name alone, and a name without a record is asked for again', async () => {
+    tree.txt('other.example.com', ['other']);
+    expect(await textsOf(NAME)).toEqual(['x']);
+    expect(await textsOf('other.example.com')).toEqual(['other']);
+    expect(await textsOf('new.example.com')).toBeNull();
+    tree.txt('new.example.com', ['new']);
+    expect(await textsOf('new.example.com')).toEqual(['new']);
   });
 
-  test('in a circle, too many, several of one name or beside a record are error 113', async () => {
-    const circle = [to(NAME, 'a.example.'), to('a.example.', NAME)];
-    await expectError113(resolve(reply(circle)), /circle/);
-    await expectError113(resolve(reply([to(NAME, NAME)])), /circle/);
-    const growing = record('com.', DNAME, 'x.com.');
-    await expectError113(resolve(reply([growing])), /circle/);
-    const chain = (length: number) => [
-      to(NAME, '1.example.'),
-      ...Array.from({ length: length - 1 }, (_, at) =>
-        to(`${at + 1}.example.`, `${at + 2}.example.`),
-      ),
-      record(`${length}.example.`, TXT, '"x"'),
-    ];
-    expect(await resolve(reply(chain(8)))).toEqual(['x']);
-    await expectError113(resolve(reply(chain(9))), /too many aliases/);
-    const two = [to(NAME, 'a.example.'), to(NAME, 'b.example.')];
-    await expectError113(resolve(reply(two)), /unreadable/);
-    const beside = [to(NAME, 'a.example.'), record(NAME, TXT, '"x"')];
-    await expectError113(resolve(reply(beside)), /both an alias and a record/);
-  });
+  test(
+    'for 64 names at most',
+    async () => {
+      let questions = 0;
+      for (let at = 0; at <= 64; at++) tree.txt(`n${at}.example.com`, [`${at}`]);
+      for (let at = 0; at <= 64; at++) await textsOf(`n${at}.example.com`);
+      answer = (request) => {
+        questions += 1;
+        return tree.answer(request);
+      };
+      await textsOf('n1.example.com');
+      expect(questions).toBe(0);
+      await textsOf('n0.example.com');
+      expect(questions).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
 });
 
-describe('Human Bitcoin Addresses (BIP 353)', () => {
-  const ask = (body: unknown) => {
-    const resolveName = createNameResolver({
-      resolveTxt: () => resolve(body),
-      localZone: () => null,
-    });
-    return resolveName({ username: 'matt', domain: 'example.com' });
-  };
-
-  test('resolve to the one record that begins with bitcoin:, in any case; other records are ignored', async () => {
-    expect(await ask(txt('bitcoin:?lno=abc'))).toBe('bitcoin:?lno=abc');
-    expect(await ask(txt('unrelated', ' bitcoin:x', 'BITCOIN:?lno=x'))).toBe('BITCOIN:?lno=x');
-  });
-
-  test('with more than one such record are error 113, also when they are the same', async () => {
-    await expectError113(ask(txt('bitcoin:?lno=x', 'bitcoin:?lno=y')), /several/);
-    await expectError113(ask(txt('bitcoin:?lno=x', 'BITCOIN:?lno=x')), /several/);
-  });
-
-  test('without a record are not found (107)', async () => {
-    for (const body of [txt('other'), txt(), { ...txt(), Status: 3 }]) {
-      const error = await failureOf(ask(body));
-      expect((error as ApiError).body()).toMatchObject({ code: 107 });
-    }
-  });
-
-  test('of this sidecar itself are resolved without a request, and hosts with a port never cause one', async () => {
-    const resolveName = createNameResolver({
-      resolveTxt: async () => Promise.reject(new Error('asked')),
-      localZone: (dnsName) =>
-        dnsName === 'me.user._bitcoin-payment.127.0.0.1:1' ? 'bitcoin:?lno=z' : null,
-    });
-    expect(await resolveName({ username: 'me', domain: '127.0.0.1:1' })).toBe('bitcoin:?lno=z');
-    for (const domain of ['127.0.0.1:2', 'example.com:443', '[::1]']) {
-      const error = await failureOf(resolveName({ username: 'me', domain }));
-      expect((error as ApiError).body()).toMatchObject({ code: 107 });
-    }
-  });
+test('an alias that does not fit a name is error 113', async () => {
+  const name = 'com';
+  const long = `${'a'.repeat(60)}.`.repeat(3);
+  const data = nameBytes(`${long}${'b'.repeat(40)}`);
+  tree.serve(NAME, TYPES.TXT, tree.signed([{ name, type: TYPES.DNAME, ttl: 60, data }]));
+  await expectError113(resolveTxt(NAME), /unreadable/);
 });

@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto';
+import {
+  type Dnskey,
+  type DnsName,
+  type Ds,
+  encodeDnsName,
+  isBelow,
+  isSameName,
+  isWithin,
+  lastLabels,
+  type Rrsig,
+  readDnskey,
+  readDs,
+  showDnsName,
+  TYPE,
+} from '../../codecs/dns/index.ts';
+import { serviceFailed } from '../service-error.ts';
+import { denies } from './denial.ts';
+import {
+  type CarriedRecords,
+  isExpanded,
+  type RecordSet,
+  signedLabels,
+  signedMessage,
+} from './record-set.ts';
+import { algorithmObstacle, isSignedBy, keyObstacle } from './signature.ts';
+import { shown, Unproven } from './unproven.ts';
+
+/** Carries the records of a name and type, with what comes with them. Whoever does it need not be trusted. */
+export type RecordSource = (name: DnsName, type: number) => Promise<CarriedRecords>;
+
+/** What a proof begins from. */
+export interface ChainOptions {
+  readonly source: RecordSource;
+  /** The keys of the root zone. */
+  readonly anchors: readonly Ds[];
+  /** The time that signatures must be valid at: seconds since 1970. */
+  readonly nowSecs: number;
+}
+
+/** The proof of one answer: which records are signed, traced to the keys of the root (RFC 4035 section 5). */
+export interface Chain {
+  /**
+   * Throws {@link Unproven} unless the records are those that their zone signed. They may come from a wildcard only
+   * where `denials` holds the proof that nothing more specific exists; null allows no wildcard.
+   */
+  prove(set: RecordSet, denials: CarriedRecords | null): Promise<void>;
+  /** How long everything proven so far holds: the lowest TTL, and no longer than any signature. */
+  holdsSecs(): number;
+}
+
+/** What a record set must show. */
+interface Demands {
+  /** Which zone's keys may sign it. */
+  readonly isSigner: (signer: DnsName) => boolean;
+  readonly denials: CarriedRecords | null;
+  /** The keys of the signing zone. */
+  readonly keysOf: (zone: DnsName) => Promise<readonly Dnskey[]>;
+}
+
+/** Signatures and digests that are checked for one answer: many times what an honest one needs (CVE-2023-50387). */
+const MAX_CHECKS = 100;
+const DIGESTS: ReadonlyMap<number, string> = new Map([
+  [2, 'sha256'],
+  [4, 'sha384'],
+]);
+
+/** Opens a proof; it belongs to one answer and one moment. */
+export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
+  const zones = new Map<string, Promise<readonly Dnskey[]>>();
+  let checks = 0;
+  let holdsSecs = Number.POSITIVE_INFINITY;
+
+  const countCheck = () => {
+    checks += 1;
+    // Ends everything, and not only the signature that is being looked at.
+    if (checks > MAX_CHECKS) {
+      throw serviceFailed('unusable_answer', 'The DNSSEC proof of the name takes too much work.');
+    }
+  };
+
+  const zoneKeys = (zone: DnsName): Promise<readonly Dnskey[]> => {
+    const key = showDnsName(zone);
+    const known = zones.get(key) ?? findZoneKeys(zone);
+    zones.set(key, known);
+    return known;
+  };
+
+  /** The keys of a zone, vouched for by the zone above it. */
+  const findZoneKeys = async (zone: DnsName): Promise<readonly Dnskey[]> => {
+    const [carried, vouchers] = await Promise.all([source(zone, TYPE.DNSKEY), vouchersOf(zone)]);
+    const set = carried.at(zone, TYPE.DNSKEY);
+    const keys = set.records.map(({ data }) => readDnskey(data));
+    const entries = keys.filter((key) => vouchers.some((ds) => isVouchedFor(zone, key, ds)));
+    if (entries.length === 0) {
+      throw new Unproven(
+        `The keys of ${shown(zone)} are not those that the zone above it names, so they could be forged.`,
+      );
+    }
+    await proveSet(set, {
+      isSigner: (signer) => isSameName(signer, zone),
+      denials: null,
+      keysOf: async () => entries,
+    });
+    return keys;
+  };
+
+  /** What is known of a zone's keys from above. */
+  const vouchersOf = async (zone: DnsName): Promise<readonly Ds[]> => {
+    if (zone.length === 0) return anchors;
+    const set = (await source(zone, TYPE.DS)).at(zone, TYPE.DS);
+    if (set.records.length === 0) {
+      throw new Unproven(
+        `The domain ${shown(zone)} has no DNSSEC, as the zone above it names no key of it, so its records could be forged: ask the receiver for another way to pay.`,
+      );
+    }
+    await proveSet(set, {
+      isSigner: (signer) => isBelow(zone, signer),
+      denials: null,
+      keysOf: zoneKeys,
+    });
+    const vouchers = set.records.map(({ data }) => readDs(data));
+    const safe = vouchers.filter(({ digestType }) => DIGESTS.has(digestType));
+    if (safe.length === 0) {
+      throw new Unproven(
+        `The keys of ${shown(zone)} are named only by SHA-1 or in an unknown way, so they could be forged: ask the receiver for another way to pay.`,
+      );
+    }
+    return safe;
+  };
+
+  const isVouchedFor = (zone: DnsName, key: Dnskey, ds: Ds): boolean => {
+    if (key.keyTag !== ds.keyTag || key.algorithm !== ds.algorithm) return false;
+    countCheck();
+    return isDigestOf(zone, key, ds);
+  };
+
+  const proveSet = async (set: RecordSet, demands: Demands): Promise<void> => {
+    if (set.signatures.length === 0) {
+      throw new Unproven(
+        `${shown(set.name)} is not secured by DNSSEC, so its records could be forged: ask the receiver for another way to pay.`,
+      );
+    }
+    let first: Unproven | null = null;
+    for (const signature of set.signatures) {
+      try {
+        return await proveBy(signature, set, demands);
+      } catch (error) {
+        // A zone may sign in several ways at once, of which one that holds is enough.
+        if (!(error instanceof Unproven)) throw error;
+        first ??= error;
+      }
+    }
+    throw first;
+  };
+
+  const proveBy = async (signature: Rrsig, set: RecordSet, demands: Demands): Promise<void> => {
+    const { signer } = signature;
+    const obstacle = signatureObstacle(signature, set, demands) ?? timeObstacle(signature, nowSecs);
+    if (obstacle !== null) throw new Unproven(`${shown(set.name)} ${obstacle}.`);
+    const keys = await demands.keysOf(signer);
+    const named = keys.filter(
+      ({ keyTag, algorithm }) => keyTag === signature.keyTag && algorithm === signature.algorithm,
+    );
+    let problem = `is signed with a key that ${shown(signer)} does not have`;
+    const holds = named.some((key) => {
+      countCheck();
+      const weakness = keyObstacle(key);
+      problem = weakness ?? 'has a DNSSEC signature that is wrong: it may be forged';
+      return (
+        weakness === null && isSignedBy(key, signedMessage(set, signature), signature.signature)
+      );
+    });
+    if (!holds) throw new Unproven(`${shown(set.name)} ${problem}.`);
+    if (isExpanded(set, signature)) await proveNothingCloser(signature, set.name, demands.denials);
+    const ttls = set.records.map(({ ttlSecs }) => ttlSecs);
+    const untilExpiry = (signature.expirationSecs - nowSecs) >>> 0;
+    holdsSecs = Math.min(holdsSecs, ...ttls, signature.originalTtlSecs, untilExpiry);
+  };
+
+  /** That the wildcard applies: the name that is one label longer than the wildcard's place does not exist. */
+  const proveNothingCloser = async (
+    { labels, signer }: Rrsig,
+    name: DnsName,
+    denials: CarriedRecords | null,
+  ): Promise<void> => {
+    const closer = lastLabels(name, labels + 1);
+    for (const set of denials?.ofTypes(TYPE.NSEC, TYPE.NSEC3) ?? []) {
+      const [denial, second] = set.records;
+      if (!denial || second) continue;
+      try {
+        await proveSet(set, {
+          isSigner: (other) => isSameName(other, signer),
+          denials: null,
+          keysOf: zoneKeys,
+        });
+      } catch (error) {
+        if (!(error instanceof Unproven)) throw error;
+        continue;
+      }
+      if (denies(denial, closer, signer)) return;
+    }
+    throw new Unproven(
+      `${shown(name)} was answered from a wildcard, without proof that the name has no record of its own, so it could be forged.`,
+    );
+  };
+
+  return {
+    prove: (set, denials) =>
+      proveSet(set, {
+        isSigner: (signer) => isWithin(set.name, signer),
+        denials,
+        keysOf: zoneKeys,
+      }),
+    holdsSecs: () => holdsSecs,
+  };
+}
+
+/** Why a signature cannot be one of the record set, whatever its bytes; null when it can. */
+function signatureObstacle(signature: Rrsig, set: RecordSet, demands: Demands): string | null {
+  if (!demands.isSigner(signature.signer)) {
+    return `is signed by ${shown(signature.signer)}, which may not sign it`;
+  }
+  const labels = signedLabels(set.name);
+  if (signature.labels > labels || signature.labels < signature.signer.length) {
+    return 'is signed as another name';
+  }
+  if (isExpanded(set, signature) && demands.denials === null) {
+    return 'comes from a wildcard, where none may be';
+  }
+  return algorithmObstacle(signature.algorithm);
+}
+
+/** Times are compared around the circle of 2^32 seconds (RFC 4034 section 3.1.5, RFC 1982). */
+function timeObstacle({ inceptionSecs, expirationSecs }: Rrsig, nowSecs: number): string | null {
+  if (((expirationSecs - nowSecs) | 0) < 0) {
+    return 'has a DNSSEC signature that has expired: try later, or check the clock of this machine';
+  }
+  if (((nowSecs - inceptionSecs) | 0) < 0) {
+    return 'has a DNSSEC signature that is not valid yet: check the clock of this machine';
+  }
+  return null;
+}
+
+/** RFC 4034 section 5.1.4. */
+function isDigestOf(zone: DnsName, key: Dnskey, { digestType, digest }: Ds): boolean {
+  const hash = DIGESTS.get(digestType);
+  if (hash === undefined) return false;
+  const own = createHash(hash).update(encodeDnsName(zone)).update(key.data).digest();
+  return own.equals(digest);
+}

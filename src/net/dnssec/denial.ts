@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { base32hexnopad } from '@scure/base';
+import {
+  compareNames,
+  type DnsName,
+  type DnsRecord,
+  encodeDnsName,
+  isSameName,
+  isWithin,
+  type Nsec,
+  type Nsec3,
+  readNsec,
+  readNsec3,
+  TYPE,
+} from '../../codecs/dns/index.ts';
+import { joinBytes } from '../../codecs/tlv.ts';
+
+/** As much work as other validators do for a denial; RFC 9276 asks zones for none. */
+const MAX_ITERATIONS = 50;
+const SHA1 = 1;
+
+/**
+ * Whether an NSEC or NSEC3 record, itself proven to be of `zone`, proves that neither `name` nor anything below it
+ * exists, so that no more specific wildcard does either (RFC 4035 section 5.3.4, RFC 5155 section 8.8).
+ */
+export function denies(record: DnsRecord, name: DnsName, zone: DnsName): boolean {
+  if (!isWithin(name, zone)) return false;
+  return record.type === TYPE.NSEC
+    ? nsecDenies(record.name, readNsec(record.data), name)
+    : nsec3Denies(record.name, readNsec3(record.data), { name, zone });
+}
+
+function nsecDenies(owner: DnsName, { next, types }: Nsec, name: DnsName): boolean {
+  // Names below a delegation or a DNAME are not this zone's to deny (RFC 6840 section 4.1, RFC 6672 section 5.3.4.1).
+  const isElsewhere = types.has(TYPE.DNAME) || (types.has(TYPE.NS) && !types.has(TYPE.SOA));
+  if (isElsewhere && isWithin(name, owner)) return false;
+  // A name without records exists all the same when there is one below it.
+  if (isWithin(next, name)) return false;
+  const isLast = compareNames(owner, next) >= 0;
+  return compareNames(owner, name) < 0 && (isLast || compareNames(name, next) < 0);
+}
+
+function nsec3Denies(
+  owner: DnsName,
+  nsec3: Nsec3,
+  { name, zone }: { readonly name: DnsName; readonly zone: DnsName },
+): boolean {
+  const { hashAlgorithm, flags, iterations, nextHash } = nsec3;
+  // Flags: with opt-out an unsigned delegation may lie between, so nothing is proven (RFC 5155 section 9.2).
+  if (hashAlgorithm !== SHA1 || flags !== 0 || iterations > MAX_ITERATIONS) return false;
+  const [from = '', ...parent] = owner;
+  if (!isSameName(parent, zone)) return false;
+  const to = asLabel(nextHash);
+  const hash = asLabel(hashOf(name, nsec3));
+  if (from.length !== hash.length || to.length !== hash.length) return false;
+  return from < to ? from < hash && hash < to : from < hash || hash < to;
+}
+
+/** RFC 5155 section 5. */
+function hashOf(name: DnsName, { salt, iterations }: Nsec3): Uint8Array {
+  let hash = encodeDnsName(name);
+  for (let round = 0; round <= iterations; round++) {
+    hash = createHash('sha1')
+      .update(joinBytes([hash, salt]))
+      .digest();
+  }
+  return hash;
+}
+
+/** Hashes as labels sort as their bytes do. */
+function asLabel(hash: Uint8Array): string {
+  return base32hexnopad.encode(hash).toLowerCase();
+}

@@ -1,0 +1,90 @@
+import {
+  type DnsName,
+  type DnsRecord,
+  encodeDnsName,
+  lastLabels,
+  type Rrsig,
+  readRrsig,
+  showDnsName,
+  TYPE,
+} from '../../codecs/dns/index.ts';
+import { joinBytes } from '../../codecs/tlv.ts';
+
+/** All records of one name and type, which are signed together. */
+export interface RecordSet {
+  readonly name: DnsName;
+  readonly type: number;
+  readonly records: readonly DnsRecord[];
+  /** The signatures that say they cover them. */
+  readonly signatures: readonly Rrsig[];
+}
+
+/** Records as somebody carried them here, by name and type. */
+export interface CarriedRecords {
+  /** Those of a name and type; an empty set where there are none. */
+  at(name: DnsName, type: number): RecordSet;
+  /** Every set of these types. */
+  ofTypes(...types: readonly number[]): readonly RecordSet[];
+}
+
+/** Sorts records into sets, once, so that a long list costs no more time than its length. */
+export function sortRecords(records: readonly DnsRecord[]): CarriedRecords {
+  const sets = new Map<string, { records: DnsRecord[]; signatures: Rrsig[] } & RecordSet>();
+  const setOf = (name: DnsName, type: number) => {
+    const key = `${type} ${showDnsName(name)}`;
+    const set = sets.get(key) ?? { name, type, records: [], signatures: [] };
+    sets.set(key, set);
+    return set;
+  };
+  for (const record of records) {
+    if (record.type === TYPE.RRSIG) {
+      const signature = readRrsig(record.data);
+      setOf(record.name, signature.typeCovered).signatures.push(signature);
+    } else {
+      setOf(record.name, record.type).records.push(record);
+    }
+  }
+  return {
+    at: setOf,
+    ofTypes: (...types) => [...sets.values()].filter(({ type }) => types.includes(type)),
+  };
+}
+
+/** How many labels of a name count in a signature (RFC 4034 section 3.1.3). */
+export function signedLabels(name: DnsName): number {
+  return name[0] === '*' ? name.length - 1 : name.length;
+}
+
+/** Whether a signature is over a wildcard from which the name was made. */
+export function isExpanded({ name }: RecordSet, { labels }: Rrsig): boolean {
+  return labels < signedLabels(name);
+}
+
+/** What a signature is over (RFC 4034 section 3.1.8.1), the records in canonical form and order. */
+export function signedMessage(set: RecordSet, signature: Rrsig): Uint8Array {
+  const { name, type, records } = set;
+  const signedName = isExpanded(set, signature)
+    ? ['*', ...lastLabels(name, signature.labels)]
+    : name;
+  const head = Buffer.alloc(8);
+  head.writeUInt16BE(type, 0);
+  head.writeUInt16BE(1, 2);
+  head.writeUInt32BE(signature.originalTtlSecs, 4);
+  const owner = joinBytes([encodeDnsName(signedName), head]);
+  return joinBytes([
+    signature.signedPart,
+    ...inCanonicalOrder(records).flatMap((data) => [owner, lengthOf(data), data]),
+  ]);
+}
+
+/** RFC 4034 section 6.3: as byte strings, each once. */
+function inCanonicalOrder(records: readonly DnsRecord[]): Uint8Array[] {
+  const sorted = records.map(({ data }) => data).sort(Buffer.compare);
+  return sorted.filter(
+    (data, at) => at === 0 || Buffer.compare(data, sorted[at - 1] ?? data) !== 0,
+  );
+}
+
+function lengthOf({ length }: Uint8Array): Uint8Array {
+  return Uint8Array.of(length >> 8, length & 0xff);
+}

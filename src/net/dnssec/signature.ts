@@ -1,0 +1,112 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { Dnskey } from '../../codecs/dns/index.ts';
+
+/** A public key as JSON (RFC 7517). */
+type JsonWebKey = Readonly<Record<string, string>>;
+
+/** How a signature algorithm of DNSSEC reads its keys and checks. */
+interface Algorithm {
+  readonly hash: 'sha256' | 'sha384' | 'sha512' | null;
+  /** Null for bytes that are no key. */
+  readonly keyOf: (bytes: Uint8Array) => JsonWebKey | null;
+}
+
+/** The algorithms that are trusted (RFC 8624); those with SHA-1 and MD5 are left out. */
+const ALGORITHMS: ReadonlyMap<number, Algorithm> = new Map([
+  [8, { hash: 'sha256', keyOf: rsaKey }],
+  [10, { hash: 'sha512', keyOf: rsaKey }],
+  [13, { hash: 'sha256', keyOf: pointOn('P-256', 32) }],
+  [14, { hash: 'sha384', keyOf: pointOn('P-384', 48) }],
+  [15, { hash: null, keyOf: ed25519Key }],
+]);
+const SHA1_ALGORITHMS: ReadonlySet<number> = new Set([3, 5, 6, 7]);
+const MIN_RSA_BITS = 1024;
+/** Longer ones are not in use (RFC 3110), and cost time to check. */
+const MAX_RSA_BITS = 4096;
+const MAX_EXPONENT_BYTES = 5;
+const ZONE_PROTOCOL = 3;
+
+/** Why signatures of an algorithm prove nothing; null for those that do. */
+export function algorithmObstacle(algorithm: number): string | null {
+  if (SHA1_ALGORITHMS.has(algorithm)) return 'is signed with SHA-1, which is no longer safe';
+  return ALGORITHMS.has(algorithm) ? null : 'is signed in a way that this wallet does not know';
+}
+
+/** Why signatures of a key prove nothing; null for a key that may sign its zone. */
+export function keyObstacle(key: Dnskey): string | null {
+  if (!key.isZoneKey || key.isRevoked || key.protocol !== ZONE_PROTOCOL) {
+    return 'is signed with a key that may not sign it';
+  }
+  const obstacle = algorithmObstacle(key.algorithm);
+  if (obstacle !== null) return obstacle;
+  const rsa = key.algorithm === 8 || key.algorithm === 10 ? readRsaKey(key.publicKey) : null;
+  if (rsa && bitLength(rsa.modulus) < MIN_RSA_BITS) {
+    return `is signed with a key of less than ${MIN_RSA_BITS} bits, which is no longer safe`;
+  }
+  return keyObject(key) === null ? 'is signed with a key that cannot be read' : null;
+}
+
+/** Whether a key made a signature over a message. */
+export function isSignedBy(key: Dnskey, message: Uint8Array, signature: Uint8Array): boolean {
+  const hash = ALGORITHMS.get(key.algorithm)?.hash;
+  const publicKey = keyObject(key);
+  if (hash === undefined || publicKey === null) return false;
+  return verify(hash, message, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+}
+
+function keyObject({ algorithm, publicKey }: Dnskey): KeyObject | null {
+  const key = ALGORITHMS.get(algorithm)?.keyOf(publicKey);
+  if (!key) return null;
+  try {
+    return createPublicKey({ key, format: 'jwk' });
+  } catch {
+    // Not a point of its curve.
+    return null;
+  }
+}
+
+/** RFC 3110. */
+function readRsaKey(bytes: Uint8Array) {
+  const [first = 0, second = 0, third = 0] = bytes;
+  const [start, length] = first === 0 ? [3, second * 256 + third] : [1, first];
+  return {
+    exponent: bytes.subarray(start, start + length),
+    modulus: bytes.subarray(start + length),
+  };
+}
+
+function rsaKey(bytes: Uint8Array): JsonWebKey | null {
+  const { exponent, modulus } = readRsaKey(bytes);
+  const bits = bitLength(modulus);
+  if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS) return null;
+  const value = exponent.reduce((sum, byte) => sum * 256 + byte, 0);
+  if (exponent.length > MAX_EXPONENT_BYTES || value < 3 || value % 2 === 0) return null;
+  return { kty: 'RSA', n: base64url(modulus), e: base64url(exponent) };
+}
+
+function bitLength(number: Uint8Array): number {
+  const first = number.findIndex((byte) => byte !== 0);
+  return first === -1 ? 0 : (number.length - first) * 8 - Math.clz32(number[first] ?? 0) + 24;
+}
+
+/** RFC 6605. */
+function pointOn(curve: string, size: number): Algorithm['keyOf'] {
+  return (bytes) =>
+    bytes.length === 2 * size
+      ? {
+          kty: 'EC',
+          crv: curve,
+          x: base64url(bytes.subarray(0, size)),
+          y: base64url(bytes.subarray(size)),
+        }
+      : null;
+}
+
+/** RFC 8080. */
+function ed25519Key(bytes: Uint8Array): JsonWebKey | null {
+  return bytes.length === 32 ? { kty: 'OKP', crv: 'Ed25519', x: base64url(bytes) } : null;
+}
+
+function base64url(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url');
+}

@@ -59,7 +59,9 @@ test('a folder of a node kind is entered by its front door only', () => {
   const broken = sources.flatMap(({ path, imports }) =>
     imports
       .filter((target) =>
-        /^(nodes\/(sandbox|lnd)|codecs\/(bolt11|bolt12|dns|payer-proof)|store\/sqlite)\//.test(target),
+        /^(nodes\/(sandbox|lnd)|codecs\/(bolt11|bolt12|dns|payer-proof)|store\/sqlite)\//.test(
+          target,
+        ),
       )
       .filter((target) => !target.endsWith('/index.ts') && dirname(path) !== dirname(target))
       .filter((target) => !path.startsWith(target.split('/').slice(0, 2).join('/')))

@@ -132,7 +132,8 @@ export const OPTIONS = {
     flag: 'doh-url',
     env: 'SERVICE_DOH_URL',
     value: 'url',
-    description: 'DNS-over-HTTPS resolver that validates DNSSEC.',
+    description:
+      'DNS-over-HTTPS resolver (RFC 8484). It need not be trusted: DNSSEC is validated here.',
     fallback: 'https://cloudflare-dns.com/dns-query',
   },
   allowHost: {

@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { bech32 } from '@scure/base';
 import { expectError } from '../conformance/request.ts';
-import { openOutsideService, TEST_CERTIFICATE } from '../net/outside-service.ts';
 import { describeNetwork } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { outsider } from './outsider.ts';
@@ -58,38 +54,18 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
     },
   });
   const comments: string[] = [];
-  /** What the DNS-over-HTTPS resolver answers. */
-  const records = new Map<string, string>();
-  const resolver = openOutsideService((request) => {
-    const name = new URL(request.url).searchParams.get('name') ?? '';
-    return Response.json({
-      Status: 0,
-      AD: true,
-      Question: [{ name, type: 16 }],
-      Answer: [{ name, type: 16, data: `"${records.get(name)}"` }],
-    });
-  });
-  const certificates = mkdtempSync(join(tmpdir(), 'wallet-sidecar-resolver-'));
   const lnurl = (path: string) =>
     bech32.encode('lnurl', bech32.toWords(Buffer.from(`${services.url.origin}${path}`)), false);
   beforeAll(async () => {
-    // Inherited by the sidecar, which must trust the resolver's certificate.
-    process.env.NODE_EXTRA_CA_CERTS = join(certificates, 'resolver.pem');
-    writeFileSync(process.env.NODE_EXTRA_CA_CERTS, TEST_CERTIFICATE);
     sidecar = await startLndSidecar([
       '--client-credentials',
       connectLnd(network().alice),
       '--allow-private-network',
-      '--doh-url',
-      `https://127.0.0.1:${resolver.port}/dns-query`,
     ]);
   });
   afterAll(async () => {
     await sidecar?.close();
     await services.stop(true);
-    await resolver.close();
-    delete process.env.NODE_EXTRA_CA_CERTS;
-    rmSync(certificates, { recursive: true, force: true });
   });
 
   test('LNURL-pay pays, and the comment is cut to the length that the service takes', async () => {
@@ -111,28 +87,22 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
     expect(paid).toMatchObject({ status: 'completed', amount: '12' });
   });
 
-  test('a name of BIP 353 is paid by its invoice, on chain where it has only an address, and not by an offer', async () => {
+  test('a URI as names of BIP 353 lead to is paid by its invoice, on chain where it has only an address, and not by an offer', async () => {
     const { invoice } = await outsider(network().bob).invoice({ value: '17' });
     const { address } = await network().bob.rest<{ address: string }>(
       'GET',
       '/v1/newaddress?type=0',
     );
-    records.set('shop.user._bitcoin-payment.example.com', `bitcoin:?lightning=${invoice}`);
-    records.set('coins.user._bitcoin-payment.example.com', `bitcoin:${address}`);
-    expect(await sidecar.post('/v2/node/pay', { payable: '₿shop@example.com' })).toMatchObject({
-      status: 'completed',
-      amount: '17',
-      rail: 'invoice',
-    });
     expect(
-      await sidecar.post('/v2/node/pay', { payable: '₿coins@example.com', amount: '21000' }),
+      await sidecar.post('/v2/node/pay', { payable: `bitcoin:?lightning=${invoice}` }),
+    ).toMatchObject({ status: 'completed', amount: '17', rail: 'invoice' });
+    expect(
+      await sidecar.post('/v2/node/pay', { payable: `bitcoin:${address}`, amount: '21000' }),
     ).toMatchObject({ status: 'pending', amount: '21000', rail: 'onchain', address });
-    records.set(
-      'tips.user._bitcoin-payment.example.com',
-      'bitcoin:?lno=lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2uckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg',
-    );
+    const offer =
+      'lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2uckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg';
     const answer = await sidecar.call('POST', '/v2/node/pay', {
-      body: { payable: '₿tips@example.com', amount: '5' },
+      body: { payable: `bitcoin:?lno=${offer}`, amount: '5' },
     });
     expectError(answer, 'refused', /lnd/);
   });

@@ -188,6 +188,18 @@ describe('a record is refused', () => {
     }
     await expectUnproven(tree, 'a', /not valid yet/, end - 3611);
     await expectUnproven(tree, 'a', /has expired/, end - 9 + DAY);
+    const later = openSignedTree({ nowSecs: end + 3700 });
+    later.txt('a', [PAYMENT]);
+    await expectUnproven(later, 'a', /not valid yet/, end - 10);
+    expect((await prove(later, 'a', end + 100))?.texts).toEqual([PAYMENT]);
+  });
+
+  test('whose signature counts more labels than it has, or fewer than its zone', async () => {
+    const tree = goodTree();
+    tree.serve(NAME, TYPES.TXT, tree.signed(txt(NAME, PAYMENT), { labels: 6 }));
+    await expectUnproven(tree, NAME, /signed as another name/);
+    tree.serve(NAME, TYPES.TXT, tree.signed(txt(NAME, PAYMENT), { signedName: '*.com' }));
+    await expectUnproven(tree, NAME, /signed as another name/);
   });
 
   test('that is signed with SHA-1, or whose zone is named by SHA-1 alone', async () => {

@@ -40,6 +40,12 @@ describe('a signed record is proven', () => {
     expect((await prove(tree, NAME))?.texts).toEqual([PAYMENT]);
   });
 
+  test('and counts once, though a resolver carries it twice', async () => {
+    const tree = goodTree();
+    change(tree, [NAME, TYPES.TXT], (records) => [...records, ...records]);
+    expect((await prove(tree, NAME))?.texts).toEqual([PAYMENT]);
+  });
+
   test('also where a signature beside the good one is wrong', async () => {
     const tree = goodTree();
     const bad = { labels: 1, algorithm: 5 };

@@ -27,7 +27,10 @@ export interface CarriedRecords {
   ofTypes(...types: readonly number[]): readonly RecordSet[];
 }
 
-/** Sorts records into sets, once, so that a long list costs no more time than its length. */
+/**
+ * Sorts records into sets, once, so that a long list costs no more time than its length. What is carried twice is one
+ * record (RFC 2181 section 5).
+ */
 export function sortRecords(records: readonly DnsRecord[]): CarriedRecords {
   const sets = new Map<string, { records: DnsRecord[]; signatures: Rrsig[] } & RecordSet>();
   const setOf = (name: DnsName, type: number) => {
@@ -36,12 +39,17 @@ export function sortRecords(records: readonly DnsRecord[]): CarriedRecords {
     sets.set(key, set);
     return set;
   };
+  const seen = new Set<string>();
   for (const record of records) {
-    if (record.type === TYPE.RRSIG) {
-      const signature = readRrsig(record.data);
-      setOf(record.name, signature.typeCovered).signatures.push(signature);
+    const { name, type, data } = record;
+    const identity = `${type} ${showDnsName(name)} ${Buffer.from(data).toString('latin1')}`;
+    if (seen.has(identity)) continue;
+    seen.add(identity);
+    if (type === TYPE.RRSIG) {
+      const signature = readRrsig(data);
+      setOf(name, signature.typeCovered).signatures.push(signature);
     } else {
-      setOf(record.name, record.type).records.push(record);
+      setOf(name, type).records.push(record);
     }
   }
   return {
@@ -71,18 +79,12 @@ export function signedMessage(set: RecordSet, signature: Rrsig): Uint8Array {
   head.writeUInt16BE(1, 2);
   head.writeUInt32BE(signature.originalTtlSecs, 4);
   const owner = joinBytes([encodeDnsName(signedName), head]);
+  // As byte strings (RFC 4034 section 6.3).
+  const sorted = records.map(({ data }) => data).sort(Buffer.compare);
   return joinBytes([
     signature.signedPart,
-    ...inCanonicalOrder(records).flatMap((data) => [owner, lengthOf(data), data]),
+    ...sorted.flatMap((data) => [owner, lengthOf(data), data]),
   ]);
-}
-
-/** RFC 4034 section 6.3: as byte strings, each once. */
-function inCanonicalOrder(records: readonly DnsRecord[]): Uint8Array[] {
-  const sorted = records.map(({ data }) => data).sort(Buffer.compare);
-  return sorted.filter(
-    (data, at) => at === 0 || Buffer.compare(data, sorted[at - 1] ?? data) !== 0,
-  );
 }
 
 function lengthOf({ length }: Uint8Array): Uint8Array {

@@ -328,6 +328,20 @@ describe('a proven record is kept', () => {
     expect(await asks(start + 120_000 + 300_000)).toBe(true);
   });
 
+  test('for an hour at most', async () => {
+    tree = openSignedTree({ nowSecs: NOW, rootTtl: 86_400 });
+    tree.zone('com', { ttl: 86_400 });
+    resolveTxt = resolverFor();
+    answer = tree.answer;
+    tree.txt('a.com', ['old'], 86_400);
+    expect(await textsOf('a.com')).toEqual(['old']);
+    tree.txt('a.com', ['new'], 86_400);
+    nowMs += 3_599_999;
+    expect(await textsOf('a.com')).toEqual(['old']);
+    nowMs += 1;
+    expect(await textsOf('a.com')).toEqual(['new']);
+  });
+
   test('by its name alone, and a name without a record is asked for again', async () => {
     tree.txt('other.example.com', ['other']);
     expect(await textsOf(NAME)).toEqual(['x']);

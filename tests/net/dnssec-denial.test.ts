@@ -184,6 +184,14 @@ describe('an NSEC', () => {
     await holds(made);
   });
 
+  test('that is not the only one of its name proves nothing', async () => {
+    const made = tree();
+    serveExpanded(made, `*.${BITCOIN}`, []);
+    const two = [nsec(`a.${BITCOIN}`, `z.${BITCOIN}`), nsec(`a.${BITCOIN}`, `y.${BITCOIN}`)];
+    made.serve(NAME, TYPES.TXT, [...made.served(NAME, TYPES.TXT), ...made.signed(two)]);
+    await expectUnproven(made, NAME, MISSING);
+  });
+
   test('that comes from a wildcard itself, or from another zone, proves nothing', async () => {
     const made = tree();
     made.zone('eve.com');

@@ -253,6 +253,8 @@ describe('a record is refused', () => {
     const forged = signRecords(set, { signer: 'example.com', key, nowSecs: NOW });
     tree.serve(NAME, TYPES.TXT, [...set, forged]);
     await expectUnproven(tree, NAME, /key that example\.com does not have/);
+    tree.serve(NAME, TYPES.TXT, tree.signed(set, { algorithm: 13 }));
+    await expectUnproven(tree, NAME, /key that example\.com does not have/);
     tree.serve(NAME, TYPES.TXT, tree.signed(set, { algorithm: 16 }));
     await expectUnproven(tree, NAME, /does not know/);
   });

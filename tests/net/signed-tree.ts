@@ -45,7 +45,13 @@ export interface SignedTree {
 }
 
 /** Opens a tree that holds the root alone. */
-export function openSignedTree({ nowSecs }: { readonly nowSecs: number }): SignedTree {
+export function openSignedTree({
+  nowSecs,
+  rootTtl = 300,
+}: {
+  readonly nowSecs: number;
+  readonly rootTtl?: number;
+}): SignedTree {
   const zones = new Map<string, ZoneKey>();
   const answers = new Map<string, readonly ServedRecord[]>();
   const keyOf = (name: string, type: number) => `${type} ${name.toLowerCase()}`;
@@ -92,7 +98,7 @@ export function openSignedTree({ nowSecs }: { readonly nowSecs: number }): Signe
     zones.set(name, zsk);
   };
   const rootKey = makeKey();
-  zone('', { ksk: rootKey });
+  zone('', { ksk: rootKey, ttl: rootTtl });
   return {
     anchors: [
       {

@@ -20,11 +20,10 @@ const MAX_ITERATIONS = 50;
 const SHA1 = 1;
 
 /**
- * Whether an NSEC or NSEC3 record, itself proven to be of `zone`, proves that neither `name` nor anything below it
+ * Whether an NSEC or NSEC3 record, itself proven to be of `zone`, proves that neither `name` in it nor anything below it
  * exists, so that no more specific wildcard does either (RFC 4035 section 5.3.4, RFC 5155 section 8.8).
  */
 export function denies(record: DnsRecord, name: DnsName, zone: DnsName): boolean {
-  if (!isWithin(name, zone)) return false;
   return record.type === TYPE.NSEC
     ? nsecDenies(record.name, readNsec(record.data), name)
     : nsec3Denies(record.name, readNsec3(record.data), { name, zone });

@@ -46,8 +46,9 @@ export function openDohSource({ url, ca, signal }: DohOptions): RecordSource {
     }
     const target = new URL(url);
     target.searchParams.set('dns', Buffer.from(encodeDnsQuery(name, type)).toString('base64url'));
-    const body = await ask(target, { ca, signal, maxBytes: bytesLeft });
+    const body = await ask(target, { ca, signal });
     bytesLeft -= body.length;
+    if (bytesLeft < 0) throw unusable('The DNS records that prove the name are too large.');
     const answer = decodeDnsAnswer(body);
     requireAnswerTo(answer, name, type);
     return sortRecords(answer.records);
@@ -68,15 +69,12 @@ function requireAnswerTo(answer: DnsAnswer, name: DnsName, type: number): void {
   if (truncated) throw unusable('The DNS resolver cut its answer short: check --doh-url.');
 }
 
-async function ask(
-  url: URL,
-  { ca, signal, maxBytes }: Omit<DohOptions, 'url'> & { readonly maxBytes: number },
-): Promise<Uint8Array> {
+async function ask(url: URL, { ca, signal }: Omit<DohOptions, 'url'>): Promise<Uint8Array> {
   try {
     const response = await get({ url, accept: MEDIA_TYPE, signal, ca });
     const { statusCode, headers } = response;
     const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-    if (statusCode === 200 && type === MEDIA_TYPE) return await readBytes(response, url, maxBytes);
+    if (statusCode === 200 && type === MEDIA_TYPE) return await readBytes(response, url, MAX_BYTES);
     response.destroy();
     throw unusable(
       `The DNS-over-HTTPS resolver does not answer with ${MEDIA_TYPE} (RFC 8484): check --doh-url.`,

@@ -255,7 +255,7 @@ describe('the work for a name is bounded', () => {
     ] as const) {
       tree.serve(zone, type, [...tree.served(zone, type), ...padding]);
     }
-    await expectError113(resolveTxt(NAME), /larger than/);
+    await expectError113(resolveTxt(NAME), /records that prove the name are too large/);
   });
 
   test('to 8 signatures of a record, however many are in the answer', async () => {

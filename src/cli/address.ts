@@ -21,7 +21,7 @@ export function addAddress(parent: Command, io: CliIo): void {
   withExamples(withConnection(command), 'address', 'address --no-qr').action(
     async (flags: ConnectionFlags & { readonly qr: boolean }) => {
       const answer = await sidecarClient(io, flags)(
-        { method: 'POST', path: '/v2/node/get_next_unused_address', body: {} },
+        (sidecar) => sidecar.getNextUnusedAddress(),
         addressJson,
       );
       show(io, flags, answer, ({ address }) => [

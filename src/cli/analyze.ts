@@ -31,7 +31,7 @@ export function addAnalyze(parent: Command, io: CliIo): void {
     'analyze "bitcoin:bc1q...?amount=0.001&lno=lno1..."',
   ).action(async (text: string, flags: ConnectionFlags) => {
     const answer = await sidecarClient(io, flags)(
-      { method: 'GET', path: '/v2/node/analyze', query: { payment_string: text } },
+      (sidecar) => sidecar.analyze({ payment_string: text }),
       analysisJson,
     );
     show(io, flags, answer, ({ payables, claimables }) =>

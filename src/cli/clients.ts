@@ -52,7 +52,7 @@ function addList(clients: Command, io: CliIo): void {
     .description('List the clients that are neither revoked nor expired.');
   withExamples(withConnection(command), 'clients list').action(async (flags: ConnectionFlags) => {
     const ask = sidecarClient(io, flags);
-    const answer = await ask({ method: 'GET', path: '/v2/node/list_clients' }, clientsJson);
+    const answer = await ask((sidecar) => sidecar.listClients(), clientsJson);
     show(io, flags, answer, (listed) => {
       const rows = Object.values(listed.clients);
       return rows.length === 0 ? ['No clients.'] : table(COLUMNS, rows);
@@ -73,9 +73,9 @@ function addCreate(clients: Command, io: CliIo): void {
       command.error('a client needs something that it may do: give --scope');
     }
     requireBudget(command, flags);
-    const body = { scopes: [], ...withoutUndefined(grantBody(flags)) };
+    const body = { ...grantBody(flags), scopes: flags.scope ?? [] };
     const answer = await sidecarClient(io, flags)(
-      { method: 'POST', path: '/v2/node/create_client', body },
+      (sidecar) => sidecar.createClient(body),
       createdClientJson,
     );
     show(io, flags, answer, (created) => [printable(created.client_credentials)]);
@@ -111,17 +111,17 @@ function addUpdate(clients: Command, io: CliIo): void {
     refuseBoth(command, flags, 'label', 'clearLabel');
     refuseBoth(command, flags, 'expires', 'clearExpiration');
     refuseBoth(command, flags, 'budget', 'clearBudget');
-    const changes = withoutUndefined({
+    const changes = {
       ...grantBody(flags),
       clear_label: flags.clearLabel,
       clear_expiration: flags.clearExpiration,
       clear_budget: flags.clearBudget,
-    });
-    if (Object.keys(changes).length === 0) {
+    };
+    if (Object.values(changes).every((change) => change === undefined)) {
       command.error('say what to change, such as --label or --scope');
     }
     const answer = await sidecarClient(io, flags)(
-      { method: 'PUT', path: '/v2/node/update_client', body: { client_pk: client, ...changes } },
+      (sidecar) => sidecar.updateClient({ client_pk: client, ...changes }),
       oneClientJson,
     );
     show(io, flags, answer, (updated) => clientLines(updated.client));
@@ -136,7 +136,7 @@ function addRevoke(clients: Command, io: CliIo): void {
   withExamples(withConnection(command), `clients revoke ${EXAMPLE_PK}`).action(
     async (client: string, flags: ConnectionFlags) => {
       const answer = await sidecarClient(io, flags)(
-        { method: 'POST', path: '/v2/node/revoke_client', body: { client_pk: client } },
+        (sidecar) => sidecar.revokeClient({ client_pk: client }),
         oneClientJson,
       );
       show(io, flags, answer, () => ['Revoked: its credentials work no longer.']);
@@ -155,7 +155,7 @@ function addPrune(clients: Command, io: CliIo): void {
     async (flags: ConnectionFlags & { readonly remove?: boolean }) => {
       const remove = flags.remove === true;
       const answer = await sidecarClient(io, flags)(
-        { method: 'POST', path: '/v2/node/prune_clients', body: { remove } },
+        (sidecar) => sidecar.pruneClients({ remove }),
         prunedJson,
       );
       show(io, flags, answer, ({ token_ids: ids }) => {
@@ -174,7 +174,7 @@ function addConfirm(clients: Command, io: CliIo): void {
   withExamples(withConnection(command), 'clients confirm').action(
     async (flags: ConnectionFlags) => {
       const answer = await sidecarClient(io, flags)(
-        { method: 'POST', path: '/v2/node/confirm_budgets', body: {} },
+        (sidecar) => sidecar.confirmBudgets(),
         z.object({}),
       );
       show(io, flags, answer, () => ['Confirmed: clients with a budget can spend again.']);
@@ -195,10 +195,6 @@ function clientLines(client: ClientInfoJson): string[] {
 
 function grantWords({ scopes, permissions }: ClientInfoJson): string {
   return [...scopes, ...permissions].join(', ');
-}
-
-function withoutUndefined(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 function refuseBoth(

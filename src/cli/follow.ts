@@ -20,11 +20,7 @@ export async function followPayment(
 ): Promise<void> {
   io.stderr('Waiting for the payment; Ctrl-C ends the waiting, not the payment.');
   const answer = await ask(
-    {
-      method: 'GET',
-      path: '/v2/node/wait_for_payment',
-      query: { index, timeout_secs: timeoutSecs },
-    },
+    (sidecar) => sidecar.waitForPayment({ index, timeout_secs: timeoutSecs }),
     paymentJson,
   );
   io.stderr(`The payment is ${answer.value.status}.`);

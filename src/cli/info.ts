@@ -14,7 +14,7 @@ export function addInfo(parent: Command, io: CliIo): void {
   withExamples(withConnection(command), 'info', 'info --json').action(
     async (flags: ConnectionFlags) => {
       const ask = sidecarClient(io, flags);
-      const answer = await ask({ method: 'GET', path: '/v2/node/node_info' }, nodeInfoJson);
+      const answer = await ask((sidecar) => sidecar.nodeInfo(), nodeInfoJson);
       show(io, flags, answer, (info) =>
         fields({
           Balance: sats(info.balance),

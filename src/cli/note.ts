@@ -29,11 +29,7 @@ export function addNote(parent: Command, io: CliIo): void {
         command.error('give either the text of the note or --clear');
       }
       const answer = await sidecarClient(io, flags)(
-        {
-          method: 'POST',
-          path: '/v2/node/update_personal_note',
-          body: { index, personal_note: text ?? null },
-        },
+        (sidecar) => sidecar.updatePersonalNote({ index, personal_note: text ?? null }),
         z.object({}),
       );
       show(io, flags, answer, () => [text === undefined ? 'The note is cleared.' : 'Noted.']);

@@ -42,7 +42,7 @@ export function addOffer(parent: Command, io: CliIo): void {
       expiration_secs: flags.expiry,
     };
     const answer = await sidecarClient(io, flags)(
-      { method: 'POST', path: '/v2/node/create_offer', body },
+      (sidecar) => sidecar.createOffer(body),
       createdOfferJson,
     );
     show(io, flags, answer, ({ offer }) => [

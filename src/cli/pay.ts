@@ -49,7 +49,7 @@ export function addPay(parent: Command, io: CliIo): void {
       personal_note: flags.note,
     };
     const paid = sidecarClient(io, flags)(
-      { method: 'POST', path: '/v2/node/pay', body, idempotencyKey },
+      (sidecar) => sidecar.pay(body, { idempotencyKey }),
       paymentJson,
     );
     const answer = await paid.catch((error) => {
@@ -62,9 +62,9 @@ export function addPay(parent: Command, io: CliIo): void {
 
 /** Whoever does not know whether money went out must not have to guess. */
 function withWayBack(error: unknown, key: string): unknown {
-  if (!(error instanceof CallRefused) || !error.outcomeUnknown) return error;
+  if (!(error instanceof CallRefused) || !error.mayHaveTakenEffect) return error;
   return new CallRefused(
     `${error.message} The payment may be on its way: run the same command with --idempotency-key ${key} to see its end without paying twice.`,
-    { outcomeUnknown: true, ...(error.json === null ? {} : { json: error.json }) },
+    { mayHaveTakenEffect: true, ...(error.json === null ? {} : { json: error.json }) },
   );
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import type { ListPaymentsRequest } from '../client/index.ts';
 import { DIRECTIONS, type PaymentJson, paymentJson, RAILS } from '../model/payment.ts';
 import { type ConnectionFlags, withConnection } from './connection.ts';
 import { withExamples } from './examples.ts';
@@ -12,15 +13,7 @@ import { show } from './show.ts';
 import { type Column, table } from './table.ts';
 import { grouped, moment } from './words.ts';
 
-interface PaymentsFlags extends ConnectionFlags {
-  readonly filter: string;
-  readonly order: string;
-  readonly limit: number;
-  readonly after?: string;
-  readonly direction?: string;
-  readonly rail?: string;
-  readonly since?: number;
-  readonly until?: number;
+interface PaymentsFlags extends ConnectionFlags, ListPaymentsRequest {
   readonly sync: boolean;
 }
 
@@ -73,10 +66,10 @@ export function addPayments(parent: Command, io: CliIo): void {
     'payments --json',
   ).action(async (flags: PaymentsFlags) => {
     const ask = sidecarClient(io, flags);
-    if (flags.sync) await ask({ method: 'PUT', path: '/v2/node/sync_payments' }, z.unknown());
+    if (flags.sync) await ask((sidecar) => sidecar.syncPayments(), z.unknown());
     const { filter, order, limit, after, direction, rail, since, until } = flags;
     const query = { filter, order, limit, after, direction, rail, since, until };
-    const answer = await ask({ method: 'GET', path: '/v2/node/list_payments', query }, pageJson);
+    const answer = await ask((sidecar) => sidecar.listPayments(query), pageJson);
     show(io, flags, answer, ({ payments }) =>
       payments.length === 0 ? ['No payments.'] : table(COLUMNS, payments),
     );

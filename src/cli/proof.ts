@@ -35,7 +35,7 @@ function addCreate(proof: Command, io: CliIo): void {
   ).action(async (index: string, flags: ConnectionFlags & { readonly note?: string }) => {
     const body = { index, proof_note: flags.note };
     const answer = await sidecarClient(io, flags)(
-      { method: 'POST', path: '/v2/node/create_payer_proof', body },
+      (sidecar) => sidecar.createPayerProof(body),
       createdProofJson,
     );
     show(io, flags, answer, (made) => [printable(made.proof)]);

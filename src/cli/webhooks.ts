@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import type { WebhookDeliveriesRequest } from '../client/index.ts';
 import { DELIVERY_STATES, type DeliveryJson, deliveryJson } from '../model/delivery.ts';
 import { type ConnectionFlags, withConnection } from './connection.ts';
 import { withExamples } from './examples.ts';
@@ -46,16 +47,10 @@ function addList(webhooks: Command, io: CliIo): void {
     .option('--limit <count>', 'most deliveries to list, up to 500', readWhole, 50)
     .option('--before <delivery>', 'go on after this delivery');
   withExamples(withConnection(command), 'webhooks list --state failed --limit 10').action(
-    async (
-      flags: ConnectionFlags & {
-        readonly state?: string;
-        readonly limit: number;
-        readonly before?: string;
-      },
-    ) => {
+    async (flags: ConnectionFlags & WebhookDeliveriesRequest) => {
       const { state, limit, before } = flags;
       const answer = await sidecarClient(io, flags)(
-        { method: 'GET', path: '/v2/webhooks/deliveries', query: { state, limit, before } },
+        (sidecar) => sidecar.webhookDeliveries({ state, limit, before }),
         deliveriesJson,
       );
       show(io, flags, answer, ({ deliveries }) =>
@@ -80,7 +75,7 @@ function addRedeliver(webhooks: Command, io: CliIo): void {
       command.error('give either the id of a delivery or --since');
     }
     const answer = await sidecarClient(io, flags)(
-      { method: 'POST', path: '/v2/webhooks/redeliver', body: { id, since: flags.since } },
+      (sidecar) => sidecar.redeliverWebhooks({ id, since: flags.since }),
       redeliveredJson,
     );
     show(io, flags, answer, ({ redelivered }) => [`Deliveries to be sent again: ${redelivered}`]);

@@ -1,4 +1,4 @@
-export { WalletSidecarError } from './error.ts';
+export { type ErrorKind, WalletSidecarError } from './error.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export type { EventsOptions, PaymentEvent } from './payment-events.ts';
 export type {
@@ -11,6 +11,7 @@ export type {
 export type * from './types.ts';
 export {
   type PaymentFinalized,
+  type VerificationProblem,
   type VerifyOptions,
   verifyWebhook,
   type WebhookHeaders,

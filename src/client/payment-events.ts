@@ -32,14 +32,16 @@ export async function* paymentEvents(
       const stream = await transport.open('/v2/node/events', resumeAfter(lastEventId), signal);
       opened = true;
       for await (const { event, data, lastEventId: id } of readEvents(stream)) {
-        if (event === 'end') throw errorOf(JSON.parse(data), null, null);
+        if (event === 'end') {
+          throw errorOf(JSON.parse(data), { method: 'GET', httpStatus: null, retryAfter: null });
+        }
         if (id !== '') lastEventId = id;
         attempt = 1;
         if (event === 'payment') {
           yield { payment: JSON.parse(data) as Payment, updatedIndex: id };
         }
       }
-      throw transport.unanswered('The stream of events broke.');
+      throw transport.unanswered('GET', 'The stream of events broke.');
     } catch (error) {
       signal?.throwIfAborted();
       const delayMs = opened ? retryDelayMs(error, attempt) : null;

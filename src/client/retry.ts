@@ -14,7 +14,8 @@ const MOST_DELAY_MS = 10_000;
 export function retryDelayMs(error: unknown, attempt: number): number | null {
   if (!(error instanceof WalletSidecarError)) return null;
   const passing =
-    (error.code === null && error.httpStatus === null) ||
+    error.kind === 'unreachable' ||
+    error.kind === 'unanswered' ||
     error.code === ERROR_CODES.overCapacity ||
     error.code === ERROR_CODES.unreachable;
   if (!passing || (error.retryAfterMs ?? 0) > MOST_DELAY_MS) return null;

@@ -1,4 +1,10 @@
-import { errorOf, unansweredError, type WalletSidecarError } from './error.ts';
+import {
+  afterOpenAttempt,
+  errorOf,
+  type Method,
+  unansweredError,
+  WalletSidecarError,
+} from './error.ts';
 import { pause, retryDelayMs } from './retry.ts';
 
 /** Where the sidecar is and as whom to call it. */
@@ -50,7 +56,7 @@ export interface PayOptions extends PostOptions {
 type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 interface Call {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: Method;
   readonly path: string;
   readonly query?: object;
   readonly body?: object;
@@ -109,25 +115,28 @@ export class Transport {
     const response = await this.#send({ method: 'GET', path, headers, repeatable: false, signal });
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
     if (response.ok && response.body && isStream) return response.body;
-    throw await this.#failure(response, signal);
+    throw await this.#failure(response, 'GET', signal);
   }
 
   /** The error of a call or stream that ended without an answer. */
-  unanswered(cause: unknown): WalletSidecarError {
-    return unansweredError(this.#baseUrl, cause);
+  unanswered(method: Method, cause: unknown): WalletSidecarError {
+    return unansweredError(this.#baseUrl, method, cause);
   }
 
   async #json<T>(call: Call): Promise<T> {
+    let open = false;
     for (let attempt = 1; ; attempt++) {
       try {
         const response = await this.#send(call);
-        if (!response.ok) throw await this.#failure(response, call.signal);
-        return (await this.#parse(response, call.signal)) as T;
+        if (!response.ok) throw await this.#failure(response, call.method, call.signal);
+        return (await this.#parse(response, call.method, call.signal)) as T;
       } catch (error) {
         call.signal?.throwIfAborted();
+        if (!(error instanceof WalletSidecarError)) throw error;
         const delayMs =
           call.repeatable && attempt <= this.#maxRetries ? retryDelayMs(error, attempt) : null;
-        if (delayMs === null) throw error;
+        if (delayMs === null) throw open ? afterOpenAttempt(error) : error;
+        open ||= error.mayHaveTakenEffect;
         await pause(delayMs, call.signal);
       }
     }
@@ -139,7 +148,7 @@ export class Transport {
       response = await this.#fetch(`${this.#baseUrl}${path}${queryText(query as Query)}`, {
         method,
         // Credentials go where they were meant to go, and nowhere else.
-        redirect: 'error',
+        redirect: 'manual',
         headers: {
           ...this.#authorization,
           ...headers,
@@ -149,31 +158,40 @@ export class Transport {
         ...(signal === undefined ? {} : { signal }),
       });
     } catch (error) {
-      throw this.#lost(error, signal);
+      throw this.#lost(error, method, signal);
     }
     const names = ignoredNames(response.headers.get('x-ignored-fields'));
     if (names.length > 0) this.#onIgnoredFields({ method, path, names });
     return response;
   }
 
-  async #failure(response: Response, signal: AbortSignal | undefined): Promise<Error> {
-    const body = await this.#parse(response, signal);
-    return errorOf(body, response.status, response.headers.get('retry-after'));
+  async #failure(
+    response: Response,
+    method: Method,
+    signal: AbortSignal | undefined,
+  ): Promise<Error> {
+    const body = await this.#parse(response, method, signal);
+    const retryAfter = response.headers.get('retry-after');
+    return errorOf(body, { method, httpStatus: response.status, retryAfter });
   }
 
-  async #parse(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  async #parse(
+    response: Response,
+    method: Method,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
     const text = await response.text().catch((error: unknown) => {
-      throw this.#lost(error, signal);
+      throw this.#lost(error, method, signal);
     });
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      throw errorOf(null, response.status, null);
+      throw errorOf(null, { method, httpStatus: response.status, retryAfter: null });
     }
   }
 
-  #lost(error: unknown, signal: AbortSignal | undefined): unknown {
-    return signal?.aborted ? signal.reason : this.unanswered(error);
+  #lost(error: unknown, method: Method, signal: AbortSignal | undefined): unknown {
+    return signal?.aborted ? signal.reason : this.unanswered(method, error);
   }
 }
 

@@ -22,9 +22,25 @@ export type WebhookHeaders =
   | Headers
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/**
+ * What is wrong with a webhook, in the order in which it is checked:
+ * - `header`: a header is missing.
+ * - `timestamp`: its time is not a number of seconds.
+ * - `signature`: no signature is right.
+ * - `age`: it is signed, but not now; it may be a replay.
+ * - `body`: it is signed, but its body is not JSON.
+ */
+export type VerificationProblem = 'header' | 'timestamp' | 'signature' | 'age' | 'body';
+
 /** A webhook that is not what the sidecar sent, or not now: answer 400 and do nothing. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
+  readonly problem: VerificationProblem;
+
+  constructor(problem: VerificationProblem, message: string) {
+    super(message);
+    this.problem = problem;
+  }
 }
 
 /**
@@ -41,36 +57,56 @@ export async function verifyWebhook(
   const id = header(headers, 'webhook-id');
   const timestamp = header(headers, 'webhook-timestamp');
   const signatures = header(headers, 'webhook-signature');
-  checkTime(timestamp, options);
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw new WebhookVerificationError(
+      'timestamp',
+      'The header webhook-timestamp must be seconds: refuse it.',
+    );
+  }
   const raw = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const signed = concat(new TextEncoder().encode(`${id}.${timestamp}.`), raw);
-  const key = await crypto.subtle.importKey(
-    'raw',
-    secretBytes(secret),
-    { name: 'HMAC', hash: 'SHA-256' },
-    false,
-    ['verify'],
-  );
+  if (!(await isSigned(signed, signatures, secretBytes(secret)))) {
+    throw new WebhookVerificationError(
+      'signature',
+      'No signature of the webhook is right: see whether the secret is that of the sidecar and the body is unchanged.',
+    );
+  }
+  checkAge(Number(timestamp), options);
+  return paymentOf(raw);
+}
+
+async function isSigned(
+  signed: Uint8Array<ArrayBuffer>,
+  signatures: string,
+  secret: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['verify']);
   for (const signature of signatures.split(' ')) {
     const bytes = signature.startsWith('v1,') ? fromBase64(signature.slice(3)) : null;
     // Web Crypto compares in constant time, so that a signature cannot be guessed byte by byte.
-    if (bytes && (await crypto.subtle.verify('HMAC', key, bytes, signed))) {
-      return JSON.parse(new TextDecoder().decode(raw)) as PaymentFinalized;
-    }
+    if (bytes && (await crypto.subtle.verify('HMAC', key, bytes, signed))) return true;
   }
-  throw new WebhookVerificationError(
-    'No signature of the webhook is right: see whether the secret is that of the sidecar and the body is unchanged.',
-  );
+  return false;
 }
 
 /** A repeat of an old webhook by somebody who saw it is refused by its time. */
-function checkTime(timestamp: string, { toleranceSecs = 300, nowMs = Date.now() }: VerifyOptions) {
-  if (!/^\d{1,12}$/.test(timestamp)) {
-    throw new WebhookVerificationError('The header webhook-timestamp must be seconds: refuse it.');
-  }
-  if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSecs) {
+function checkAge(atSecs: number, { toleranceSecs = 300, nowMs = Date.now() }: VerifyOptions) {
+  if (Math.abs(nowMs / 1000 - atSecs) > toleranceSecs) {
     throw new WebhookVerificationError(
+      'age',
       'The webhook is too old or too new: see whether the clocks agree.',
+    );
+  }
+}
+
+function paymentOf(raw: Uint8Array): PaymentFinalized {
+  try {
+    return JSON.parse(new TextDecoder().decode(raw)) as PaymentFinalized;
+  } catch {
+    throw new WebhookVerificationError(
+      'body',
+      'The body of the webhook is not JSON: see who else has the secret.',
     );
   }
 }
@@ -82,6 +118,7 @@ function header(headers: WebhookHeaders, name: string): string {
       : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   if (typeof value === 'string' && value !== '') return value;
   throw new WebhookVerificationError(
+    'header',
     `The webhook has no header ${name}: see whether the sidecar has a --webhook-secret.`,
   );
 }

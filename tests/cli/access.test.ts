@@ -208,6 +208,22 @@ describe('webhooks verify', () => {
     expect((await verify([...old, '--any-age'])).exitCode).toBe(0);
   });
 
+  test('a time that is none is told as such', async () => {
+    const flags = [...signed(nowSecs).slice(0, 2), '-H', 'webhook-timestamp: now', '-H'];
+    const { exitCode, stderr } = await verify([...flags, 'webhook-signature: v1,bm90IHRoaXM=']);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: 'The webhook-timestamp is not a time in seconds.',
+    });
+  });
+
+  test('what was signed need not be a webhook of the sidecar', async () => {
+    const text = 'no JSON';
+    const signature = new Webhook(SECRET).sign('msg_1', new Date(nowSecs * 1000), text);
+    const flags = [...signed(nowSecs).slice(0, 4), '-H', `webhook-signature: ${signature}`];
+    expect((await verify(flags, text)).exitCode).toBe(0);
+  });
+
   test('a missing header, secret or file is wrong usage', async () => {
     const flags = signed(nowSecs);
     const wrong = {

@@ -70,6 +70,15 @@ describe('an outcome that is not known', () => {
     );
   });
 
+  test('the word of the sidecar on whether anything was sent decides', async () => {
+    const refusal = (status: number, sent: string) => () =>
+      Response.json({ code: 106, msg: 'No.', data: { sent } }, { status });
+    answer = refusal(502, 'no');
+    expect((await run(PAY)).stderr).toBe('No (error 106).');
+    answer = refusal(409, 'unknown');
+    expect((await run(PAY)).stderr).toContain('may be on its way');
+  });
+
   test('every payment has a key of its own', async () => {
     answer = () => Response.json({ code: 106, msg: 'No.' }, { status: 400 });
     requests.length = 0;
@@ -167,8 +176,11 @@ describe('credentials and address', () => {
 
 test('fields that the sidecar does not know are told, safe for a terminal', async () => {
   answer = () =>
-    Response.json({ status: 'ok' }, { headers: { 'x-ignored-fields': '"amt\u009b31m"' } });
+    Response.json(
+      { redelivered: 1 },
+      { headers: { 'x-ignored-fields': '"amt%C2%9B31m", "disclosures.x"' } },
+    );
   const { stdout, stderr } = await run(['webhooks', 'redeliver', '--since', '7d', '--json']);
-  expect(stderr).toContain('ignored them: "amt\\u{9b}31m"');
+  expect(stderr).toContain('ignored them: amt\\u{9b}31m, disclosures.x. Is it');
   expect(stdout).not.toContain('amt');
 });

@@ -58,7 +58,7 @@ describe('what is sent', () => {
     expect(seen[0]?.init).toMatchObject({
       method: 'POST',
       body: '{"invoice":"lnbc1","max_fee":"0.5"}',
-      redirect: 'error',
+      redirect: 'manual',
     });
     expect(Object.fromEntries(seen[0]?.headers ?? [])).toEqual({
       authorization: 'Bearer secret',
@@ -92,7 +92,9 @@ describe('errors', () => {
       name: 'WalletSidecarError',
       code: ERROR_CODES.forbidden,
       httpStatus: 403,
+      kind: 'refused',
       data: { permission: 'send' },
+      body,
       retryAfterMs: null,
     });
   });
@@ -111,7 +113,7 @@ describe('errors', () => {
       const { client, seen } = clientWith([answer]);
       const error = await errorFrom(client.health());
       expect(error.message).toContain('not that of a wallet-sidecar');
-      expect(error).toMatchObject({ code: null, httpStatus: answer().status });
+      expect(error).toMatchObject({ kind: 'foreign', code: null, httpStatus: answer().status });
       expect(seen).toHaveLength(1);
     });
   }
@@ -126,8 +128,84 @@ describe('errors', () => {
     expect(Bun.inspect({ error, client })).not.toContain('secret');
   });
 
+  test('say so when a redirection answers, which is not followed: it would take the credentials', async () => {
+    const authorizations: (string | null)[] = [];
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch({ headers }) {
+        authorizations.push(headers.get('authorization'));
+        return Response.redirect('/elsewhere');
+      },
+    });
+    try {
+      const options = { url: server.url.href, credentials: 'secret' };
+      const error = await errorFrom(new WalletSidecar(options).health());
+      expect(error).toMatchObject({ kind: 'foreign', httpStatus: 302, body: null });
+      expect(authorizations).toEqual(['Bearer secret']);
+    } finally {
+      await server.stop(true);
+    }
+  });
+
+  test('tell a connection that was never made from an answer that never came', async () => {
+    const closed = Bun.listen({ port: 0, hostname: '127.0.0.1', socket: { data() {} } });
+    const url = `http://127.0.0.1:${closed.port}`;
+    closed.stop(true);
+    const refused = await errorFrom(new WalletSidecar({ url, maxRetries: 0 }).health());
+    expect(refused.kind).toBe('unreachable');
+    const inNode = new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
+    const unreachable = clientWith([], { fetch: () => Promise.reject(inNode), maxRetries: 0 });
+    expect((await errorFrom(unreachable.client.health())).kind).toBe('unreachable');
+    const lost = clientWith([gone], { maxRetries: 0 });
+    expect((await errorFrom(lost.client.health())).kind).toBe('unanswered');
+  });
+
   test('a url that is none is refused at once', () => {
     expect(() => new WalletSidecar({ url: '127.0.0.1:5393' })).toThrow();
+  });
+});
+
+describe('whether a call that went wrong may have taken effect', () => {
+  const refusal =
+    (status: number, data: unknown = null) =>
+    () =>
+      Response.json({ code: 106, msg: 'No.', data }, { status });
+  const unreachable = (): Response => {
+    throw Object.assign(new TypeError('fetch failed'), { code: 'ECONNREFUSED' });
+  };
+  const cases: readonly (readonly [string, Step, boolean])[] = [
+    ['a refusal', refusal(400), false],
+    ['something that is not implemented', refusal(501), false],
+    ['a fault of the sidecar', refusal(500), true],
+    [
+      'a fault after which the sidecar says that nothing was sent',
+      refusal(502, { sent: 'no' }),
+      false,
+    ],
+    ['a refusal after which something may have been sent', refusal(409, { sent: 'unknown' }), true],
+    ['a server that is no sidecar', () => new Response('<html>', { status: 404 }), true],
+    ['an answer that never came', gone, true],
+    ['a connection that was never made', unreachable, false],
+  ];
+  for (const [what, step, expected] of cases) {
+    test(`${what}: ${expected ? 'it may' : 'it has not'}, and a read never has`, async () => {
+      const { client } = clientWith([step], { maxRetries: 0 });
+      const paid = await errorFrom(client.pay({ payable: 'lnbc1' }));
+      const read = await errorFrom(client.nodeInfo());
+      expect([paid, read].map((error) => error.mayHaveTakenEffect)).toEqual([expected, false]);
+    });
+  }
+
+  test('a PUT always may, since the runtime repeats it when a connection breaks', async () => {
+    const { client } = clientWith([unreachable], { maxRetries: 0 });
+    expect((await errorFrom(client.syncPayments())).mayHaveTakenEffect).toBe(true);
+  });
+
+  test('it may when any attempt may have, whatever the last one says', async () => {
+    const { client } = clientWith([full, refusal(401)]);
+    const error = await errorFrom(client.pay({ payable: 'x' }, { idempotencyKey: 'k' }));
+    expect(error).toMatchObject({ kind: 'refused', httpStatus: 401, mayHaveTakenEffect: true });
   });
 });
 

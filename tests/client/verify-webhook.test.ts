@@ -77,6 +77,25 @@ describe('what the sidecar signs', () => {
     expect(await verifyWebhook(body, headers, secret, patient)).toBeObject();
   });
 
+  test('is refused with the problem by name, the signature before the age', async () => {
+    const { 'webhook-id': _, ...nameless } = headers;
+    const text = 'no JSON';
+    const signedText = deliverySigner(secret)('msg_1', sentAtMs, text);
+    const refused: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['header', () => verifyWebhook(body, nameless, secret, at(0))],
+      [
+        'timestamp',
+        () => verifyWebhook(body, { ...headers, 'webhook-timestamp': 'now' }, secret, at(0)),
+      ],
+      ['signature', () => verifyWebhook(`${body} `, headers, secret, at(301))],
+      ['age', () => verifyWebhook(body, headers, secret, at(301))],
+      ['body', () => verifyWebhook(text, signedText, secret, at(0))],
+    ];
+    for (const [problem, verify] of refused) {
+      await expect(verify()).rejects.toMatchObject({ name: 'WebhookVerificationError', problem });
+    }
+  });
+
   test('has no member that the type of the client lacks', () => {
     expect([asSent, asTyped]).toBeArrayOfSize(2);
   });

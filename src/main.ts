@@ -1,6 +1,6 @@
 import { CHECK_COMMAND, checkDatabase } from './app/data-care.ts';
 import { serve } from './app/serve.ts';
-import { buildProgram, runProgram } from './cli/index.ts';
+import { buildProgram, runProgram } from './cli/program.ts';
 import { REMOTE_NODES } from './nodes/kinds.ts';
 import { VERSION } from './version.ts';
 

@@ -13,7 +13,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   wallet: ['nodes/node.ts', 'store/ports.ts', 'net', 'codecs', 'model'],
   webhooks: ['store/ports.ts', 'net', 'model'],
   http: ['wallet', 'store/ports.ts', 'model'],
-  cli: ['config', 'model', 'codecs'],
+  cli: ['client', 'config', 'model', 'codecs'],
   client: [],
 };
 

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/sources.ts';
 import { isApiError } from '../model/errors.ts';
-import { printable } from './printable.ts';
+import { printable } from './terminal/printable.ts';
 
 /** One sentence for stderr and the exit code: 2 for wrong usage, 1 for what was refused or failed. */
 export function failure(error: unknown): { message: string; exitCode: number } {

@@ -1,8 +1,8 @@
 import { paymentJson } from '../model/payment.ts';
-import type { AskSidecar } from './http-client.ts';
+import type { AskSidecar } from './http.ts';
 import type { CliIo } from './io.ts';
-import { paymentLines, refuseFailed } from './payment-text.ts';
-import { show } from './show.ts';
+import { paymentLines, refuseFailed } from './terminal/payment-text.ts';
+import { show } from './terminal/show.ts';
 
 /** A payment to follow to its end. */
 interface Followed {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { printable } from './printable.ts';
+import { printable } from './terminal/printable.ts';
 
 /** Commander's complaint as one sentence that ends in what to do. */
 export function usageSentence(complaint: string): string {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { buildProgram } from '../../src/cli/index.ts';
+import { buildProgram } from '../../src/cli/program.ts';
 import { REMOTE_NODES } from '../../src/nodes/kinds.ts';
 
 /** The program as its help tells of it; no command of it may be run. */
@@ -12,5 +12,19 @@ export function documentedProgram(): Command {
     stderr: () => undefined,
     serve: async () => undefined,
     connectKinds: REMOTE_NODES,
+  });
+}
+
+/** A command and the words that call it. */
+export interface DocumentedCommand {
+  readonly path: readonly string[];
+  readonly command: Command;
+}
+
+/** Every command below one, groups included. */
+export function commandsOf(command: Command, path: readonly string[] = []): DocumentedCommand[] {
+  return command.commands.flatMap((child) => {
+    const here = [...path, child.name()];
+    return [{ path: here, command: child }, ...commandsOf(child, here)];
   });
 }

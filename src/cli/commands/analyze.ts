@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import {
+  type ClaimableJson,
+  claimableJson,
+  type PayableJson,
+  payableJson,
+} from '../../model/analysis.ts';
+import { type ConnectionFlags, withConnection } from '../connection.ts';
+import { withExamples } from '../examples.ts';
+import { sidecarClient } from '../http.ts';
+import type { CliIo } from '../io.ts';
+import { show } from '../terminal/show.ts';
+import { fields } from '../terminal/table.ts';
+import { moment, sats } from '../terminal/words.ts';
+
+const analysisJson = z.object({
+  payables: z.array(payableJson),
+  claimables: z.array(claimableJson),
+});
+
+/** `analyze`: explains a payment string without paying it. */
+export function addAnalyze(parent: Command, io: CliIo): void {
+  const command = parent
+    .command('analyze')
+    .description('Explain a payment string, the most recommended way first; pays nothing.')
+    .argument('<string>', 'invoice, offer, address, LNURL, name or BIP 321 URI');
+  withExamples(
+    withConnection(command),
+    'analyze lnbc10u1p...',
+    'analyze "bitcoin:bc1q...?amount=0.001&lno=lno1..."',
+  ).action(async (text: string, flags: ConnectionFlags) => {
+    const answer = await sidecarClient(io, flags)(
+      (sidecar) => sidecar.analyze({ payment_string: text }),
+      analysisJson,
+    );
+    show(io, flags, answer, ({ payables, claimables }) =>
+      [...payables.map(payableLines), ...claimables.map(claimableLines)].flatMap((lines, at) =>
+        at === 0 ? lines : ['', ...lines],
+      ),
+    );
+  });
+}
+
+function payableLines(payable: PayableJson): string[] {
+  return fields({
+    'To pay': payable.kind,
+    Amount: amountWords(payable.amount, payable),
+    Description: payable.description || null,
+    Expires: payable.expires_at === null ? null : moment(payable.expires_at),
+    String: methodOf(payable),
+  });
+}
+
+function claimableLines(claimable: ClaimableJson): string[] {
+  return fields({
+    'To withdraw': claimable.kind,
+    Amount: amountWords(null, claimable),
+    Description: claimable.description || null,
+    String: claimable.lnurl,
+  });
+}
+
+function amountWords(
+  amount: string | null,
+  range: { readonly min_amount: string | null; readonly max_amount: string | null },
+): string {
+  if (amount !== null) return sats(amount);
+  const bounds = [
+    ...(range.min_amount === null ? [] : [`at least ${sats(range.min_amount)}`]),
+    ...(range.max_amount === null ? [] : [`at most ${sats(range.max_amount)}`]),
+  ];
+  return ['yours to choose', ...bounds].join(', ');
+}
+
+function methodOf(payable: PayableJson): string {
+  switch (payable.kind) {
+    case 'invoice':
+      return payable.invoice;
+    case 'offer':
+      return payable.offer;
+    case 'onchain':
+      return payable.onchain;
+    case 'lnurl-pay':
+      return payable.lnurl;
+  }
+}

@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import type { ClientInfoJson } from '../../../model/client.ts';
+import { type ConnectionFlags, withConnection } from '../../connection.ts';
+import { withExamples } from '../../examples.ts';
+import { sidecarClient } from '../../http.ts';
+import { readClientPk } from '../../inputs.ts';
+import type { CliIo } from '../../io.ts';
+import { show } from '../../terminal/show.ts';
+import { fields } from '../../terminal/table.ts';
+import { moment } from '../../terminal/words.ts';
+import { budgetWords, type GrantFlags, grantBody, requireBudget, withGrant } from './grant.ts';
+import { EXAMPLE_PK, grantWords, oneClientJson } from './one-client.ts';
+
+interface UpdateFlags extends ConnectionFlags, GrantFlags {
+  readonly clearLabel?: boolean;
+  readonly clearExpiration?: boolean;
+  readonly clearBudget?: boolean;
+}
+
+/** `clients update`: changes what a client is called and may do. */
+export function addClientsUpdate(clients: Command, io: CliIo): void {
+  const command = clients
+    .command('update')
+    .description(
+      'Change a client. --scope and --permission together replace all that it was granted.',
+    )
+    .argument('<client>', "the client's public key", readClientPk);
+  withGrant(command)
+    .option('--clear-label', 'remove the label')
+    .option('--clear-expiration', 'let it never expire')
+    .option('--clear-budget', 'remove the budget');
+  withExamples(
+    withConnection(command),
+    `clients update ${EXAMPLE_PK} --label "Shop 2" --clear-expiration`,
+    `clients update ${EXAMPLE_PK} --scope read_info`,
+  ).action(async (client: string, flags: UpdateFlags) => {
+    requireBudget(command, flags);
+    refuseBoth(command, flags, 'label', 'clearLabel');
+    refuseBoth(command, flags, 'expires', 'clearExpiration');
+    refuseBoth(command, flags, 'budget', 'clearBudget');
+    const changes = {
+      ...grantBody(flags),
+      clear_label: flags.clearLabel,
+      clear_expiration: flags.clearExpiration,
+      clear_budget: flags.clearBudget,
+    };
+    if (Object.values(changes).every((change) => change === undefined)) {
+      command.error('say what to change, such as --label or --scope');
+    }
+    const answer = await sidecarClient(io, flags)(
+      (sidecar) => sidecar.updateClient({ client_pk: client, ...changes }),
+      oneClientJson,
+    );
+    show(io, flags, answer, (updated) => clientLines(updated.client));
+  });
+}
+
+function clientLines(client: ClientInfoJson): string[] {
+  return fields({
+    Client: client.client_pk,
+    Label: client.label,
+    May: grantWords(client),
+    Budget: client.budget === null ? null : budgetWords(client.budget),
+    Created: client.created_at === null ? null : moment(client.created_at),
+    Expires: moment(client.expires_at, 'never'),
+  });
+}
+
+function refuseBoth(
+  command: Command,
+  flags: UpdateFlags,
+  set: keyof UpdateFlags,
+  clear: keyof UpdateFlags,
+): void {
+  if (flags[set] === undefined || flags[clear] === undefined) return;
+  command.error(`setting and clearing the same (${set}) contradict each other: give one of them`);
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { Network } from '../../codecs/network.ts';
+import { ConfigError } from '../../config/sources.ts';
+import { encodeNodeCredentials, type NodeCredentials } from '../../model/credentials.ts';
+import type { Permission } from '../../model/permissions.ts';
+import { withExamples } from '../examples.ts';
+import type { CliIo } from '../io.ts';
+
+/** A kind of node that can be connected; passed in, since only the composition root knows nodes. */
+export interface ConnectKind {
+  /** What people call it. */
+  readonly title: string;
+  readonly connect: {
+    readonly description: string;
+    readonly argument: { readonly name: string; readonly description: string };
+    readonly options: readonly { readonly flags: string; readonly description: string }[];
+    /** Without the program's name. */
+    readonly example: string;
+    /** What its token is called. */
+    readonly token: string;
+    readonly find: (input: {
+      readonly argument: string | undefined;
+      readonly options: Readonly<Record<string, string | undefined>>;
+      readonly read: (path: string) => Uint8Array;
+    }) => Promise<Found>;
+  };
+}
+
+interface Found {
+  readonly version: string;
+  readonly permissions: readonly Permission[];
+  readonly credentials: NodeCredentials & { readonly nodePk: string; readonly network: Network };
+}
+
+/** `connect <kind>`: turns access to a node into what configuration takes, after checking that it works. */
+export function addConnect(
+  parent: Command,
+  io: CliIo,
+  kinds: Readonly<Record<string, ConnectKind>>,
+): void {
+  const connect = parent
+    .command('connect')
+    .description('Turn access to a wallet node into client credentials.');
+  const [first] = Object.values(kinds);
+  if (first) withExamples(connect, first.connect.example);
+  for (const [name, kind] of Object.entries(kinds)) addKind(connect, io, name, kind);
+}
+
+function addKind(parent: Command, io: CliIo, name: string, { title, connect }: ConnectKind): void {
+  const { argument, options, example, token, find } = connect;
+  const command = parent
+    .command(name)
+    .description(connect.description)
+    .argument(`[${argument.name}]`, argument.description);
+  for (const { flags, description } of options) command.option(flags, description);
+  command.option('--json', 'print JSON');
+  withExamples(command, example).action(
+    async (
+      value: string | undefined,
+      { json, ...given }: Record<string, string | undefined> & { json?: true },
+    ) => {
+      const found = await find({ argument: value, options: given, read });
+      const credentials = encodeNodeCredentials(found.credentials);
+      const { version, permissions } = found;
+      const { nodePk, network } = found.credentials;
+      if (json) {
+        const answer = { client_credentials: credentials, version, node_pk: nodePk, network };
+        io.stdout(JSON.stringify({ ...answer, permissions }));
+        return;
+      }
+      io.stderr(`${title} ${version} on ${network}, node ${nodePk}`);
+      io.stderr(`These credentials may: ${permissions.join(', ')}.`);
+      io.stderr(
+        'Give them to the sidecar in a file: --client-credentials-path, or --node-credentials-path for a further node.',
+      );
+      io.stderr(
+        `Keep them secret: they hold the ${token}. Applications get credentials of their own.`,
+      );
+      io.stdout(credentials);
+    },
+  );
+}
+
+function read(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch {
+    throw new ConfigError(`${path} cannot be read: check the path.`);
+  }
+}

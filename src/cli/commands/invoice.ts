@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { createdInvoiceJson } from '../../model/receive.ts';
+import { type ConnectionFlags, withConnection } from '../connection.ts';
+import { withExamples } from '../examples.ts';
+import { followPayment } from '../follow.ts';
+import { sidecarClient } from '../http.ts';
+import { readPositiveAmount, readSeconds } from '../inputs.ts';
+import type { CliIo } from '../io.ts';
+import { printable } from '../terminal/printable.ts';
+import { invoiceQrText, qrLines } from '../terminal/qr.ts';
+import { show } from '../terminal/show.ts';
+
+interface InvoiceFlags extends ConnectionFlags {
+  readonly description?: string;
+  readonly expiry?: number;
+  readonly note?: string;
+  readonly qr: boolean;
+  readonly wait?: boolean;
+}
+
+/** `invoice`: creates an invoice, shows it and, if wished, follows it to its payment. */
+export function addInvoice(parent: Command, io: CliIo): void {
+  const command = parent
+    .command('invoice')
+    .description(
+      'Create a Lightning invoice; print it, its QR code and its index. With --wait and --json the payment follows on a line of its own.',
+    )
+    .argument('[amount]', 'sats; without it the payer chooses', readPositiveAmount)
+    .option('--description <text>', 'what the payer is shown')
+    .option(
+      '--expiry <duration>',
+      'how long it can be paid, such as 15m or 2h (default: 1d)',
+      readSeconds,
+    )
+    .option('--note <text>', 'note that only you see')
+    .option('--no-qr', 'leave the QR code out')
+    .option('--wait', 'wait until it is paid; exit code 1 when it expires');
+  withExamples(
+    withConnection(command),
+    'invoice 1000 --description Coffee --wait',
+    'invoice --expiry 15m --no-qr',
+    'invoice 0.5 --json',
+  ).action(async (amount: string | undefined, flags: InvoiceFlags) => {
+    const ask = sidecarClient(io, flags);
+    const body = {
+      amount,
+      description: flags.description,
+      expiration_secs: flags.expiry,
+      personal_note: flags.note,
+    };
+    const created = await ask((sidecar) => sidecar.createInvoice(body), createdInvoiceJson);
+    const { index } = created.value;
+    show(io, flags, created, ({ invoice }) => [
+      printable(invoice),
+      ...(flags.qr ? qrLines(invoiceQrText(invoice)) : []),
+      `Index  ${printable(index)}`,
+    ]);
+    if (flags.wait) await followPayment(io, ask, { index, json: flags.json ?? false });
+  });
+}

@@ -1,0 +1,13 @@
+import type { Command } from 'commander';
+import { withExamples } from '../../examples.ts';
+import type { CliIo } from '../../io.ts';
+import { addProofCreate } from './create.ts';
+import { addProofVerify } from './verify.ts';
+
+/** `proof create` asks a running sidecar; `proof verify` checks in this very process, asking nobody. */
+export function addProof(parent: Command, io: CliIo): void {
+  const proof = parent.command('proof').description('Proofs of payment (BOLT 12).');
+  withExamples(proof, 'proof create 0000001764000000000-fs_...', 'proof verify lnp1...');
+  addProofCreate(proof, io);
+  addProofVerify(proof, io);
+}

@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { ROOT_SEED_BYTES, rootSeedPhrase } from '../../model/root-seed.ts';
+import { withExamples } from '../examples.ts';
+import type { CliIo } from '../io.ts';
+
+/** `seed new`: draws a root seed and prints it once. */
+export function addSeed(parent: Command, io: CliIo): void {
+  const seed = parent.command('seed').description('Root seeds.');
+  withExamples(seed, 'seed new > seed && chmod 600 seed');
+  const command = seed
+    .command('new')
+    .description(
+      'Draw a new root seed. Whoever has it has the money: keep it in a file of your own.',
+    )
+    .option('--json', 'print JSON with both forms');
+  withExamples(command, 'seed new > seed && chmod 600 seed', 'seed new --json').action(
+    (flags: { readonly json?: boolean }) => {
+      const bytes = new Uint8Array(randomBytes(ROOT_SEED_BYTES));
+      const phrase = rootSeedPhrase(bytes);
+      const hex = Buffer.from(bytes).toString('hex');
+      io.stdout(flags.json ? JSON.stringify({ root_seed: hex, phrase }) : phrase);
+    },
+  );
+}

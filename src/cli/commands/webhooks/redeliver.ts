@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { type ConnectionFlags, withConnection } from '../../connection.ts';
+import { withExamples } from '../../examples.ts';
+import { sidecarClient } from '../../http.ts';
+import { readPast } from '../../inputs.ts';
+import type { CliIo } from '../../io.ts';
+import { show } from '../../terminal/show.ts';
+
+const redeliveredJson = z.object({ redelivered: z.int() });
+
+/** `webhooks redeliver`: sends again. */
+export function addWebhooksRedeliver(webhooks: Command, io: CliIo): void {
+  const command = webhooks
+    .command('redeliver')
+    .description('Send one delivery again, or every one created since a time.')
+    .argument('[delivery]', 'its id, as "webhooks list" shows it')
+    .option('--since <time>', 'every one since: 2030-01-31, or 2h back from now', readPast);
+  withExamples(
+    withConnection(command),
+    'webhooks redeliver msg_2a2a...',
+    'webhooks redeliver --since 2h',
+  ).action(async (id: string | undefined, flags: ConnectionFlags & { readonly since?: number }) => {
+    if ((id === undefined) === (flags.since === undefined)) {
+      command.error('give either the id of a delivery or --since');
+    }
+    const answer = await sidecarClient(io, flags)(
+      (sidecar) => sidecar.redeliverWebhooks({ id, since: flags.since }),
+      redeliveredJson,
+    );
+    show(io, flags, answer, ({ redelivered }) => [`Deliveries to be sent again: ${redelivered}`]);
+  });
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  type VerificationProblem,
+  verifyWebhook,
+  WebhookVerificationError,
+} from '../../../client/index.ts';
+import { OPTIONS } from '../../../config/options.ts';
+import { ConfigError, openSettings } from '../../../config/sources.ts';
+import { parseWebhookSecret } from '../../../config/webhook-secret.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { CallRefused } from '../../call-refused.ts';
+import { withExamples } from '../../examples.ts';
+import type { CliIo } from '../../io.ts';
+import { moment } from '../../terminal/words.ts';
+
+/** The headers that a signed webhook carries (contract, Signing). */
+const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
+type Headers = Readonly<Partial<Record<(typeof HEADERS)[number], string>>>;
+
+/** Why a webhook is not to be believed, for people. */
+const SENTENCES: Readonly<Partial<Record<VerificationProblem, string>>> = {
+  timestamp: 'The webhook-timestamp is not a time in seconds.',
+  signature:
+    'No signature matches: the secret is another one, or body or headers are not those that were sent.',
+  age: 'The signature matches, but its time is more than 5 minutes from now: it may be a replay, which --any-age accepts.',
+};
+
+interface VerifyFlags {
+  readonly header?: Headers;
+  readonly webhookSecret?: string;
+  readonly anyAge?: boolean;
+  readonly json?: boolean;
+}
+
+/** `webhooks verify`: checks body and headers with the secret, in this very process. */
+export function addWebhooksVerify(webhooks: Command, io: CliIo): void {
+  const command = webhooks
+    .command('verify')
+    .description('Check the signature of a webhook; exit code 1 when it is not valid. Asks nobody.')
+    .argument('[file]', 'file with the body, byte for byte as it came; - is stdin', '-')
+    .option(
+      '-H, --header <line>',
+      'a header as it came, such as "webhook-id: msg_..."; repeatable, all three are needed',
+      readHeader,
+    )
+    .option('--webhook-secret <secret>', `the signing secret [${OPTIONS.webhookSecret.env}]`)
+    .option('--any-age', 'accept a webhook that is older than 5 minutes')
+    .option('--json', 'print JSON');
+  withExamples(
+    command,
+    'webhooks verify body.json -H "webhook-id: msg_..." -H "webhook-timestamp: 1764000000" -H "webhook-signature: v1,..."',
+  ).action(async (file: string, flags: VerifyFlags) => {
+    const secret = secretOf(io, flags.webhookSecret);
+    const headers = flags.header ?? {};
+    const missing = HEADERS.filter((name) => !headers[name]);
+    if (missing.length > 0) command.error(`--header is missing for ${missing.join(', ')}`);
+    const problem = await problemOf(secret, headers, readBody(file), flags.anyAge ?? false);
+    if (flags.json) {
+      io.stdout(
+        JSON.stringify(problem === null ? { valid: true } : { valid: false, reason: problem }),
+      );
+    }
+    if (problem !== null) throw new CallRefused(problem);
+    const signedAt = moment(Number(headers['webhook-timestamp']) * 1000);
+    if (!flags.json) io.stdout(`Valid: signed with this secret at ${signedAt}.`);
+  });
+}
+
+/** Why the signature is not to be believed, in a sentence; null when it is. */
+async function problemOf(
+  secret: string,
+  headers: Headers,
+  body: Buffer,
+  anyAge: boolean,
+): Promise<string | null> {
+  try {
+    await verifyWebhook(body, headers, secret, {
+      nowMs: systemClock.now(),
+      ...(anyAge ? { toleranceSecs: Number.POSITIVE_INFINITY } : {}),
+    });
+    return null;
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    // Only the signature is asked for: what it signs need not be JSON.
+    return error.problem === 'body' ? null : (SENTENCES[error.problem] ?? error.message);
+  }
+}
+
+function readHeader(line: string, before: Headers = {}): Headers {
+  const at = line.indexOf(':');
+  const name = HEADERS.find((known) => known === line.slice(0, at).trim().toLowerCase());
+  // Others are let through, so that every header of a request can be given.
+  if (at > 0) return name === undefined ? before : { ...before, [name]: line.slice(at + 1).trim() };
+  throw new InvalidArgumentError('It must be a name, a colon and a value');
+}
+
+function secretOf(io: CliIo, flag: string | undefined): string {
+  const found = openSettings({
+    flags: { [OPTIONS.webhookSecret.flag]: flag },
+    env: io.env,
+    cwd: io.cwd,
+  }).find('webhookSecret');
+  if (found === null) {
+    throw new ConfigError(
+      `The secret is missing: give --webhook-secret, or set ${OPTIONS.webhookSecret.env}.`,
+    );
+  }
+  const parsed = parseWebhookSecret(found.value.trim());
+  if ('problem' in parsed) throw new ConfigError(`${found.source} ${parsed.problem}.`);
+  return parsed.value;
+}
+
+function readBody(file: string): Buffer {
+  try {
+    return readFileSync(file === '-' ? 0 : file);
+  } catch {
+    throw new ConfigError(`The body cannot be read from ${file}: name a file, or - for stdin.`);
+  }
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CliWorld, openCliWorld } from '../sidecar.ts';
+
+let world: CliWorld;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cli-'));
+  world = await openCliWorld();
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('clients', () => {
+  test('create prints the credentials alone on stdout, and a warning on stderr', async () => {
+    const { exitCode, stdout, stderr } = await world.run(
+      ...['clients', 'create', '--label', 'shop', '--scope', 'read_info,receive'],
+      ...['--scope', 'annotate', '--expires', '30d'],
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^\S+$/);
+    expect(stderr).toMatch(/^Keep it secret: /);
+    expect(stderr).not.toContain(stdout);
+    const file = join(folder, 'credentials');
+    writeFileSync(file, `${stdout}\n`);
+    expect((await world.run('info', '--client-credentials-path', file)).exitCode).toBe(0);
+    const info = await world.api('GET', '/v2/node/client_info', undefined, stdout);
+    expect(info).toMatchObject({ label: 'shop', scopes: ['read_info', 'receive', 'annotate'] });
+    expect(info.expires_at - info.created_at).toBeGreaterThan(29 * 24 * 3600 * 1000);
+    expect(await world.run('payments', '--client-credentials', stdout)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/get_updated_payments.*\(error 108\)/),
+    });
+  });
+
+  test('create --json prints the answer of the API; the warning stays on stderr', async () => {
+    const ran = await world.run('clients', 'create', '--permission', 'node_info', '--json');
+    expect(JSON.parse(ran.stdout)).toMatchObject({ effective_permissions: ['node_info'] });
+    expect(ran.stderr).toContain('Keep it secret');
+  });
+
+  test('list shows who may do what, with budgets, and --json is the answer of the API', async () => {
+    const budget = ['--budget', '10000/day', '--max-payment', '1000'];
+    await world.json('clients', 'create', '--label', 'bot', '--scope', 'send', ...budget);
+    const { stdout } = await world.run('clients', 'list');
+    const row = stdout.split('\n').find((line) => line.includes('bot')) ?? '';
+    expect(row).toMatch(/^[0-9a-f]{64} {2}bot +send +0 of 10,000 sats a day, 1,000 sats at once/);
+    expect(row).toEndWith('never');
+    const json = await world.run('clients', 'list', '--json');
+    expect(json.stdout).toBe(await world.text('/v2/node/list_clients'));
+  });
+
+  test('update changes what is named and leaves the rest', async () => {
+    const { client_pk } = await world.json('clients', 'create', '--label', 'a', '--scope', 'send');
+    const shown = await world.run('clients', 'update', client_pk, '--label', 'b');
+    expect(shown.stdout).toMatch(/^Label +b$/m);
+    expect(shown.stdout).toMatch(/^May +send$/m);
+    const update = (...flags: string[]) => world.json('clients', 'update', client_pk, ...flags);
+    expect(await update('--scope', 'read_info', '--budget', '5/total')).toMatchObject({
+      client: { label: 'b', scopes: ['read_info'], budget: { amount: '5', period: 'total' } },
+    });
+    await update('--expires', '2099-01-31');
+    const cleared = ['--clear-label', '--clear-expiration', '--clear-budget'];
+    expect(await update(...cleared)).toMatchObject({
+      client: { label: null, expires_at: null, budget: null, scopes: ['read_info'] },
+    });
+  });
+
+  test('revoke ends the credentials at once', async () => {
+    const made = await world.json('clients', 'create', '--scope', 'full');
+    const revoked = await world.run('clients', 'revoke', made.client_pk);
+    expect(revoked).toEqual({
+      exitCode: 0,
+      stdout: 'Revoked: its credentials work no longer.',
+      stderr: '',
+    });
+    expect(await world.run('info', '--client-credentials', made.client_credentials)).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('(error 104)'),
+    });
+  });
+
+  test('an unknown client ends with 1 and error 107', async () => {
+    expect(await world.run('clients', 'revoke', 'ab'.repeat(32))).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('(error 107)'),
+    });
+  });
+});

@@ -1,0 +1,15 @@
+import { describe, expect, test } from 'bun:test';
+import { parseRootSeed } from '../../../src/model/root-seed.ts';
+import { runBinary } from '../sidecar.ts';
+
+const run = (...args: readonly string[]) => runBinary(args);
+
+describe('seed new', () => {
+  test('prints 24 words, or both forms as JSON, another each time', async () => {
+    const first = (await run('seed', 'new')).stdout;
+    expect(first.split(' ')).toHaveLength(24);
+    expect((await run('seed', 'new')).stdout).not.toBe(first);
+    const json = JSON.parse((await run('seed', 'new', '--json')).stdout);
+    expect(parseRootSeed(json.phrase)).toEqual(parseRootSeed(json.root_seed));
+  });
+});

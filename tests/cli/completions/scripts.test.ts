@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commandsOf, documentedProgram } from '../program.ts';
+import { runBinary } from '../sidecar.ts';
+
+const commands = commandsOf(documentedProgram());
+
+describe('completions', () => {
+  const scriptOf = async (shell: string) => (await runBinary(['completions', shell])).stdout;
+
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    test(`the script for ${shell} names every command and every flag`, async () => {
+      const script = await scriptOf(shell);
+      for (const { path, command } of commands) {
+        expect(script).toMatch(new RegExp(`['"]${path.join(' ')}['"]`));
+        for (const { long } of command.options) {
+          const flag = shell === 'fish' ? `-l ${long?.slice(2)} ` : long;
+          expect(script).toContain(flag ?? 'a long name');
+        }
+      }
+    });
+
+    // Not every machine has all three; the completion itself is tried in bash below.
+    test.skipIf(!Bun.which(shell))(`${shell} finds no fault with the script`, async () => {
+      const { exitCode, stderr } = await parsed(shell, await scriptOf(shell));
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    });
+  }
+
+  const completed: readonly [readonly string[], readonly string[]][] = [
+    [['cl'], ['clients']],
+    [['clients', 'cre'], ['create']],
+    [
+      ['payments', '--filter', ''],
+      ['all', 'pending', 'completed', 'failed', 'finalized'],
+    ],
+    [['payments', '--no'], ['--no-sync']],
+    [['completions', 'z'], ['zsh']],
+    [
+      ['serve', '--log-format', ''],
+      ['text', 'json'],
+    ],
+    [['pay', '--amount', ''], []],
+    [['webhooks', 'list', '--client-credentials-path', '/etc/host'], ['/etc/hosts']],
+  ];
+  for (const [words, expected] of completed) {
+    test(`bash completes "${words.join(' ')}"`, async () => {
+      const script = `${await scriptOf('bash')}
+COMP_WORDS=(wallet-sidecar "$@"); COMP_CWORD=$#
+_wallet_sidecar
+printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { stdout, stderr } = Bun.spawnSync(['bash', '-c', script, 'bash', ...words]);
+      expect(stderr.toString()).toBe('');
+      const offered = stdout.toString().trim().split('\n').filter(Boolean);
+      expect(offered).toEqual(expect.arrayContaining([...expected]));
+      if (!expected.includes('/etc/hosts')) expect(offered).toHaveLength(expected.length);
+    });
+  }
+
+  test('--json holds the same script', async () => {
+    const { stdout } = await runBinary(['completions', 'bash', '--json']);
+    const { shell, script } = JSON.parse(stdout);
+    expect({ shell, script: script.trimEnd() }).toEqual({
+      shell: 'bash',
+      script: await scriptOf('bash'),
+    });
+  });
+});
+
+/** Lets a shell parse a script without running it. */
+async function parsed(shell: string, script: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-completions-'));
+  try {
+    const file = join(folder, 'script');
+    writeFileSync(file, script);
+    const { exitCode, stderr } = Bun.spawnSync([shell, '-n', file]);
+    return { exitCode, stderr: stderr.toString() };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'bun:test';
+import { runBinary } from './sidecar.ts';
+
+const run = (...args: readonly string[]) => runBinary(args);
+
+describe('usage', () => {
+  test('--version and --help end with 0', async () => {
+    expect(await run('--version')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    });
+    const help = await run('serve', '--help');
+    expect(help.exitCode).toBe(0);
+    for (const flag of ['--listen-addr', '--root-seed-path', '--webhook-url', 'SERVICE_MAX_FEE'])
+      expect(help.stdout).toContain(flag);
+  });
+
+  const wrong: readonly string[][] = [
+    ['fly'],
+    ['serve', '--zork'],
+    ['serve', '--listen-addr', 'x'],
+    ['serve', '--root-seed', 'x'],
+    ['serve', '--node-url', 'x'],
+    ['proof', 'verify'],
+  ];
+  for (const args of wrong) {
+    test(`${args.join(' ')} ends with 2 and one sentence, without a stack trace`, async () => {
+      const { exitCode, stderr } = await run(...args);
+      expect(exitCode).toBe(2);
+      expect(stderr).not.toMatch(/\n\s+at /);
+      expect(stderr.length).toBeGreaterThan(10);
+    });
+  }
+});
+
+describe('wrong usage', () => {
+  const index = `0000001764000000000-ln_${'ab'.repeat(32)}`;
+  const wrong: readonly [readonly string[], RegExp][] = [
+    [['payemnts', '--json'], /^Unknown command 'payemnts': there are serve, dev, /],
+    [
+      ['clients'],
+      /^'clients' needs one of its commands list, create, update, revoke, prune, confirm;/,
+    ],
+    [['clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],
+    [['info', 'x'], /^Too many arguments for 'info': expected 0 arguments but got 1;/],
+    [['info', '--zork'], /^Unknown option '--zork';/],
+    [['invoice', '1,000'], /^Value '1,000' .*no separators/],
+    [['invoice', '0'], /above zero/],
+    [['invoice', '--expiry', 'soon'], /90s, 15m, 2h or 7d/],
+    [['pay'], /^Missing required argument 'string';/],
+    [['pay', 'x', '--amount', '-5'], /satoshis above zero/],
+    [['pay', 'x', '--max-fee', '1%'], /must be satoshis/],
+    [['payments', '--filter', 'some'], /allowed choices are all, pending/],
+    [['payments', '--limit', 'many'], /must be a whole number/],
+    [['payments', '--since', 'yesterday'], /must be a time such as/],
+    [['payments', '--since', '2026-13-45'], /must be a time such as/],
+    [['wait', 'zork'], /must be the index of a payment/],
+    [['note', index], /^Give either the text of the note or --clear;/],
+    [['note', index, 'x', '--clear'], /^Give either the text of the note or --clear;/],
+    [['clients', 'create', '--label', 'x'], /give --scope/],
+    [['clients', 'create', '--scope', 'fly'], /allowed are read_info, /],
+    [['clients', 'create', '--scope', 'send', '--budget', '5/year'], /such as 10000\/day/],
+    [['clients', 'create', '--scope', 'send', '--max-payment', '5'], /give --budget too/],
+    [['clients', 'update', 'ab'.repeat(32)], /^Say what to change/],
+    [['clients', 'update', 'x', '--clear-label'], /must be the 64 hex characters/],
+    [['clients', 'update', 'ab'.repeat(32), '--label', 'x', '--clear-label'], /contradict/],
+    [['webhooks', 'redeliver'], /^Give either the id of a delivery or --since;/],
+    [['completions', 'tcsh'], /allowed choices are bash, zsh, fish/],
+  ];
+  for (const [args, message] of wrong) {
+    test(`${args.join(' ')} ends with 2 and one sentence`, async () => {
+      const { exitCode, stdout, stderr } = await runBinary(args);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).toMatch(message);
+      expect(stderr).toMatch(/^[A-Z'-][^\n]*; --help shows how it is written\.$/);
+    });
+  }
+});

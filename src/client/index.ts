@@ -1,5 +1,7 @@
 export { type ErrorKind, WalletSidecarError } from './error.ts';
-export { ERROR_CODES } from './error-codes.ts';
+export { ERROR_CODES } from './generated/error-codes.ts';
+export type * from './generated/types.ts';
+export { WalletSidecar } from './generated/wallet-sidecar.ts';
 export type { EventsOptions, PaymentEvent } from './payment-events.ts';
 export type {
   CallOptions,
@@ -8,7 +10,6 @@ export type {
   PostOptions,
   WalletSidecarOptions,
 } from './transport.ts';
-export type * from './types.ts';
 export {
   type PaymentFinalized,
   type VerificationProblem,
@@ -17,4 +18,3 @@ export {
   type WebhookHeaders,
   WebhookVerificationError,
 } from './verify-webhook.ts';
-export { WalletSidecar } from './wallet-sidecar.ts';

@@ -1,8 +1,8 @@
 import { errorOf } from './error.ts';
 import { readEvents } from './event-stream.ts';
+import type { Payment } from './generated/types.ts';
 import { pause, retryDelayMs } from './retry.ts';
 import type { CallOptions, Transport } from './transport.ts';
-import type { Payment } from './types.ts';
 
 /** Where to begin. */
 export interface EventsOptions extends CallOptions {

@@ -1,5 +1,5 @@
 import { WalletSidecarError } from './error.ts';
-import { ERROR_CODES } from './error-codes.ts';
+import { ERROR_CODES } from './generated/error-codes.ts';
 
 /** The first delay before a call is repeated; it doubles each time. */
 const FIRST_DELAY_MS = 200;

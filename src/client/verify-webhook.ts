@@ -1,4 +1,4 @@
-import type { Payment } from './types.ts';
+import type { Payment } from './generated/types.ts';
 
 /** The body of a webhook: a Payment that is completed or failed, and three fields. */
 export interface PaymentFinalized extends Payment {

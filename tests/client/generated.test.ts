@@ -6,7 +6,7 @@ import { ROUTES } from '../../src/http/routes/index.ts';
 
 test('the generated files of the client are those of the routes: `npm run generate` after a change', async () => {
   for (const [name, text] of Object.entries(await clientSources())) {
-    const path = join(import.meta.dir, '..', '..', 'src', 'client', name);
+    const path = join(import.meta.dir, '..', '..', 'src', 'client', 'generated', name);
     expect(`${name}\n${await Bun.file(path).text()}`).toBe(`${name}\n${text}`);
   }
 });

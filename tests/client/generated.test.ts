@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { clientSources } from '../../generate-client.ts';
 import { WalletSidecar } from '../../src/client/index.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
+import { clientSources } from '../../tools/generate-client.ts';
 
 test('the generated files of the client are those of the routes: `npm run generate` after a change', async () => {
   for (const [name, text] of Object.entries(await clientSources())) {

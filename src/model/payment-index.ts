@@ -20,7 +20,7 @@ const ID = /^(?:ln|fs|fr|os|or)_[0-9a-f]{64}$/;
 /** Times end before the numbers that JavaScript cannot hold exactly. `wf` is of {@link presentId}. */
 const INDEX = /^000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
 const UPDATED_INDEX = /^u000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
-/** The id of a waived fee in the versions up to 0.2, at the end of an id, an index or an updated index. */
+/** The first id of a waived fee, at the end of an id, an index or an updated index. */
 const FIRST_WAIVED_FEE_ID = /wf_([0-9a-f]{64})$/;
 
 /** Joins a prefix and 32 bytes of lowercase hex. */
@@ -47,8 +47,8 @@ export function waivedFeeId(fundingTxid: string, fundingVout: number): PaymentId
 }
 
 /**
- * The present form of an id, an index or an updated index, for what callers and databases kept from the versions up to
- * 0.2; anything else as it is. Those called a waived fee `wf_<channel id>`. They always funded its channel with the
+ * The present form of an id, an index or an updated index, for what callers and databases kept from earlier versions;
+ * anything else as it is. Those called a waived fee `wf_<channel id>`. They always funded its channel with the
  * transaction's first output, so that the channel id (BOLT 2: the txid in wire byte order, XORed with the output's
  * number) is the txid, and the new id follows from the old one alone, wherever that is kept.
  */
@@ -94,14 +94,14 @@ function padMs(ms: number): string {
   return String(ms).padStart(19, '0');
 }
 
-/** A payment index in a request; one of the versions up to 0.2 is read as what it is called now. */
+/** A payment index in a request; one of an earlier version is read as what it is called now. */
 export const paymentIndexInput = z
   .string()
   .regex(INDEX, 'must be a payment index such as 0001700000000000000-ln_<64 hex>')
   .transform(presentId)
   .brand<'PaymentIndex'>();
 
-/** An updated index in a request; one of the versions up to 0.2 is read as what it is called now. */
+/** An updated index in a request; one of an earlier version is read as what it is called now. */
 export const updatedIndexInput = z
   .string()
   .regex(UPDATED_INDEX, 'must be an updated index such as u0001700000000000000-ln_<64 hex>')

@@ -7,7 +7,7 @@ import { presentId } from '../../src/model/payment-index.ts';
 import { type Body, request, succeedingCalls } from '../conformance/request.ts';
 import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
 
-/** What version 0.2.0 called the waived fee of the channel in these files. */
+/** What the version that wrote these files called the waived fee of the channel in them. */
 const OLD =
   '0000001795283482085-wf_c02285ac3abee51c809bd31df1eb9ed9248b1d83d45b66a6fd15d34730b3b483';
 const PRESENT = presentId(OLD);
@@ -16,7 +16,7 @@ const OLD_CURSOR = `u0000001795283482101${OLD.slice(19)}`;
 const INVOICE =
   '0000001795283482107-ln_c611775e03939fa9054bc62974e0444d5492fc0fa26bb0d34594e798859ed95f';
 
-const FILES = join(import.meta.dir, 'version-0.2');
+const FILES = join(import.meta.dir, 'first-ids');
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-upgrade-'));
 const dataDir = join(folder, 'data');
 const port = freePort();
@@ -46,7 +46,7 @@ afterAll(async () => {
 const list = (query: object) => get('/v2/node/list_payments', { filter: 'all', ...query });
 const indexes = ({ payments }: Body) => payments.map(({ index }: Body) => index);
 
-describe('the data of version 0.2.0', () => {
+describe('the data of a version with the first ids', () => {
   test('shows the waived fee under its present id in cache and node, created when it was', async () => {
     const [cached] = (await list({ rail: 'onchain', direction: 'info' })).payments;
     expect(cached).toMatchObject({

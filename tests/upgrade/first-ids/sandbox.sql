@@ -1,4 +1,4 @@
--- The world that `dev` of version 0.2.0 (commit b4aad44) made, with an invoice that waits.
+-- The world that `dev` of commit b4aad44 made, with an invoice that waits.
 PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;
 CREATE TABLE chain_tip (

@@ -1,4 +1,4 @@
--- The store that version 0.2.0 (commit b4aad44) left beside sandbox.sql: the wallet's waived fee has a note and is what
+-- The store that commit b4aad44 left beside sandbox.sql: the wallet's waived fee has a note and is what
 -- the cache's cursor stands at.
 PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;

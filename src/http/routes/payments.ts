@@ -228,8 +228,13 @@ export const paymentRoutes = [
     errors: ['notFound', 'unreachable', 'unreadable'],
     example: { body: { index: examplePayment.index, personal_note: 'Lunch' }, response: {} },
     handler: async ({ session }, { body }) => {
-      const note = agree('note', body.personal_note, body.note, 'personal_note and note');
-      await setPersonalNote(session, body.index, note ?? null);
+      const { personal_note, note = null } = body;
+      // Beside personal_note, null in the older name is absent; alone, it clears the note.
+      const agreed =
+        personal_note === undefined
+          ? note
+          : agree('note', personal_note, note ?? undefined, 'personal_note and note');
+      await setPersonalNote(session, body.index, agreed ?? null);
       return {};
     },
   }),

@@ -14,7 +14,7 @@ import { createInvoice } from '../../src/wallet/receive.ts';
 import { openStoreGuard } from '../../src/wallet/store-guard.ts';
 import { tail, waitForFinal } from '../../src/wallet/wait.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
-import { confirmations, onchainWorld } from '../nodes/sandbox/onchain-world.ts';
+import { confirmations, onchainWorld } from '../nodes/sandbox/onchain/onchain-world.ts';
 import { openTrialSandbox } from '../nodes/sandbox/trial-sandbox.ts';
 import { clientRecord } from '../store/steps.ts';
 import { memoryMarker } from '../wallet/memory-marker.ts';

@@ -9,9 +9,14 @@ import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Miner } from './chain/miner.ts';
-import { type Behavior, findUnpaidInvoice } from './invoices.ts';
-import { decideHeld } from './lightning.ts';
-import type { LnurlAnswer } from './lnurl-json.ts';
+import { type Behavior, findUnpaidInvoice } from './lightning/invoices.ts';
+import {
+  createOutsideInvoice,
+  payInvoiceFromOutside,
+  paySpontaneously,
+} from './lightning/outside.ts';
+import { decideHeld } from './lightning/payments.ts';
+import type { LnurlAnswer } from './lnurl/json.ts';
 import {
   createLnurlService,
   type LnurlHost,
@@ -20,16 +25,15 @@ import {
   lightningAddressAnswer,
   lnurlAnswer,
   lnurlCallbackAnswer,
-} from './lnurl-services.ts';
+} from './lnurl/services.ts';
 import type { NodeParts } from './node.ts';
-import { createOffer } from './offers.ts';
-import { nextUnusedAddress } from './onchain.ts';
-import { receiveFromOutside } from './onchain-receive.ts';
-import { replaceOutsidePayment } from './onchain-replace.ts';
-import { createOutsideInvoice, payInvoiceFromOutside, paySpontaneously } from './outside.ts';
-import { payOfferFromOutside } from './outside-offers.ts';
-import { signUp, walletKeys, walletOfNode } from './wallets.ts';
-import type { World } from './world.ts';
+import { createOffer } from './offers/offers.ts';
+import { payOfferFromOutside } from './offers/outside.ts';
+import { nextUnusedAddress } from './onchain/funds.ts';
+import { receiveFromOutside } from './onchain/receive.ts';
+import { replaceOutsidePayment } from './onchain/replace.ts';
+import { signUp, walletKeys, walletOfNode } from './world/wallets.ts';
+import type { World } from './world/world.ts';
 
 /** What a new wallet is given on each rail. */
 const FIRST_FUNDS_MSAT = 1_000_000_000n;

@@ -4,18 +4,18 @@ import type { NodeConnector } from '../node.ts';
 import { openChain } from './chain/genesis.ts';
 import { startMiner } from './chain/miner.ts';
 import { sandboxControls } from './controls.ts';
-import { startExpirySweeper } from './expiry.ts';
-import type { LegacyClient } from './first-clients.ts';
-import { keysOfSeed } from './keys.ts';
-import { forgetLegacyClients, legacyClients } from './legacy-clients.ts';
-import { advance, pendingSends } from './lightning.ts';
-import { zoneText } from './names.ts';
+import { advance, pendingSends } from './lightning/payments.ts';
+import { zoneText } from './names/names.ts';
 import { type NodeParts, sandboxNode } from './node.ts';
-import { outsideCoins } from './onchain-owners.ts';
-import { provision, publishReleases } from './releases.ts';
-import { OWNER, openTokens } from './tokens.ts';
-import { signUp, walletKeys } from './wallets.ts';
-import { openWorld } from './world.ts';
+import { outsideCoins } from './onchain/owners.ts';
+import { startExpirySweeper } from './world/expiry.ts';
+import type { LegacyClient } from './world/first-clients.ts';
+import { keysOfSeed } from './world/keys.ts';
+import { forgetLegacyClients, legacyClients } from './world/legacy-clients.ts';
+import { provision, publishReleases } from './world/releases.ts';
+import { OWNER, openTokens } from './world/tokens.ts';
+import { signUp, walletKeys } from './world/wallets.ts';
+import { openWorld } from './world/world.ts';
 
 /** What the sandbox is opened with. */
 export interface SandboxOptions {

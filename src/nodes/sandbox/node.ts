@@ -9,33 +9,33 @@ import {
   closeFeeBoundMsat,
   openChannel,
   openFeeBoundMsat,
-} from './channel-orders.ts';
-import { listChannels, liveChannels, outboundMsat } from './channels.ts';
-import type { ExpirySweeper } from './expiry.ts';
-import { cancelInvoice, createInvoice } from './invoices.ts';
-import { routingFeeMsat, startInvoicePayment, startOfferPayment } from './lightning.ts';
-import { claimUsername, humanBitcoinAddress } from './names.ts';
-import { createOffer, proofMaterial } from './offers.ts';
-import { nextUnusedAddress, onchainBalances } from './onchain.ts';
+} from './lightning/channel-orders.ts';
+import { listChannels, liveChannels, outboundMsat } from './lightning/channels.ts';
+import { cancelInvoice, createInvoice } from './lightning/invoices.ts';
+import { routingFeeMsat, startInvoicePayment, startOfferPayment } from './lightning/payments.ts';
+import { observed, reportSend, sendOutcome } from './lightning/sends.ts';
+import { claimUsername, humanBitcoinAddress } from './names/names.ts';
+import { createOffer, proofMaterial } from './offers/offers.ts';
+import { nextUnusedAddress, onchainBalances } from './onchain/funds.ts';
 import {
   estimateOnchainFeeMsat,
   publishOnchain,
   releaseSigned,
   renewSigned,
   signOnchain,
-} from './onchain-send.ts';
+} from './onchain/send.ts';
+import type { ExpirySweeper } from './world/expiry.ts';
 import {
   findPayment,
   latestPayment,
   newestUpdate,
   updatedAfter,
   updatePayment,
-} from './payments.ts';
-import { observed, reportSend, sendOutcome } from './sends.ts';
-import type { Access, Tokens } from './tokens.ts';
-import { walletUpdates } from './updates.ts';
-import { walletKeys } from './wallets.ts';
-import type { World } from './world.ts';
+} from './world/payments.ts';
+import type { Access, Tokens } from './world/tokens.ts';
+import { walletUpdates } from './world/updates.ts';
+import { walletKeys } from './world/wallets.ts';
+import type { World } from './world/world.ts';
 
 /** State shared by all handles of the sandbox. */
 export interface NodeParts {

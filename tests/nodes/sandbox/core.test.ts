@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { idOf } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import { keysOfSeed } from '../../../src/nodes/sandbox/keys.ts';
-import { publishReleases, trustedReleases } from '../../../src/nodes/sandbox/releases.ts';
+import { keysOfSeed } from '../../../src/nodes/sandbox/world/keys.ts';
+import { publishReleases, trustedReleases } from '../../../src/nodes/sandbox/world/releases.ts';
 import { openTrialSandbox } from './trial-sandbox.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-core-'));

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 
 /** Confirmations after which a payment is final (contract, Limits). */
 export const FINAL_CONFIRMATIONS = 6;

@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
-import { transfer } from '../ledger.ts';
-import type { World } from '../world.ts';
+import { transfer } from '../world/ledger.ts';
+import type { World } from '../world/world.ts';
 import { findScript, markUsed } from './scripts.ts';
 import {
   COINBASE_OUTPOINT,

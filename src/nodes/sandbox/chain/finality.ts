@@ -1,7 +1,7 @@
 import type { PaymentIndex } from '../../../model/payment-index.ts';
-import { failExpired } from '../htlcs.ts';
-import { updatePayment } from '../payments.ts';
-import type { World } from '../world.ts';
+import { failExpired } from '../lightning/htlcs.ts';
+import { updatePayment } from '../world/payments.ts';
+import type { World } from '../world/world.ts';
 import { FINAL_CONFIRMATIONS, tipHeight } from './blocks.ts';
 import { announceWork } from './waiting-work.ts';
 

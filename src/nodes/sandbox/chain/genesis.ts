@@ -1,4 +1,4 @@
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { mineBlocks } from './blocks.ts';
 import { broadcast } from './broadcast.ts';
 import { nextUnusedScript, type ScriptOwner } from './scripts.ts';

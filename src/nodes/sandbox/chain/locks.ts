@@ -1,5 +1,5 @@
 import { refused } from '../../../model/errors.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 
 /** Ten minutes of the sandbox's clock, as LND has it by default. */
 const LOCK_MS = 10 * 60_000;

@@ -1,4 +1,4 @@
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { hasWaitingWork, mineBlocks, mineDueBlocks, msUntilBlock, tipHeight } from './blocks.ts';
 import { followChain } from './finality.ts';
 import { registerMiner } from './waiting-work.ts';

@@ -1,5 +1,5 @@
 import { hex } from '@scure/base';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import type { Coin } from './coin-selection.ts';
 import type { Branch, SingleKeyKind } from './keys.ts';
 

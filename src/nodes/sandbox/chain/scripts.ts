@@ -1,5 +1,5 @@
 import { hex } from '@scure/base';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { type Branch, childSecretKey, type SingleKeyKind, singleKeyScript } from './keys.ts';
 
 /** A script whose key is known to this world. */

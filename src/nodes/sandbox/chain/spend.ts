@@ -1,6 +1,6 @@
 import { formatAmountMsat, MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { tipHeight } from './blocks.ts';
 import { broadcast, type OutputTerms, type Receipt } from './broadcast.ts';
 import { type Selection, type Shortfall, selectCoins } from './coin-selection.ts';

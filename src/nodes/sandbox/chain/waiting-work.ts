@@ -1,4 +1,4 @@
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 
 /** What the miners of a world do for those who write to its chain. */
 interface MinerHooks {

@@ -1,0 +1,252 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
+import { ApiError, refused } from '../../../model/errors.ts';
+import { blankPayment } from '../../../model/payment.ts';
+import { paymentIndex, waivedFeeId } from '../../../model/payment-index.ts';
+import { derive } from '../../../model/root-seed.ts';
+import type { OpenChannelCommand } from '../../node.ts';
+import { tipHeight } from '../chain/blocks.ts';
+import { requireFeeWithin } from '../chain/spend.ts';
+import {
+  type ChannelToClose,
+  closingFeeMsat,
+  estimateScriptFeeSat,
+  type FundedOutput,
+  fundingScript,
+  payToWallet,
+  spendToScript,
+  spendToScriptFromOutside,
+} from '../onchain/channels.ts';
+import { insertPayment } from '../world/payments.ts';
+import { outsideKeys, walletKeys } from '../world/wallets.ts';
+import type { World } from '../world/world.ts';
+import { channelAccounts, type LiveChannel, liveChannels } from './channels.ts';
+
+/** Least value of a channel, as LND has it. */
+const LEAST_CHANNEL_SAT = 20_000n;
+/** Room that a channel opened just in time has beyond the payment that it is opened for. */
+const JUST_IN_TIME_ROOM_SAT = 1_000_000n;
+/** Blocks until a channel opened on request can be used. */
+const CONFIRMATIONS = 1;
+
+/** A channel that was opened on request, and what its funding transaction cost the wallet. */
+export interface OpenedChannel {
+  readonly channelId: string;
+  readonly userChannelId: string;
+  readonly feeMsat: bigint;
+  /** False where the channel was there before. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Opens a channel from the wallet's coins; once for a user channel id, a repeat returns the first. Usable after a
+ * block. Throws `refused` when the fee would be above the limit, when the coins do not suffice, or when the id names
+ * a channel of another value.
+ */
+export function openChannel(
+  world: World,
+  userPk: string,
+  command: OpenChannelCommand,
+): OpenedChannel {
+  const { userChannelId, valueMsat } = command;
+  return world.transact(() => {
+    const earlier = findOpened(world, userPk, userChannelId);
+    if (earlier !== null) {
+      if (earlier.valueMsat === valueMsat) return earlier.opened;
+      throw refused(
+        'A channel of another value has this user_channel_id: choose another id for another channel.',
+      );
+    }
+    requireChannelValue(valueMsat);
+    const funding = spendToScript(world, userPk, {
+      scriptPubKey: fundingScriptOf(world, userPk, userChannelId),
+      valueSat: wholeSats(valueMsat),
+      priority: 'normal',
+      account: channelAccounts(userPk, userChannelId).ours,
+      maxFeeMsat: command.maxFeeMsat,
+    });
+    const channel = { userChannelId, valueSat: wholeSats(valueMsat) };
+    const usableFrom = tipHeight(world) + CONFIRMATIONS;
+    const { channelId } = recordChannel(world, userPk, { ...channel, funding, usableFrom });
+    return { channelId, userChannelId, feeMsat: funding.feeSat * MSAT_PER_SAT, isNew: true };
+  });
+}
+
+/** What {@link openChannel} would cost in fees now, in millisatoshis. Throws `refused` where it would. */
+export function openFeeBoundMsat(world: World, userPk: string, valueMsat: bigint): bigint {
+  requireChannelValue(valueMsat);
+  return world.transact(() => {
+    const feeSat = estimateScriptFeeSat(world, userPk, {
+      // Every funding output has the same size, so any will do.
+      scriptPubKey: fundingScriptOf(world, userPk, ''),
+      valueSat: wholeSats(valueMsat),
+      priority: 'normal',
+    });
+    return feeSat * MSAT_PER_SAT;
+  });
+}
+
+function requireChannelValue(valueMsat: bigint): void {
+  if (valueMsat % MSAT_PER_SAT === 0n && wholeSats(valueMsat) >= LEAST_CHANNEL_SAT) return;
+  throw refused(`A channel holds whole satoshis, at least ${LEAST_CHANNEL_SAT}.`);
+}
+
+function findOpened(
+  world: World,
+  userPk: string,
+  userChannelId: string,
+): { readonly valueMsat: bigint; readonly opened: OpenedChannel } | null {
+  const row = world.db
+    .query<{ channel_id: string; value_sat: number; fee_sat: number }, [string, string]>(
+      `SELECT channel_id, value_sat, fee_sat
+       FROM channels c JOIN chain_transactions t ON t.txid = c.funding_txid
+       WHERE user_pk = ? AND user_channel_id = ?`,
+    )
+    .get(userPk, userChannelId);
+  return (
+    row && {
+      valueMsat: BigInt(row.value_sat) * MSAT_PER_SAT,
+      opened: {
+        channelId: row.channel_id,
+        userChannelId,
+        feeMsat: BigInt(row.fee_sat) * MSAT_PER_SAT,
+        isNew: false,
+      },
+    }
+  );
+}
+
+/**
+ * Opens a channel towards the wallet just in time for a payment, at the service's cost, and records the waived cost
+ * as an `info` payment (decisions section 5).
+ */
+export function openJustInTime(world: World, userPk: string, paymentMsat: bigint): void {
+  const userChannelId = bytesToHex(world.random(16));
+  const paymentSat = wholeSats(paymentMsat) + 1n;
+  const valueSat = paymentSat + paymentSat / 4n + JUST_IN_TIME_ROOM_SAT;
+  const funding = spendToScriptFromOutside(world, {
+    scriptPubKey: fundingScriptOf(world, userPk, userChannelId),
+    valueSat,
+    priority: 'high',
+    account: channelAccounts(userPk, userChannelId).theirs,
+  });
+  recordChannel(world, userPk, { userChannelId, valueSat, funding, usableFrom: 0 });
+  const nowMs = world.clock.now();
+  insertPayment(world, userPk, {
+    ...blankPayment({
+      index: paymentIndex(nowMs, waivedFeeId(funding.txid, funding.vout)),
+      rail: 'onchain',
+      direction: 'info',
+      status: 'completed',
+      statusMsg: 'completed',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }),
+    kind: 'waived_channel_fee',
+    txid: funding.txid,
+    amountMsat: funding.feeSat * MSAT_PER_SAT,
+    finalizedAtMs: nowMs,
+  });
+}
+
+/**
+ * Closes a channel cooperatively; our side becomes on-chain coins, less the fee, which is returned in millisatoshis.
+ * Throws `notFound`, and `refused` when the fee would be above the limit.
+ */
+export function closeChannel(
+  world: World,
+  userPk: string,
+  order: { readonly channelId: string; readonly maxFeeMsat: bigint | null },
+): bigint {
+  return world.transact(() => {
+    const channel = openChannelOf(world, userPk, order.channelId);
+    const { userChannelId } = channel;
+    const pending = world.db
+      .query('SELECT 1 FROM htlcs WHERE user_pk = ? AND user_channel_id = ? LIMIT 1')
+      .get(userPk, userChannelId);
+    if (pending !== null || !channel.usable) {
+      throw refused(
+        'The channel has payments on their way or is not confirmed yet: try again later.',
+      );
+    }
+    const closing = closingOf(world, userPk, channel);
+    requireFeeWithin(closingFeeMsat(world, userPk, closing), order.maxFeeMsat);
+    const { txid, feeMsat } = payToWallet(world, userPk, closing);
+    world.db
+      .query('UPDATE channels SET closed_txid = ? WHERE user_pk = ? AND user_channel_id = ?')
+      .run(txid, userPk, userChannelId);
+    return feeMsat;
+  });
+}
+
+/** What closing the channel would cost this wallet now, in millisatoshis. Throws `notFound`. */
+export function closeFeeBoundMsat(world: World, userPk: string, channelId: string): bigint {
+  return world.transact(() => {
+    const channel = openChannelOf(world, userPk, channelId);
+    return closingFeeMsat(world, userPk, closingOf(world, userPk, channel));
+  });
+}
+
+function openChannelOf(world: World, userPk: string, channelId: string): LiveChannel {
+  const channel = liveChannels(world, userPk).find((live) => live.channelId === channelId);
+  if (channel) return channel;
+  throw new ApiError('notFound', 'Channel not found');
+}
+
+function closingOf(world: World, userPk: string, channel: LiveChannel): ChannelToClose {
+  const accounts = channelAccounts(userPk, channel.userChannelId);
+  const keys = channelKeys(world, userPk, channel.userChannelId);
+  return {
+    fundingTxid: channel.fundingTxid,
+    fundingVout: channel.fundingVout,
+    ours: { account: accounts.ours, amountMsat: channel.oursMsat, secretKey: keys.ours },
+    theirs: { account: accounts.theirs, amountMsat: channel.theirsMsat, secretKey: keys.theirs },
+  };
+}
+
+function recordChannel(
+  world: World,
+  userPk: string,
+  channel: {
+    readonly userChannelId: string;
+    readonly valueSat: bigint;
+    readonly funding: FundedOutput;
+    readonly usableFrom: number;
+  },
+): { channelId: string; userChannelId: string } {
+  const { userChannelId, valueSat, funding, usableFrom } = channel;
+  const channelId = channelIdOf(funding);
+  world.db
+    .query(
+      `INSERT INTO channels (user_pk, user_channel_id, channel_id, funding_txid, funding_vout,
+         value_sat, usable_from) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(userPk, userChannelId, channelId, funding.txid, funding.vout, valueSat, usableFrom);
+  return { channelId, userChannelId };
+}
+
+/** BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output number. */
+function channelIdOf({ txid, vout }: FundedOutput): string {
+  const bytes = hexToBytes(txid).reverse();
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  view.setUint16(30, view.getUint16(30) ^ vout);
+  return bytesToHex(bytes);
+}
+
+function channelKeys(
+  world: World,
+  userPk: string,
+  userChannelId: string,
+): { readonly ours: Uint8Array; readonly theirs: Uint8Array } {
+  const name = bytesToHex(sha256(utf8ToBytes(`${userPk}/${userChannelId}`)));
+  return {
+    ours: derive(walletKeys(world, userPk).nodeSecretKey, `channel/${name}`),
+    theirs: derive(outsideKeys(world).nodeSecretKey, `channel/${name}`),
+  };
+}
+
+function fundingScriptOf(world: World, userPk: string, userChannelId: string): Uint8Array {
+  const { ours, theirs } = channelKeys(world, userPk, userChannelId);
+  return fundingScript(ours, theirs);
+}

@@ -1,0 +1,101 @@
+import { MSAT_PER_SAT } from '../../../model/amount.ts';
+import type { Channel } from '../../../model/channel.ts';
+import { tipHeight } from '../chain/blocks.ts';
+import { balanceMsat } from '../world/ledger.ts';
+import type { World } from '../world/world.ts';
+
+/** What each side must keep in a channel: 1 %, and never less than the dust limit of BOLT 3. */
+const RESERVE_SHARE = 100n;
+const LEAST_RESERVE_SAT = 354n;
+/** A channel with its accounts; amounts in millisatoshis. */
+export interface LiveChannel {
+  readonly userChannelId: string;
+  readonly channelId: string;
+  readonly fundingTxid: string;
+  readonly fundingVout: number;
+  readonly valueMsat: bigint;
+  readonly usable: boolean;
+  readonly oursMsat: bigint;
+  readonly theirsMsat: bigint;
+  readonly reserveMsat: bigint;
+}
+
+/** Ledger accounts of a channel's two sides. */
+export function channelAccounts(
+  userPk: string,
+  userChannelId: string,
+): { readonly ours: string; readonly theirs: string } {
+  const prefix = `channel:${userPk}:${userChannelId}`;
+  return { ours: `${prefix}:ours`, theirs: `${prefix}:theirs` };
+}
+
+/** The wallet's open channels. */
+export function liveChannels(world: World, userPk: string): LiveChannel[] {
+  const height = tipHeight(world);
+  return world.db
+    .query<
+      {
+        user_channel_id: string;
+        channel_id: string;
+        funding_txid: string;
+        funding_vout: number;
+        value_sat: number;
+        usable_from: number;
+      },
+      [string]
+    >(
+      `SELECT user_channel_id, channel_id, funding_txid, funding_vout, value_sat, usable_from
+       FROM channels WHERE user_pk = ? AND closed_txid IS NULL ORDER BY user_channel_id`,
+    )
+    .all(userPk)
+    .map((row) => {
+      const accounts = channelAccounts(userPk, row.user_channel_id);
+      const valueSat = BigInt(row.value_sat);
+      return {
+        userChannelId: row.user_channel_id,
+        channelId: row.channel_id,
+        fundingTxid: row.funding_txid,
+        fundingVout: row.funding_vout,
+        valueMsat: valueSat * MSAT_PER_SAT,
+        usable: row.usable_from <= height,
+        oursMsat: balanceMsat(world, accounts.ours),
+        theirsMsat: balanceMsat(world, accounts.theirs),
+        reserveMsat: reserveSat(valueSat) * MSAT_PER_SAT,
+      };
+    });
+}
+
+/** What can be sent through a channel now. */
+export function outboundMsat(channel: LiveChannel): bigint {
+  return channel.usable ? atLeastZero(channel.oursMsat - channel.reserveMsat) : 0n;
+}
+
+/** What can be received through a channel now. */
+export function inboundMsat(channel: LiveChannel): bigint {
+  return channel.usable ? atLeastZero(channel.theirsMsat - channel.reserveMsat) : 0n;
+}
+
+/** Channels as the API lists them. */
+export function listChannels(world: World, userPk: string): Channel[] {
+  return liveChannels(world, userPk).map((channel) => ({
+    channelId: channel.channelId,
+    userChannelId: channel.userChannelId,
+    fundingOutpoint: `${channel.fundingTxid}:${channel.fundingVout}`,
+    isUsable: channel.usable,
+    channelValueMsat: channel.valueMsat,
+    ourBalanceMsat: channel.oursMsat,
+    theirBalanceMsat: channel.theirsMsat,
+    punishmentReserveMsat: channel.reserveMsat,
+    outboundCapacityMsat: outboundMsat(channel),
+    inboundCapacityMsat: inboundMsat(channel),
+  }));
+}
+
+function reserveSat(valueSat: bigint): bigint {
+  const share = valueSat / RESERVE_SHARE;
+  return share > LEAST_RESERVE_SAT ? share : LEAST_RESERVE_SAT;
+}
+
+function atLeastZero(amountMsat: bigint): bigint {
+  return amountMsat > 0n ? amountMsat : 0n;
+}

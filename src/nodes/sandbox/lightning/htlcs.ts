@@ -1,0 +1,115 @@
+import { formatAmountMsat } from '../../../model/amount.ts';
+import { refused } from '../../../model/errors.ts';
+import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { tipHeight } from '../chain/blocks.ts';
+import { announceWork, catchUpChain } from '../chain/waiting-work.ts';
+import { transfer } from '../world/ledger.ts';
+import { updatePayment } from '../world/payments.ts';
+import type { World } from '../world/world.ts';
+import { channelAccounts, liveChannels, outboundMsat } from './channels.ts';
+
+/**
+ * Blocks that the way to the outside world adds to the receiver's final expiry delta: one hop with LND's default
+ * `bitcoin.timelockdelta`. With BOLT 11's default of 18 an HTLC is held for at most 98 blocks.
+ */
+const ROUTE_CLTV_DELTA = 80;
+
+/** Takes the amount out of the channels that can send. Throws `refused` when they cannot send as much. */
+export function reserve(
+  world: World,
+  userPk: string,
+  index: PaymentIndex,
+  amountMsat: bigint,
+): void {
+  const channels = liveChannels(world, userPk);
+  const sendable = channels.reduce((sum, channel) => sum + outboundMsat(channel), 0n);
+  if (sendable < amountMsat) {
+    throw refused(
+      `The wallet can send ${formatAmountMsat(sendable)} sats over Lightning and this needs ${formatAmountMsat(amountMsat)} with fees: receive something first, or send less.`,
+    );
+  }
+  let restMsat = amountMsat;
+  for (const channel of channels) {
+    const partMsat = restMsat < outboundMsat(channel) ? restMsat : outboundMsat(channel);
+    if (partMsat === 0n) continue;
+    const { ours } = channelAccounts(userPk, channel.userChannelId);
+    transfer(world, {
+      from: ours,
+      to: htlcAccount(userPk, index),
+      amountMsat: partMsat,
+      memo: 'htlc',
+    });
+    world.db
+      .query('INSERT INTO htlcs (user_pk, idx, user_channel_id, amount_msat) VALUES (?, ?, ?, ?)')
+      .run(userPk, index, channel.userChannelId, partMsat);
+    restMsat -= partMsat;
+  }
+}
+
+/**
+ * Begins the time that the receiver may hold the payment's HTLCs (BOLT 2, cltv_expiry): `finalDelta` is its
+ * min_final_cltv_expiry_delta. Does nothing where it has begun. Within the caller's transaction.
+ */
+export function holdUntilExpiry(
+  world: World,
+  userPk: string,
+  payment: { readonly index: PaymentIndex; readonly finalDelta: number },
+): void {
+  catchUpChain(world);
+  world.db
+    .query(
+      'UPDATE htlcs SET expiry_height = ? WHERE user_pk = ? AND idx = ? AND expiry_height IS NULL',
+    )
+    .run(tipHeight(world) + payment.finalDelta + ROUTE_CLTV_DELTA, userPk, payment.index);
+  announceWork(world);
+}
+
+/** Fails every payment whose HTLCs the receiver still holds at their expiry height. */
+export function failExpired(world: World): void {
+  const expired = world.db
+    .query<{ user_pk: string; idx: string }, [number]>(
+      'SELECT DISTINCT user_pk, idx FROM htlcs WHERE expiry_height <= ?',
+    )
+    .all(tipHeight(world));
+  for (const { user_pk, idx } of expired) {
+    failPayment(world, user_pk, idx as PaymentIndex, 'timed out');
+  }
+}
+
+/** Gives the money of a pending payment back to its channels and ends it as failed. */
+export function failPayment(
+  world: World,
+  userPk: string,
+  index: PaymentIndex,
+  statusMsg: string,
+): void {
+  moveHtlcs(world, userPk, index, 'ours');
+  updatePayment(world, userPk, index, { status: 'failed', statusMsg, feesMsat: 0n });
+}
+
+/** Ends the payment's HTLCs: settled ones become the other side's money, failed ones ours again. */
+export function moveHtlcs(
+  world: World,
+  userPk: string,
+  index: PaymentIndex,
+  side: 'ours' | 'theirs',
+): void {
+  const htlcs = world.db
+    .query<{ user_channel_id: string; amount: string }, [string, string]>(
+      `DELETE FROM htlcs WHERE user_pk = ? AND idx = ?
+       RETURNING user_channel_id, CAST(amount_msat AS TEXT) AS amount`,
+    )
+    .all(userPk, index);
+  for (const { user_channel_id, amount } of htlcs) {
+    transfer(world, {
+      from: htlcAccount(userPk, index),
+      to: channelAccounts(userPk, user_channel_id)[side],
+      amountMsat: BigInt(amount),
+      memo: side === 'ours' ? 'htlc failed' : 'htlc settled',
+    });
+  }
+}
+
+function htlcAccount(userPk: string, index: PaymentIndex): string {
+  return `htlc:${userPk}:${index}`;
+}

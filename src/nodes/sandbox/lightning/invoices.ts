@@ -1,0 +1,230 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import {
+  type Bolt11Fields,
+  decodeBolt11,
+  encodeBolt11,
+  expiresAtMsOf,
+} from '../../../codecs/bolt11/index.ts';
+import { ApiError, refused } from '../../../model/errors.ts';
+import { blankPayment, isFinal } from '../../../model/payment.ts';
+import { type PaymentIndex, paymentId, paymentIndex } from '../../../model/payment-index.ts';
+import type { CreatedInvoice, CreateInvoiceCommand } from '../../node.ts';
+import { findPayment, insertPayment, updatePayment } from '../world/payments.ts';
+import { walletKeys } from '../world/wallets.ts';
+import type { World } from '../world/world.ts';
+import { partnerFeeMsat } from './partner-fee.ts';
+
+/** What an outside node does with a payment (decisions section 9). */
+export type Behavior = 'settle' | 'fail' | 'hold';
+
+/** Feature bits of this world's invoices: var_onion_optin, payment_secret (both required), basic_mpp. */
+const INVOICE_FEATURES: readonly number[] = [8, 14, 17];
+
+/** Something that can be paid over Lightning in this world. */
+export interface InvoiceRow {
+  readonly paymentHash: string;
+  /** The receiving wallet; null for the outside world. */
+  readonly userPk: string | null;
+  /** The wallet's pending payment; null for BOLT 12. */
+  readonly index: PaymentIndex | null;
+  readonly preimage: string;
+  readonly behavior: Behavior;
+  readonly expiresAtMs: number;
+  readonly offerId: string | null;
+  readonly payerName: string | null;
+  readonly message: string | null;
+}
+
+/**
+ * Writes, signs and stores an invoice of a wallet, with its pending payment. A preimage that the wallet's invoice was
+ * made with before returns that invoice, and its payment as it is now. Throws `refused` when the preimage is of
+ * something else.
+ */
+export function createInvoice(
+  world: World,
+  userPk: string,
+  command: CreateInvoiceCommand,
+): CreatedInvoice {
+  const { amountMsat, createdAtMs, partnerPk } = command;
+  const earlier = command.preimage === null ? null : madeWith(world, userPk, command.preimage);
+  if (earlier !== null) return earlier;
+  if (amountMsat !== null && partnerFeeMsat(command, amountMsat) >= amountMsat) {
+    throw refused(
+      'The partner fee would take the whole amount: lower the fee or raise the amount.',
+    );
+  }
+  const signed = signInvoice(world, walletKeys(world, userPk).nodeSecretKey, command);
+  const { expiresAtMs } = signed;
+  const index = paymentIndex(createdAtMs, paymentId('ln', signed.paymentHash));
+  const payment = world.transact(() => {
+    insertInvoice(world, {
+      paymentHash: signed.paymentHash,
+      userPk,
+      index,
+      preimage: signed.preimage,
+      behavior: 'settle',
+      expiresAtMs,
+      offerId: null,
+      payerName: null,
+      message: null,
+    });
+    return insertPayment(world, userPk, {
+      ...blankPayment({
+        index,
+        rail: 'invoice',
+        direction: 'inbound',
+        status: 'pending',
+        statusMsg: 'invoice generated',
+        createdAtMs,
+        updatedAtMs: createdAtMs,
+      }),
+      hash: signed.paymentHash,
+      amountMsat,
+      invoice: signed.invoice,
+      personalNote: command.personalNote,
+      expiresAtMs,
+      partnerPk,
+      partnerPropFeePpm: command.partnerPropFeePpm,
+      partnerBaseFeeMsat: command.partnerBaseFeeMsat,
+    });
+  });
+  const { invoice, paymentHash, paymentSecret } = signed;
+  return { payment, invoice, paymentHash, paymentSecret };
+}
+
+/** The wallet's invoice of that preimage; null when nothing has it. Throws `refused` when it is not the wallet's. */
+function madeWith(world: World, userPk: string, preimage: string): CreatedInvoice | null {
+  const paymentHash = bytesToHex(sha256(hexToBytes(preimage)));
+  const row = world.db
+    .query<{ user_pk: string | null; idx: string | null }, [string]>(
+      'SELECT user_pk, idx FROM invoices WHERE payment_hash = ?',
+    )
+    .get(paymentHash);
+  if (row === null) return null;
+  const payment =
+    row.user_pk === userPk && row.idx !== null
+      ? findPayment(world, userPk, row.idx as PaymentIndex)
+      : null;
+  if (payment?.invoice == null) {
+    throw refused('This preimage belongs to another invoice: choose a new one.');
+  }
+  const { paymentSecret } = decodeBolt11(payment.invoice, { verifySignature: false });
+  return { payment, invoice: payment.invoice, paymentHash, paymentSecret };
+}
+
+/**
+ * Makes a pending inbound invoice payment unpayable; does nothing when it has failed already. Throws `notFound`, and
+ * `refused` for any other payment.
+ */
+export function cancelInvoice(world: World, userPk: string, index: PaymentIndex): void {
+  world.transact(() => {
+    const payment = findPayment(world, userPk, index);
+    if (payment === null) throw new ApiError('notFound', 'Payment not found');
+    if (payment.status === 'failed') return;
+    if (isFinal(payment) || payment.direction !== 'inbound' || payment.rail !== 'invoice') {
+      throw refused('Only a pending inbound invoice can be canceled.');
+    }
+    updatePayment(world, userPk, index, { status: 'failed', statusMsg: 'canceled' });
+  });
+}
+
+/** A signed invoice and what only its receiver knows. */
+export interface SignedInvoice {
+  readonly invoice: string;
+  readonly paymentHash: string;
+  readonly paymentSecret: string;
+  readonly preimage: string;
+  /** As the invoice encodes it. */
+  readonly expiresAtMs: number;
+}
+
+/** Draws the secret, and the preimage where none is given, and signs. Stores nothing. */
+export function signInvoice(
+  world: World,
+  nodeSecretKey: Uint8Array,
+  terms: {
+    readonly createdAtMs: number;
+    readonly amountMsat: bigint | null;
+    readonly description: string | null;
+    readonly descriptionHash: string | null;
+    readonly expirationSecs: number;
+    readonly preimage: string | null;
+  },
+): SignedInvoice {
+  const preimage = terms.preimage === null ? world.random(32) : hexToBytes(terms.preimage);
+  const paymentHash = bytesToHex(sha256(preimage));
+  const paymentSecret = bytesToHex(world.random(32));
+  const { descriptionHash } = terms;
+  const fields: Bolt11Fields = {
+    network: 'regtest',
+    amountMsat: terms.amountMsat,
+    timestampSecs: Math.floor(terms.createdAtMs / 1000),
+    paymentHash,
+    paymentSecret,
+    ...(descriptionHash === null ? { description: terms.description ?? '' } : { descriptionHash }),
+    expirySecs: terms.expirationSecs,
+    features: INVOICE_FEATURES,
+  };
+  const invoice = encodeBolt11(fields, nodeSecretKey);
+  const expiresAtMs = expiresAtMsOf(invoice);
+  return { invoice, paymentHash, paymentSecret, preimage: bytesToHex(preimage), expiresAtMs };
+}
+
+/** Stores what can be paid, within the caller's transaction. */
+export function insertInvoice(world: World, row: InvoiceRow): void {
+  world.db
+    .query(
+      `INSERT INTO invoices (payment_hash, user_pk, idx, preimage, behavior, expires_ms, offer_id,
+         payer_name, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(
+      row.paymentHash,
+      row.userPk,
+      row.index,
+      row.preimage,
+      row.behavior,
+      row.expiresAtMs,
+      row.offerId,
+      row.payerName,
+      row.message,
+    );
+}
+
+/** What a payment hash pays for, unless it was paid already; null when nobody in this world knows it. */
+export function findUnpaidInvoice(world: World, paymentHash: string): InvoiceRow | null {
+  const row = world.db
+    .query<
+      {
+        payment_hash: string;
+        user_pk: string | null;
+        idx: string | null;
+        preimage: string;
+        behavior: Behavior;
+        expires_ms: number;
+        offer_id: string | null;
+        payer_name: string | null;
+        message: string | null;
+      },
+      [string]
+    >('SELECT * FROM invoices WHERE payment_hash = ? AND settled = 0')
+    .get(paymentHash);
+  return (
+    row && {
+      paymentHash: row.payment_hash,
+      userPk: row.user_pk,
+      index: row.idx as PaymentIndex | null,
+      preimage: row.preimage,
+      behavior: row.behavior,
+      expiresAtMs: row.expires_ms,
+      offerId: row.offer_id,
+      payerName: row.payer_name,
+      message: row.message,
+    }
+  );
+}
+
+/** Marks an invoice paid, within the caller's transaction; it cannot be paid again. */
+export function markSettled(world: World, paymentHash: string): void {
+  world.db.query('UPDATE invoices SET settled = 1 WHERE payment_hash = ?').run(paymentHash);
+}

@@ -1,0 +1,116 @@
+import { type Bolt11Invoice, decodeBolt11 } from '../../../codecs/bolt11/index.ts';
+import { CodecError } from '../../../codecs/codec-error.ts';
+import { formatAmountMsat } from '../../../model/amount.ts';
+import { refused, rejected } from '../../../model/errors.ts';
+import type { Payment } from '../../../model/payment.ts';
+import { transfer } from '../world/ledger.ts';
+import { outsideKeys } from '../world/wallets.ts';
+import type { World } from '../world/world.ts';
+import {
+  type Behavior,
+  findUnpaidInvoice,
+  type InvoiceRow,
+  insertInvoice,
+  signInvoice,
+} from './invoices.ts';
+import {
+  OUTSIDE_LIGHTNING,
+  receiveInvoicePayment,
+  receiveSpontaneous,
+  SERVICE,
+} from './receive.ts';
+
+/** Creates an invoice of the outside world's node. */
+export function createOutsideInvoice(
+  world: World,
+  terms: {
+    readonly amountMsat: bigint | null;
+    readonly description: string | null;
+    readonly descriptionHash: string | null;
+    readonly expirationSecs: number;
+    readonly behavior: Behavior;
+  },
+): { invoice: string; paymentHash: string } {
+  const { invoice, paymentHash, preimage, expiresAtMs } = signInvoice(
+    world,
+    outsideKeys(world).nodeSecretKey,
+    { ...terms, createdAtMs: world.clock.now(), preimage: null },
+  );
+  world.transact(() =>
+    insertInvoice(world, {
+      paymentHash,
+      userPk: null,
+      index: null,
+      preimage,
+      behavior: terms.behavior,
+      expiresAtMs,
+      offerId: null,
+      payerName: null,
+      message: null,
+    }),
+  );
+  return { invoice, paymentHash };
+}
+
+/** The outside world pays an invoice of a wallet. Throws `refused` when it cannot. */
+export function payInvoiceFromOutside(
+  world: World,
+  order: {
+    readonly invoice: string;
+    readonly amountMsat: bigint | null;
+    readonly message: string | null;
+  },
+): Payment {
+  const invoice = readInvoice(order.invoice);
+  const amountMsat = invoice.amountMsat ?? order.amountMsat;
+  if (amountMsat === null) {
+    throw rejected('amount', 'the invoice has no amount: say how many satoshis to pay');
+  }
+  if (order.amountMsat !== null && order.amountMsat !== amountMsat) {
+    throw rejected('amount', `the invoice asks for ${formatAmountMsat(amountMsat)} sats`);
+  }
+  return world.transact(() => {
+    const row = findUnpaidInvoice(world, invoice.paymentHash);
+    if (row?.userPk == null) {
+      throw refused('No wallet of this sandbox waits for that invoice; it may be paid already.');
+    }
+    const { userPk } = row;
+    return arrive(world, { ...row, userPk, message: order.message ?? row.message }, amountMsat);
+  });
+}
+
+/** The outside world pays an invoice that a wallet gave for its offer, within the caller's transaction. */
+export function arrive(
+  world: World,
+  invoice: InvoiceRow & { readonly userPk: string },
+  amountMsat: bigint,
+): Payment {
+  const payment = receiveInvoicePayment(world, invoice, amountMsat);
+  if (payment === null) {
+    throw refused('The receiver no longer takes this payment: it expired or was canceled.');
+  }
+  transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat, memo: 'from outside' });
+  return payment;
+}
+
+/** The outside world pays a wallet without being asked. */
+export function paySpontaneously(
+  world: World,
+  userPk: string,
+  order: { readonly amountMsat: bigint; readonly message: string | null },
+): Payment {
+  const { amountMsat, message } = order;
+  return world.transact(() => {
+    transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat, memo: 'from outside' });
+    return receiveSpontaneous(world, userPk, { amountMsat, message });
+  });
+}
+
+function readInvoice(text: string): Bolt11Invoice {
+  try {
+    return decodeBolt11(text);
+  } catch (error) {
+    if (error instanceof CodecError) throw rejected('payable', error.message);
+    throw error;
+  }
+}

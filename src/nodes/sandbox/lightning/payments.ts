@@ -1,0 +1,233 @@
+import { DEFAULT_MIN_FINAL_CLTV, decodeBolt11 } from '../../../codecs/bolt11/index.ts';
+import { sleep } from '../../../lib/sleep.ts';
+import { ApiError, isApiError, refused } from '../../../model/errors.ts';
+import { blankPayment, type Payment } from '../../../model/payment.ts';
+import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
+import type { PayInvoiceCommand, PayOfferCommand } from '../../node.ts';
+import { catchUpChain } from '../chain/waiting-work.ts';
+import { fetchInvoice } from '../offers/offers.ts';
+import { transfer } from '../world/ledger.ts';
+import { findPayment, insertPayment, latestPayment, updatePayment } from '../world/payments.ts';
+import type { World } from '../world/world.ts';
+import { failPayment, holdUntilExpiry, moveHtlcs, reserve } from './htlcs.ts';
+import { findUnpaidInvoice, type InvoiceRow, markSettled } from './invoices.ts';
+import { OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
+
+/** What routing to the outside world costs: a base and parts per million. Wallets of the service pay each other free. */
+const ROUTING_FEE = { baseMsat: 1_000n, ppm: 1_000n };
+
+/** What routing an amount to the outside world costs, in millisatoshis. */
+export function routingFeeMsat(amountMsat: bigint): bigint {
+  return ROUTING_FEE.baseMsat + (amountMsat * ROUTING_FEE.ppm) / 1_000_000n;
+}
+
+/**
+ * Records the payment as pending and takes its money out of the channels, in one transaction; {@link advance} moves
+ * it on. Returns the first payment for a repeat of its index, and the pending or completed payment of the same hash
+ * where there is one: its preimage may be known on the way. Throws `refused`, with nothing changed, when the channels
+ * cannot pay it.
+ */
+export function startInvoicePayment(
+  world: World,
+  userPk: string,
+  command: PayInvoiceCommand,
+): Payment {
+  const { paymentHash, expiresAtMs, network } = decodeBolt11(command.invoice);
+  return world.transact(() => {
+    const earlier = earlierAttempt(world, userPk, command.index);
+    if (earlier !== null) return earlier;
+    if (network !== 'regtest')
+      throw refused(`The invoice is for ${network}, the sandbox is regtest.`);
+    if (expiresAtMs <= world.clock.now()) throw refused('The invoice has expired.');
+    return start(world, userPk, {
+      ...sending(command),
+      rail: 'invoice',
+      kind: 'invoice',
+      hash: paymentHash,
+      invoice: command.invoice,
+      message: command.message,
+      expiresAtMs,
+    });
+  });
+}
+
+/** {@link startInvoicePayment} for an offer: fetches its invoice first. A repeat of the id returns the first. */
+export function startOfferPayment(world: World, userPk: string, command: PayOfferCommand): Payment {
+  return world.transact(() => {
+    const first = latestPayment(world, userPk, idOfIndex(command.index));
+    if (first !== null) return first;
+    const fetched = fetchInvoice(world, {
+      offer: command.offer,
+      amountMsat: command.amountMsat,
+      message: command.message,
+      viaName: command.viaName,
+      payerName: null,
+      payer: { userPk, index: command.index },
+    });
+    if (fetched === null) {
+      throw refused(
+        'Nobody answered for this offer: ask the receiver whether their node is online.',
+      );
+    }
+    return start(world, userPk, {
+      ...sending(command),
+      rail: 'offer',
+      kind: 'offer',
+      hash: fetched.paymentHash,
+      offerId: fetched.offerId,
+      message: command.message,
+    });
+  });
+}
+
+/**
+ * Moves a pending outbound payment on as its receiver decides: settled and failed ones end, held ones stay until
+ * their HTLCs run out. Does
+ * nothing for payments that are not pending, so it may be repeated after a crash.
+ */
+export function advance(world: World, userPk: string, index: PaymentIndex): void {
+  if (!world.isOpen()) return;
+  world.transact(() => {
+    const payment = findPayment(world, userPk, index);
+    if (payment?.status !== 'pending' || payment.hash === null) return;
+    const invoice = findUnpaidInvoice(world, payment.hash);
+    if (invoice === null) {
+      failPayment(world, userPk, index, 'no route');
+      return;
+    }
+    if (payment.statusMsg === FEE_TOO_HIGH) {
+      failPayment(world, userPk, index, FEE_TOO_HIGH);
+      return;
+    }
+    if (invoice.behavior === 'hold') {
+      holdUntilExpiry(world, userPk, { index, finalDelta: finalDeltaOf(payment) });
+      return;
+    }
+    if (invoice.behavior === 'fail') {
+      failPayment(world, userPk, index, 'rejected by the receiver');
+      return;
+    }
+    settle(world, userPk, payment, invoice);
+  });
+}
+
+/** Decides a payment that the outside world holds. Throws `notFound`. */
+export function decideHeld(world: World, paymentHash: string, settled: boolean): void {
+  world.transact(() => {
+    // Blocks that are due may have ended it.
+    catchUpChain(world);
+    const held = world.db
+      .query<{ user_pk: string; idx: string }, [string]>(
+        `SELECT h.user_pk, h.idx FROM htlcs h JOIN payments p ON p.user_pk = h.user_pk AND p.idx = h.idx
+         WHERE json_extract(p.json, '$.hash') = ? LIMIT 1`,
+      )
+      .get(paymentHash);
+    const invoice = findUnpaidInvoice(world, paymentHash);
+    if (held === null || invoice === null || invoice.behavior !== 'hold') {
+      throw new ApiError('notFound', 'No held payment has that hash.');
+    }
+    const index = held.idx as PaymentIndex;
+    const payment = findPayment(world, held.user_pk, index);
+    if (payment === null) throw new ApiError('notFound', 'Payment not found');
+    if (settled) settle(world, held.user_pk, payment, invoice);
+    else failPayment(world, held.user_pk, index, 'rejected by the receiver');
+  });
+}
+
+/** Every outbound payment that a crash may have left between its two transactions. */
+export function pendingSends(world: World): { userPk: string; index: PaymentIndex }[] {
+  return world.db
+    .query<{ user_pk: string; idx: string }, []>('SELECT DISTINCT user_pk, idx FROM htlcs')
+    .all()
+    .map((row) => ({ userPk: row.user_pk, index: row.idx as PaymentIndex }));
+}
+
+/** Time between attempts to decide a payment while the disk is full. */
+const FULL_DISK_PAUSE_MS = 1_000;
+
+const FEE_TOO_HIGH = 'the routing fee exceeds max_fee';
+
+function finalDeltaOf({ invoice }: Payment): number {
+  if (invoice === null) return DEFAULT_MIN_FINAL_CLTV;
+  return decodeBolt11(invoice, { verifySignature: false }).minFinalCltvExpiryDelta;
+}
+
+function sending(command: PayInvoiceCommand | PayOfferCommand): Outgoing {
+  const { index, createdAtMs, amountMsat, personalNote, maxFeeMsat } = command;
+  return { index, createdAtMs, amountMsat, personalNote, maxFeeMsat };
+}
+
+type Outgoing = Pick<
+  PayInvoiceCommand,
+  'index' | 'createdAtMs' | 'amountMsat' | 'personalNote' | 'maxFeeMsat'
+>;
+
+/** The payment that a repeat is about: that of the same index, or one of the same hash that has not failed. */
+function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Payment | null {
+  const same = findPayment(world, userPk, index);
+  const latest = latestPayment(world, userPk, idOfIndex(index));
+  if (latest?.direction === 'inbound') {
+    throw refused('This invoice is your own: it cannot be paid from the wallet it pays into.');
+  }
+  return same ?? (latest?.status === 'failed' ? null : latest);
+}
+
+function start(
+  world: World,
+  userPk: string,
+  payment: Outgoing &
+    Pick<Payment, 'rail' | 'kind' | 'hash' | 'message'> &
+    Partial<Pick<Payment, 'invoice' | 'offerId' | 'expiresAtMs'>>,
+): Payment {
+  const { maxFeeMsat, ...known } = payment;
+  const invoice = payment.hash === null ? null : findUnpaidInvoice(world, payment.hash);
+  const feesMsat = invoice?.userPk ? 0n : routingFeeMsat(payment.amountMsat);
+  const affordable = feesMsat <= maxFeeMsat;
+  reserve(world, userPk, payment.index, payment.amountMsat + (affordable ? feesMsat : maxFeeMsat));
+  const recorded = insertPayment(world, userPk, {
+    ...blankPayment({
+      index: payment.index,
+      rail: payment.rail,
+      direction: 'outbound',
+      status: 'pending',
+      statusMsg: affordable ? 'pending' : FEE_TOO_HIGH,
+      createdAtMs: payment.createdAtMs,
+      updatedAtMs: payment.createdAtMs,
+    }),
+    ...known,
+    feesMsat: affordable ? feesMsat : 0n,
+  });
+  // The receiver decides in a transaction of its own, as it would elsewhere: a crash in between is recovered from.
+  world.afterCommit(() => queueMicrotask(() => void decide(world, userPk, payment.index)));
+  return recorded;
+}
+
+/** {@link advance}, repeated while the disk is full: nobody else would take the payment up before the next start. */
+async function decide(world: World, userPk: string, index: PaymentIndex): Promise<void> {
+  try {
+    await world.answer(() => advance(world, userPk, index));
+  } catch (error) {
+    if (!isApiError(error, 'overCapacity')) throw error;
+    await sleep(FULL_DISK_PAUSE_MS);
+    await decide(world, userPk, index);
+  }
+}
+
+function settle(world: World, userPk: string, payment: Payment, invoice: InvoiceRow): void {
+  const amountMsat = payment.amountMsat ?? 0n;
+  if (invoice.userPk === null) {
+    transfer(world, { from: SERVICE, to: OUTSIDE_LIGHTNING, amountMsat, memo: 'to outside' });
+    markSettled(world, invoice.paymentHash);
+  } else if (
+    receiveInvoicePayment(world, { ...invoice, userPk: invoice.userPk }, amountMsat) === null
+  ) {
+    failPayment(world, userPk, payment.index, 'rejected by the receiver');
+    return;
+  }
+  moveHtlcs(world, userPk, payment.index, 'theirs');
+  updatePayment(world, userPk, payment.index, {
+    status: 'completed',
+    statusMsg: 'completed',
+    preimage: invoice.preimage,
+  });
+}

@@ -1,0 +1,128 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { blankPayment, type Payment } from '../../../model/payment.ts';
+import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
+import { transfer } from '../world/ledger.ts';
+import { findPayment, insertPayment, updatePayment } from '../world/payments.ts';
+import { hasWallet } from '../world/wallets.ts';
+import type { World } from '../world/world.ts';
+import { openJustInTime } from './channel-orders.ts';
+import { channelAccounts, inboundMsat, liveChannels } from './channels.ts';
+import { type InvoiceRow, markSettled } from './invoices.ts';
+import { partnerFeeMsat } from './partner-fee.ts';
+
+/** Account of the service that the wallets' channels lead to. */
+export const SERVICE = 'service';
+
+/** Account of the outside world's Lightning money. */
+export const OUTSIDE_LIGHTNING = 'outside:lightning';
+
+/**
+ * Lets a payment of `paidMsat` arrive at the wallet that the invoice is of, within the caller's transaction: money
+ * into its channels, opened just in time where they have no room, and its payment completed. Returns the payment,
+ * or null when it can no longer be paid (canceled, expired).
+ */
+export function receiveInvoicePayment(
+  world: World,
+  invoice: InvoiceRow & { readonly userPk: string },
+  paidMsat: bigint,
+): Payment | null {
+  const { userPk, index, preimage, paymentHash } = invoice;
+  if (invoice.expiresAtMs <= world.clock.now()) return null;
+  const pending = index === null ? null : findPayment(world, userPk, index);
+  if (index !== null && pending?.status !== 'pending') return null;
+  if (pending && pending.amountMsat !== null && paidMsat < pending.amountMsat) return null;
+  const feesMsat = pending ? partnerFeeMsat(pending, paidMsat) : 0n;
+  if (feesMsat >= paidMsat) return null;
+  const amountMsat = paidMsat - feesMsat;
+  credit(world, userPk, amountMsat);
+  if (pending) payPartner(world, pending, feesMsat);
+  markSettled(world, paymentHash);
+  const outcome = {
+    preimage,
+    amountMsat,
+    feesMsat,
+    status: 'completed',
+    statusMsg: 'completed',
+  } as const;
+  if (index !== null) {
+    const message = invoice.message === null ? {} : { message: invoice.message };
+    return updatePayment(world, userPk, index, { ...outcome, ...message });
+  }
+  const nowMs = world.clock.now();
+  return insertPayment(world, userPk, {
+    ...blankPayment({
+      index: paymentIndex(nowMs, paymentId('fr', paymentHash)),
+      rail: 'offer',
+      direction: 'inbound',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      ...outcome,
+    }),
+    ...outcome,
+    hash: paymentHash,
+    offerId: invoice.offerId,
+    payerName: invoice.payerName,
+    message: invoice.message,
+    finalizedAtMs: nowMs,
+  });
+}
+
+/**
+ * Pays the partner of an invoice its fee: to its wallet where that is of this world, as a spontaneous payment that says
+ * by its partner fields what it is for, and else out of this world.
+ */
+function payPartner(world: World, invoice: Payment, amountMsat: bigint): void {
+  const { partnerPk, partnerPropFeePpm, partnerBaseFeeMsat } = invoice;
+  if (partnerPk === null || amountMsat === 0n) return;
+  if (!hasWallet(world, partnerPk)) {
+    const to = `partner:${partnerPk}`;
+    transfer(world, { from: SERVICE, to, amountMsat, memo: 'partner fee' });
+    return;
+  }
+  const terms = { partnerPk, partnerPropFeePpm, partnerBaseFeeMsat };
+  receiveSpontaneous(world, partnerPk, { amountMsat, message: null, ...terms });
+}
+
+/** Lets a spontaneous payment (keysend) arrive, within the caller's transaction. */
+export function receiveSpontaneous(
+  world: World,
+  userPk: string,
+  payment: Pick<Payment, 'message'> & { readonly amountMsat: bigint } & Partial<
+      Pick<Payment, 'partnerPk' | 'partnerPropFeePpm' | 'partnerBaseFeeMsat'>
+    >,
+): Payment {
+  const preimage = world.random(32);
+  const paymentHash = bytesToHex(sha256(preimage));
+  credit(world, userPk, payment.amountMsat);
+  const nowMs = world.clock.now();
+  return insertPayment(world, userPk, {
+    ...blankPayment({
+      index: paymentIndex(nowMs, paymentId('ln', paymentHash)),
+      rail: 'spontaneous',
+      direction: 'inbound',
+      status: 'completed',
+      statusMsg: 'completed',
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    }),
+    ...payment,
+    hash: paymentHash,
+    preimage: bytesToHex(preimage),
+    finalizedAtMs: nowMs,
+  });
+}
+
+/** Moves money to the wallet's side of its channels, through a new one where the others have no room. */
+function credit(world: World, userPk: string, amountMsat: bigint): void {
+  let restMsat = amountMsat;
+  const room = liveChannels(world, userPk).reduce((sum, channel) => sum + inboundMsat(channel), 0n);
+  if (room < amountMsat) openJustInTime(world, userPk, amountMsat - room);
+  for (const channel of liveChannels(world, userPk)) {
+    const partMsat = restMsat < inboundMsat(channel) ? restMsat : inboundMsat(channel);
+    const { ours, theirs } = channelAccounts(userPk, channel.userChannelId);
+    transfer(world, { from: theirs, to: ours, amountMsat: partMsat, memo: 'lightning receive' });
+    restMsat -= partMsat;
+  }
+  if (restMsat > 0n) throw new Error('a channel opened just in time had too little room');
+}

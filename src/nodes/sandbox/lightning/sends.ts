@@ -1,0 +1,52 @@
+import { ApiError } from '../../../model/errors.ts';
+import type { Payment } from '../../../model/payment.ts';
+import type { PaymentIndex } from '../../../model/payment-index.ts';
+import type { Observation, SendOutcome, SendQuestion, SendReport } from '../../node.ts';
+import { findPayment } from '../world/payments.ts';
+import type { World } from '../world/world.ts';
+
+/** A payment as the port shows it: the sandbox knows attempts by the wallet's own index. */
+export function observed(payment: Payment): Observation {
+  return { payment, attempt: null };
+}
+
+/**
+ * Runs a send and reports what is known of it once that is durable. What the work throws was refused with nothing
+ * kept of it; when the disk did not take it, the file tells whether the payment was there before.
+ */
+export async function reportSend(
+  world: World,
+  send: { readonly userPk: string; readonly index: PaymentIndex; readonly work: () => Payment },
+): Promise<SendReport> {
+  try {
+    return { state: 'known', ...observed(await world.answer(send.work)) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.kind !== 'overCapacity') return { state: 'refused', error };
+    return reportKept(world, { ...send, error });
+  }
+}
+
+async function reportKept(
+  world: World,
+  send: { readonly userPk: string; readonly index: PaymentIndex; readonly error: ApiError },
+): Promise<SendReport> {
+  const { userPk, index, error } = send;
+  try {
+    const kept = await world.answer(() => findPayment(world, userPk, index));
+    return kept === null ? { state: 'refused', error } : { state: 'known', ...observed(kept) };
+  } catch (failure) {
+    if (!(failure instanceof ApiError)) throw failure;
+    return { state: 'unknown', error };
+  }
+}
+
+/**
+ * What became of a send. The node runs in this process, so a request that is not in its file never reached it; only a
+ * signed transaction may still be published.
+ */
+export function sendOutcome(world: World, userPk: string, question: SendQuestion): SendOutcome {
+  const payment = findPayment(world, userPk, question.payment.index);
+  if (payment?.direction === 'outbound') return { state: 'known', ...observed(payment) };
+  return question.signed === null ? { state: 'never', reason: 'not sent' } : { state: 'unknown' };
+}

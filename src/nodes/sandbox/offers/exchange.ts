@@ -1,0 +1,193 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import {
+  type Bip353Name,
+  type Bolt12Invoice,
+  createInvoice,
+  createInvoiceRequest,
+  decodeInvoice,
+  decodeInvoiceRequest,
+  decodeOffer,
+  encodeOffer,
+  type InvoicePath,
+  type InvoiceRequest,
+  isBolt12InvoiceExpired,
+  isOfferExpired,
+  type Offer,
+  offerUnpayableReason,
+  oneHopPath,
+  verifyInvoice,
+  verifyInvoiceRequest,
+} from '../../../codecs/bolt12/index.ts';
+import { CodecError } from '../../../codecs/codec-error.ts';
+import { NETWORKS } from '../../../codecs/network.ts';
+import { refused } from '../../../model/errors.ts';
+
+const CHAIN_HASH = NETWORKS.regtest.chainHash;
+
+/** How long an invoice that answers a request may be paid, in seconds; payers pay at once. */
+const INVOICE_EXPIRY_SECS = 7200;
+
+/** What a new offer says. */
+export interface OfferParts {
+  readonly description: string | null;
+  readonly minAmountMsat: bigint | null;
+  readonly expiresAtMs: number | null;
+  /** The node that answers invoice requests, and signs its invoices. */
+  readonly issuerSecretKey: Uint8Array;
+  /** Random, so that two offers that say the same are still two offers. */
+  readonly metadata: Uint8Array;
+}
+
+/** Writes an offer of the sandbox's network whose issuer is a node that can be asked directly. */
+export function writeOffer(parts: OfferParts): Offer {
+  const { description, minAmountMsat, expiresAtMs } = parts;
+  // BOLT 12 wants a description beside an amount, and an empty one is one.
+  const shown = description ?? (minAmountMsat === null ? null : '');
+  return decodeOffer(
+    encodeOffer({
+      chains: [CHAIN_HASH],
+      metadata: parts.metadata,
+      ...(minAmountMsat === null ? {} : { amount: minAmountMsat }),
+      ...(shown === null ? {} : { description: shown }),
+      // Rounded down: an offer must not outlive what was promised.
+      ...(expiresAtMs === null ? {} : { absoluteExpirySecs: Math.floor(expiresAtMs / 1000) }),
+      issuerId: bytesToHex(secp256k1.getPublicKey(parts.issuerSecretKey, true)),
+    }),
+  );
+}
+
+/** Reads an offer that is to be paid now. Throws `refused` when it cannot be: malformed, expired, other chain, priced in a currency. */
+export function readPayableOffer(text: string, nowMs: number): Offer {
+  const offer = refuseBadCodec(() => decodeOffer(text));
+  const reason = offerUnpayableReason(offer, {
+    chainHash: CHAIN_HASH,
+    nowSecs: Math.floor(nowMs / 1000),
+  });
+  if (reason !== null) throw refused(reason);
+  return offer;
+}
+
+/** What a payer says when asking for an invoice. */
+export interface PayerParts {
+  readonly offer: Offer;
+  readonly amountMsat: bigint;
+  readonly message: string | null;
+  /** The `name@domain` under which the offer was found, for `invreq_bip_353_name`; null otherwise. */
+  readonly viaName: string | null;
+  /** Fresh for every payment: BOLT 12 calls it transient. */
+  readonly payerSecretKey: Uint8Array;
+  /** At least 16 random bytes. */
+  readonly metadata: Uint8Array;
+}
+
+/** The payer's side: the signed request for an invoice. Throws `refused` when the offer does not allow what is asked. */
+export function askForInvoice(parts: PayerParts): InvoiceRequest {
+  const name = parts.viaName === null ? null : bip353Name(parts.viaName);
+  return refuseBadCodec(() =>
+    createInvoiceRequest({
+      offer: parts.offer,
+      payerSecretKey: parts.payerSecretKey,
+      metadata: parts.metadata,
+      chain: CHAIN_HASH,
+      amountMsat: parts.amountMsat,
+      ...(parts.message === null ? {} : { payerNote: parts.message }),
+      ...(name === null ? {} : { bip353Name: name }),
+    }),
+  );
+}
+
+/** The receiver's side of an invoice request. */
+export interface AnswerParts {
+  /** The request as it arrived. */
+  readonly requestBytes: Uint8Array;
+  /** The receiver's own offer that is asked about. */
+  readonly offer: Offer;
+  readonly issuerSecretKey: Uint8Array;
+  /** Hex. */
+  readonly paymentHash: string;
+  readonly nowMs: number;
+}
+
+/** Verifies a request against the receiver's own offer and signs the invoice. Throws `refused` when it must not be answered. */
+export function answerInvoiceRequest(parts: AnswerParts): Bolt12Invoice {
+  const nowSecs = Math.floor(parts.nowMs / 1000);
+  if (isOfferExpired(parts.offer, nowSecs)) {
+    throw refused('The offer has expired; ask its issuer for a new one.');
+  }
+  return refuseBadCodec(() => {
+    const request = decodeInvoiceRequest(parts.requestBytes);
+    verifyInvoiceRequest(request, parts.offer);
+    const amountMsat = request.amountMsat ?? parts.offer.amountMsat;
+    if (amountMsat === null) throw refused('The invoice request names no amount; name one.');
+    return createInvoice({
+      invoiceRequest: request,
+      paymentHash: parts.paymentHash,
+      amountMsat,
+      createdAtSecs: nowSecs,
+      relativeExpirySecs: INVOICE_EXPIRY_SECS,
+      nodeSecretKey: parts.issuerSecretKey,
+      paths: [pathTo(parts.issuerSecretKey, parts.paymentHash)],
+    });
+  });
+}
+
+/** The payer's check of the invoice that came back. Throws `refused` when it is not the one asked for, or is past its expiry. */
+export function acceptInvoice(
+  invoiceBytes: Uint8Array,
+  request: InvoiceRequest,
+  nowMs: number,
+): Bolt12Invoice {
+  return refuseBadCodec(() => {
+    const invoice = decodeInvoice(invoiceBytes);
+    verifyInvoice(invoice, request);
+    if (isBolt12InvoiceExpired(invoice, Math.floor(nowMs / 1000))) {
+      throw refused('The invoice for the offer has expired; pay the offer again.');
+    }
+    return invoice;
+  });
+}
+
+/**
+ * The name as a request can carry it, or null when it cannot: BOLT 12 allows letters, digits, `-`, `_` and `.`.
+ * A port goes first, since the sandbox's default domain is its listen address and a name knows no ports.
+ */
+function bip353Name(text: string): Bip353Name | null {
+  const match = /^₿?([0-9A-Za-z._-]{1,255})@([0-9A-Za-z._-]{1,255})(?::\d+)?$/.exec(text);
+  const [, name, domain] = match ?? [];
+  return name === undefined || domain === undefined ? null : { name, domain };
+}
+
+/** A path of which the receiver is the only node, with keys of its own for every invoice. */
+function pathTo(nodeSecretKey: Uint8Array, paymentHash: string): InvoicePath {
+  const derive = (label: string) =>
+    sha256(concatBytes(nodeSecretKey, utf8ToBytes(`${label}/${paymentHash}`)));
+  return {
+    path: oneHopPath({
+      introductionNodeId: bytesToHex(secp256k1.getPublicKey(nodeSecretKey, true)),
+      pathKey: bytesToHex(secp256k1.getPublicKey(derive('path key'), true)),
+      hop: {
+        blindedNodeId: bytesToHex(secp256k1.getPublicKey(derive('blinded node id'), true)),
+        encryptedRecipientData: derive('recipient data'),
+      },
+    }),
+    payInfo: {
+      feeBaseMsat: 0,
+      feeProportionalMillionths: 0,
+      cltvExpiryDelta: 80,
+      htlcMinimumMsat: 1n,
+      htlcMaximumMsat: 2_100_000_000_000_000_000n,
+      features: new Uint8Array(),
+    },
+  };
+}
+
+function refuseBadCodec<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof CodecError) throw refused(error.message, error);
+    throw error;
+  }
+}

@@ -1,0 +1,167 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { decodeOffer, type Offer } from '../../../codecs/bolt12/index.ts';
+import { refused } from '../../../model/errors.ts';
+import type { PaymentIndex } from '../../../model/payment-index.ts';
+import type { CreateOfferCommand, ProofMaterial } from '../../node.ts';
+import { type Behavior, type InvoiceRow, insertInvoice } from '../lightning/invoices.ts';
+import { findPayment } from '../world/payments.ts';
+import { outsideKeys, walletKeys } from '../world/wallets.ts';
+import type { World } from '../world/world.ts';
+import {
+  acceptInvoice,
+  answerInvoiceRequest,
+  askForInvoice,
+  readPayableOffer,
+  writeOffer,
+} from './exchange.ts';
+
+/** Who issued an offer: a wallet of this world, or the outside world and what it does with payments. */
+export type OfferIssuer =
+  | { readonly kind: 'wallet'; readonly userPk: string }
+  | { readonly kind: 'outside'; readonly behavior: Behavior };
+
+/** Writes, signs for and stores an offer. Payments to it are answered by the issuer's node key. */
+export function createOffer(
+  world: World,
+  issuer: OfferIssuer,
+  command: CreateOfferCommand,
+): { offer: string; offerId: string } {
+  const offer = writeOffer({
+    ...command,
+    issuerSecretKey: issuerSecretKey(world, issuer),
+    metadata: world.random(16),
+  });
+  world.transact(() =>
+    world.db
+      .query(
+        'INSERT INTO offers (offer_id, offer, user_pk, behavior, created_ms) VALUES (?, ?, ?, ?, ?)',
+      )
+      .run(
+        offer.offerId,
+        offer.text,
+        issuer.kind === 'wallet' ? issuer.userPk : null,
+        issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
+        world.clock.now(),
+      ),
+  );
+  return { offer: offer.text, offerId: offer.offerId };
+}
+
+/** What a payer wants to pay an offer with. */
+export interface OfferOrder {
+  readonly offer: string;
+  readonly amountMsat: bigint;
+  readonly message: string | null;
+  /** The `name@domain` under which the payer found the offer, which is the payee's; null for none. */
+  readonly viaName: string | null;
+  /** What the payer calls itself; null where it does not say. */
+  readonly payerName: string | null;
+  /** The paying wallet and its payment; null when the outside world pays. */
+  readonly payer: { readonly userPk: string; readonly index: PaymentIndex } | null;
+}
+
+/**
+ * Both sides of fetching an invoice for an offer: the payer's signed request, the receiver's check and signed
+ * invoice, the payer's check. Stores it for the receiver to be paid by, and for the payer with all that a payer
+ * proof needs, within the caller's database transaction. Null when nobody in this world issued the offer, so that
+ * no invoice can be had. Throws `refused` when the offer cannot be paid, or not like this.
+ */
+export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null {
+  const nowMs = world.clock.now();
+  const offer = readPayableOffer(order.offer, nowMs);
+  const payerSecretKey = world.random(32);
+  const request = askForInvoice({
+    offer,
+    amountMsat: order.amountMsat,
+    message: order.message,
+    viaName: order.viaName,
+    payerSecretKey,
+    metadata: world.random(32),
+  });
+  const issued = findOffer(world, offer.offerId);
+  if (issued === null) return null;
+  const { issuer } = issued;
+  if (issuer.kind === 'wallet' && issuer.userPk === order.payer?.userPk) {
+    throw refused('The offer is your own; pay it from another wallet.');
+  }
+
+  const preimage = world.random(32);
+  const answer = answerInvoiceRequest({
+    requestBytes: request.bytes,
+    offer: issued.offer,
+    issuerSecretKey: issuerSecretKey(world, issuer),
+    paymentHash: bytesToHex(sha256(preimage)),
+    nowMs,
+  });
+  const invoice = acceptInvoice(answer.bytes, request, nowMs);
+  world.db
+    .query(
+      `INSERT INTO offer_invoices (payment_hash, offer_id, invoice_request, invoice,
+         payer_pk, payer_index, payer_secret_key) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(
+      invoice.paymentHash,
+      offer.offerId,
+      request.bytes,
+      invoice.bytes,
+      order.payer?.userPk ?? null,
+      order.payer?.index ?? null,
+      order.payer === null ? null : payerSecretKey,
+    );
+  const row: InvoiceRow = {
+    paymentHash: invoice.paymentHash,
+    userPk: issuer.kind === 'wallet' ? issuer.userPk : null,
+    index: null,
+    preimage: bytesToHex(preimage),
+    behavior: issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
+    expiresAtMs: invoice.expiresAtSecs * 1000,
+    offerId: offer.offerId,
+    payerName: order.payerName,
+    message: request.payerNote,
+  };
+  insertInvoice(world, row);
+  return row;
+}
+
+/** What a payer proof is made from; null unless the payment is a completed outbound offer payment of the wallet. */
+export function proofMaterial(
+  world: World,
+  userPk: string,
+  index: PaymentIndex,
+): ProofMaterial | null {
+  const payment = findPayment(world, userPk, index);
+  if (payment?.status !== 'completed' || payment.preimage === null) return null;
+  const row = world.db
+    .query<{ invoice: Uint8Array; payer_secret_key: Uint8Array }, [string, string]>(
+      'SELECT invoice, payer_secret_key FROM offer_invoices WHERE payer_pk = ? AND payer_index = ?',
+    )
+    .get(userPk, index);
+  return (
+    row && {
+      invoiceTlv: new Uint8Array(row.invoice),
+      preimage: payment.preimage,
+      payerSecretKey: new Uint8Array(row.payer_secret_key),
+    }
+  );
+}
+
+function findOffer(world: World, offerId: string): { offer: Offer; issuer: OfferIssuer } | null {
+  const row = world.db
+    .query<{ offer: string; user_pk: string | null; behavior: Behavior }, [string]>(
+      'SELECT offer, user_pk, behavior FROM offers WHERE offer_id = ?',
+    )
+    .get(offerId);
+  if (row === null) return null;
+  const issuer: OfferIssuer =
+    row.user_pk === null
+      ? { kind: 'outside', behavior: row.behavior }
+      : { kind: 'wallet', userPk: row.user_pk };
+  return { offer: decodeOffer(row.offer), issuer };
+}
+
+function issuerSecretKey(world: World, issuer: OfferIssuer): Uint8Array {
+  return issuer.kind === 'wallet'
+    ? walletKeys(world, issuer.userPk).nodeSecretKey
+    : outsideKeys(world).nodeSecretKey;
+}

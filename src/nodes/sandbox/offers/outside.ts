@@ -1,0 +1,49 @@
+import { refused, rejected } from '../../../model/errors.ts';
+import type { Payment } from '../../../model/payment.ts';
+import { arrive } from '../lightning/outside.ts';
+import type { World } from '../world/world.ts';
+import { readPayableOffer } from './exchange.ts';
+import { fetchInvoice } from './offers.ts';
+
+/** What the outside world pays a wallet's offer with. */
+export interface OutsideOfferPayment {
+  readonly offer: string;
+  /** Null pays the least that the offer asks for. */
+  readonly amountMsat: bigint | null;
+  readonly message: string | null;
+  /** What the payer calls itself; null for nothing. */
+  readonly payerName: string | null;
+}
+
+/**
+ * The outside world pays an offer of a wallet: asks for an invoice, checks it and pays it, all or nothing. Returns
+ * the wallet's payment. Throws `rejected` when neither says an amount, `refused` when no wallet issued the offer or
+ * it cannot be paid like this.
+ */
+export function payOfferFromOutside(world: World, order: OutsideOfferPayment): Payment {
+  const { offer, message, payerName } = order;
+  const amountMsat = order.amountMsat ?? leastMsat(world, offer);
+  return world.transact(() => {
+    const invoice = fetchInvoice(world, {
+      offer,
+      amountMsat,
+      message,
+      viaName: null,
+      payerName,
+      payer: null,
+    });
+    if (invoice?.userPk == null) {
+      throw refused('No wallet of this sandbox issued that offer; ask the wallet for an offer.');
+    }
+    return arrive(world, { ...invoice, userPk: invoice.userPk }, amountMsat);
+  });
+}
+
+function leastMsat(world: World, offer: string): bigint {
+  const { amountMsat } = readPayableOffer(offer, world.clock.now());
+  if (amountMsat !== null) return amountMsat;
+  throw rejected(
+    'amount',
+    'the offer leaves the amount to the payer: say how many satoshis to pay',
+  );
+}

@@ -1,0 +1,24 @@
+import { decodeAddress, encodeAddress } from '../../../codecs/address.ts';
+import { CodecError } from '../../../codecs/codec-error.ts';
+import { refused } from '../../../model/errors.ts';
+
+/** The address of a script that this node makes. */
+export function addressOf(script: Uint8Array): string {
+  const address = encodeAddress(script, 'regtest');
+  if (address === null) throw new Error('a wallet script has no address');
+  return address;
+}
+
+/** The script that an address pays to. Throws `refused` when it is no address or is for another network. */
+export function scriptOf(address: string): Uint8Array {
+  try {
+    const { networks, scriptPubKey } = decodeAddress(address);
+    if (networks.includes('regtest')) return scriptPubKey;
+    throw refused(
+      `The address is for ${networks.join(' or ')} and the sandbox is on regtest; ask for an address on regtest.`,
+    );
+  } catch (error) {
+    if (error instanceof CodecError) throw refused(error.message, error);
+    throw error;
+  }
+}

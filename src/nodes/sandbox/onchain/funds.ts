@@ -1,0 +1,29 @@
+import { MSAT_PER_SAT } from '../../../model/amount.ts';
+import { untrustedSat } from '../chain/outputs.ts';
+import { nextUnusedScript } from '../chain/scripts.ts';
+import { balanceMsat } from '../world/ledger.ts';
+import type { World } from '../world/world.ts';
+import { addressOf } from './address.ts';
+import { onchainAccount, walletCoins } from './owners.ts';
+
+/** The address that is handed out until a payment to it is seen, P2WPKH. */
+export function nextUnusedAddress(world: World, userPk: string): string {
+  return addressOf(nextUnusedScript(world, walletCoins(world, userPk), 'receive').script);
+}
+
+/** The wallet's on-chain balances in millisatoshis (contract, Node info). */
+export interface OnchainBalances {
+  readonly onchainBalanceMsat: bigint;
+  /** Without what others sent and no block has confirmed: only this can be spent. */
+  readonly onchainTrustedMsat: bigint;
+}
+
+/** Reads the balances: the ledger holds the sum, and only unconfirmed payments of others are added up. */
+export function onchainBalances(world: World, userPk: string): OnchainBalances {
+  const account = onchainAccount(userPk);
+  const onchainBalanceMsat = balanceMsat(world, account);
+  return {
+    onchainBalanceMsat,
+    onchainTrustedMsat: onchainBalanceMsat - untrustedSat(world, account) * MSAT_PER_SAT,
+  };
+}

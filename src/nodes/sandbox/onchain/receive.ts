@@ -1,0 +1,96 @@
+import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
+import { refused } from '../../../model/errors.ts';
+import { blankPayment, type Payment } from '../../../model/payment.ts';
+import { type PaymentIndex, paymentIndex, receiveId } from '../../../model/payment-index.ts';
+import { FINAL_CONFIRMATIONS, mineBlocks } from '../chain/blocks.ts';
+import type { Receipt } from '../chain/broadcast.ts';
+import { followChain, watchConfirmations } from '../chain/finality.ts';
+import { spendCoins } from '../chain/spend.ts';
+import type { SignedTransaction } from '../chain/transaction.ts';
+import { FEE_RATES } from '../chain/weight.ts';
+import { findPayment, insertPayment } from '../world/payments.ts';
+import type { World } from '../world/world.ts';
+import { addressOf, scriptOf } from './address.ts';
+import { outsideCoins, walletOfAccount } from './owners.ts';
+
+/**
+ * Records what a transaction brings to the wallets of this world: a pending inbound payment for each output, which
+ * completes with the confirmations. Within the transaction that broadcasts it. Returns the payments.
+ */
+export function recordReceipts(
+  world: World,
+  transaction: SignedTransaction,
+  receipts: readonly Receipt[],
+): Payment[] {
+  return receipts.flatMap(({ owner, script, txid, vout, valueSat }) => {
+    const userPk = walletOfAccount(owner);
+    if (userPk === null) return [];
+    const nowMs = world.clock.now();
+    const payment = insertPayment(world, userPk, {
+      ...blankPayment({
+        index: paymentIndex(nowMs, receiveId(txid, vout)),
+        rail: 'onchain',
+        direction: 'inbound',
+        status: 'pending',
+        statusMsg: 'broadcasted',
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
+      }),
+      txid,
+      amountMsat: valueSat * MSAT_PER_SAT,
+      address: addressOf(script),
+      tx: transaction.json,
+    });
+    watchConfirmations(world, { userPk, index: payment.index, txid });
+    return [payment];
+  });
+}
+
+/** What the outside world sends on chain. */
+export interface OutsidePayment {
+  readonly address: string;
+  /** Whole satoshis. */
+  readonly amountMsat: bigint;
+  /** Whether to mine the blocks that make it final as well. */
+  readonly confirmed: boolean;
+}
+
+/** A payment and whose it is. */
+export interface ReceivedOnchain {
+  readonly userPk: string;
+  readonly payment: Payment;
+}
+
+/**
+ * The outside world pays an address of a wallet of this world with a real transaction. Throws `refused` when the
+ * address is none of them, or the amount is dust or not whole satoshis.
+ */
+export function receiveFromOutside(world: World, sent: OutsidePayment): ReceivedOnchain {
+  if (sent.amountMsat % MSAT_PER_SAT !== 0n) {
+    throw refused('On-chain payments are whole satoshis; leave the decimals away.');
+  }
+  return world.transact(() => {
+    const spent = spendCoins(world, {
+      owner: outsideCoins(world),
+      outputs: [{ script: scriptOf(sent.address), valueSat: wholeSats(sent.amountMsat) }],
+      feeRate: FEE_RATES.normal,
+      memo: 'outside payment',
+    });
+    const [payment] = recordReceipts(world, spent.transaction, spent.receipts);
+    const userPk = walletOfAccount(spent.receipts[0]?.owner ?? '');
+    if (payment === undefined || userPk === null) {
+      throw refused('No wallet of this sandbox has that address; ask the wallet for an address.');
+    }
+    if (sent.confirmed) {
+      mineBlocks(world, FINAL_CONFIRMATIONS);
+      followChain(world);
+    }
+    return { userPk, payment: newest(world, userPk, payment.index) };
+  });
+}
+
+function newest(world: World, userPk: string, index: PaymentIndex): Payment {
+  const payment = findPayment(world, userPk, index);
+  if (payment === null) throw new Error('a payment that was just recorded is gone');
+  return payment;
+}

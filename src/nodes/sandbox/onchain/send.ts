@@ -1,0 +1,164 @@
+import { hex } from '@scure/base';
+import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
+import { refused } from '../../../model/errors.ts';
+import { blankPayment, type Payment, type Priority } from '../../../model/payment.ts';
+import { idOfIndex } from '../../../model/payment-index.ts';
+import type { PayOnchainCommand, SignedSend } from '../../node.ts';
+import { broadcast } from '../chain/broadcast.ts';
+import { watchConfirmations } from '../chain/finality.ts';
+import { lockCoins, releaseLocks, renewLocks } from '../chain/locks.ts';
+import { spendableInputsSat } from '../chain/outputs.ts';
+import { composeSpend, estimateFeeSat, type SpendOrder } from '../chain/spend.ts';
+import { readTransaction, type SignedTransaction } from '../chain/transaction.ts';
+import { FEE_RATES } from '../chain/weight.ts';
+import { insertPayment, latestPayment } from '../world/payments.ts';
+import type { World } from '../world/world.ts';
+import { scriptOf } from './address.ts';
+import { onchainAccount, walletCoins } from './owners.ts';
+import { recordReceipts } from './receive.ts';
+
+/** Names a payment in the ledger. */
+const MEMO = 'on-chain payment';
+
+/**
+ * Chooses coins and signs one transaction; publishes nothing and moves no money. Its coins stay locked for ten
+ * minutes, and until then the balances show them as before. Throws `refused`, with nothing locked: another network's
+ * address, dust, decimals, coins that do not suffice, a fee above the limit.
+ */
+export function signOnchain(world: World, userPk: string, command: PayOnchainCommand): SignedSend {
+  return world.transact(() => {
+    const { transaction, feeSat, coins } = composeSpend(world, {
+      ...orderOf(world, userPk, command),
+      maxFeeMsat: command.maxFeeMsat,
+    });
+    return {
+      txid: transaction.txid,
+      txHex: hex.encode(transaction.raw),
+      feeMsat: String(feeSat * MSAT_PER_SAT),
+      locks: lockCoins(world, onchainAccount(userPk), coins),
+    };
+  });
+}
+
+/**
+ * Puts the signed bytes into the mempool, once for an id: a repeat returns the first payment. The payment, the coins,
+ * the ledger and what a receiving wallet of this world sees change in one database transaction. Throws `refused`,
+ * with nothing sent: bytes that do not pay what the command says, and coins that another transaction spent, so that
+ * these bytes can never confirm.
+ */
+export function publishOnchain(
+  world: World,
+  userPk: string,
+  command: PayOnchainCommand,
+  signed: SignedSend,
+): Payment {
+  return world.transact(() => {
+    const first = latestPayment(world, userPk, idOfIndex(command.index));
+    if (first !== null) {
+      if (first.txid !== signed.txid) releaseSigned(world, userPk, signed);
+      return first;
+    }
+    const transaction = readSigned(signed);
+    requirePays(transaction, command);
+    const owner = onchainAccount(userPk);
+    const feeMsat = feeOf(world, owner, transaction) * MSAT_PER_SAT;
+    const receipts = broadcast(world, {
+      transaction,
+      payer: owner,
+      fee: [{ from: owner, amountMsat: feeMsat }],
+      memo: MEMO,
+    });
+    releaseLocks(world, owner, signed.locks);
+    const payment = insertPayment(world, userPk, {
+      ...blankPayment({
+        index: command.index,
+        rail: 'onchain',
+        direction: 'outbound',
+        status: 'pending',
+        statusMsg: 'broadcasted',
+        createdAtMs: command.createdAtMs,
+        updatedAtMs: command.createdAtMs,
+      }),
+      txid: transaction.txid,
+      amountMsat: command.amountMsat,
+      feesMsat: feeMsat,
+      address: command.address,
+      tx: transaction.json,
+      priority: command.priority,
+      personalNote: command.personalNote,
+    });
+    watchConfirmations(world, { userPk, index: payment.index, txid: transaction.txid });
+    recordReceipts(world, transaction, receipts);
+    return payment;
+  });
+}
+
+/** Keeps the coins of an unpublished transaction for ten minutes more. Throws `refused` when others use them by now. */
+export function renewSigned(world: World, userPk: string, { locks, txid }: SignedSend): void {
+  renewLocks(world, onchainAccount(userPk), { locks, spentBy: txid });
+}
+
+/** Gives back the coins of a transaction that is not to be published. */
+export function releaseSigned(world: World, userPk: string, { locks }: SignedSend): void {
+  releaseLocks(world, onchainAccount(userPk), locks);
+}
+
+/** What {@link signOnchain} would pay in fees now, in millisatoshis. Throws `refused` as it would. */
+export function estimateOnchainFeeMsat(world: World, userPk: string, payment: Destination): bigint {
+  return estimateFeeSat(world, orderOf(world, userPk, payment)) * MSAT_PER_SAT;
+}
+
+interface Destination {
+  readonly address: string;
+  readonly amountMsat: bigint;
+  readonly priority: Priority;
+}
+
+function orderOf(world: World, userPk: string, payment: Destination): SpendOrder {
+  const { address, amountMsat, priority } = payment;
+  if (amountMsat % MSAT_PER_SAT !== 0n) {
+    throw refused('On-chain payments are whole satoshis; leave the decimals away.');
+  }
+  return {
+    owner: walletCoins(world, userPk),
+    outputs: [{ script: scriptOf(address), valueSat: wholeSats(amountMsat) }],
+    feeRate: FEE_RATES[priority],
+    memo: MEMO,
+  };
+}
+
+function readSigned({ txid, txHex }: SignedSend): SignedTransaction {
+  const transaction = parsed(txHex);
+  if (transaction?.txid === txid) return transaction;
+  throw refused('The signed transaction is damaged: sign a new one.');
+}
+
+function parsed(txHex: string): SignedTransaction | null {
+  try {
+    return readTransaction(hex.decode(txHex));
+  } catch {
+    return null;
+  }
+}
+
+function requirePays({ outputs }: SignedTransaction, command: PayOnchainCommand): void {
+  const script = hex.encode(scriptOf(command.address));
+  const pays = outputs.some(
+    (output) =>
+      hex.encode(output.script) === script && output.valueSat * MSAT_PER_SAT === command.amountMsat,
+  );
+  if (!pays) throw refused('The signed transaction is for another payment: sign a new one.');
+}
+
+/** What the transaction leaves to the miners, in satoshis. */
+function feeOf(world: World, owner: string, { json, outputs }: SignedTransaction): bigint {
+  const outpoints = json.input.map(({ previous_output }) => previous_output);
+  const inSat = spendableInputsSat(world, owner, outpoints);
+  const outSat = outputs.reduce((sum, { valueSat }) => sum + valueSat, 0n);
+  if (inSat === null || inSat < outSat) {
+    throw refused(
+      'Another transaction spent the coins of the signed one, so it can never confirm: send again.',
+    );
+  }
+  return inSat - outSat;
+}

@@ -1,0 +1,69 @@
+import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { updatePayment } from './payments.ts';
+import type { World } from './world.ts';
+
+/** Turns invoices that passed their expiry unpaid into failed payments, when it happens. */
+export interface ExpirySweeper {
+  /** Looks again: after an invoice was created, or the clock moved. */
+  sweep(): void;
+  close(): void;
+}
+
+/** The sweeper looks at least this often while invoices wait, so that a jump of the machine's clock is noticed. */
+const LONGEST_SLEEP_MS = 60_000;
+
+/** Starts the sweeper and sweeps once. */
+export function startExpirySweeper(world: World): ExpirySweeper {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let armedFor = Number.POSITIVE_INFINITY;
+
+  function sweep(): void {
+    expireDue(world);
+    const next = nextExpiryMs(world);
+    if (next === null) return;
+    if (next >= armedFor) return;
+    clearTimeout(timer);
+    armedFor = next;
+    timer = setTimeout(
+      () => {
+        armedFor = Number.POSITIVE_INFINITY;
+        sweep();
+        // Nobody waits for this commit who would hear that it failed.
+        world.commit();
+      },
+      Math.min(Math.max(next - world.clock.now(), 1), LONGEST_SLEEP_MS),
+    );
+  }
+
+  sweep();
+  return { sweep, close: () => clearTimeout(timer) };
+}
+
+function expireDue(world: World): void {
+  const due = world.db
+    .query<{ user_pk: string; idx: string }, [number]>(
+      `SELECT user_pk, idx FROM payments INDEXED BY payments_expiring
+       WHERE expires_ms IS NOT NULL AND status = 'pending' AND expires_ms <= ?`,
+    )
+    .all(world.clock.now());
+  if (due.length === 0) return;
+  world.transact(() => {
+    for (const { user_pk, idx } of due) {
+      updatePayment(world, user_pk, idx as PaymentIndex, {
+        status: 'failed',
+        statusMsg: 'expired',
+      });
+    }
+  });
+}
+
+function nextExpiryMs(world: World): number | null {
+  return (
+    world.db
+      .query<{ next: number | null }, []>(
+        `SELECT min(expires_ms) AS next FROM payments INDEXED BY payments_expiring
+         WHERE expires_ms IS NOT NULL AND status = 'pending'`,
+      )
+      .get()?.next ?? null
+  );
+}

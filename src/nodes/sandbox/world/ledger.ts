@@ -1,0 +1,54 @@
+import { refused } from '../../../model/errors.ts';
+import type { World } from './world.ts';
+
+/**
+ * Moves money between two accounts: double entry, so that the sum over all accounts is always zero. Within the
+ * caller's transaction. Throws `refused` when an account of a wallet or channel would go below zero; the accounts
+ * of the outside world, the service and the genesis may.
+ */
+export function transfer(
+  world: World,
+  entry: {
+    readonly from: string;
+    readonly to: string;
+    readonly amountMsat: bigint;
+    readonly memo: string;
+  },
+): void {
+  const { from, to, amountMsat, memo } = entry;
+  if (amountMsat < 0n) throw new RangeError('a transfer moves no negative amount');
+  if (amountMsat === 0n || from === to) return;
+  world.transact(() => {
+    if (isBounded(from) && balanceMsat(world, from) < amountMsat) {
+      throw refused('The wallet does not have that much money: receive something first.');
+    }
+    add(world, from, -amountMsat);
+    add(world, to, amountMsat);
+    world.db
+      .query('INSERT INTO transfers (debit, credit, amount_msat, memo) VALUES (?, ?, ?, ?)')
+      .run(from, to, amountMsat, memo);
+  });
+}
+
+/** What an account holds, in millisatoshis. */
+export function balanceMsat(world: World, account: string): bigint {
+  const row = world.db
+    .query<{ balance: string }, [string]>(
+      'SELECT CAST(balance_msat AS TEXT) AS balance FROM accounts WHERE account = ?',
+    )
+    .get(account);
+  return BigInt(row?.balance ?? '0');
+}
+
+function add(world: World, account: string, amountMsat: bigint): void {
+  world.db
+    .query(
+      `INSERT INTO accounts (account, balance_msat) VALUES (?, ?)
+       ON CONFLICT (account) DO UPDATE SET balance_msat = balance_msat + excluded.balance_msat`,
+    )
+    .run(account, amountMsat);
+}
+
+function isBounded(account: string): boolean {
+  return /^(wallet|channel|htlc):/.test(account);
+}

@@ -1,0 +1,54 @@
+import type { Database } from 'bun:sqlite';
+import { presentId } from '../../../model/payment-index.ts';
+import { CHAIN_TABLES, LOCKS_TABLE } from '../chain/tables.ts';
+import { LIGHTNING_TABLES, TOKENS_TABLE } from '../lightning/tables.ts';
+import { SERVICE_TABLES } from '../lnurl/tables.ts';
+import { replaceFirstClients } from './first-clients.ts';
+
+/** Version of the sandbox's file that this program writes. */
+export const SCHEMA_VERSION = 3;
+
+/** Brings a file of an earlier version (0: a new file) to {@link SCHEMA_VERSION}, in one transaction. */
+export function migrate(db: Database, version: number): void {
+  db.transaction(() => {
+    if (version === 0) createTables(db);
+    if (version === 1) replaceClientsByTokens(db);
+    if (version === 1 || version === 2) renameWaivedFees(db);
+    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  }).immediate();
+}
+
+function createTables(db: Database): void {
+  db.run(CHAIN_TABLES);
+  db.run(LIGHTNING_TABLES);
+  db.run(SERVICE_TABLES);
+  db.run(
+    'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), offset_ms INTEGER NOT NULL) STRICT',
+  );
+  db.run('INSERT INTO clock VALUES (1, 0)');
+}
+
+/** Version 2: clients belong to the sidecar's store; coins can be locked; held HTLCs run out. */
+function replaceClientsByTokens(db: Database): void {
+  db.run(TOKENS_TABLE);
+  replaceFirstClients(db);
+  db.run(LOCKS_TABLE);
+  db.run('ALTER TABLE htlcs ADD COLUMN expiry_height INTEGER');
+}
+
+/**
+ * Version 3: the payments of waived fees have present ids. The store's migration reads the same new ids from the old
+ * ones, so neither needs the other.
+ */
+function renameWaivedFees(db: Database): void {
+  const rows = db
+    .query<{ user_pk: string; idx: string; id: string }, []>(
+      "SELECT user_pk, idx, id FROM payments WHERE id LIKE 'wf\\_%' ESCAPE '\\'",
+    )
+    .all();
+  const rename = db.query(
+    `UPDATE payments SET idx = ?1, id = ?2, json = json_set(json, '$.index', ?1)
+     WHERE user_pk = ?3 AND idx = ?4`,
+  );
+  for (const { user_pk, idx, id } of rows) rename.run(presentId(idx), presentId(id), user_pk, idx);
+}

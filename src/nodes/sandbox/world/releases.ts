@@ -1,0 +1,60 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { refused } from '../../../model/errors.ts';
+import type { World } from './world.ts';
+
+/** A build of the node software that a wallet may run on. */
+export interface Release {
+  readonly version: string;
+  /** Hex SHA-256 of the build. */
+  readonly measurement: string;
+}
+
+/** A list of releases as it travels: the exact text, and the publisher's ed25519 signature over it, hex. */
+export interface SignedReleases {
+  readonly text: string;
+  readonly signature: string;
+}
+
+/**
+ * The sandbox publishes for itself, so its publishing key is no secret: whoever can sign a list here could as well
+ * change the program. What is shown is the check, which is the same for any publisher.
+ */
+const SANDBOX_PUBLISHER = sha256(utf8ToBytes('wallet-sidecar sandbox release publisher'));
+const TRUSTED_PUBLISHER = ed25519.getPublicKey(SANDBOX_PUBLISHER);
+
+/** Signs a list of releases as the sandbox's publisher. */
+export function publishReleases(releases: readonly Release[]): SignedReleases {
+  const text = JSON.stringify(releases);
+  return { text, signature: bytesToHex(ed25519.sign(utf8ToBytes(text), SANDBOX_PUBLISHER)) };
+}
+
+/** The releases of a list that the trusted publisher signed. Throws `refused` for any other. */
+export function trustedReleases(list: SignedReleases): Release[] {
+  if (!isSigned(list)) {
+    throw refused(
+      'The list of trusted releases is not signed by its publisher: nothing was provisioned.',
+    );
+  }
+  return JSON.parse(list.text) as Release[];
+}
+
+/** Provisions the wallet to every trusted release it is not provisioned to yet. */
+export function provision(world: World, userPk: string, list: SignedReleases): void {
+  const releases = trustedReleases(list);
+  world.transact(() => {
+    const insert = world.db.query(
+      'INSERT INTO provisioned (user_pk, measurement) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    );
+    for (const { measurement } of releases) insert.run(userPk, measurement);
+  });
+}
+
+function isSigned({ text, signature }: SignedReleases): boolean {
+  try {
+    return ed25519.verify(Buffer.from(signature, 'hex'), utf8ToBytes(text), TRUSTED_PUBLISHER);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,148 @@
+import { timingSafeEqual } from 'node:crypto';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { ApiError, endedCredentials, refused } from '../../../model/errors.ts';
+import type { Permission } from '../../../model/permissions.ts';
+import type { ClientToken, IssueTokenCommand } from '../../node.ts';
+import { hashOf } from './token-hash.ts';
+import type { World } from './world.ts';
+
+/** What a living token allows. */
+interface Token {
+  readonly userPk: string;
+  readonly hash: Uint8Array;
+  readonly permissions: ReadonlySet<Permission>;
+  readonly expiresAtMs: number | null;
+}
+
+/** What one handle may do; asked before each call. Throws `unauthenticated` and `forbidden`. */
+export interface Access {
+  /** Throws unless the token is good and holds one of the permissions; with none, whether it is good. */
+  require(...oneOf: Permission[]): void;
+  /** Throws unless the token holds all of the permissions: it can hand on no more than it has. */
+  requireAll(permissions: readonly Permission[]): void;
+}
+
+/** The access of a wallet's owner: everything. */
+export const OWNER: Access = { require: () => undefined, requireAll: () => undefined };
+
+/** The tokens of all wallets of a world. */
+export interface Tokens {
+  /**
+   * Makes a token under that id and returns it; under the id of a living token it takes that one's place. Throws
+   * `refused` when the id belongs to another wallet or its token has ended.
+   */
+  issue(userPk: string, command: IssueTokenCommand): string;
+  /** Ends the wallet's token of that id for ever; does nothing where there is none. */
+  revoke(userPk: string, id: string): void;
+  /** Ids of the wallet's tokens that are neither revoked nor expired. */
+  list(userPk: string): string[];
+  /** The access that a token of the wallet gives; `token` is asked for at each call. */
+  accessOf(userPk: string, token: () => ClientToken): Access;
+}
+
+interface TokenRow {
+  readonly id: string;
+  readonly user_pk: string;
+  readonly token_hash: Uint8Array;
+  readonly permissions: string;
+  readonly expires_ms: number | null;
+}
+
+/** Opens the tokens of a world: every one is held in memory, so that a call reads no table. */
+export function openTokens(world: World): Tokens {
+  const living = new Map<string, Token>(
+    world.db
+      .query<TokenRow, []>(
+        'SELECT id, user_pk, token_hash, permissions, expires_ms FROM tokens WHERE revoked_ms IS NULL',
+      )
+      .all()
+      .map((row) => [row.id, tokenOf(row)]),
+  );
+  const isOver = ({ expiresAtMs }: Token) =>
+    expiresAtMs !== null && expiresAtMs <= world.clock.now();
+
+  function issue(userPk: string, command: IssueTokenCommand): string {
+    const { id, expiresAtMs } = command;
+    const secret = bytesToHex(world.random(32));
+    const hash = hashOf(secret);
+    const permissions = new Set(command.permissions);
+    world.transact(() => {
+      const { changes } = world.db
+        .query(
+          `INSERT INTO tokens (id, user_pk, token_hash, permissions, expires_ms)
+           VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT (id) DO UPDATE SET token_hash = excluded.token_hash,
+             permissions = excluded.permissions, expires_ms = excluded.expires_ms, first_client = NULL
+           WHERE user_pk = excluded.user_pk AND revoked_ms IS NULL`,
+        )
+        .run(id, userPk, hash, JSON.stringify([...permissions]), expiresAtMs);
+      if (changes === 0) throw refused('This token id was used before: take a new one.');
+      world.afterCommit(() => living.set(id, { userPk, hash, permissions, expiresAtMs }));
+    });
+    return secret;
+  }
+
+  function revoke(userPk: string, id: string): void {
+    world.transact(() => {
+      world.db
+        .query(
+          'UPDATE tokens SET revoked_ms = ? WHERE id = ? AND user_pk = ? AND revoked_ms IS NULL',
+        )
+        .run(world.clock.now(), id, userPk);
+      world.afterCommit(() => {
+        if (living.get(id)?.userPk === userPk) living.delete(id);
+      });
+    });
+  }
+
+  function accessOf(userPk: string, token: () => ClientToken): Access {
+    // The same text need not be hashed for every call.
+    let proved: { readonly text: string; readonly token: Token } | null = null;
+    const current = (): Token => {
+      const { id, token: text } = token();
+      const found = living.get(id);
+      if (found === undefined || found.userPk !== userPk || isOver(found)) throw endedCredentials();
+      if (proved?.token !== found || proved.text !== text) {
+        if (!timingSafeEqual(hashOf(text), found.hash)) throw endedCredentials();
+        proved = { text, token: found };
+      }
+      return found;
+    };
+    return {
+      require(...oneOf) {
+        const { permissions } = current();
+        const [first] = oneOf;
+        if (first === undefined || oneOf.some((one) => permissions.has(one))) return;
+        throw lacking(first);
+      },
+      requireAll(all) {
+        const { permissions } = current();
+        const missing = all.find((one) => !permissions.has(one));
+        if (missing !== undefined) throw lacking(missing);
+      },
+    };
+  }
+
+  return {
+    issue,
+    revoke,
+    list: (userPk) =>
+      [...living].filter(([, one]) => one.userPk === userPk && !isOver(one)).map(([id]) => id),
+    accessOf,
+  };
+}
+
+function tokenOf(row: TokenRow): Token {
+  return {
+    userPk: row.user_pk,
+    hash: row.token_hash,
+    permissions: new Set(JSON.parse(row.permissions) as Permission[]),
+    expiresAtMs: row.expires_ms,
+  };
+}
+
+function lacking(permission: Permission): ApiError {
+  return new ApiError('forbidden', `The node refused: the credentials lack ${permission}.`, {
+    data: { permission },
+  });
+}

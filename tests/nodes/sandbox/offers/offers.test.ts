@@ -1,0 +1,325 @@
+import { describe, expect, test } from 'bun:test';
+import { createHash, randomBytes } from 'node:crypto';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import {
+  decodeInvoice,
+  decodeInvoiceRequest,
+  decodeOffer,
+  encodeOffer,
+  verifyInvoice,
+} from '../../../../src/codecs/bolt12/index.ts';
+import { NETWORKS } from '../../../../src/codecs/network.ts';
+import { ApiError } from '../../../../src/model/errors.ts';
+import type { Payment } from '../../../../src/model/payment.ts';
+import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
+import type { PayOfferCommand } from '../../../../src/nodes/node.ts';
+import type { Behavior } from '../../../../src/nodes/sandbox/lightning/invoices.ts';
+import { paySpontaneously } from '../../../../src/nodes/sandbox/lightning/outside.ts';
+import { decideHeld, startOfferPayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
+import { createOffer, proofMaterial } from '../../../../src/nodes/sandbox/offers/offers.ts';
+import { payOfferFromOutside } from '../../../../src/nodes/sandbox/offers/outside.ts';
+import { latestPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
+import { walletKeys } from '../../../../src/nodes/sandbox/world/wallets.ts';
+import type { World } from '../../../../src/nodes/sandbox/world/world.ts';
+import { onchainWorld } from '../onchain/onchain-world.ts';
+
+function setUp() {
+  const { world, wallet, reload } = onchainWorld();
+  const rich = () => {
+    const userPk = wallet();
+    paySpontaneously(world, userPk, { amountMsat: 1_000_000_000n, message: null });
+    return userPk;
+  };
+  const walletOffer = (userPk: string, terms: Partial<Parameters<typeof createOffer>[2]> = {}) =>
+    createOffer(
+      world,
+      { kind: 'wallet', userPk },
+      { description: 'Tips', minAmountMsat: null, expiresAtMs: null, ...terms },
+    );
+  const outsideOffer = (behavior: Behavior) =>
+    createOffer(
+      world,
+      { kind: 'outside', behavior },
+      { description: null, minAmountMsat: null, expiresAtMs: null },
+    );
+  const command = (offer: string, change: Partial<PayOfferCommand> = {}): PayOfferCommand => {
+    const createdAtMs = world.clock.now();
+    return {
+      index: paymentIndex(createdAtMs, paymentId('fs', randomBytes(32).toString('hex'))),
+      createdAtMs,
+      amountMsat: 25_000_000n,
+      personalNote: null,
+      offer,
+      maxFeeMsat: 1_000_000n,
+      message: 'thank you',
+      viaName: null,
+      ...change,
+    };
+  };
+  const pay = async (userPk: string, order: PayOfferCommand): Promise<Payment> => {
+    const started = startOfferPayment(world, userPk, order);
+    // Its commit sets the receiver to decide.
+    world.commit();
+    await Promise.resolve();
+    return reload(userPk, started);
+  };
+  return { world, wallet, rich, walletOffer, outsideOffer, command, pay, reload };
+}
+
+const refusal = (message: string) =>
+  expect.objectContaining({ kind: 'refused', message: expect.stringContaining(message) });
+
+describe('createOffer', () => {
+  test('is issued by the wallet node on regtest, with what was asked for', () => {
+    const { world, wallet, walletOffer } = setUp();
+    const alice = wallet();
+    const expiresAtMs = world.clock.now() + 60_000;
+    const { offer, offerId } = walletOffer(alice, { minAmountMsat: 1_500n, expiresAtMs });
+    expect(decodeOffer(offer)).toMatchObject({
+      offerId,
+      description: 'Tips',
+      amountMsat: 1_500n,
+      absoluteExpirySecs: expiresAtMs / 1000,
+      issuerId: walletKeys(world, alice).nodePk,
+      chains: [NETWORKS.regtest.chainHash],
+    });
+  });
+
+  test('two offers that say the same are two offers', () => {
+    const { wallet, walletOffer } = setUp();
+    const alice = wallet();
+    expect(walletOffer(alice).offerId).not.toBe(walletOffer(alice).offerId);
+  });
+});
+
+describe('paying an offer', () => {
+  test('between wallets completes on both sides with the same hash, preimage and offer', async () => {
+    const { world, rich, walletOffer, command, pay } = setUp();
+    const [alice, bob] = [rich(), rich()];
+    const { offer, offerId } = walletOffer(bob);
+    const sent = await pay(alice, command(offer, { viaName: 'bob-tips@example.com' }));
+    expect(sent).toMatchObject({
+      rail: 'offer',
+      kind: 'offer',
+      direction: 'outbound',
+      status: 'completed',
+      statusMsg: 'completed',
+      offerId,
+      amountMsat: 25_000_000n,
+      feesMsat: 0n,
+      message: 'thank you',
+      payerName: null,
+    });
+    expect(sent.index).toMatch(/^\d{19}-fs_/);
+    expect(
+      createHash('sha256')
+        .update(Buffer.from(sent.preimage ?? '', 'hex'))
+        .digest('hex'),
+    ).toBe(sent.hash ?? '');
+    const received = latestPayment(world, bob, paymentId('fr', sent.hash ?? ''));
+    expect(received).toMatchObject({
+      rail: 'offer',
+      direction: 'inbound',
+      status: 'completed',
+      offerId,
+      hash: sent.hash,
+      preimage: sent.preimage,
+      amountMsat: 25_000_000n,
+      message: 'thank you',
+      // The name by which the offer was found is the payee's own.
+      payerName: null,
+    });
+  });
+
+  test('stores the signed invoice request and the signed invoice that answers it', async () => {
+    const { world, rich, walletOffer, command, pay } = setUp();
+    const sent = await pay(rich(), command(walletOffer(rich()).offer));
+    const row = world.db
+      .query<{ invoice_request: Uint8Array; invoice: Uint8Array }, [string | null]>(
+        'SELECT invoice_request, invoice FROM offer_invoices WHERE payment_hash = ?',
+      )
+      .get(sent.hash);
+    const request = decodeInvoiceRequest(new Uint8Array(row?.invoice_request ?? []));
+    const invoice = decodeInvoice(new Uint8Array(row?.invoice ?? []));
+    expect(request.payerNote).toBe('thank you');
+    expect(() => verifyInvoice(invoice, request)).not.toThrow();
+    expect(invoice.paymentHash).toBe(sent.hash ?? '');
+  });
+
+  test('every payment asks with keys of its own', async () => {
+    const { world, rich, walletOffer, command, pay } = setUp();
+    const alice = rich();
+    const { offer } = walletOffer(rich());
+    const keys = [await pay(alice, command(offer)), await pay(alice, command(offer))].map(
+      ({ index }) =>
+        bytesToHex(proofMaterial(world, alice, index)?.payerSecretKey ?? new Uint8Array()),
+    );
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test('happens once for an id: a repeat answers the first payment', async () => {
+    const { world, rich, walletOffer, command, pay } = setUp();
+    const [alice, bob] = [rich(), rich()];
+    const order = command(walletOffer(bob).offer);
+    const first = await pay(alice, order);
+    expect(await pay(alice, order)).toEqual(first);
+    expect(
+      world.db.query('SELECT 1 FROM offer_invoices WHERE payer_pk = ?').all(alice).length,
+    ).toBe(1);
+  });
+
+  test.each([
+    ['settle', 'completed'],
+    ['fail', 'failed'],
+    ['hold', 'pending'],
+  ] as const)('of the outside world that would %s it is %s', async (behavior, status) => {
+    const { rich, outsideOffer, command, pay } = setUp();
+    const sent = await pay(rich(), command(outsideOffer(behavior).offer));
+    expect(sent).toMatchObject({ status, rail: 'offer' });
+    expect(sent.preimage === null).toBe(status !== 'completed');
+  });
+
+  test('on a disk that is full when the receiver decides ends once there is room', async () => {
+    const { world, rich, outsideOffer, command, reload } = setUp();
+    const alice = rich();
+    let refusals = 0;
+    const settled = Promise.withResolvers<void>();
+    const full: World = {
+      ...world,
+      async answer(work) {
+        if (refusals++ === 0) throw new ApiError('overCapacity', 'The disk is full: free space.');
+        const answered = await world.answer(work);
+        settled.resolve();
+        return answered;
+      },
+    };
+    const sent = startOfferPayment(full, alice, command(outsideOffer('settle').offer));
+    world.commit();
+    await Promise.resolve();
+    expect(refusals).toBe(1);
+    expect(reload(alice, sent).status).toBe('pending');
+    await settled.promise;
+    expect(reload(alice, sent).status).toBe('completed');
+  });
+
+  test.each([
+    [true, 'completed'],
+    [false, 'failed'],
+  ] as const)('that is held ends when decided (settle: %s)', async (settle, status) => {
+    const { world, rich, outsideOffer, command, pay, reload } = setUp();
+    const alice = rich();
+    const sent = await pay(alice, command(outsideOffer('hold').offer));
+    decideHeld(world, sent.hash ?? '', settle);
+    expect(reload(alice, sent).status).toBe(status);
+  });
+
+  test.each([
+    ['below its least amount', { minAmountMsat: 30_000_000n }, 'below the 30000000 millisatoshis'],
+    ['past its expiry', { expiresAtMs: 1_600_000_000_000 }, 'has expired'],
+  ])('%s is refused and leaves nothing behind', (_name, terms, message) => {
+    const { world, rich, walletOffer, command } = setUp();
+    const alice = rich();
+    const order = command(walletOffer(rich(), terms).offer);
+    expect(() => startOfferPayment(world, alice, order)).toThrow(refusal(message));
+    expect(world.db.query('SELECT 1 FROM offer_invoices').all()).toEqual([]);
+  });
+
+  test('of its own is refused', () => {
+    const { world, rich, walletOffer, command } = setUp();
+    const alice = rich();
+    const order = command(walletOffer(alice).offer);
+    expect(() => startOfferPayment(world, alice, order)).toThrow(refusal('is your own'));
+  });
+
+  test('of nobody in this world is refused before anything is sent', () => {
+    const { world, rich, command } = setUp();
+    const issuerId = bytesToHex(secp256k1.getPublicKey(randomBytes(32), true));
+    const offer = encodeOffer({ chains: [NETWORKS.regtest.chainHash], issuerId });
+    expect(() => startOfferPayment(world, rich(), command(offer))).toThrow(
+      refusal('Nobody answered'),
+    );
+  });
+
+  test('without the money is refused and leaves nothing behind', () => {
+    const { world, wallet, rich, walletOffer, command } = setUp();
+    const poor = wallet();
+    const order = command(walletOffer(rich()).offer);
+    expect(() => startOfferPayment(world, poor, order)).toThrow(refusal('can send'));
+    expect(world.db.query('SELECT 1 FROM offer_invoices').all()).toEqual([]);
+  });
+});
+
+describe('payOfferFromOutside', () => {
+  test('arrives with the note and the name of the payer', () => {
+    const { world, wallet, walletOffer } = setUp();
+    const alice = wallet();
+    const { offer, offerId } = walletOffer(alice);
+    const received = payOfferFromOutside(world, {
+      offer,
+      amountMsat: 7_001n,
+      message: 'hello',
+      payerName: 'Satoshi, at last',
+    });
+    expect(received).toMatchObject({
+      rail: 'offer',
+      direction: 'inbound',
+      status: 'completed',
+      amountMsat: 7_001n,
+      offerId,
+      message: 'hello',
+      payerName: 'Satoshi, at last',
+    });
+    expect(received.index).toMatch(/^\d{19}-fr_/);
+  });
+
+  test('pays the least that the offer asks for when no amount is said', () => {
+    const { world, wallet, walletOffer } = setUp();
+    const { offer } = walletOffer(wallet(), { minAmountMsat: 5_000n });
+    const order = { offer, amountMsat: null, message: null, payerName: null };
+    expect(payOfferFromOutside(world, order).amountMsat).toBe(5_000n);
+  });
+
+  test('needs an amount where the offer leaves it open', () => {
+    const { world, wallet, walletOffer } = setUp();
+    const { offer } = walletOffer(wallet());
+    expect(() =>
+      payOfferFromOutside(world, { offer, amountMsat: null, message: null, payerName: null }),
+    ).toThrow(expect.objectContaining({ kind: 'rejected' }));
+  });
+
+  test('does not pay offers that no wallet issued', () => {
+    const { world, outsideOffer } = setUp();
+    const { offer } = outsideOffer('settle');
+    expect(() =>
+      payOfferFromOutside(world, { offer, amountMsat: 1_000n, message: null, payerName: null }),
+    ).toThrow(refusal('No wallet of this sandbox issued that offer'));
+  });
+});
+
+describe('proofMaterial', () => {
+  test('is the invoice, the preimage and the key that signed the request', async () => {
+    const { world, rich, walletOffer, command, pay } = setUp();
+    const alice = rich();
+    const sent = await pay(alice, command(walletOffer(rich()).offer));
+    const material = proofMaterial(world, alice, sent.index);
+    const invoice = decodeInvoice(material?.invoiceTlv ?? new Uint8Array());
+    expect(invoice.paymentHash).toBe(sent.hash ?? '');
+    expect(material?.preimage).toBe(sent.preimage ?? '');
+    const payerSecretKey = material?.payerSecretKey ?? new Uint8Array();
+    expect(bytesToHex(secp256k1.getPublicKey(payerSecretKey, true))).toBe(invoice.payerId);
+  });
+
+  test('is nothing for payments that are pending, failed, inbound or of another wallet', async () => {
+    const { world, rich, walletOffer, outsideOffer, command, pay } = setUp();
+    const [alice, bob] = [rich(), rich()];
+    const held = await pay(alice, command(outsideOffer('hold').offer));
+    const failed = await pay(alice, command(outsideOffer('fail').offer));
+    const sent = await pay(alice, command(walletOffer(bob).offer));
+    const received = latestPayment(world, bob, paymentId('fr', sent.hash ?? ''));
+    expect(proofMaterial(world, alice, held.index)).toBeNull();
+    expect(proofMaterial(world, alice, failed.index)).toBeNull();
+    expect(proofMaterial(world, bob, sent.index)).toBeNull();
+    expect(received && proofMaterial(world, bob, received.index)).toBeNull();
+  });
+});

@@ -33,7 +33,7 @@ export async function findMethods(
   services: PaymentServices,
 ): Promise<FoundMethods> {
   const given = readGiven(text, path);
-  requireUnderstood(given);
+  requireUnderstood(given, 'The bitcoin: URI');
   const record = await recordOf(given, services);
   const found = joinRecord(given, record);
   requireOneAmount(
@@ -52,11 +52,11 @@ function readGiven(text: string, path: string): PaymentString {
   }
 }
 
-function requireUnderstood({ requiredUnknown: [name] }: PaymentString): void {
+function requireUnderstood({ requiredUnknown: [name] }: PaymentString, subject: string): void {
   if (name === undefined) return;
   const shown = /^[a-z0-9._-]{1,40}$/.test(name) ? `the parameter "${name}"` : 'a parameter';
   throw refused(
-    `The bitcoin: URI must not be paid here: ${shown} is required and not known to this wallet. Ask the receiver for another URI.`,
+    `${subject} must not be paid: it requires ${shown}, which this wallet does not know. Ask the receiver for another way to pay.`,
   );
 }
 
@@ -69,7 +69,7 @@ async function recordOf(
   try {
     const record = parsePaymentString(await services.resolveName(name));
     if (record.name !== null) return unusableRecord('it leads to another name.');
-    requireUnderstood(record);
+    requireUnderstood(record, 'The record of this Human Bitcoin Address');
     return record;
   } catch (error) {
     if (error instanceof CodecError) return unusableRecord(error.message, error);

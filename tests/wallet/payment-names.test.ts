@@ -48,11 +48,20 @@ test('a name is analyzed as the URI of its signed record, over a resolver that o
   expect(payables).toMatchObject([{ kind: 'onchain', text: ADDRESS, amountMsat: 21_000_000n }]);
 });
 
-test('a name whose record asks for something unknown is not paid, as such a URI is not', async () => {
-  publish('bad', 'bitcoin:?req-what=1');
+test('a name whose record cannot be read is error 113', async () => {
+  publish('bad', 'bitcoin:?amount=what');
   const error = await failureOf(lookAt('bad'));
   if (!(error instanceof ApiError)) throw error;
-  expect(error.body()).toMatchObject({ code: 106, msg: expect.stringContaining('req-what') });
+  expect(error.body()).toMatchObject({ code: 113, data: { problem: 'unusable_answer' } });
+  expect(error.message).toMatch(/record of this Human Bitcoin Address cannot be used/);
+});
+
+test('a name whose record requires something unknown is error 106, as every URI that does', async () => {
+  publish('new', 'bitcoin:?req-what=1');
+  const error = await failureOf(lookAt('new'));
+  if (!(error instanceof ApiError)) throw error;
+  expect(error.body()).toMatchObject({ code: 106 });
+  expect(error.message).toMatch(/record of this Human Bitcoin Address .* "req-what"/);
 });
 
 test('a name whose domain has no DNSSEC is error 113 that says so', async () => {

@@ -16,6 +16,8 @@ export function uriText(dice: Dice, seed: string): string {
       'bcrt',
       'AMOUNT',
       'req-amount',
+      'req-lightning',
+      'req-pop',
       'req-x',
       'x',
       '',
@@ -45,8 +47,16 @@ export function uriText(dice: Dice, seed: string): string {
     { length: dice.below(6) },
     () => `${name()}${dice.pick(['=', '=', '=', '', '=='])}${value()}`,
   );
-  const body = dice.pick(['', seed.replace(/^bitcoin:|\?.*$/gi, ''), nastyText(dice)]);
-  return `${dice.pick(['bitcoin:', 'BITCOIN:', 'bitcoin://', ''])}${body}?${parameters.join(dice.pick(['&', '&', '&&', ';']))}`;
+  const body = dice.pick([
+    '',
+    seed.replace(/^bitcoin:|\?.*$/gi, ''),
+    nastyText(dice),
+    addressText(dice),
+    encodeURIComponent(addressText(dice).toWellFormed()),
+  ]);
+  const scheme = dice.pick(['bitcoin:', 'BITCOIN:', 'bitcoin://', 'lightning:bitcoin:', '']);
+  const fragment = dice.pick(['', '', '#', `#${nastyText(dice)}`]);
+  return `${scheme}${body}?${parameters.join(dice.pick(['&', '&', '&&', ';']))}${fragment}`;
 }
 
 /** A `name@host` of any name and host. */

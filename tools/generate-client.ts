@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import packageJson from '../package.json';
-import { openApiDocument } from '../src/http/openapi.ts';
+import { openApiDocument } from '../src/http/openapi/document.ts';
 import type { Route } from '../src/http/route.ts';
 import { ROUTES } from '../src/http/routes/index.ts';
 import { ERRORS } from '../src/model/errors.ts';
@@ -12,8 +12,7 @@ interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
-  readonly enum?: readonly string[];
-  readonly pattern?: string;
+  readonly enum?: readonly (string | number | null)[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly items?: Schema;
@@ -23,9 +22,17 @@ interface Schema {
   readonly description?: string;
 }
 
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
 interface Operation {
   readonly description: string;
-  readonly parameters?: readonly { name: string; required: boolean; schema: Schema }[];
+  readonly parameters?: readonly Parameter[];
   readonly requestBody?: { content: { 'application/json': { schema: Schema } } };
   readonly responses: { 200: { content: Readonly<Record<string, { schema: Schema }>> } };
 }
@@ -109,7 +116,7 @@ export async function clientSources(): Promise<Readonly<Record<string, string>>>
 function endpointOf(route: Route, operation: Operation): Endpoint {
   const name = NAMES[`${route.method} ${route.path}`] ?? camelCase(route.path.split('/').at(-1));
   const response = Object.values(operation.responses[200].content)[0]?.schema ?? {};
-  const inQuery = operation.parameters ?? [];
+  const inQuery = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
   const body = operation.requestBody?.content['application/json'].schema;
   const request = body ? withEitherPlace(body, route) : queryObject(inQuery);
   const empty = Object.keys(request.properties ?? {}).length === 0;
@@ -123,13 +130,25 @@ function endpointOf(route: Route, operation: Operation): Endpoint {
 }
 
 /** What may stand in body or query is sent in the body. */
-function withEitherPlace(body: Schema, route: Route): Schema {
-  return { ...body, required: [...(body.required ?? []), ...(route.neededInBodyOrQuery ?? [])] };
+function withEitherPlace(body: Schema, { neededInBodyOrQuery: needed = [] }: Route): Schema {
+  const properties = Object.fromEntries(
+    Object.entries(body.properties ?? {}).map(([name, property]) => [
+      name,
+      needed.includes(name) ? withoutNull(property) : property,
+    ]),
+  );
+  return { ...body, properties, required: [...(body.required ?? []), ...needed] };
 }
 
-function queryObject(parameters: NonNullable<Operation['parameters']>): Schema {
+function withoutNull(schema: Schema): Schema {
+  return { ...schema, type: [schema.type ?? []].flat().filter((type) => type !== 'null') };
+}
+
+function queryObject(parameters: readonly Parameter[]): Schema {
   return {
-    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    properties: Object.fromEntries(
+      parameters.map(({ name, schema, description = '' }) => [name, { ...schema, description }]),
+    ),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
   };
 }
@@ -163,17 +182,24 @@ function typeText(schema: Schema, input = false): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return NAMED_LISTS[union(schema.enum)] ?? union(schema.enum);
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices) return choices.map((choice) => typeText(choice, input)).join(' | ');
-  if (schema.properties) return objectText(schema, input);
-  if (schema.items) return `readonly (${typeText(schema.items, input)})[]`;
-  if (typeof schema.additionalProperties === 'object') {
+  if (choices) return unionOf(choices.map((choice) => typeText(choice, input)));
+  return unionOf([schema.type ?? 'unknown'].flat().map((type) => oneType(type, schema, input)));
+}
+
+function oneType(type: string, schema: Schema, input: boolean): string {
+  if (type === 'object' && schema.properties) return objectText(schema, input);
+  if (type === 'object' && typeof schema.additionalProperties === 'object') {
     return `Readonly<Record<string, ${typeText(schema.additionalProperties, input)}>>`;
   }
-  const types = [schema.type ?? 'unknown'].flat();
-  if (types.includes('string') && types.includes('number')) return 'Sats';
-  // Query parameters are text; one of digits only is a number to the caller.
-  if (schema.pattern?.startsWith('^\\d{1,')) return 'number';
-  return types.map((type) => (type === 'integer' ? 'number' : type)).join(' | ');
+  if (type === 'array' && schema.items) return `readonly (${typeText(schema.items, input)})[]`;
+  return type === 'integer' ? 'number' : type;
+}
+
+/** Text or a whole number is how requests take amounts. */
+function unionOf(types: readonly string[]): string {
+  const isSats = types.includes('string') && types.includes('number');
+  const others = types.filter((type) => type !== 'string' && type !== 'number');
+  return [...new Set(isSats ? ['Sats', ...others] : types)].join(' | ');
 }
 
 function objectText(schema: Schema, input: boolean): string {
@@ -233,9 +259,9 @@ function methodText(endpoint: Endpoint): string {
   }\n`;
 }
 
-function optionsType({ method, path, group }: Route): string {
-  if (method !== 'post' || !path.startsWith('/v2/node/')) return 'CallOptions';
-  return group === 'send' ? 'PayOptions' : 'PostOptions';
+function optionsType({ takesKey, answersAccepted }: Route): string {
+  if (!takesKey) return 'CallOptions';
+  return answersAccepted === 'always' ? 'PayOptions' : 'PostOptions';
 }
 
 function responseName(name: string, response: Schema): string {
@@ -246,8 +272,10 @@ function isEmpty(schema: Schema): boolean {
   return schema.properties !== undefined && Object.keys(schema.properties).length === 0;
 }
 
-function union(values: readonly string[]): string {
-  return values.map((value) => `'${value}'`).join(' | ');
+function union(values: readonly (string | number | null)[]): string {
+  return values
+    .map((value) => (typeof value === 'string' ? `'${value}'` : String(value)))
+    .join(' | ');
 }
 
 function doc(text: string | undefined): string {

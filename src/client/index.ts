@@ -11,7 +11,6 @@ export type {
   WalletSidecarOptions,
 } from './transport.ts';
 export {
-  type PaymentFinalized,
   type VerificationProblem,
   type VerifyOptions,
   verifyWebhook,

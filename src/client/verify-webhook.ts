@@ -1,13 +1,4 @@
-import type { Payment } from './generated/types.ts';
-
-/** The body of a webhook: a Payment that is completed or failed, and three fields. */
-export interface PaymentFinalized extends Payment {
-  readonly type: 'payment.finalized';
-  /** ISO 8601. */
-  readonly timestamp: string;
-  /** Hex key of the wallet. */
-  readonly user_pk: string;
-}
+import type { PaymentFinalized } from './generated/types.ts';
 
 /** How a webhook is verified. */
 export interface VerifyOptions {

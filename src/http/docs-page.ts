@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS } from '../model/errors.ts';
 import { SCOPES } from '../model/permissions.ts';
-import { accessSentence, GROUP_DESCRIPTIONS } from './openapi.ts';
+import { accessSentence, GROUP_DESCRIPTIONS } from './openapi/words.ts';
 import type { Route, RouteGroup } from './route.ts';
 
 interface PageOptions {

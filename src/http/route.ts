@@ -91,6 +91,8 @@ interface RouteFacts {
   readonly description?: string;
   /** Not in the contract, but ours. */
   readonly addition?: boolean;
+  /** Where a good answer leads with 302, instead of carrying anything. */
+  readonly redirectsTo?: `/${string}`;
   /** What a good answer is sent as; JSON unless told. */
   readonly mediaType?: string;
   /** The client whose secret a good answer holds: such an answer is kept sealed, and only while the client lives. */
@@ -101,6 +103,13 @@ interface RouteFacts {
   readonly neededInBodyOrQuery?: readonly string[];
   /** Fields of body and query that hold payment strings: two spellings of one string are one request. */
   readonly paymentStrings?: readonly string[];
+  /**
+   * Where `Prefer` can have it answered with 202 and the pending payment (RFC 7240): always, or only a repeat while the
+   * first request with its Idempotency-Key is still running.
+   */
+  readonly answersAccepted?: 'always' | 'repeats';
+  /** What each `:name` of the path is. */
+  readonly pathParameters?: Readonly<Record<string, string>>;
   /** The errors of its own, beyond those of every route. */
   readonly errors?: readonly ErrorName[];
   readonly example: RouteExample;
@@ -128,6 +137,8 @@ interface RouteDefinition<
 /** One endpoint as data; validation, authorization and documentation read it. */
 export interface Route extends RouteFacts {
   readonly access: RouteAccess;
+  /** Whether it reads an Idempotency-Key: every POST of the node does (decisions section 6). */
+  readonly takesKey: boolean;
   readonly body: z.ZodType | null;
   readonly query: z.ZodType | null;
   readonly response: z.ZodType;
@@ -146,6 +157,7 @@ export function route<
 >(definition: RouteDefinition<Access, Body, Query, Response>): Route {
   return {
     ...definition,
+    takesKey: definition.method === 'post' && definition.path.startsWith('/v2/node/'),
     body: definition.body ?? null,
     query: definition.query ?? null,
     // The runner parses with these very schemas and opens a session exactly when the access asks for one.

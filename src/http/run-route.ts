@@ -46,9 +46,8 @@ export interface RouteInput {
 
 /** Calls the route's own handler, and once per Idempotency-Key where one is given. */
 export function runRoute(route: Route, runner: Runner): RunRoute {
-  const once = route.method === 'post' && route.path.startsWith('/v2/node/');
   return async (context, session, input) => {
-    const key = once ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
+    const key = route.takesKey ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
     if (key === null || session === undefined) {
       const request = new HandledRequest(runner, route, context, session);
       try {

@@ -6,17 +6,33 @@ export const MSAT_PER_SAT = 1000n;
 /** 21 million BTC in millisatoshis, the largest amount accepted (decisions section 3). */
 export const MAX_AMOUNT_MSAT = 21_000_000n * 100_000_000n * MSAT_PER_SAT;
 
-const AMOUNT_PATTERN = /^\d{1,16}(?:\.\d{1,3})?$/;
+const MAX_SATS = MAX_AMOUNT_MSAT / MSAT_PER_SAT;
+const DECIMALS = '(?:\\.\\d{1,3})?';
+/** Every amount up to the largest, and nothing else. */
+const AMOUNT_PATTERN = `^(?:${wholeBelow(MAX_SATS)}${DECIMALS}|${MAX_SATS}(?:\\.0{1,3})?)$`;
+const AMOUNT = new RegExp(AMOUNT_PATTERN);
+
+/** A pattern of the whole numbers below `limit`, in no more digits than it has; leading zeros are allowed. */
+function wholeBelow(limit: bigint): string {
+  const digits = String(limit);
+  const sameLength = [...digits].flatMap((digit, at) => {
+    const rest = digits.length - at - 1;
+    if (digit === '0') return [];
+    const lower = digit === '1' ? '0' : `[0-${Number(digit) - 1}]`;
+    return [`${digits.slice(0, at)}${lower}${rest > 0 ? `\\d{${rest}}` : ''}`];
+  });
+  const shorter = digits.length > 1 ? [`\\d{1,${digits.length - 1}}`] : [];
+  return `(?:${[...shorter, ...sameLength].join('|')})`;
+}
 
 /**
- * Reads an amount in satoshis with up to three decimals (contract, Conventions), and returns it in
- * millisatoshis, or null when the text is not such an amount or is above 21 million BTC.
+ * Reads an amount in satoshis with up to three decimals (contract, Conventions). Returns it in millisatoshis, or null
+ * when the text is not such an amount or is above 21 million BTC.
  */
 export function parseAmountMsat(text: string): bigint | null {
-  if (!AMOUNT_PATTERN.test(text)) return null;
+  if (!AMOUNT.test(text)) return null;
   const [whole = '', decimals = ''] = text.split('.');
-  const amountMsat = BigInt(whole) * MSAT_PER_SAT + BigInt(decimals.padEnd(3, '0'));
-  return amountMsat <= MAX_AMOUNT_MSAT ? amountMsat : null;
+  return BigInt(whole) * MSAT_PER_SAT + BigInt(decimals.padEnd(3, '0'));
 }
 
 /** Writes millisatoshis as satoshis in canonical form: no exponent, no trailing zeros (decisions section 3). */
@@ -39,6 +55,23 @@ export function wholeSats(amountMsat: bigint): bigint {
   return amountMsat / MSAT_PER_SAT;
 }
 
+/** What a request may hold as an amount of at least `leastMsat`: zero, the least above it, or whole satoshis. */
+function acceptedAmount(leastMsat: bigint): object {
+  const leastSats = (leastMsat + MSAT_PER_SAT - 1n) / MSAT_PER_SAT;
+  const below = leastMsat === 1n ? '0+(?:\\.0{1,3})?' : `0*${wholeBelow(leastSats)}${DECIMALS}`;
+  return {
+    anyOf: [
+      {
+        type: 'string',
+        format: 'decimal',
+        pattern: AMOUNT_PATTERN,
+        ...(leastMsat > 0n ? { not: { pattern: `^${below}$` } } : {}),
+      },
+      { type: 'integer', minimum: Number(leastSats), maximum: Number(MAX_SATS) },
+    ],
+  };
+}
+
 /**
  * An amount in a request: a JSON string of satoshis with up to three decimals, or a whole JSON number.
  * Parsed to millisatoshis.
@@ -57,15 +90,25 @@ export const amountInput = z
     });
     return z.NEVER;
   })
-  .meta({ description: 'Amount in satoshis, up to three decimals.', examples: ['1000'] });
+  .meta({ accepts: acceptedAmount(0n), examples: ['1000'] });
 
 /** {@link amountInput}, above zero. */
-export const positiveAmountInput = amountInput.refine((amountMsat) => amountMsat > 0n, {
-  message: 'must be above zero',
-});
+export const positiveAmountInput = amountInput
+  .refine((amountMsat) => amountMsat > 0n, { message: 'must be above zero' })
+  .meta({ accepts: acceptedAmount(1n) });
 
-/** An amount in an answer: canonical satoshis as a string. */
+/** {@link amountInput}, of at least so many whole satoshis. */
+export function amountInputFrom(leastSats: number) {
+  const leastMsat = BigInt(leastSats) * MSAT_PER_SAT;
+  return positiveAmountInput
+    .refine((amountMsat) => amountMsat >= leastMsat, {
+      message: `must be at least ${leastSats} sats`,
+    })
+    .meta({ accepts: acceptedAmount(leastMsat), examples: [String(leastSats)] });
+}
+
+/** An amount in an answer: canonical satoshis as a string (decisions section 3). */
 export const amountOutput = z
   .string()
-  .regex(/^-?\d+(\.\d{1,3})?$/)
-  .meta({ description: 'Amount in satoshis, up to three decimals.', examples: ['1000'] });
+  .regex(/^(0|[1-9]\d*)(\.\d{0,2}[1-9])?$/)
+  .meta({ format: 'decimal', examples: ['1000'] });

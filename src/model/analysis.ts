@@ -3,21 +3,48 @@ import { amountOutput } from './amount.ts';
 import { timestamp } from './text.ts';
 
 const payableBase = {
-  callback: z.string().meta({ description: 'URL of POST /v2/node/pay with the string filled in.' }),
-  description: z.string().nullable(),
-  amount: amountOutput.nullable(),
-  min_amount: amountOutput.nullable(),
-  max_amount: amountOutput.nullable(),
-  expires_at: timestamp.nullable(),
+  callback: z.string().meta({
+    description:
+      'URL of `POST /v2/node/pay` with this string filled in. Add `&amount=` where `amount` is null.',
+  }),
+  description: z.string().nullable().meta({ description: "The recipient's description or memo." }),
+  amount: amountOutput
+    .nullable()
+    .meta({ description: 'Exact amount asked for, in sats; null when the payer chooses.' }),
+  min_amount: amountOutput.nullable().meta({ description: 'Least amount accepted, in sats.' }),
+  max_amount: amountOutput.nullable().meta({ description: 'Most accepted, in sats.' }),
+  expires_at: timestamp
+    .nullable()
+    .meta({ description: 'When it can no longer be paid, in milliseconds; null for never.' }),
 };
+
+function kindOf<Kind extends string>(kind: Kind) {
+  return z.literal(kind).meta({ description: 'Way of paying; the member of that name holds it.' });
+}
 
 /** A way to pay found in a payment string (contract, Payable). */
 export const payableJson = z
   .discriminatedUnion('kind', [
-    z.object({ ...payableBase, kind: z.literal('invoice'), invoice: z.string() }),
-    z.object({ ...payableBase, kind: z.literal('offer'), offer: z.string() }),
-    z.object({ ...payableBase, kind: z.literal('onchain'), onchain: z.string() }),
-    z.object({ ...payableBase, kind: z.literal('lnurl-pay'), lnurl: z.string() }),
+    z.object({
+      ...payableBase,
+      kind: kindOf('invoice'),
+      invoice: z.string().meta({ description: 'The BOLT 11 invoice.' }),
+    }),
+    z.object({
+      ...payableBase,
+      kind: kindOf('offer'),
+      offer: z.string().meta({ description: 'The BOLT 12 offer.' }),
+    }),
+    z.object({
+      ...payableBase,
+      kind: kindOf('onchain'),
+      onchain: z.string().meta({ description: 'The on-chain address.' }),
+    }),
+    z.object({
+      ...payableBase,
+      kind: kindOf('lnurl-pay'),
+      lnurl: z.string().meta({ description: 'The LNURL or Lightning Address.' }),
+    }),
   ])
   .meta({ id: 'Payable', description: 'One way to pay what a payment string asks for.' });
 export type PayableJson = z.infer<typeof payableJson>;
@@ -25,12 +52,17 @@ export type PayableJson = z.infer<typeof payableJson>;
 /** A way to be paid found in a payment string (contract, Claimable). */
 export const claimableJson = z
   .object({
-    callback: z.string().meta({ description: 'URL of POST /v2/node/withdraw_lnurl, filled in.' }),
-    kind: z.literal('lnurl-withdraw'),
-    lnurl: z.string(),
-    description: z.string().nullable(),
-    min_amount: amountOutput.nullable(),
-    max_amount: amountOutput.nullable(),
+    callback: z.string().meta({
+      description: 'URL of `POST /v2/node/withdraw_lnurl` with this string filled in.',
+    }),
+    kind: z.literal('lnurl-withdraw').meta({ description: 'Always `lnurl-withdraw`.' }),
+    lnurl: z.string().meta({ description: 'The LNURL-withdraw string.' }),
+    description: z
+      .string()
+      .nullable()
+      .meta({ description: 'Description that the service suggests.' }),
+    min_amount: amountOutput.nullable().meta({ description: 'Least to withdraw, in sats.' }),
+    max_amount: amountOutput.nullable().meta({ description: 'Most to withdraw, in sats.' }),
   })
   .meta({ id: 'Claimable', description: 'Money that a payment string lets the wallet withdraw.' });
 export type ClaimableJson = z.infer<typeof claimableJson>;

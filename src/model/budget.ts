@@ -19,12 +19,21 @@ export interface Budget {
   readonly maxPaymentMsat: bigint | null;
 }
 
+const periodField = z.enum(BUDGET_PERIODS).meta({
+  description:
+    'When the budget renews, in UTC: each midnight, Monday, first of the month, or never (`total`).',
+});
+
 /** A budget in a request (decisions section 7). */
 export const budgetInput = z
   .strictObject({
-    amount: positiveAmountInput,
-    period: z.enum(BUDGET_PERIODS),
-    max_payment: positiveAmountInput.optional(),
+    amount: positiveAmountInput.meta({
+      description: 'Most that may be spent in one period, fees included, in sats.',
+    }),
+    period: periodField,
+    max_payment: positiveAmountInput
+      .optional()
+      .meta({ description: 'Most that one payment may cost with its fees, in sats.' }),
   })
   .transform(
     (budget): Budget => ({
@@ -32,18 +41,30 @@ export const budgetInput = z
       period: budget.period,
       maxPaymentMsat: budget.max_payment ?? null,
     }),
-  );
+  )
+  .meta({
+    id: 'BudgetInput',
+    description: 'What a client may spend. An unknown member is error 7.',
+  });
 
 /** A budget in Client info. */
 export const budgetJson = z
   .object({
-    amount: amountOutput,
-    period: z.enum(BUDGET_PERIODS),
-    max_payment: amountOutput.nullable(),
-    spent: amountOutput.meta({ description: 'Spent and reserved in the current period.' }),
-    resets_at: timestamp.nullable().meta({ description: 'Null where the budget never renews.' }),
+    amount: amountOutput.meta({
+      description: 'Most that may be spent in one period, fees included, in sats.',
+    }),
+    period: periodField,
+    max_payment: amountOutput.nullable().meta({
+      description: 'Most that one payment may cost with its fees, in sats; null for no such limit.',
+    }),
+    spent: amountOutput.meta({
+      description: 'Spent and reserved in the current period, in sats.',
+    }),
+    resets_at: timestamp.nullable().meta({
+      description: 'When the current period ends, in milliseconds; null where it never does.',
+    }),
   })
-  .meta({ id: 'Budget', description: 'What a client may spend (addition to the contract).' });
+  .meta({ id: 'Budget', description: 'What a client may spend, and has spent (an addition).' });
 export type BudgetJson = z.infer<typeof budgetJson>;
 
 /** The period that `nowMs` falls into, in UTC: days from midnight, weeks from Monday, months from the first. */

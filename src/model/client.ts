@@ -7,7 +7,7 @@ import {
   SCOPE_NAMES,
   type Scope,
 } from './permissions.ts';
-import { hexOutput, timestamp } from './text.ts';
+import { hexOutput, textLimits, timestamp } from './text.ts';
 
 /** Most UTF-8 bytes of a client's label (contract, Limits). */
 const LABEL_MAX_BYTES = 64;
@@ -17,28 +17,52 @@ export const MAX_ACTIVE_CLIENTS = 100;
 const scopesField = z.array(z.enum(SCOPE_NAMES));
 const permissionsField = z.array(z.enum(PERMISSIONS as [Permission, ...Permission[]]));
 
+/** Everything a client may do, in an answer. */
+export const effectivePermissionsField = permissionsField.meta({
+  description: 'Everything it may do: the permissions of its scopes, and the explicit ones.',
+});
+
 /** Scope aliases in a request. */
-export const scopesInput = scopesField.meta({ examples: [['read_info', 'receive']] });
+export const scopesInput = scopesField.meta({
+  description: 'Scopes to grant; their permissions are added up.',
+  examples: [['read_info', 'receive']],
+});
 /** Explicit permission ids in a request. */
-export const permissionsInput = permissionsField;
+export const permissionsInput = permissionsField.meta({
+  description: 'Permissions to grant besides. Their names may change: prefer scopes.',
+});
 /** A client's label in a request. */
 export const labelInput = z
   .string()
   .refine((text) => text.isWellFormed() && Buffer.byteLength(text) <= LABEL_MAX_BYTES, {
     message: `must be Unicode text of at most ${LABEL_MAX_BYTES} UTF-8 bytes`,
+  })
+  .meta({
+    description: 'Name for people.',
+    ...textLimits({ characters: LABEL_MAX_BYTES, bytes: LABEL_MAX_BYTES }),
   });
 
 /** The Client info resource (contract, Client info); `budget` is an addition. */
 export const clientInfoJson = z
   .object({
-    client_pk: hexOutput(32).nullable(),
-    created_at: timestamp.nullable(),
-    expires_at: timestamp.nullable(),
-    label: z.string().nullable(),
-    scopes: scopesField,
-    permissions: permissionsField,
-    effective_permissions: permissionsField,
-    budget: budgetJson.nullable(),
+    client_pk: hexOutput(32)
+      .nullable()
+      .meta({ description: 'Ed25519 public key of the client; null for the root seed.' }),
+    created_at: timestamp
+      .nullable()
+      .meta({ description: 'When it was created, in milliseconds; null for the root seed.' }),
+    expires_at: timestamp
+      .nullable()
+      .meta({ description: 'When it expires, in milliseconds; null for never.' }),
+    label: z.string().nullable().meta({ description: 'Name for people, where one was given.' }),
+    scopes: scopesField.meta({ description: 'Scopes granted.' }),
+    permissions: permissionsField.meta({
+      description: 'Permissions granted besides the scopes; each is for one kind of request.',
+    }),
+    effective_permissions: effectivePermissionsField,
+    budget: budgetJson
+      .nullable()
+      .meta({ description: 'What it may spend; null for no limit. Addition.' }),
   })
   .meta({ id: 'ClientInfo', description: 'A client credential: who it is and what it may do.' });
 export type ClientInfoJson = z.infer<typeof clientInfoJson>;

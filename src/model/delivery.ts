@@ -7,26 +7,42 @@ export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** The body of a `payment.finalized` webhook: the Payment and three fields (contract, Payload). */
-const webhookPayload = paymentJson
+export const webhookPayload = paymentJson
   .extend({
-    type: z.literal('payment.finalized'),
-    timestamp: z.iso.datetime(),
-    user_pk: hexOutput(32),
+    type: z.literal('payment.finalized').meta({ description: 'Always `payment.finalized`.' }),
+    timestamp: z.iso.datetime().meta({ description: 'When the event was, in ISO 8601.' }),
+    user_pk: hexOutput(32).meta({
+      description: 'The wallet that the payment belongs to; tells several wallets apart.',
+    }),
   })
-  .meta({ id: 'PaymentFinalized', description: 'Sent when a watched payment is finalized.' });
+  .meta({
+    id: 'PaymentFinalized',
+    description: 'Body of the webhook: the Payment, and three fields more.',
+  });
 export type WebhookPayload = z.infer<typeof webhookPayload>;
 
 /** A webhook delivery as the delivery log shows it (decisions section 11, an addition). */
 export const deliveryJson = z
   .object({
     id: z.string().meta({ description: 'The webhook-id, the same over all attempts.' }),
-    index: z.string().meta({ description: 'The payment.' }),
-    state: z.enum(DELIVERY_STATES),
-    attempts: z.int().min(0),
-    last_error: z.string().nullable(),
-    next_attempt_at: timestamp.nullable(),
-    delivered_at: timestamp.nullable(),
-    created_at: timestamp,
+    index: z.string().meta({ description: 'Index of the payment.' }),
+    state: z.enum(DELIVERY_STATES).meta({
+      description: '`failed` after three attempts, until it is sent again.',
+    }),
+    attempts: z.int().min(0).meta({ description: 'Attempts so far.' }),
+    last_error: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the latest attempt failed; null where none did.' }),
+    next_attempt_at: timestamp
+      .nullable()
+      .meta({ description: 'When the next attempt is due, in milliseconds; null for none.' }),
+    delivered_at: timestamp
+      .nullable()
+      .meta({ description: 'When the receiver took it, in milliseconds; null before.' }),
+    created_at: timestamp.meta({
+      description: 'When the payment was finalized, in milliseconds.',
+    }),
   })
   .meta({ id: 'Delivery', description: 'A webhook delivery and how it stands.' });
 export type DeliveryJson = z.infer<typeof deliveryJson>;

@@ -8,20 +8,36 @@ import { hexOutput, timestamp } from './text.ts';
 export const checkedProofJson = z
   .discriminatedUnion('valid', [
     z.object({
-      valid: z.literal(true),
-      payer_id: hexOutput(33),
-      payee_node_id: hexOutput(33),
-      payment_hash: hexOutput(32),
-      preimage: hexOutput(32),
-      proof_note: z.string().nullable(),
-      invoice_amount: amountOutput.nullable(),
-      invoice_created_at: timestamp.nullable(),
-      offer_description: z.string().nullable(),
-      offer_issuer: z.string().nullable(),
-      invreq_payer_note: z.string().nullable(),
+      valid: z.literal(true).meta({ description: 'The proof is valid.' }),
+      payer_id: hexOutput(33).meta({ description: 'Key that the payer signed with.' }),
+      payee_node_id: hexOutput(33).meta({ description: 'Key that signed the invoice.' }),
+      payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
+      preimage: hexOutput(32).meta({ description: 'Preimage of the hash, which payment reveals.' }),
+      proof_note: z.string().nullable().meta({ description: 'Note bound to the proof.' }),
+      invoice_amount: amountOutput
+        .nullable()
+        .meta({ description: 'Amount of the invoice in sats; null when withheld.' }),
+      invoice_created_at: timestamp
+        .nullable()
+        .meta({ description: 'When the invoice was made, in milliseconds; null when withheld.' }),
+      offer_description: z
+        .string()
+        .nullable()
+        .meta({ description: 'Description of the offer; null when withheld.' }),
+      offer_issuer: z
+        .string()
+        .nullable()
+        .meta({ description: 'Name that the payee gives itself; null when withheld.' }),
+      invreq_payer_note: z
+        .string()
+        .nullable()
+        .meta({ description: "The payer's message; null when withheld." }),
       disclosed_types: z.array(z.int()).meta({ description: 'TLV types of the invoice shown.' }),
     }),
-    z.object({ valid: z.literal(false), reason: z.string() }),
+    z.object({
+      valid: z.literal(false).meta({ description: 'The proof is not valid.' }),
+      reason: z.string().meta({ description: 'Why it is not valid.' }),
+    }),
   ])
   .meta({ id: 'CheckedProof', description: 'What a payer proof shows, or why it is not valid.' });
 export type CheckedProofJson = z.infer<typeof checkedProofJson>;

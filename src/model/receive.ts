@@ -6,14 +6,19 @@ import { hexOutput, timestamp } from './text.ts';
 /** The Invoice creation result (contract, Invoice creation result). */
 export const createdInvoiceJson = z
   .object({
-    index: z.string(),
-    invoice: z.string(),
-    description: z.string().nullable(),
-    amount: amountOutput.nullable(),
-    created_at: timestamp,
-    expires_at: timestamp,
-    payment_hash: hexOutput(32),
-    payment_secret: hexOutput(32),
+    index: z.string().meta({ description: 'Index of the inbound payment; wait for it with this.' }),
+    invoice: z.string().meta({ description: 'The BOLT 11 invoice to give to the payer.' }),
+    description: z
+      .string()
+      .nullable()
+      .meta({ description: 'Description in the invoice; null for none.' }),
+    amount: amountOutput
+      .nullable()
+      .meta({ description: 'Amount in the invoice, in sats; null when the payer chooses.' }),
+    created_at: timestamp.meta({ description: 'When it was created, in milliseconds.' }),
+    expires_at: timestamp.meta({ description: 'When it expires, in milliseconds.' }),
+    payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
+    payment_secret: hexOutput(32).meta({ description: 'Payment secret of the invoice.' }),
   })
   .meta({ id: 'CreatedInvoice', description: 'A BOLT 11 invoice that was created.' });
 export type CreatedInvoiceJson = z.infer<typeof createdInvoiceJson>;
@@ -21,10 +26,12 @@ export type CreatedInvoiceJson = z.infer<typeof createdInvoiceJson>;
 /** The Human Bitcoin Address record (contract, Human Bitcoin Address record). */
 export const humanBitcoinAddressJson = z
   .object({
-    human_bitcoin_address: z.string(),
-    lightning_address: z.string(),
-    offer: z.string(),
-    updatable: z.boolean(),
+    human_bitcoin_address: z.string().meta({ description: 'The BIP 353 name, with its ₿.' }),
+    lightning_address: z.string().meta({
+      description: 'The same name as a Lightning Address, for payers that know no BIP 353.',
+    }),
+    offer: z.string().meta({ description: 'The BOLT 12 offer that the name stands for.' }),
+    updatable: z.boolean().meta({ description: 'Whether the username can be changed now.' }),
   })
   .meta({ id: 'HumanBitcoinAddress', description: 'A human-readable Bitcoin address.' });
 export type HumanBitcoinAddressJson = z.infer<typeof humanBitcoinAddressJson>;
@@ -47,7 +54,11 @@ export const usernameInput = z
   .regex(
     /^[a-z0-9]+(-[a-z0-9]+)*$/,
     'must hold lowercase letters, digits and single hyphens inside only',
-  );
+  )
+  .meta({
+    description: 'Lowercase letters, digits and single hyphens; no hyphen at either end.',
+    examples: ['satoshi'],
+  });
 
 /** Writes the record as answers carry it. */
 export function encodeNameRecord(record: HumanBitcoinAddress): HumanBitcoinAddressJson {

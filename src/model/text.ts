@@ -5,6 +5,11 @@ const NOTE_MAX_CHARACTERS = 200;
 /** Most UTF-8 bytes of a note or message (contract, Limits). */
 const NOTE_MAX_BYTES = 512;
 
+/** What a description says of a text's length; no keyword of JSON Schema counts bytes. */
+export function textLimits(most: { readonly characters: number; readonly bytes: number }) {
+  return { maxLength: most.characters, 'x-max-bytes': most.bytes };
+}
+
 /** A note, message, offer description or proof note: non-empty, at most 200 characters and 512 UTF-8 bytes. */
 export const noteInput = z
   .string()
@@ -15,7 +20,13 @@ export const noteInput = z
   })
   .refine((text) => Buffer.byteLength(text) <= NOTE_MAX_BYTES, {
     message: `must be at most ${NOTE_MAX_BYTES} UTF-8 bytes`,
-  });
+  })
+  .meta(textLimits({ characters: NOTE_MAX_CHARACTERS, bytes: NOTE_MAX_BYTES }));
+
+/** A note for the wallet's owner alone. */
+export const personalNoteInput = noteInput.meta({
+  description: 'Private note for yourself; the other side never sees it.',
+});
 
 /** Lowercase hex of exactly `bytes` bytes; upper case is accepted and lowered. */
 export function hexInput(bytes: number) {
@@ -31,4 +42,7 @@ export function hexOutput(bytes: number) {
 }
 
 /** Milliseconds since the UNIX epoch (contract, Conventions). */
-export const timestamp = z.int().min(0).meta({ description: 'Milliseconds since the UNIX epoch.' });
+export const timestamp = z
+  .int()
+  .min(0)
+  .meta({ examples: [1764000000000] });

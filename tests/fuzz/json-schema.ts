@@ -4,7 +4,16 @@ import { isDeepStrictEqual } from 'node:util';
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** Keywords that say nothing about whether a value is valid. */
-const ANNOTATIONS = new Set(['description', 'examples', 'example', 'default', 'format', 'title']);
+const ANNOTATIONS = new Set([
+  'description',
+  'examples',
+  'example',
+  'default',
+  'format',
+  'title',
+  // What no keyword can say; whoever asks about it asks for itself.
+  'x-max-bytes',
+]);
 
 /**
  * The first thing that is wrong with a value by a JSON schema (draft 2020-12, the keywords that the document uses), or
@@ -64,13 +73,15 @@ const CHECKS: Readonly<Record<string, Check>> = {
       `does not match ${given}`,
     ),
   minLength: (value, given: number, at) =>
-    ok(typeof value !== 'string' || value.length >= given, at, 'is too short'),
+    ok(typeof value !== 'string' || [...value].length >= given, at, 'is too short'),
   maxLength: (value, given: number, at) =>
-    ok(typeof value !== 'string' || value.length <= given, at, 'is too long'),
+    ok(typeof value !== 'string' || [...value].length <= given, at, 'is too long'),
   minimum: (value, given: number, at) =>
     ok(typeof value !== 'number' || value >= given, at, 'is too small'),
   maximum: (value, given: number, at) =>
     ok(typeof value !== 'number' || value <= given, at, 'is too large'),
+  minItems: (value, given: number, at) =>
+    ok(!Array.isArray(value) || value.length >= given, at, 'is too short'),
   maxItems: (value, given: number, at) =>
     ok(!Array.isArray(value) || value.length <= given, at, 'is too long'),
   items: (value, given: Schema, { root, path }) =>
@@ -110,6 +121,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
           Object.keys(value).map((name) => schemaProblem(name, given, root, `${path} member name`)),
         )
       : null,
+  not: (value, given: Schema, { root, path }) =>
+    schemaProblem(value, given, root, path) === null ? `${path} is what it may not be` : null,
+  allOf: (value, given: readonly Schema[], { root, path }) =>
+    first(given.map((schema) => schemaProblem(value, schema, root, path))),
   anyOf: (value, given: readonly Schema[], { root, path }) =>
     matching(value, given, root, path, (count) => count > 0),
   oneOf: (value, given: readonly Schema[], { root, path }) =>

@@ -1,5 +1,12 @@
 import { resolveSchema, type Schema } from './json-schema.ts';
 
+/** A parameter of an endpoint. */
+interface Parameter {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
 /** One endpoint as the OpenAPI document describes it. */
 export interface Operation {
   /** Upper case. */
@@ -8,11 +15,11 @@ export interface Operation {
   readonly path: string;
   readonly group: string;
   readonly body: Schema | null;
-  readonly query: readonly {
-    readonly name: string;
-    readonly required: boolean;
-    readonly schema: Schema;
-  }[];
+  readonly bodyRequired: boolean;
+  /** Whether it leads elsewhere, by 302. */
+  readonly redirects: boolean;
+  readonly query: readonly Parameter[];
+  readonly headers: readonly Parameter[];
   /** Error codes by HTTP status. */
   readonly errors: ReadonlyMap<number, readonly number[]>;
   /** Schema and content type of the answers below 300, by HTTP status. */
@@ -21,21 +28,18 @@ export interface Operation {
 
 interface Described {
   readonly tags: readonly string[];
-  readonly parameters?: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly required: boolean;
-    readonly schema: Schema;
-  }[];
+  readonly parameters?: readonly (Parameter & { readonly in: string })[];
   readonly requestBody?: {
+    readonly required: boolean;
     readonly content: { readonly 'application/json': { readonly schema: Schema } };
   };
   readonly responses: Readonly<
     Record<
       string,
       {
-        readonly description: string;
-        readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+        readonly $ref?: string;
+        readonly 'x-error-codes'?: readonly number[];
+        readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
       }
     >
   >;
@@ -57,16 +61,18 @@ function operation(
   method: string,
   described: Described,
 ): Operation {
+  const parametersIn = (place: string) =>
+    (described.parameters ?? []).filter((parameter) => parameter.in === place);
   const errors = new Map<number, readonly number[]>();
   const answers = new Map<number, { contentType: string; schema: Schema }>();
-  for (const [status, { description, content }] of Object.entries(described.responses)) {
-    const [contentType = '', { schema } = { schema: {} }] = Object.entries(content)[0] ?? [];
+  for (const [status, response] of Object.entries(described.responses)) {
+    const { content, 'x-error-codes': codes = [] } = resolveSchema(
+      response,
+      document,
+    ) as (typeof described.responses)[string];
+    const [contentType = '', { schema } = { schema: {} }] = Object.entries(content ?? {})[0] ?? [];
     if (Number(status) < 300) answers.set(Number(status), { contentType, schema });
-    else
-      errors.set(
-        Number(status),
-        [...description.matchAll(/(?:^| )(\d+): /g)].map((match) => Number(match[1])),
-      );
+    else errors.set(Number(status), codes);
   }
   const body = described.requestBody?.content['application/json'].schema;
   return {
@@ -74,7 +80,10 @@ function operation(
     path,
     group: described.tags[0] ?? '',
     body: body ? resolveSchema(body, document) : null,
-    query: (described.parameters ?? []).filter((parameter) => parameter.in === 'query'),
+    redirects: '302' in described.responses,
+    bodyRequired: described.requestBody?.required ?? false,
+    query: parametersIn('query'),
+    headers: parametersIn('header'),
     errors,
     answers,
   };

@@ -25,11 +25,15 @@ const document = {
               },
             },
           },
-          400: { description: '7: Rejected. 106: Refused.', content: {} },
-          503: { description: '3: Unreachable.', content: {} },
+          400: { description: 'Rejected.', 'x-error-codes': [7, 106], content: {} },
+          413: { $ref: '#/components/responses/TooLarge' },
+          503: { description: 'Unreachable.', 'x-error-codes': [3], content: {} },
         },
       },
     },
+  },
+  components: {
+    responses: { TooLarge: { description: 'Too large.', 'x-error-codes': [7], content: {} } },
   },
 };
 const request: FuzzRequest = {
@@ -73,6 +77,8 @@ test('whatever breaks a rule is named', () => {
     'answers text/html and documents application/json',
   );
   expect(verdict(answer(204, ''))).toBe('answers 204, which is not documented');
+  expect(verdict(answer(405, error(7)))).toBe('does not answer a documented method');
+  expect(verdict(answer(415, error(7)))).toBe('error 7 with status 415 is not documented here');
   expect(verdict(answer(500, error(6)))).toBe('internal error');
   expect(verdict(answer(500, 'oops'))).toBe('answers 500 with something that is not JSON');
   expect(verdict(answer(503, error(8)))).toBe('error 8 with status 503 is not documented here');

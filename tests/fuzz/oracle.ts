@@ -20,8 +20,8 @@ type Answer = Extract<WireOutcome, { kind: 'answer' }>;
 
 /** Statuses that the server's own HTTP parser answers with, without a body, before the application sees anything. */
 const PARSER_STATUSES = new Set([400, 405, 411, 413, 414, 417, 431, 501, 505]);
-/** Variants of error 7 that the table names. */
-const REJECTED_VARIANTS = new Set([405, 413, 415]);
+/** Variants of error 7 that the table names, or the limits of a request's head. */
+const REJECTED_VARIANTS = new Set([405, 413, 414, 415, 431]);
 /** What a path that is none of the documented is answered with. */
 const NOWHERE: ReadonlyMap<number, readonly number[]> = new Map([
   [404, [ERRORS.notFound.code]],
@@ -42,6 +42,7 @@ export function judge(
   const isParsers = outcome.body.length === 0 && PARSER_STATUSES.has(outcome.status);
   if (!request.isHttp && isParsers) return null;
   const operation = operationFor(options.operations, request.method, request.target);
+  if (outcome.status === 302) return operation?.redirects ? null : 'leads elsewhere';
   if (outcome.status < 300) return judgeGood(options.document, operation, request, outcome);
   if (request.method === 'HEAD') return outcome.status === 500 ? 'internal error' : null;
   return judgeError(operation, outcome);
@@ -101,8 +102,10 @@ function judgeError(operation: Operation | null, { status, headers, body }: Answ
   const variant = code === ERRORS.rejected.code && REJECTED_VARIANTS.has(status);
   if (!row || (row.httpStatus !== status && !variant))
     return `error ${code} with status ${status} is not in the table`;
+  // A method that the document does not have is answered with 405 at a path that it has.
+  if (status === 405) return operation === null ? null : 'does not answer a documented method';
   const documented = (operation?.errors ?? NOWHERE).get(status) ?? [];
-  return variant || documented.includes(row.code)
+  return documented.includes(row.code)
     ? null
     : `error ${code} with status ${status} is not documented here`;
 }

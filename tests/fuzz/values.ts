@@ -147,7 +147,6 @@ function numberBetween(dice: Dice, least: number, most: number): number {
 function stringBySchema(dice: Dice, { pattern, minLength, examples }: Schema): string {
   const hex = /\{(\d+)\}\$$/.exec(String(pattern ?? ''))?.[1];
   if (hex) return Buffer.from(dice.bytes(Number(hex) / 2)).toString('hex');
-  if (pattern === '^\\d{1,15}$') return String(dice.below(200));
   const [example] = (examples ?? []) as readonly unknown[];
   if (typeof example === 'string' && dice.chance(0.5)) return example;
   return randomText(dice, Number(minLength ?? 1) + dice.below(20)).toWellFormed();

@@ -8,7 +8,7 @@ import packageJson from '../../package.json';
 import { loadConfig } from '../../src/config/config.ts';
 import { OPTIONS, type OptionSpec } from '../../src/config/options.ts';
 import { docsPage } from '../../src/http/docs-page.ts';
-import { openApiDocument } from '../../src/http/openapi.ts';
+import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { docsRoutes } from '../../src/http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { metricsRoutes } from '../../src/http/routes/metrics.ts';

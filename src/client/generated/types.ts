@@ -43,95 +43,142 @@ export type Permission =
   | 'update_client'
   | 'revoke_client';
 
-/** What a client may spend (addition to the contract). */
+/** What a client may spend, and has spent (an addition). */
 export interface Budget {
-  /** Amount in satoshis, up to three decimals. */
+  /** Most that may be spent in one period, fees included, in sats. */
   readonly amount: string;
+  /** When the budget renews, in UTC: each midnight, Monday, first of the month, or never (`total`). */
   readonly period: 'day' | 'week' | 'month' | 'total';
+  /** Most that one payment may cost with its fees, in sats; null for no such limit. */
   readonly max_payment: string | null;
-  /** Spent and reserved in the current period. */
+  /** Spent and reserved in the current period, in sats. */
   readonly spent: string;
-  /** Null where the budget never renews. */
+  /** When the current period ends, in milliseconds; null where it never does. */
   readonly resets_at: number | null;
+}
+
+/** What a client may spend. An unknown member is error 7. */
+export interface BudgetInput {
+  /** Most that may be spent in one period, fees included, in sats. */
+  readonly amount: Sats;
+  /** When the budget renews, in UTC: each midnight, Monday, first of the month, or never (`total`). */
+  readonly period: 'day' | 'week' | 'month' | 'total';
+  /** Most that one payment may cost with its fees, in sats. */
+  readonly max_payment?: Sats | null | undefined;
 }
 
 /** A Lightning channel of the wallet node. */
 export interface Channel {
+  /** Identifies the channel. */
   readonly channel_id: string;
+  /** The id that it was opened with; random where none was given. */
   readonly user_channel_id: string;
-  /** <txid>_<vout>, null until the funding transaction is known. */
+  /** The output that funds it, as `<txid>_<vout>`; null until known. */
   readonly funding_txo: string | null;
+  /** Whether payments can pass now: the channel is ready and its peer is online. */
   readonly is_usable: boolean;
-  /** Amount in satoshis, up to three decimals. */
+  /** What the channel holds in all, in sats. */
   readonly channel_value: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** This wallet's part, in sats. */
   readonly our_balance: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** The peer's part, in sats. */
   readonly their_balance: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** What this wallet must leave in the channel, in sats. */
   readonly punishment_reserve: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** What can be sent through it, in sats. */
   readonly outbound_capacity: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** What can be received through it, in sats. */
   readonly inbound_capacity: string;
 }
 
 /** What a payer proof shows, or why it is not valid. */
 export type CheckedProof =
   | {
+      /** The proof is valid. */
       readonly valid: true;
+      /** Key that the payer signed with. */
       readonly payer_id: string;
+      /** Key that signed the invoice. */
       readonly payee_node_id: string;
+      /** Hash of the payment. */
       readonly payment_hash: string;
+      /** Preimage of the hash, which payment reveals. */
       readonly preimage: string;
+      /** Note bound to the proof. */
       readonly proof_note: string | null;
+      /** Amount of the invoice in sats; null when withheld. */
       readonly invoice_amount: string | null;
+      /** When the invoice was made, in milliseconds; null when withheld. */
       readonly invoice_created_at: number | null;
+      /** Description of the offer; null when withheld. */
       readonly offer_description: string | null;
+      /** Name that the payee gives itself; null when withheld. */
       readonly offer_issuer: string | null;
+      /** The payer's message; null when withheld. */
       readonly invreq_payer_note: string | null;
       /** TLV types of the invoice shown. */
       readonly disclosed_types: readonly number[];
     }
   | {
+      /** The proof is not valid. */
       readonly valid: false;
+      /** Why it is not valid. */
       readonly reason: string;
     };
 
 /** Money that a payment string lets the wallet withdraw. */
 export interface Claimable {
-  /** URL of POST /v2/node/withdraw_lnurl, filled in. */
+  /** URL of `POST /v2/node/withdraw_lnurl` with this string filled in. */
   readonly callback: string;
+  /** Always `lnurl-withdraw`. */
   readonly kind: 'lnurl-withdraw';
+  /** The LNURL-withdraw string. */
   readonly lnurl: string;
+  /** Description that the service suggests. */
   readonly description: string | null;
+  /** Least to withdraw, in sats. */
   readonly min_amount: string | null;
+  /** Most to withdraw, in sats. */
   readonly max_amount: string | null;
 }
 
 /** A client credential: who it is and what it may do. */
 export interface ClientInfo {
+  /** Ed25519 public key of the client; null for the root seed. */
   readonly client_pk: string | null;
+  /** When it was created, in milliseconds; null for the root seed. */
   readonly created_at: number | null;
+  /** When it expires, in milliseconds; null for never. */
   readonly expires_at: number | null;
+  /** Name for people, where one was given. */
   readonly label: string | null;
+  /** Scopes granted. */
   readonly scopes: readonly Scope[];
+  /** Permissions granted besides the scopes; each is for one kind of request. */
   readonly permissions: readonly Permission[];
+  /** Everything it may do: the permissions of its scopes, and the explicit ones. */
   readonly effective_permissions: readonly Permission[];
+  /** What it may spend; null for no limit. Addition. */
   readonly budget: Budget | null;
 }
 
 /** A BOLT 11 invoice that was created. */
 export interface CreatedInvoice {
+  /** Index of the inbound payment; wait for it with this. */
   readonly index: string;
+  /** The BOLT 11 invoice to give to the payer. */
   readonly invoice: string;
+  /** Description in the invoice; null for none. */
   readonly description: string | null;
+  /** Amount in the invoice, in sats; null when the payer chooses. */
   readonly amount: string | null;
-  /** Milliseconds since the UNIX epoch. */
+  /** When it was created, in milliseconds. */
   readonly created_at: number;
-  /** Milliseconds since the UNIX epoch. */
+  /** When it expires, in milliseconds. */
   readonly expires_at: number;
+  /** Hash of the payment. */
   readonly payment_hash: string;
+  /** Payment secret of the invoice. */
   readonly payment_secret: string;
 }
 
@@ -139,22 +186,31 @@ export interface CreatedInvoice {
 export interface Delivery {
   /** The webhook-id, the same over all attempts. */
   readonly id: string;
-  /** The payment. */
+  /** Index of the payment. */
   readonly index: string;
+  /** `failed` after three attempts, until it is sent again. */
   readonly state: 'pending' | 'delivered' | 'failed';
+  /** Attempts so far. */
   readonly attempts: number;
+  /** Why the latest attempt failed; null where none did. */
   readonly last_error: string | null;
+  /** When the next attempt is due, in milliseconds; null for none. */
   readonly next_attempt_at: number | null;
+  /** When the receiver took it, in milliseconds; null before. */
   readonly delivered_at: number | null;
-  /** Milliseconds since the UNIX epoch. */
+  /** When the payment was finalized, in milliseconds. */
   readonly created_at: number;
 }
 
 /** A human-readable Bitcoin address. */
 export interface HumanBitcoinAddress {
+  /** The BIP 353 name, with its ₿. */
   readonly human_bitcoin_address: string;
+  /** The same name as a Lightning Address, for payers that know no BIP 353. */
   readonly lightning_address: string;
+  /** The BOLT 12 offer that the name stands for. */
   readonly offer: string;
+  /** Whether the username can be changed now. */
   readonly updatable: boolean;
 }
 
@@ -162,77 +218,112 @@ export interface HumanBitcoinAddress {
 export interface NodeInfo {
   /** Semver version of the node software. */
   readonly version: string;
-  /** Identifies the build of the node software. */
+  /** SHA-256 that identifies the build of the node software. */
   readonly measurement: string;
+  /** Ed25519 public key of the wallet, derived from its root seed. */
   readonly user_pk: string;
+  /** The node id: its secp256k1 public key. */
   readonly node_pk: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** `lightning_balance` plus `onchain_balance`, in sats. */
   readonly balance: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** In all channels together, in sats. */
   readonly lightning_balance: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** Estimate of the most that can be sent to most recipients, after reserves, pending payments and fees, in sats. */
   readonly lightning_sendable_balance: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** Hard upper bound of what can be sent now, in sats; never below `lightning_sendable_balance`. */
   readonly lightning_max_sendable_balance: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** All on-chain funds, unconfirmed ones included, in sats. */
   readonly onchain_balance: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** Confirmed funds, and unconfirmed outputs of the wallet's own transactions, in sats. */
   readonly onchain_trusted_balance: string;
+  /** Channels in all. */
   readonly num_channels: number;
+  /** Channels that are ready and whose peer is online. */
   readonly num_usable_channels: number;
 }
 
 /** One way to pay what a payment string asks for. */
 export type Payable =
   | {
-      /** URL of POST /v2/node/pay with the string filled in. */
+      /** URL of `POST /v2/node/pay` with this string filled in. Add `&amount=` where `amount` is null. */
       readonly callback: string;
+      /** The recipient's description or memo. */
       readonly description: string | null;
+      /** Exact amount asked for, in sats; null when the payer chooses. */
       readonly amount: string | null;
+      /** Least amount accepted, in sats. */
       readonly min_amount: string | null;
+      /** Most accepted, in sats. */
       readonly max_amount: string | null;
+      /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
+      /** Way of paying; the member of that name holds it. */
       readonly kind: 'invoice';
+      /** The BOLT 11 invoice. */
       readonly invoice: string;
     }
   | {
-      /** URL of POST /v2/node/pay with the string filled in. */
+      /** URL of `POST /v2/node/pay` with this string filled in. Add `&amount=` where `amount` is null. */
       readonly callback: string;
+      /** The recipient's description or memo. */
       readonly description: string | null;
+      /** Exact amount asked for, in sats; null when the payer chooses. */
       readonly amount: string | null;
+      /** Least amount accepted, in sats. */
       readonly min_amount: string | null;
+      /** Most accepted, in sats. */
       readonly max_amount: string | null;
+      /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
+      /** Way of paying; the member of that name holds it. */
       readonly kind: 'offer';
+      /** The BOLT 12 offer. */
       readonly offer: string;
     }
   | {
-      /** URL of POST /v2/node/pay with the string filled in. */
+      /** URL of `POST /v2/node/pay` with this string filled in. Add `&amount=` where `amount` is null. */
       readonly callback: string;
+      /** The recipient's description or memo. */
       readonly description: string | null;
+      /** Exact amount asked for, in sats; null when the payer chooses. */
       readonly amount: string | null;
+      /** Least amount accepted, in sats. */
       readonly min_amount: string | null;
+      /** Most accepted, in sats. */
       readonly max_amount: string | null;
+      /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
+      /** Way of paying; the member of that name holds it. */
       readonly kind: 'onchain';
+      /** The on-chain address. */
       readonly onchain: string;
     }
   | {
-      /** URL of POST /v2/node/pay with the string filled in. */
+      /** URL of `POST /v2/node/pay` with this string filled in. Add `&amount=` where `amount` is null. */
       readonly callback: string;
+      /** The recipient's description or memo. */
       readonly description: string | null;
+      /** Exact amount asked for, in sats; null when the payer chooses. */
       readonly amount: string | null;
+      /** Least amount accepted, in sats. */
       readonly min_amount: string | null;
+      /** Most accepted, in sats. */
       readonly max_amount: string | null;
+      /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
+      /** Way of paying; the member of that name holds it. */
       readonly kind: 'lnurl-pay';
+      /** The LNURL or Lightning Address. */
       readonly lnurl: string;
     };
 
 /** A payment, inbound or outbound, on any rail. */
 export interface Payment {
+  /** Identifies the payment for ever: its creation time, its kind of rail, and 64 hex characters. */
   readonly index: string;
+  /** Mechanism that moves the money. */
   readonly rail: 'onchain' | 'invoice' | 'offer' | 'spontaneous';
+  /** What it is to the wallet: the rail, or a fee that was waived. */
   readonly kind:
     | 'onchain'
     | 'invoice'
@@ -240,48 +331,150 @@ export interface Payment {
     | 'spontaneous'
     | 'waived_channel_fee'
     | 'waived_liquidity_fee';
+  /** Whether money arrives or leaves; `info` moves none. */
   readonly direction: 'inbound' | 'outbound' | 'info';
+  /** Payment hash; null on chain. */
   readonly hash: string | null;
+  /** Preimage of the hash; null until the payment is completed. */
   readonly preimage: string | null;
+  /** The offer paid; null without one. */
   readonly offer_id: string | null;
+  /** Transaction id; null off chain. */
   readonly txid: string | null;
+  /** Transaction that spent the same outputs instead, where there is one. */
   readonly replacement: string | null;
+  /** Amount in sats: what was sent without fees, or what was received net of fees. Null while an invoice without an amount is unpaid. */
   readonly amount: string | null;
-  /** Amount in satoshis, up to three decimals. */
+  /** Fees in sats. */
   readonly fees: string;
+  /** user_pk of the partner that takes a fee. */
   readonly partner_pk: string | null;
+  /** The partner's proportional fee, in parts per million. */
   readonly partner_prop_fee: number | null;
+  /** The partner's base fee, in sats. */
   readonly partner_base_fee: string | null;
+  /** `completed` and `failed` are final. */
   readonly status: 'pending' | 'completed' | 'failed';
+  /** The status in words, such as `invoice generated`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed. */
   readonly status_msg: string;
+  /** Address paid on chain. */
   readonly address: string | null;
+  /** BOLT 11 invoice, where one was used. */
   readonly invoice: string | null;
-  readonly tx: {
-    readonly version: number;
-    readonly lock_time: number;
-    readonly input: readonly {
-      /** <txid>:<vout> */
-      readonly previous_output: string;
-      readonly script_sig: string;
-      readonly sequence: number;
-      readonly witness: readonly string[];
-    }[];
-    readonly output: readonly {
-      /** Satoshis. */
-      readonly value: number;
-      readonly script_pubkey: string;
-    }[];
-  } | null;
+  /** The transaction; null off chain. */
+  readonly tx: Transaction | null;
+  /** Name that the payer gives itself, where it is known. */
   readonly payer_name: string | null;
+  /** Message from the payer to the payee. */
   readonly message: string | null;
+  /** Private note; the other side never sees it. */
   readonly personal_note: string | null;
+  /** How soon an on-chain send shall confirm; null otherwise. */
   readonly priority: 'high' | 'normal' | 'background' | null;
+  /** When it expires, in milliseconds; null for never. */
   readonly expires_at: number | null;
+  /** When it was completed or failed, in milliseconds; null before. */
   readonly finalized_at: number | null;
-  /** Milliseconds since the UNIX epoch. */
+  /** When it was created, in milliseconds. */
   readonly created_at: number;
-  /** Milliseconds since the UNIX epoch. */
+  /** When it last changed, in milliseconds. */
   readonly updated_at: number;
+}
+
+/** Body of the webhook: the Payment, and three fields more. */
+export interface PaymentFinalized {
+  /** Identifies the payment for ever: its creation time, its kind of rail, and 64 hex characters. */
+  readonly index: string;
+  /** Mechanism that moves the money. */
+  readonly rail: 'onchain' | 'invoice' | 'offer' | 'spontaneous';
+  /** What it is to the wallet: the rail, or a fee that was waived. */
+  readonly kind:
+    | 'onchain'
+    | 'invoice'
+    | 'offer'
+    | 'spontaneous'
+    | 'waived_channel_fee'
+    | 'waived_liquidity_fee';
+  /** Whether money arrives or leaves; `info` moves none. */
+  readonly direction: 'inbound' | 'outbound' | 'info';
+  /** Payment hash; null on chain. */
+  readonly hash: string | null;
+  /** Preimage of the hash; null until the payment is completed. */
+  readonly preimage: string | null;
+  /** The offer paid; null without one. */
+  readonly offer_id: string | null;
+  /** Transaction id; null off chain. */
+  readonly txid: string | null;
+  /** Transaction that spent the same outputs instead, where there is one. */
+  readonly replacement: string | null;
+  /** Amount in sats: what was sent without fees, or what was received net of fees. Null while an invoice without an amount is unpaid. */
+  readonly amount: string | null;
+  /** Fees in sats. */
+  readonly fees: string;
+  /** user_pk of the partner that takes a fee. */
+  readonly partner_pk: string | null;
+  /** The partner's proportional fee, in parts per million. */
+  readonly partner_prop_fee: number | null;
+  /** The partner's base fee, in sats. */
+  readonly partner_base_fee: string | null;
+  /** `completed` and `failed` are final. */
+  readonly status: 'pending' | 'completed' | 'failed';
+  /** The status in words, such as `invoice generated`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed. */
+  readonly status_msg: string;
+  /** Address paid on chain. */
+  readonly address: string | null;
+  /** BOLT 11 invoice, where one was used. */
+  readonly invoice: string | null;
+  /** The transaction; null off chain. */
+  readonly tx: Transaction | null;
+  /** Name that the payer gives itself, where it is known. */
+  readonly payer_name: string | null;
+  /** Message from the payer to the payee. */
+  readonly message: string | null;
+  /** Private note; the other side never sees it. */
+  readonly personal_note: string | null;
+  /** How soon an on-chain send shall confirm; null otherwise. */
+  readonly priority: 'high' | 'normal' | 'background' | null;
+  /** When it expires, in milliseconds; null for never. */
+  readonly expires_at: number | null;
+  /** When it was completed or failed, in milliseconds; null before. */
+  readonly finalized_at: number | null;
+  /** When it was created, in milliseconds. */
+  readonly created_at: number;
+  /** When it last changed, in milliseconds. */
+  readonly updated_at: number;
+  /** Always `payment.finalized`. */
+  readonly type: 'payment.finalized';
+  /** When the event was, in ISO 8601. */
+  readonly timestamp: string;
+  /** The wallet that the payment belongs to; tells several wallets apart. */
+  readonly user_pk: string;
+}
+
+/** An on-chain transaction. */
+export interface Transaction {
+  /** Version of the transaction. */
+  readonly version: number;
+  /** Block height or time before which it is not valid. */
+  readonly lock_time: number;
+  /** What it spends. */
+  readonly input: readonly {
+    /** Output that is spent, as `<txid>:<vout>`. */
+    readonly previous_output: string;
+    /** Signature script; empty for segwit inputs. */
+    readonly script_sig: string;
+    /** Sequence number. */
+    readonly sequence: number;
+    /** Items of the witness. */
+    readonly witness: readonly string[];
+  }[];
+  /** Where the money goes. */
+  readonly output: readonly {
+    /** Amount as a number of sats. */
+    readonly value: number;
+    /** Script that locks the output. */
+    readonly script_pubkey: string;
+  }[];
 }
 
 /** Answer of GET /v2/health. */
@@ -292,65 +485,73 @@ export interface HealthResponse {
 
 /** Request of PUT /v2/node/signup. */
 export interface SignupRequest {
-  /** Hex user_pk of a partner to associate with the account. */
-  readonly partner_pk?: string | undefined;
+  /** user_pk of a partner to associate with the wallet. */
+  readonly partner_pk?: string | null | undefined;
 }
 
 /** Request of POST /v2/node/create_invoice. */
 export interface CreateInvoiceRequest {
-  /** Default 86400 (1 day), at most 604800 (1 week). */
-  readonly expiration_secs?: number | undefined;
-  /** Sats; when omitted the payer chooses. */
-  readonly amount?: Sats | undefined;
+  /** Seconds until it expires; at most a week. */
+  readonly expiration_secs?: number | null | undefined;
+  /** Amount in sats; without it the payer chooses. */
+  readonly amount?: Sats | null | undefined;
   /** Shown to the payer. */
-  readonly description?: string | undefined;
-  readonly personal_note?: string | undefined;
-  readonly partner_pk?: string | undefined;
-  /** Parts per million; required with partner_pk. */
-  readonly partner_prop_fee?: number | undefined;
-  /** Sats; needs amount and partner_pk. */
-  readonly partner_base_fee?: Sats | undefined;
+  readonly description?: string | null | undefined;
+  /** Private note for yourself; the other side never sees it. */
+  readonly personal_note?: string | null | undefined;
+  /** user_pk of a partner that takes a fee; needs `partner_prop_fee`. */
+  readonly partner_pk?: string | null | undefined;
+  /** The partner's proportional fee in parts per million; needs `partner_pk`. */
+  readonly partner_prop_fee?: number | null | undefined;
+  /** The partner's base fee in sats; needs `amount` and `partner_pk`. */
+  readonly partner_base_fee?: Sats | null | undefined;
 }
 
 /** Request of POST /v2/node/create_offer. */
 export interface CreateOfferRequest {
-  readonly description?: string | undefined;
-  /** Sats; when omitted any amount is allowed. */
-  readonly min_amount?: Sats | undefined;
-  /** When omitted the offer never expires. */
-  readonly expiration_secs?: number | undefined;
+  /** Shown to the payer. */
+  readonly description?: string | null | undefined;
+  /** Least amount in sats; without it any amount is accepted. */
+  readonly min_amount?: Sats | null | undefined;
+  /** Seconds until it expires; without it never. */
+  readonly expiration_secs?: number | null | undefined;
 }
 
 /** Answer of POST /v2/node/create_offer. */
 export interface CreateOfferResponse {
+  /** The BOLT 12 offer. */
   readonly offer: string;
 }
 
 /** Answer of POST /v2/node/get_next_unused_address. */
 export interface GetNextUnusedAddressResponse {
+  /** An address without payments. */
   readonly address: string;
 }
 
 /** Request of POST /v2/node/withdraw_lnurl. */
 export interface WithdrawLnurlRequest {
-  /** lnurl1... or lnurlw://... */
+  /** `lnurl1...` or `lnurlw://...`. Required here or in the query. */
   readonly lnurl: string;
-  /** Sats; when omitted the most allowed is withdrawn. */
-  readonly amount?: Sats | undefined;
-  /** Visible to the service. */
-  readonly description?: string | undefined;
-  readonly personal_note?: string | undefined;
+  /** Amount in sats; without it the most that the service allows. */
+  readonly amount?: Sats | null | undefined;
+  /** Visible to the service; without it the one that it suggests. */
+  readonly description?: string | null | undefined;
+  /** Private note for yourself; the other side never sees it. */
+  readonly personal_note?: string | null | undefined;
 }
 
 /** Request of POST /v2/node/buy_with_payment_app. */
 export interface BuyWithPaymentAppRequest {
-  /** Sats, at least 5000. */
+  /** Amount in sats. */
   readonly amount: Sats;
 }
 
 /** Answer of POST /v2/node/buy_with_payment_app. */
 export interface BuyWithPaymentAppResponse {
+  /** The payment app's link for this purchase. */
   readonly redirect_url: string;
+  /** Index of the inbound payment. */
   readonly index: string;
 }
 
@@ -362,288 +563,325 @@ export interface AnalyzeRequest {
 
 /** Answer of GET /v2/node/analyze. */
 export interface AnalyzeResponse {
+  /** Ways to pay, the best first. */
   readonly payables: readonly Payable[];
+  /** Money to withdraw. */
   readonly claimables: readonly Claimable[];
 }
 
 /** Request of POST /v2/node/pay. */
 export interface PayRequest {
-  /** Payment string; here or in the query. */
+  /** Payment string: invoice, offer, address, BIP 321 URI, LNURL or name. Required here or in the query. */
   readonly payable: string;
-  /** Sats; required where the payable has no amount. */
-  readonly amount?: Sats | undefined;
-  /** Sent to the receiver where the method carries one. */
-  readonly message?: string | undefined;
-  readonly personal_note?: string | undefined;
-  /** Most routing fees in sats, in place of --max-fee (addition). */
-  readonly max_fee?: Sats | undefined;
+  /** Amount in sats; required where the payable has none, and equal to it where it has one. */
+  readonly amount?: Sats | null | undefined;
+  /** Message to the receiver, where the method carries one. */
+  readonly message?: string | null | undefined;
+  /** Private note for yourself; the other side never sees it. */
+  readonly personal_note?: string | null | undefined;
+  /** Most routing fees in sats, in place of `--max-fee`. Addition. */
+  readonly max_fee?: Sats | null | undefined;
 }
 
 /** Request of POST /v2/node/pay_invoice. */
 export interface PayInvoiceRequest {
+  /** The BOLT 11 invoice. */
   readonly invoice: string;
-  /** Sats; required for amountless invoices. */
-  readonly fallback_amount?: Sats | undefined;
-  readonly personal_note?: string | undefined;
-  /** Older name of personal_note. */
-  readonly note?: string | undefined;
-  /** Most routing fees in sats, in place of --max-fee (addition). */
-  readonly max_fee?: Sats | undefined;
+  /** Amount in sats; required for an invoice without one. */
+  readonly fallback_amount?: Sats | null | undefined;
+  /** Private note for yourself; the other side never sees it. */
+  readonly personal_note?: string | null | undefined;
+  /** Older name of `personal_note`. */
+  readonly note?: string | null | undefined;
+  /** Most routing fees in sats, in place of `--max-fee`. Addition. */
+  readonly max_fee?: Sats | null | undefined;
 }
 
 /** Request of POST /v2/node/pay_offer. */
 export interface PayOfferRequest {
+  /** The BOLT 12 offer. */
   readonly offer: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** Amount in sats; not below the offer's least. */
   readonly amount: Sats;
-  /** Sent to the receiver where the method carries one. */
-  readonly message?: string | undefined;
-  readonly personal_note?: string | undefined;
-  /** Most routing fees in sats, in place of --max-fee (addition). */
-  readonly max_fee?: Sats | undefined;
+  /** Message to the receiver, where the method carries one. */
+  readonly message?: string | null | undefined;
+  /** Private note for yourself; the other side never sees it. */
+  readonly personal_note?: string | null | undefined;
+  /** Most routing fees in sats, in place of `--max-fee`. Addition. */
+  readonly max_fee?: Sats | null | undefined;
 }
 
 /** Request of POST /v2/node/pay_onchain. */
 export interface PayOnchainRequest {
+  /** On-chain address of the node's network. */
   readonly address: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** Amount in sats. */
   readonly amount: Sats;
-  /** Default normal. */
-  readonly priority?: 'high' | 'normal' | 'background' | undefined;
+  /** How soon it shall confirm: after about 1, 3 or 72 blocks. */
+  readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
   /** Idempotency key of the payment; random when omitted. */
-  readonly client_payment_id?: string | undefined;
-  readonly personal_note?: string | undefined;
+  readonly client_payment_id?: string | null | undefined;
+  /** Private note for yourself; the other side never sees it. */
+  readonly personal_note?: string | null | undefined;
 }
 
 /** Request of POST /v2/node/pay_lnurl. */
 export interface PayLnurlRequest {
-  /** lnurl1..., lnurlp://... or a Lightning Address. */
+  /** `lnurl1...`, `lnurlp://...` or a Lightning Address. */
   readonly lnurl: string;
-  /** Amount in satoshis, up to three decimals. */
+  /** Amount in sats, within what the service accepts (see analyze). */
   readonly amount: Sats;
-  /** Sent to the receiver where the method carries one. */
-  readonly message?: string | undefined;
-  readonly personal_note?: string | undefined;
-  /** Most routing fees in sats, in place of --max-fee (addition). */
-  readonly max_fee?: Sats | undefined;
+  /** Message to the receiver, where the method carries one. */
+  readonly message?: string | null | undefined;
+  /** Private note for yourself; the other side never sees it. */
+  readonly personal_note?: string | null | undefined;
+  /** Most routing fees in sats, in place of `--max-fee`. Addition. */
+  readonly max_fee?: Sats | null | undefined;
 }
 
 /** Request of GET /v2/node/payment. */
 export interface PaymentRequest {
+  /** Index of the payment. */
   readonly index: string;
 }
 
 /** Answer of PUT /v2/node/sync_payments. */
 export interface SyncPaymentsResponse {
+  /** Payments that were not in the cache. */
   readonly num_new: number;
+  /** Payments of the cache that changed. */
   readonly num_updated: number;
 }
 
 /** Request of GET /v2/node/list_payments. */
 export interface ListPaymentsRequest {
+  /** Which payments; `finalized` are completed or failed. */
   readonly filter: 'all' | 'pending' | 'completed' | 'failed' | 'finalized';
+  /** Newest first (`desc`), or oldest. */
   readonly order?: 'desc' | 'asc' | undefined;
+  /** Most payments to return. */
   readonly limit?: number | undefined;
-  /** Exclusive; pass the previous next_index. */
+  /** Where the page begins, exclusive: the `next_index` before. */
   readonly after?: string | undefined;
-  /** Addition. */
+  /** Only this direction. Addition. */
   readonly direction?: 'inbound' | 'outbound' | 'info' | undefined;
-  /** Addition. */
+  /** Only this rail. Addition. */
   readonly rail?: 'onchain' | 'invoice' | 'offer' | 'spontaneous' | undefined;
-  /** created_at at or after, milliseconds. Addition. */
+  /** Only those created then or later, in milliseconds. Addition. */
   readonly since?: number | undefined;
-  /** created_at before, milliseconds. Addition. */
+  /** Only those created before, in milliseconds. Addition. */
   readonly until?: number | undefined;
 }
 
 /** Answer of GET /v2/node/list_payments. */
 export interface ListPaymentsResponse {
+  /** The payments, in order. */
   readonly payments: readonly Payment[];
-  /** Null when there is no more. */
+  /** Pass on as the next `after`; null when there is no more. */
   readonly next_index: string | null;
+}
+
+/** Request of GET /v2/node/updated_payments. */
+export interface UpdatedPaymentsRequest {
+  /** Updates after this one; without it from the first. */
+  readonly start_index?: string | undefined;
+  /** Most payments to return. */
+  readonly limit?: number | undefined;
+}
+
+/** Answer of GET /v2/node/updated_payments. */
+export interface UpdatedPaymentsResponse {
+  /** The payments, in order. */
+  readonly payments: readonly Payment[];
+  /** Pass on as the next `start_index`; null when the list is empty. */
+  readonly updated_index: string | null;
+}
+
+/** Request of POST /v2/node/update_personal_note. */
+export interface UpdatePersonalNoteRequest {
+  /** Index of the payment. */
+  readonly index: string;
+  /** The note; null clears it. */
+  readonly personal_note?: string | null | undefined;
+  /** Older name of `personal_note`. */
+  readonly note?: string | null | undefined;
+}
+
+/** Request of POST /v2/node/cancel_payment. */
+export interface CancelPaymentRequest {
+  /** Index of the payment. */
+  readonly index: string;
 }
 
 /** Request of GET /v2/node/wait_for_payment. */
 export interface WaitForPaymentRequest {
+  /** Index of the payment. */
   readonly index: string;
-  /** Seconds to wait at most; without it the wait has no end. */
+  /** Seconds to wait at most; then error 4. Without it the wait has no end. */
   readonly timeout_secs?: number | undefined;
 }
 
 /** Request of GET /v2/node/wait_for_next_payment. */
 export interface WaitForNextPaymentRequest {
-  /** Exclusive; without it the cache's position. */
+  /** Wait for updates after this one; without it for those that the cache has not seen. */
   readonly start_index?: string | undefined;
-  /** Seconds to wait at most; without it the wait has no end. */
+  /** Seconds to wait at most; then error 4. Without it the wait has no end. */
   readonly timeout_secs?: number | undefined;
 }
 
 /** Answer of GET /v2/node/wait_for_next_payment. */
 export interface WaitForNextPaymentResponse {
   readonly payment: Payment;
+  /** Pass on as `start_index` to wait for the next update. */
   readonly next_start_index: string;
-}
-
-/** Request of GET /v2/node/updated_payments. */
-export interface UpdatedPaymentsRequest {
-  /** Exclusive. */
-  readonly start_index?: string | undefined;
-  readonly limit?: number | undefined;
-}
-
-/** Answer of GET /v2/node/updated_payments. */
-export interface UpdatedPaymentsResponse {
-  readonly payments: readonly Payment[];
-  /** Pass on as the next start_index; null when nothing was answered. */
-  readonly updated_index: string | null;
-}
-
-/** Request of POST /v2/node/update_personal_note. */
-export interface UpdatePersonalNoteRequest {
-  readonly index: string;
-  /** Null clears the note. */
-  readonly personal_note?: string | null | undefined;
-  /** Older name of personal_note. */
-  readonly note?: string | null | undefined;
-}
-
-/** Request of POST /v2/node/cancel_payment. */
-export interface CancelPaymentRequest {
-  readonly index: string;
 }
 
 /** Request of PUT /v2/node/human_bitcoin_address. */
 export interface ClaimHumanBitcoinAddressRequest {
+  /** Lowercase letters, digits and single hyphens; no hyphen at either end. */
   readonly username: string;
 }
 
 /** Answer of GET /v2/node/list_channels. */
 export interface ListChannelsResponse {
+  /** The channels. */
   readonly channels: readonly Channel[];
 }
 
 /** Request of POST /v2/node/open_channel. */
 export interface OpenChannelRequest {
-  /** Sats the channel shall hold. */
+  /** What the channel shall hold, in sats. */
   readonly value: Sats;
-  /** Idempotency key of the channel; random when omitted. */
-  readonly user_channel_id?: string | undefined;
+  /** Your id for the channel: the same one never opens a second. Random without it. */
+  readonly user_channel_id?: string | null | undefined;
 }
 
 /** Answer of POST /v2/node/open_channel. */
 export interface OpenChannelResponse {
+  /** Identifies the channel. */
   readonly channel_id: string;
+  /** The id that it was opened with; random where none was given. */
   readonly user_channel_id: string;
 }
 
 /** Request of POST /v2/node/close_channel. */
 export interface CloseChannelRequest {
+  /** The channel to close. */
   readonly channel_id: string;
 }
 
 /** Request of POST /v2/node/create_payer_proof. */
 export interface CreatePayerProofRequest {
-  /** A completed outbound offer payment. */
+  /** Index of a completed outbound offer payment. */
   readonly index: string;
+  /** What of the invoice to show. */
   readonly disclosures?:
     | {
-        /** Offer description (10); default true. */
-        readonly offer_description?: boolean | undefined;
-        /** Payee's self-reported name (18); default false. */
-        readonly offer_issuer?: boolean | undefined;
-        /** Payer's message (89); default true. */
-        readonly invreq_payer_note?: boolean | undefined;
-        /** Invoice amount (170); default true. */
-        readonly invoice_amount?: boolean | undefined;
-        /** Invoice creation time (164); default true. */
-        readonly invoice_created_at?: boolean | undefined;
-        /** Raw TLV types; the request fails if one cannot be disclosed. */
-        readonly additional_disclosures?: readonly number[] | undefined;
+        /** Whether to show the description of the offer (TLV type 10). */
+        readonly offer_description?: boolean | null | undefined;
+        /** Whether to show the name that the payee gives itself (TLV type 18). */
+        readonly offer_issuer?: boolean | null | undefined;
+        /** Whether to show the payer's message (TLV type 89). */
+        readonly invreq_payer_note?: boolean | null | undefined;
+        /** Whether to show the amount of the invoice (TLV type 170). */
+        readonly invoice_amount?: boolean | null | undefined;
+        /** Whether to show when the invoice was created (TLV type 164). */
+        readonly invoice_created_at?: boolean | null | undefined;
+        /** Further TLV types to show; the request fails if one cannot be. */
+        readonly additional_disclosures?: readonly number[] | null | undefined;
       }
+    | null
     | undefined;
-  /** Bound to the proof, readable by anyone shown it. */
-  readonly proof_note?: string | undefined;
+  /** Note bound to the proof; whoever is shown the proof can read it. */
+  readonly proof_note?: string | null | undefined;
 }
 
 /** Answer of POST /v2/node/create_payer_proof. */
 export interface CreatePayerProofResponse {
+  /** The proof. */
   readonly proof: string;
 }
 
 /** Request of POST /v2/node/verify_payer_proof. */
 export interface VerifyPayerProofRequest {
+  /** The proof, `lnp1...`. */
   readonly proof: string;
 }
 
 /** Answer of GET /v2/node/client_info. */
 export interface ClientInfoResponse {
+  /** Ed25519 public key of the client; null for the root seed. */
   readonly client_pk: string | null;
+  /** When it was created, in milliseconds; null for the root seed. */
   readonly created_at: number | null;
+  /** When it expires, in milliseconds; null for never. */
   readonly expires_at: number | null;
+  /** Name for people, where one was given. */
   readonly label: string | null;
+  /** Scopes granted. */
   readonly scopes: readonly Scope[];
+  /** Permissions granted besides the scopes; each is for one kind of request. */
   readonly permissions: readonly Permission[];
+  /** Everything it may do: the permissions of its scopes, and the explicit ones. */
   readonly effective_permissions: readonly Permission[];
+  /** What it may spend; null for no limit. Addition. */
   readonly budget: Budget | null;
+  /** How the caller proved itself. */
   readonly kind: 'client_credentials' | 'root_seed';
 }
 
 /** Answer of GET /v2/node/list_clients. */
 export interface ListClientsResponse {
+  /** The clients, by their public keys. */
   readonly clients: Readonly<Record<string, ClientInfo>>;
 }
 
 /** Request of POST /v2/node/create_client. */
 export interface CreateClientRequest {
-  /** Omit or null for never. */
-  readonly expires_at?: number | undefined;
-  readonly label?: string | undefined;
+  /** When it expires, a time to come in milliseconds; without it never. */
+  readonly expires_at?: number | null | undefined;
+  /** Name for people. */
+  readonly label?: string | null | undefined;
+  /** Scopes to grant; their permissions are added up. */
   readonly scopes: readonly Scope[];
-  readonly permissions?: readonly Permission[] | undefined;
-  /** Addition. */
-  readonly budget?:
-    | {
-        /** Amount in satoshis, up to three decimals. */
-        readonly amount: Sats;
-        readonly period: 'day' | 'week' | 'month' | 'total';
-        /** Amount in satoshis, up to three decimals. */
-        readonly max_payment?: Sats | undefined;
-      }
-    | undefined;
+  /** Permissions to grant besides. Their names may change: prefer scopes. */
+  readonly permissions?: readonly Permission[] | null | undefined;
+  /** What it may spend. Addition. */
+  readonly budget?: BudgetInput | null | undefined;
 }
 
 /** Answer of POST /v2/node/create_client. */
 export interface CreateClientResponse {
+  /** Public key of the client. */
   readonly client_pk: string;
+  /** The secret: send it as `Authorization: Bearer`. Shown only now. */
   readonly client_credentials: string;
-  /** Milliseconds since the UNIX epoch. */
+  /** When it was created, in milliseconds. */
   readonly created_at: number;
+  /** Everything it may do: the permissions of its scopes, and the explicit ones. */
   readonly effective_permissions: readonly Permission[];
 }
 
 /** Request of PUT /v2/node/update_client. */
 export interface UpdateClientRequest {
-  /** The client's hex public key. */
+  /** The client's public key. */
   readonly client_pk: string;
-  readonly label?: string | undefined;
-  readonly clear_label?: boolean | undefined;
-  /** Milliseconds since the UNIX epoch. */
-  readonly expires_at?: number | undefined;
-  readonly clear_expiration?: boolean | undefined;
-  readonly scopes?: readonly Scope[] | undefined;
-  readonly permissions?: readonly Permission[] | undefined;
-  /** Replaces the budget. Addition. */
-  readonly budget?:
-    | {
-        /** Amount in satoshis, up to three decimals. */
-        readonly amount: Sats;
-        readonly period: 'day' | 'week' | 'month' | 'total';
-        /** Amount in satoshis, up to three decimals. */
-        readonly max_payment?: Sats | undefined;
-      }
-    | undefined;
+  /** New label; not with `clear_label`. */
+  readonly label?: string | null | undefined;
+  /** Removes the label. */
+  readonly clear_label?: boolean | null | undefined;
+  /** New expiry, a time to come in milliseconds; not with `clear_expiration`. */
+  readonly expires_at?: number | null | undefined;
+  /** Makes the client never expire. */
+  readonly clear_expiration?: boolean | null | undefined;
+  /** Scopes in place of those granted. */
+  readonly scopes?: readonly Scope[] | null | undefined;
+  /** Permissions in place of those granted. */
+  readonly permissions?: readonly Permission[] | null | undefined;
+  /** Budget in place of the one before; not with `clear_budget`. Addition. */
+  readonly budget?: BudgetInput | null | undefined;
   /** Removes the budget. Addition. */
-  readonly clear_budget?: boolean | undefined;
+  readonly clear_budget?: boolean | null | undefined;
 }
 
 /** Answer of PUT /v2/node/update_client. */
@@ -653,7 +891,7 @@ export interface UpdateClientResponse {
 
 /** Request of POST /v2/node/revoke_client. */
 export interface RevokeClientRequest {
-  /** The client's hex public key. */
+  /** The client's public key. */
   readonly client_pk: string;
 }
 
@@ -664,36 +902,44 @@ export interface RevokeClientResponse {
 
 /** Request of POST /v2/node/prune_clients. */
 export interface PruneClientsRequest {
-  readonly remove?: boolean | undefined;
+  /** Whether to end them. */
+  readonly remove?: boolean | null | undefined;
 }
 
 /** Answer of POST /v2/node/prune_clients. */
 export interface PruneClientsResponse {
+  /** The node's names for the tokens. */
   readonly token_ids: readonly string[];
+  /** Whether they were ended. */
   readonly removed: boolean;
 }
 
 /** Request of GET /v2/webhooks/deliveries. */
 export interface WebhookDeliveriesRequest {
+  /** Only those in this state. */
   readonly state?: 'pending' | 'delivered' | 'failed' | undefined;
+  /** Most deliveries to return. */
   readonly limit?: number | undefined;
-  /** Exclusive; a delivery id. */
+  /** Only those older than the delivery with this id. */
   readonly before?: string | undefined;
 }
 
 /** Answer of GET /v2/webhooks/deliveries. */
 export interface WebhookDeliveriesResponse {
+  /** The deliveries. */
   readonly deliveries: readonly Delivery[];
 }
 
 /** Request of POST /v2/webhooks/redeliver. */
 export interface RedeliverWebhooksRequest {
-  readonly id?: string | undefined;
-  /** Milliseconds since the UNIX epoch. */
-  readonly since?: number | undefined;
+  /** The delivery to send again. */
+  readonly id?: string | null | undefined;
+  /** Send all again that were created then or later, in milliseconds. */
+  readonly since?: number | null | undefined;
 }
 
 /** Answer of POST /v2/webhooks/redeliver. */
 export interface RedeliverWebhooksResponse {
+  /** Deliveries that will be sent again. */
   readonly redelivered: number;
 }

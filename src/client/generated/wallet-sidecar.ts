@@ -82,7 +82,7 @@ export class WalletSidecar {
    *
    * `GET /v2/health`
    *
-   * Answers 200 as soon as the sidecar runs; never waits for the node.
+   * Returns 200 as soon as the sidecar runs; never waits for the node.
    *
    * Needs no credentials.
    */
@@ -146,7 +146,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/create_offer`
    *
-   * An offer is reusable and accepts many payments from many payers.
+   * An offer is reusable: many payers can pay it many times.
    *
    * Needs the permission `create_offer`.
    */
@@ -162,7 +162,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/get_next_unused_address`
    *
-   * Answers the same address until a payment to it is seen.
+   * Returns the same address until a payment to it is seen, so others may have got it too.
    *
    * Needs the permission `get_next_unused_address`.
    */
@@ -175,7 +175,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/withdraw_lnurl`
    *
-   * Blocks until the money has arrived. lnurl and amount may be given in the body or the query.
+   * Waits until the money has arrived. `lnurl` and `amount` may be given in the body or the query.
    *
    * Needs the permission `create_invoice`.
    */
@@ -188,7 +188,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/buy_with_payment_app`
    *
-   * Send the user to redirect_url to complete the purchase; index is the inbound payment that it funds.
+   * Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment that it funds.
    *
    * Needs the permission `create_invoice`.
    */
@@ -204,7 +204,7 @@ export class WalletSidecar {
    *
    * `GET /v2/node/analyze`
    *
-   * Payables are ordered from most to least recommended. Where the amount is null, add &amount= to the callback.
+   * Payables are ordered from most to least recommended. Where the amount is null, add `&amount=` to the callback.
    *
    * Needs the permission `node_info`.
    */
@@ -217,7 +217,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/pay`
    *
-   * Picks the most recommended method. Blocks until the payment is completed or failed; on-chain sends are answered pending. payable and amount may be given in the body or the query.
+   * Picks the most recommended method. Waits until the payment is completed or failed; an on-chain send is answered pending. `payable` and `amount` may be given in the body or the query.
    *
    * Needs the permission of the method used, one of `pay_invoice`, `pay_offer`, `pay_onchain`.
    */
@@ -230,7 +230,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/pay_invoice`
    *
-   * Blocks until the payment is completed or failed. Paying an invoice again answers its first payment while that is pending or completed.
+   * Waits until the payment is completed or failed. Paying an invoice again returns its first payment while that is pending or completed.
    *
    * Needs the permission `pay_invoice`.
    */
@@ -243,7 +243,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/pay_offer`
    *
-   * Blocks until the payment is completed or failed.
+   * Waits until the payment is completed or failed.
    *
    * Needs the permission `pay_offer`.
    */
@@ -256,7 +256,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/pay_onchain`
    *
-   * Answers once the transaction is broadcast, pending; six confirmations complete it. The same client_payment_id never sends twice.
+   * Returns the pending payment once its transaction is broadcast; six confirmations complete it. The same `client_payment_id` never sends twice.
    *
    * Needs the permission `pay_onchain`.
    */
@@ -269,7 +269,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/pay_lnurl`
    *
-   * Blocks until the payment is completed or failed.
+   * Waits until the payment is completed or failed.
    *
    * Needs the permission `pay_invoice`.
    */
@@ -306,7 +306,7 @@ export class WalletSidecar {
    *
    * `GET /v2/node/list_payments`
    *
-   * Reads the local cache; call sync_payments first for fresh data.
+   * Reads the local cache; call `sync_payments` first for fresh data.
    *
    * Needs the permission `get_updated_payments`.
    */
@@ -319,39 +319,12 @@ export class WalletSidecar {
    *
    * `POST /v2/node/clear_payments`
    *
-   * The node's data is untouched; sync_payments refills the cache.
+   * The node's data is untouched; `sync_payments` refills the cache.
    *
    * Needs the permission `get_updated_payments`.
    */
   clearPayments(options?: PostOptions): Promise<void> {
     return this.#transport.post('/v2/node/clear_payments', {}, options);
-  }
-
-  /**
-   * Wait until a payment is completed or failed.
-   *
-   * `GET /v2/node/wait_for_payment`
-   *
-   * Needs the permission `get_updated_payments`.
-   */
-  waitForPayment(request: WaitForPaymentRequest, options?: CallOptions): Promise<Payment> {
-    return this.#transport.get('/v2/node/wait_for_payment', request, options);
-  }
-
-  /**
-   * Wait for the next update of any payment.
-   *
-   * `GET /v2/node/wait_for_next_payment`
-   *
-   * The same payment is answered again on each of its updates, so handling must be idempotent.
-   *
-   * Needs the permission `get_updated_payments`.
-   */
-  waitForNextPayment(
-    request: WaitForNextPaymentRequest = {},
-    options?: CallOptions,
-  ): Promise<WaitForNextPaymentResponse> {
-    return this.#transport.get('/v2/node/wait_for_next_payment', request, options);
   }
 
   /**
@@ -395,11 +368,38 @@ export class WalletSidecar {
   }
 
   /**
+   * Wait until a payment is completed or failed.
+   *
+   * `GET /v2/node/wait_for_payment`
+   *
+   * Needs the permission `get_updated_payments`.
+   */
+  waitForPayment(request: WaitForPaymentRequest, options?: CallOptions): Promise<Payment> {
+    return this.#transport.get('/v2/node/wait_for_payment', request, options);
+  }
+
+  /**
+   * Wait for the next update of any payment.
+   *
+   * `GET /v2/node/wait_for_next_payment`
+   *
+   * The same payment is returned again on each of its updates, so handling must be idempotent.
+   *
+   * Needs the permission `get_updated_payments`.
+   */
+  waitForNextPayment(
+    request: WaitForNextPaymentRequest = {},
+    options?: CallOptions,
+  ): Promise<WaitForNextPaymentResponse> {
+    return this.#transport.get('/v2/node/wait_for_next_payment', request, options);
+  }
+
+  /**
    * Stream payment updates as server-sent events.
    *
    * `GET /v2/node/events`
    *
-   * Each event `payment` carries a Payment and, as its id, the updated index. Last-Event-ID or start_index resumes without loss; without either the stream begins now. The stream ends with an event `end` that carries the error.
+   * Each event `payment` carries a Payment and, as its id, the updated index. `Last-Event-ID` or `start_index` resumes without loss; without either the stream begins now. Where the server ends the stream, a last event `end` carries the error.
    *
    * Needs the permission `get_updated_payments`.
    *
@@ -474,7 +474,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/create_payer_proof`
    *
-   * A proof always carries the payer id, payment hash, payee node id, signature and invoice features.
+   * A proof always shows the payer id, payment hash, payee node id, signature and the features of the invoice.
    *
    * Needs the permission `create_payer_proof`.
    */
@@ -529,7 +529,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/create_client`
    *
-   * The credentials are answered once and cannot be read again.
+   * The credentials are shown once and cannot be read again. The grant must hold at least one scope or permission.
    *
    * Needs the permission `create_client`.
    */
@@ -542,7 +542,7 @@ export class WalletSidecar {
    *
    * `PUT /v2/node/update_client`
    *
-   * Given scopes or permissions together replace the whole grant; an omitted one counts as empty.
+   * What is left out stays as it is. `scopes` and `permissions` together replace the whole grant: where one is given, the other counts as empty without it.
    *
    * Needs the permission `update_client`.
    */
@@ -581,7 +581,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/prune_clients`
    *
-   * Lists the tokens at the node that this sidecar has made and that belong to no active client, as a lost database leaves them, and ends them when remove is true. Touches no others.
+   * Lists the tokens at the node that this sidecar has made and that belong to no active client, as a lost database leaves them, and ends them when `remove` is true. Touches no others.
    *
    * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
    *
@@ -615,7 +615,7 @@ export class WalletSidecar {
    *
    * `POST /v2/webhooks/redeliver`
    *
-   * One by id, or every one created since a time. The webhook-id stays the same.
+   * Either one by its id, or all that were created since a time. The webhook-id stays the same.
    *
    * Needs the permission `get_updated_payments`.
    *

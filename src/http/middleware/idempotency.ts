@@ -162,10 +162,13 @@ async function resumed(request: IdempotentRequest, index: PaymentIndex): Promise
   return outcome;
 }
 
-/** Checks an Idempotency-Key header: 1 to 255 printable ASCII characters (decisions section 6). */
+/** An Idempotency-Key: 1 to 255 printable ASCII characters (decisions section 6). */
+export const IDEMPOTENCY_KEY = /^[ -~]{1,255}$/;
+
+/** Checks an Idempotency-Key header. */
 export function readIdempotencyKey(header: string | undefined): string | null {
   if (header === undefined) return null;
-  if (/^[\x20-\x7e]{1,255}$/.test(header)) return header;
+  if (IDEMPOTENCY_KEY.test(header)) return header;
   throw rejected('Idempotency-Key', 'must be 1 to 255 printable ASCII characters');
 }
 

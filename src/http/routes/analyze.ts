@@ -10,6 +10,7 @@ import { analyze } from '../../wallet/analyze.ts';
 import type { ClaimMethod, PayMethod } from '../../wallet/method-terms.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
+import { exampleCreatedInvoice, exampleInvoice } from './examples.ts';
 
 /** Explains payment strings. */
 export const analyzeRoutes = [
@@ -20,28 +21,31 @@ export const analyzeRoutes = [
     access: 'node_info',
     summary: 'Explain a payment string',
     description:
-      'Payables are ordered from most to least recommended. Where the amount is null, add &amount= to the callback.',
+      'Payables are ordered from most to least recommended. Where the amount is null, add `&amount=` to the callback.',
     query: z.object({
       payment_string: paymentStringInput.meta({
         description: 'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name.',
-        examples: ['lnbcrt10u1p5example'],
+        examples: [exampleInvoice],
       }),
     }),
-    response: z.object({ payables: z.array(payableJson), claimables: z.array(claimableJson) }),
-    errors: ['refused', 'notFound', 'serviceFailed', 'timeout', 'unreachable', 'unreadable'],
+    response: z.object({
+      payables: z.array(payableJson).meta({ description: 'Ways to pay, the best first.' }),
+      claimables: z.array(claimableJson).meta({ description: 'Money to withdraw.' }),
+    }),
+    errors: ['notFound', 'serviceFailed', 'timeout', 'overCapacity'],
     example: {
-      query: { payment_string: 'lnbcrt10u1p5example' },
+      query: { payment_string: exampleInvoice },
       response: {
         payables: [
           {
-            callback: 'http://127.0.0.1:5393/v2/node/pay?payable=lnbcrt10u1p5example',
+            callback: `http://127.0.0.1:5393/v2/node/pay?payable=${exampleInvoice}`,
             kind: 'invoice',
-            invoice: 'lnbcrt10u1p5example',
-            description: 'Coffee',
-            amount: '1000',
+            invoice: exampleInvoice,
+            description: exampleCreatedInvoice.description,
+            amount: exampleCreatedInvoice.amount,
             min_amount: null,
             max_amount: null,
-            expires_at: 1764086400000,
+            expires_at: exampleCreatedInvoice.expires_at,
           },
         ],
         claimables: [],

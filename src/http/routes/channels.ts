@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { channelJson, encodeChannel } from '../../model/channel.ts';
-import { hexInput, hexOutput } from '../../model/text.ts';
+import { hexInput } from '../../model/text.ts';
 import { closeChannel, listChannels, openChannel } from '../../wallet/channels.ts';
 import { route } from '../route.ts';
 import { emptyJson } from './node.ts';
 
 const exampleChannel = {
-  channel_id: 'd6'.repeat(32),
-  user_channel_id: 'e7'.repeat(16),
+  channel_id: 'eea5898784e283095fbb6d9fb6d421b232f822db70cf2d255d57d902cba9003e',
+  user_channel_id: '2495c6c083392948eb193781b06886c6',
 };
 
 /** Lightning channels. */
@@ -19,21 +19,23 @@ export const channelRoutes = [
     group: 'channels',
     access: 'list_channels',
     summary: 'List Lightning channels',
-    response: z.object({ channels: z.array(channelJson) }),
+    response: z.object({
+      channels: z.array(channelJson).meta({ description: 'The channels.' }),
+    }),
     errors: ['unsupported', 'unreachable', 'unreadable'],
     example: {
       response: {
         channels: [
           {
             ...exampleChannel,
-            funding_txo: `${'f8'.repeat(32)}_0`,
+            funding_txo: '3e00a9cb02d9575d252dcf70db22f832b221d4b69f6dbb5f0983e2848789a5ee_0',
             is_usable: true,
-            channel_value: '1000000',
-            our_balance: '400000',
-            their_balance: '600000',
-            punishment_reserve: '10000',
-            outbound_capacity: '390000',
-            inbound_capacity: '590000',
+            channel_value: '100000',
+            our_balance: '100000',
+            their_balance: '0',
+            punishment_reserve: '1000',
+            outbound_capacity: '99000',
+            inbound_capacity: '0',
           },
         ],
       },
@@ -49,12 +51,13 @@ export const channelRoutes = [
     access: 'open_channel',
     summary: 'Open a Lightning channel from on-chain funds',
     body: z.object({
-      value: positiveAmountInput.meta({ description: 'Sats the channel shall hold.' }),
-      user_channel_id: hexInput(16)
-        .optional()
-        .meta({ description: 'Idempotency key of the channel; random when omitted.' }),
+      value: positiveAmountInput.meta({ description: 'What the channel shall hold, in sats.' }),
+      user_channel_id: hexInput(16).optional().meta({
+        description:
+          'Your id for the channel: the same one never opens a second. Random without it.',
+      }),
     }),
-    response: z.object({ channel_id: hexOutput(32), user_channel_id: hexOutput(16) }),
+    response: channelJson.pick({ channel_id: true, user_channel_id: true }),
     errors: ['refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
     example: { body: { value: '100000' }, response: exampleChannel },
     handler: async ({ session, names }, { body }) => {
@@ -69,7 +72,7 @@ export const channelRoutes = [
     group: 'channels',
     access: 'close_channel',
     summary: 'Close a Lightning channel cooperatively',
-    body: z.object({ channel_id: hexInput(32) }),
+    body: z.object({ channel_id: hexInput(32).meta({ description: 'The channel to close.' }) }),
     response: emptyJson,
     errors: ['notFound', 'refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
     example: { body: { channel_id: exampleChannel.channel_id }, response: {} },

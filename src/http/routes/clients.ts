@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { budgetInput } from '../../model/budget.ts';
-import { clientInfoJson, labelInput, permissionsInput, scopesInput } from '../../model/client.ts';
+import {
+  clientInfoJson,
+  effectivePermissionsField,
+  labelInput,
+  permissionsInput,
+  scopesInput,
+} from '../../model/client.ts';
 import { effectivePermissions } from '../../model/permissions.ts';
 import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
 import type { ClientUpdate } from '../../wallet/client-family.ts';
@@ -12,14 +18,19 @@ import {
   revokeClient,
   updateClient,
 } from '../../wallet/clients.ts';
+import { excludes, given, implies, oneHolds } from '../body-rules.ts';
 import { route } from '../route.ts';
+import { exampleCredentials } from './examples.ts';
 import { emptyJson } from './node.ts';
 
-const clientPkInput = hexInput(32).meta({ description: "The client's hex public key." });
+/** The year 2100, for the documentation. */
+const TIME_TO_COME = 4_102_444_800_000;
+
+const clientPkInput = hexInput(32).meta({ description: "The client's public key." });
 
 const exampleClient = {
-  client_pk: '1f'.repeat(32),
-  created_at: 1764000000000,
+  client_pk: '108b8f4a58756f3966eea1fe86f6d76b761242011580d37be4a3ecebcda5eeb1',
+  created_at: 1764000008338,
   expires_at: null,
   label: 'Shop',
   scopes: ['read_info' as const],
@@ -32,17 +43,30 @@ const exampleClient = {
   budget: null,
 };
 
+/** Some scope or permission stands in the body. */
+const GRANTS_SOMETHING = oneHolds('scopes', 'permissions');
+
 const updateClientBody = z
   // A misspelled limit would be no limit (decisions section 3).
   .strictObject({
     client_pk: clientPkInput,
-    label: labelInput.optional(),
-    clear_label: z.boolean().default(false),
-    expires_at: timestamp.optional(),
-    clear_expiration: z.boolean().default(false),
-    scopes: scopesInput.optional(),
-    permissions: permissionsInput.optional(),
-    budget: budgetInput.optional().meta({ description: 'Replaces the budget. Addition.' }),
+    label: labelInput.optional().meta({ description: 'New label; not with `clear_label`.' }),
+    clear_label: z.boolean().default(false).meta({ description: 'Removes the label.' }),
+    expires_at: timestamp.optional().meta({
+      description: 'New expiry, a time to come in milliseconds; not with `clear_expiration`.',
+      examples: [TIME_TO_COME],
+    }),
+    clear_expiration: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Makes the client never expire.' }),
+    scopes: scopesInput.optional().meta({ description: 'Scopes in place of those granted.' }),
+    permissions: permissionsInput
+      .optional()
+      .meta({ description: 'Permissions in place of those granted.' }),
+    budget: budgetInput.optional().meta({
+      description: 'Budget in place of the one before; not with `clear_budget`. Addition.',
+    }),
     clear_budget: z.boolean().default(false).meta({ description: 'Removes the budget. Addition.' }),
   })
   .check((context) => {
@@ -63,6 +87,14 @@ const updateClientBody = z
     if (grantGiven && (body.scopes ?? []).length + (body.permissions ?? []).length === 0) {
       context.issues.push({ ...emptyGrant, input: body });
     }
+  })
+  .meta({
+    allOf: [
+      excludes('label', 'clear_label'),
+      excludes('expires_at', 'clear_expiration'),
+      excludes('budget', 'clear_budget'),
+      implies({ anyOf: [given('scopes'), given('permissions')] }, GRANTS_SOMETHING),
+    ],
   });
 
 const emptyGrant = {
@@ -71,11 +103,15 @@ const emptyGrant = {
   message: 'the grant must hold at least one scope or permission',
 };
 
+const clientAnswer = z.object({ client: clientInfoJson });
+
 const createdClient = z.object({
-  client_pk: hexOutput(32),
-  client_credentials: z.string(),
-  created_at: timestamp,
-  effective_permissions: clientInfoJson.shape.effective_permissions,
+  client_pk: hexOutput(32).meta({ description: 'Public key of the client.' }),
+  client_credentials: z
+    .string()
+    .meta({ description: 'The secret: send it as `Authorization: Bearer`. Shown only now.' }),
+  created_at: timestamp.meta({ description: 'When it was created, in milliseconds.' }),
+  effective_permissions: effectivePermissionsField,
 });
 
 /** Client credentials. */
@@ -86,7 +122,11 @@ export const clientRoutes = [
     group: 'clients',
     access: 'authenticated',
     summary: 'Read the identity and grant of the current credentials',
-    response: clientInfoJson.extend({ kind: z.enum(['client_credentials', 'root_seed']) }),
+    response: clientInfoJson.extend({
+      kind: z
+        .enum(['client_credentials', 'root_seed'])
+        .meta({ description: 'How the caller proved itself.' }),
+    }),
     example: { response: { ...exampleClient, kind: 'client_credentials' } },
     handler: ({ session }) => clientInfo(session),
   }),
@@ -97,7 +137,11 @@ export const clientRoutes = [
     access: 'list_clients',
     summary: 'List active clients',
     description: 'Revoked and expired clients are absent.',
-    response: z.object({ clients: z.record(z.string(), clientInfoJson) }),
+    response: z.object({
+      clients: z
+        .record(hexOutput(32), clientInfoJson)
+        .meta({ description: 'The clients, by their public keys.' }),
+    }),
     errors: ['unsupported', 'unreachable', 'unreadable'],
     example: { response: { clients: { [exampleClient.client_pk]: exampleClient } } },
     handler: async ({ session }) => ({ clients: await listClients(session) }),
@@ -108,28 +152,33 @@ export const clientRoutes = [
     group: 'clients',
     access: 'create_client',
     summary: 'Create client credentials',
-    description: 'The credentials are answered once and cannot be read again.',
+    description:
+      'The credentials are shown once and cannot be read again. The grant must hold at least one scope or permission.',
     body: z
       .strictObject({
-        expires_at: timestamp.optional().meta({ description: 'Omit or null for never.' }),
+        expires_at: timestamp.optional().meta({
+          description: 'When it expires, a time to come in milliseconds; without it never.',
+          examples: [TIME_TO_COME],
+        }),
         label: labelInput.optional(),
         scopes: scopesInput,
         permissions: permissionsInput.optional(),
-        budget: budgetInput.optional().meta({ description: 'Addition.' }),
+        budget: budgetInput.optional().meta({ description: 'What it may spend. Addition.' }),
       })
       .check((context) => {
         const { scopes, permissions } = context.value;
         if (scopes.length + (permissions ?? []).length === 0) {
           context.issues.push({ ...emptyGrant, input: context.value });
         }
-      }),
+      })
+      .meta({ allOf: [GRANTS_SOMETHING] }),
     response: createdClient,
     errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
     example: {
       body: { label: 'Shop', scopes: ['read_info'] },
       response: {
         client_pk: exampleClient.client_pk,
-        client_credentials: 'eyJ2IjoxLCJub2RlIjp7ImtpbmQiOiJzYW5kYm94In19',
+        client_credentials: exampleCredentials,
         created_at: exampleClient.created_at,
         effective_permissions: exampleClient.effective_permissions,
       },
@@ -159,9 +208,9 @@ export const clientRoutes = [
     access: 'update_client',
     summary: 'Change the label, expiry or grant of a client',
     description:
-      'Given scopes or permissions together replace the whole grant; an omitted one counts as empty.',
+      'What is left out stays as it is. `scopes` and `permissions` together replace the whole grant: where one is given, the other counts as empty without it.',
     body: updateClientBody,
-    response: z.object({ client: clientInfoJson }),
+    response: clientAnswer,
     errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
     example: {
       body: { client_pk: exampleClient.client_pk, label: 'Shop' },
@@ -178,7 +227,7 @@ export const clientRoutes = [
     access: 'revoke_client',
     summary: 'Revoke a client for ever',
     body: z.object({ client_pk: clientPkInput }),
-    response: z.object({ client: clientInfoJson }),
+    response: clientAnswer,
     errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
     example: {
       body: { client_pk: exampleClient.client_pk },
@@ -212,10 +261,15 @@ export const clientRoutes = [
     access: 'owner',
     summary: "End the node's tokens of clients that are not known any more",
     description:
-      'Lists the tokens at the node that this sidecar has made and that belong to no active client, as a lost database leaves them, and ends them when remove is true. Touches no others.',
+      'Lists the tokens at the node that this sidecar has made and that belong to no active client, as a lost database leaves them, and ends them when `remove` is true. Touches no others.',
     addition: true,
-    body: z.object({ remove: z.boolean().default(false) }),
-    response: z.object({ token_ids: z.array(z.string()), removed: z.boolean() }),
+    body: z.object({
+      remove: z.boolean().default(false).meta({ description: 'Whether to end them.' }),
+    }),
+    response: z.object({
+      token_ids: z.array(z.string()).meta({ description: "The node's names for the tokens." }),
+      removed: z.boolean().meta({ description: 'Whether they were ended.' }),
+    }),
     errors: ['unsupported', 'unreachable', 'unreadable'],
     example: { body: {}, response: { token_ids: ['4821736450912'], removed: false } },
     handler: async ({ session }, { body }) => ({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { docsPage } from '../docs-page.ts';
-import { openApiDocument } from '../openapi.ts';
+import { openApiDocument } from '../openapi/document.ts';
 import { type Route, route } from '../route.ts';
 
 /** The documentation of `routes`, served by the sidecar itself. */
@@ -13,7 +13,7 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       access: 'public',
       summary: 'Read the OpenAPI 3.1 document of this server',
       addition: true,
-      response: z.record(z.string(), z.unknown()),
+      response: z.record(z.string(), z.unknown()).meta({ description: 'The document.' }),
       example: { response: { openapi: '3.1.0' } },
       handler: async ({ parts }) => documentOf(parts.version, parts.sidecarUrl),
     }),

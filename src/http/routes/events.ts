@@ -26,13 +26,13 @@ export const eventRoutes = [
     access: 'get_updated_payments',
     summary: 'Stream payment updates as server-sent events',
     description:
-      'Each event `payment` carries a Payment and, as its id, the updated index. Last-Event-ID or start_index resumes without loss; without either the stream begins now. The stream ends with an event `end` that carries the error.',
+      'Each event `payment` carries a Payment and, as its id, the updated index. `Last-Event-ID` or `start_index` resumes without loss; without either the stream begins now. Where the server ends the stream, a last event `end` carries the error.',
     addition: true,
     mediaType: 'text/event-stream',
     query: z.object({
       start_index: updatedIndexInput
         .optional()
-        .meta({ description: 'Exclusive.', examples: [exampleUpdatedIndex] }),
+        .meta({ description: 'Updates after this one.', examples: [exampleUpdatedIndex] }),
     }),
     response: paymentJson,
     errors: ['overCapacity', 'unreachable'],

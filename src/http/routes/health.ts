@@ -9,7 +9,7 @@ export const healthRoutes = [
     group: 'health',
     access: 'public',
     summary: 'Tell whether the sidecar is ready',
-    description: 'Answers 200 as soon as the sidecar runs; never waits for the node.',
+    description: 'Returns 200 as soon as the sidecar runs; never waits for the node.',
     response: z.object({
       status: z.string().meta({ description: '`ok`, or a sentence that says what is missing.' }),
     }),

@@ -11,7 +11,9 @@ import { paymentRoutes } from './payments.ts';
 import { proofRoutes } from './proofs.ts';
 import { receiveRoutes } from './receive.ts';
 import { sandboxRoutes } from './sandbox.ts';
+import { sandboxServiceRoutes } from './sandbox-services.ts';
 import { sendRoutes } from './send.ts';
+import { waitRoutes } from './waits.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 /** Every endpoint of the product, in the order of the documentation. */
@@ -22,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...analyzeRoutes,
   ...sendRoutes,
   ...paymentRoutes,
+  ...waitRoutes,
   ...eventRoutes,
   ...addressRoutes,
   ...channelRoutes,
@@ -31,4 +34,8 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /** The endpoints that exist only while the sandbox node is in use. */
-export const SANDBOX_ROUTES: readonly Route[] = [...sandboxRoutes, ...lnurlServiceRoutes];
+export const SANDBOX_ROUTES: readonly Route[] = [
+  ...sandboxRoutes,
+  ...sandboxServiceRoutes,
+  ...lnurlServiceRoutes,
+];

@@ -2,15 +2,20 @@ import { z } from 'zod';
 import { ApiError } from '../../model/errors.ts';
 import type { LnurlServices } from '../lnurl-services.ts';
 import { type RequestContext, route } from '../route.ts';
+import { exampleLnurlPayment } from './examples.ts';
 
-const anyJson = z.record(z.string(), z.unknown());
+/** An LNURL answer, or `{status: "ERROR", reason}`, with status 200 (LUD-01). */
+const lnurlJson = z
+  .record(z.string(), z.unknown())
+  .meta({ description: 'The LNURL answer; a problem is `{"status": "ERROR", "reason"}`.' });
 const exampleTerms = {
   tag: 'payRequest',
   callback: 'http://127.0.0.1:5393/sandbox/lnurl/satoshi/callback',
   minSendable: 1000,
-  maxSendable: 1000000,
-  metadata: '[["text/plain","sandbox"]]',
-  commentAllowed: 0,
+  maxSendable: 10000000000000,
+  metadata:
+    '[["text/plain","satoshi@127.0.0.1:5393"],["text/identifier","satoshi@127.0.0.1:5393"]]',
+  commentAllowed: 200,
 };
 
 /** LNURL services and Lightning Addresses of the sandbox, served for wallets to call (LUD-01, 03, 06, 16). */
@@ -18,40 +23,49 @@ export const lnurlServiceRoutes = [
   route({
     method: 'get',
     path: '/.well-known/lnurlp/:name',
+    pathParameters: { name: 'The part of the Lightning Address before the @.' },
     group: 'sandbox',
     access: 'public',
     summary: 'Answer as a Lightning Address',
     addition: true,
-    response: anyJson,
+    response: lnurlJson,
     example: { response: exampleTerms },
     handler: async (context) => services(context).lightningAddress(context.pathParameter('name')),
   }),
   route({
     method: 'get',
     path: '/sandbox/lnurl/:name',
+    pathParameters: { name: 'The last part of the URL that the LNURL stands for, or a username.' },
     group: 'sandbox',
     access: 'public',
     summary: 'Answer the first call of an LNURL service',
     addition: true,
-    response: anyJson,
+    response: lnurlJson,
     example: { response: exampleTerms },
     handler: async (context) => services(context).lnurlFirst(context.pathParameter('name')),
   }),
   route({
     method: 'get',
     path: '/sandbox/lnurl/:name/callback',
+    pathParameters: { name: 'The last part of the URL that the LNURL stands for, or a username.' },
     group: 'sandbox',
     access: 'public',
     summary: 'Answer the second call of an LNURL service',
     addition: true,
     query: z.object({
-      amount: z.string().optional(),
-      comment: z.string().optional(),
-      k1: z.string().optional(),
-      pr: z.string().optional(),
+      amount: z
+        .string()
+        .optional()
+        .meta({ description: 'Amount to pay, in millisatoshis (LUD-06).' }),
+      comment: z.string().optional().meta({ description: 'Message to the payee (LUD-12).' }),
+      k1: z.string().optional().meta({ description: 'Secret of a withdrawal (LUD-03).' }),
+      pr: z.string().optional().meta({ description: 'Invoice to withdraw by (LUD-03).' }),
     }),
-    response: anyJson,
-    example: { query: { amount: '1000' }, response: { pr: 'lnbcrt10n1p5example', routes: [] } },
+    response: lnurlJson,
+    example: {
+      query: { amount: '1000000' },
+      response: { pr: exampleLnurlPayment.invoice, routes: [] },
+    },
     handler: (context, { query }) =>
       services(context).lnurlSecond(context.pathParameter('name'), query),
   }),

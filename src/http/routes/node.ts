@@ -20,7 +20,7 @@ export const nodeRoutes = [
     body: z.object({
       partner_pk: hexInput(32)
         .optional()
-        .meta({ description: 'Hex user_pk of a partner to associate with the account.' }),
+        .meta({ description: 'user_pk of a partner to associate with the wallet.' }),
     }),
     response: emptyJson,
     example: { body: {}, response: {} },
@@ -56,17 +56,17 @@ export const nodeRoutes = [
     example: {
       response: {
         version: '0.2.0-sandbox',
-        measurement: 'ab'.repeat(32),
-        user_pk: 'cd'.repeat(32),
-        node_pk: `02${'ef'.repeat(32)}`,
-        balance: '2000000',
-        lightning_balance: '1000000',
-        lightning_sendable_balance: '989010.989',
-        lightning_max_sendable_balance: '990000',
-        onchain_balance: '1000000',
-        onchain_trusted_balance: '1000000',
-        num_channels: 1,
-        num_usable_channels: 1,
+        measurement: '185d4b8ca653f23eb34cb2e9306056af4535d01fca6a7afdb86b193de69dd6a0',
+        user_pk: '4cc749d1b95e78ad385b5cd0b1372b5683e7a8ac105a988d31aa1db218a2e4b6',
+        node_pk: '03a42e0e4f3ffaf85a824fa9ce20835643b0f3c8718fce84a69a9ea121cfee5bda',
+        balance: '1996526',
+        lightning_balance: '1147996',
+        lightning_sendable_balance: '1135234.766',
+        lightning_max_sendable_balance: '1136371',
+        onchain_balance: '848530',
+        onchain_trusted_balance: '848530',
+        num_channels: 2,
+        num_usable_channels: 2,
       },
     },
     handler: async ({ session }) => encodeNodeInfo(await nodeInfo(session)),

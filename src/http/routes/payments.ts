@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { ApiError } from '../../model/errors.ts';
 import {
   DIRECTIONS,
   encodePayment,
@@ -7,7 +6,7 @@ import {
   RAILS,
   updatedIndexOf,
 } from '../../model/payment.ts';
-import { paymentIndexInput, updatedIndexInput } from '../../model/payment-index.ts';
+import { updatedIndexInput } from '../../model/payment-index.ts';
 import { noteInput } from '../../model/text.ts';
 import { setPersonalNote } from '../../wallet/note.ts';
 import {
@@ -16,24 +15,25 @@ import {
   clearCache,
   paymentJsonOf,
   updatedPayments,
-  waitAndCache,
 } from '../../wallet/payments.ts';
 import { syncPayments } from '../../wallet/sync.ts';
-import { waitForNext } from '../../wallet/wait.ts';
 import { agree } from '../input-comparison.ts';
-import { integerQuery, timeoutSecsQuery } from '../query.ts';
+import { integerQuery, integerQueryOr } from '../query.ts';
 import { RawJson, route } from '../route.ts';
-import { examplePayment, exampleUpdatedIndex } from './examples.ts';
+import { examplePayment, exampleUpdatedIndex, indexInput } from './examples.ts';
 import { emptyJson } from './node.ts';
 
+const MOST_ON_PAGE = { description: 'Most payments to return.' };
 /** Page size of list_payments (contract, Limits; decisions section 4). */
-const LIST_LIMIT = { default: 100, most: 1000 };
+const LIST_LIMIT = { default: 100, least: 1, most: 1000 };
+const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
 /** Page size of updated_payments (decisions section 4). */
-const UPDATED_LIMIT = { default: 50, most: 100 };
+const UPDATED_LIMIT = { default: 50, least: 1, most: 100 };
 
-const indexInput = paymentIndexInput.meta({ examples: [examplePayment.index] });
+/** A member `payments` of answers. */
+const paymentList = z.array(paymentJson).meta({ description: 'The payments, in order.' });
 
-/** Read, wait for and annotate payments. */
+/** Read and annotate payments. */
 export const paymentRoutes = [
   route({
     method: 'get',
@@ -55,7 +55,10 @@ export const paymentRoutes = [
     group: 'payments',
     access: 'get_updated_payments',
     summary: 'Bring new and updated payments into the local cache',
-    response: z.object({ num_new: z.int().min(0), num_updated: z.int().min(0) }),
+    response: z.object({
+      num_new: z.int().min(0).meta({ description: 'Payments that were not in the cache.' }),
+      num_updated: z.int().min(0).meta({ description: 'Payments of the cache that changed.' }),
+    }),
     errors: ['unreachable', 'unreadable'],
     example: { response: { num_new: 2, num_updated: 1 } },
     handler: async ({ session }) => {
@@ -69,26 +72,37 @@ export const paymentRoutes = [
     group: 'payments',
     access: 'get_updated_payments',
     summary: 'List cached payments',
-    description: 'Reads the local cache; call sync_payments first for fresh data.',
+    description: 'Reads the local cache; call `sync_payments` first for fresh data.',
     query: z.object({
-      filter: z.enum(['all', 'pending', 'completed', 'failed', 'finalized']),
-      order: z.enum(['desc', 'asc']).default('desc'),
-      limit: integerQuery(1, LIST_LIMIT.most).default(LIST_LIMIT.default),
+      filter: z
+        .enum(['all', 'pending', 'completed', 'failed', 'finalized'])
+        .meta({ description: 'Which payments; `finalized` are completed or failed.' }),
+      order: z
+        .enum(['desc', 'asc'])
+        .default('desc')
+        .meta({ description: 'Newest first (`desc`), or oldest.' }),
+      limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
       after: indexInput
         .optional()
-        .meta({ description: 'Exclusive; pass the previous next_index.' }),
-      direction: z.enum(DIRECTIONS).optional().meta({ description: 'Addition.' }),
-      rail: z.enum(RAILS).optional().meta({ description: 'Addition.' }),
-      since: integerQuery(0, Number.MAX_SAFE_INTEGER)
+        .meta({ description: 'Where the page begins, exclusive: the `next_index` before.' }),
+      direction: z
+        .enum(DIRECTIONS)
         .optional()
-        .meta({ description: 'created_at at or after, milliseconds. Addition.' }),
-      until: integerQuery(0, Number.MAX_SAFE_INTEGER)
+        .meta({ description: 'Only this direction. Addition.' }),
+      rail: z.enum(RAILS).optional().meta({ description: 'Only this rail. Addition.' }),
+      since: integerQuery(TIMES)
         .optional()
-        .meta({ description: 'created_at before, milliseconds. Addition.' }),
+        .meta({ description: 'Only those created then or later, in milliseconds. Addition.' }),
+      until: integerQuery(TIMES)
+        .optional()
+        .meta({ description: 'Only those created before, in milliseconds. Addition.' }),
     }),
     response: z.object({
-      payments: z.array(paymentJson),
-      next_index: z.string().nullable().meta({ description: 'Null when there is no more.' }),
+      payments: paymentList,
+      next_index: z
+        .string()
+        .nullable()
+        .meta({ description: 'Pass on as the next `after`; null when there is no more.' }),
     }),
     example: {
       query: { filter: 'completed' },
@@ -116,7 +130,7 @@ export const paymentRoutes = [
     group: 'payments',
     access: 'get_updated_payments',
     summary: 'Clear the local cache',
-    description: "The node's data is untouched; sync_payments refills the cache.",
+    description: "The node's data is untouched; `sync_payments` refills the cache.",
     body: z.object({}),
     response: emptyJson,
     example: { body: {}, response: {} },
@@ -127,69 +141,24 @@ export const paymentRoutes = [
   }),
   route({
     method: 'get',
-    path: '/v2/node/wait_for_payment',
-    group: 'payments',
-    access: 'get_updated_payments',
-    summary: 'Wait until a payment is completed or failed',
-    query: z.object({ index: indexInput, timeout_secs: timeoutSecsQuery }),
-    response: paymentJson,
-    errors: ['notFound', 'timeout', 'unreachable', 'overCapacity'],
-    example: {
-      query: { index: examplePayment.index, timeout_secs: '30' },
-      response: examplePayment,
-    },
-    handler: async ({ session, signal }, { query }) =>
-      encodePayment(
-        await withTimeout(query.timeout_secs, signal, (bounded) =>
-          waitAndCache(session, query.index, bounded),
-        ),
-      ),
-  }),
-  route({
-    method: 'get',
-    path: '/v2/node/wait_for_next_payment',
-    group: 'payments',
-    access: 'get_updated_payments',
-    summary: 'Wait for the next update of any payment',
-    description:
-      'The same payment is answered again on each of its updates, so handling must be idempotent.',
-    query: z.object({
-      start_index: updatedIndexInput.optional().meta({
-        description: "Exclusive; without it the cache's position.",
-        examples: [exampleUpdatedIndex],
-      }),
-      timeout_secs: timeoutSecsQuery,
-    }),
-    response: z.object({ payment: paymentJson, next_start_index: z.string() }),
-    errors: ['timeout', 'unreachable', 'overCapacity'],
-    example: {
-      query: { timeout_secs: '30' },
-      response: { payment: examplePayment, next_start_index: exampleUpdatedIndex },
-    },
-    handler: async ({ session, signal }, { query }) => {
-      const payment = await withTimeout(query.timeout_secs, signal, (bounded) =>
-        waitForNext(session, query.start_index ?? null, bounded),
-      );
-      return { payment: encodePayment(payment), next_start_index: updatedIndexOf(payment) };
-    },
-  }),
-  route({
-    method: 'get',
     path: '/v2/node/updated_payments',
     group: 'payments',
     access: 'get_updated_payments',
     summary: 'List payments in the order of their updates',
     description: 'Reads the node, not the cache.',
     query: z.object({
-      start_index: updatedIndexInput.optional().meta({ description: 'Exclusive.' }),
-      limit: integerQuery(1, UPDATED_LIMIT.most).default(UPDATED_LIMIT.default),
+      start_index: updatedIndexInput.optional().meta({
+        description: 'Updates after this one; without it from the first.',
+        examples: [exampleUpdatedIndex],
+      }),
+      limit: integerQueryOr(UPDATED_LIMIT.default, UPDATED_LIMIT).meta(MOST_ON_PAGE),
     }),
     response: z.object({
-      payments: z.array(paymentJson),
+      payments: paymentList,
       updated_index: z
         .string()
         .nullable()
-        .meta({ description: 'Pass on as the next start_index; null when nothing was answered.' }),
+        .meta({ description: 'Pass on as the next `start_index`; null when the list is empty.' }),
     }),
     errors: ['unreachable', 'unreadable'],
     example: {
@@ -217,13 +186,17 @@ export const paymentRoutes = [
         personal_note: noteInput
           .nullable()
           .optional()
-          .meta({ description: 'Null clears the note.' }),
-        note: noteInput.nullable().optional().meta({ description: 'Older name of personal_note.' }),
+          .meta({ description: 'The note; null clears it.' }),
+        note: noteInput
+          .nullable()
+          .optional()
+          .meta({ description: 'Older name of `personal_note`.' }),
       })
       .refine((body) => body.personal_note !== undefined || body.note !== undefined, {
         path: ['personal_note'],
         message: 'is required; null clears the note',
-      }),
+      })
+      .meta({ allOf: [{ anyOf: [{ required: ['personal_note'] }, { required: ['note'] }] }] }),
     response: emptyJson,
     errors: ['notFound', 'unreachable', 'unreadable'],
     example: { body: { index: examplePayment.index, personal_note: 'Lunch' }, response: {} },
@@ -256,26 +229,3 @@ export const paymentRoutes = [
     },
   }),
 ];
-
-/** Runs a wait that ends with error 4 after `secs`. */
-async function withTimeout<T>(
-  secs: number | undefined,
-  signal: AbortSignal,
-  wait: (bounded: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (secs === undefined) return wait(signal);
-  const timeout = new AbortController();
-  const timer = setTimeout(() => {
-    timeout.abort(
-      new ApiError(
-        'timeout',
-        `Nothing happened within ${secs} seconds: call again to go on waiting.`,
-      ),
-    );
-  }, secs * 1000);
-  try {
-    return await wait(AbortSignal.any([signal, timeout.signal]));
-  } finally {
-    clearTimeout(timer);
-  }
-}

@@ -4,7 +4,7 @@ import { paymentIndexInput } from '../../model/payment-index.ts';
 import { noteInput } from '../../model/text.ts';
 import { createProof } from '../../wallet/proofs.ts';
 import { route } from '../route.ts';
-import { examplePayment } from './examples.ts';
+import { exampleCheckedProof, exampleOfferPayment, exampleProof } from './examples.ts';
 
 /** The members of `disclosures` with their default and BOLT 12 TLV type (contract, create_payer_proof). */
 const DISCLOSURES = {
@@ -16,21 +16,24 @@ const DISCLOSURES = {
 } as const;
 type Disclosure = keyof typeof DISCLOSURES;
 
-const choice = z.boolean().optional();
 const disclosuresInput = z.object({
-  offer_description: choice.meta({ description: 'Offer description (10); default true.' }),
-  offer_issuer: choice.meta({ description: "Payee's self-reported name (18); default false." }),
-  invreq_payer_note: choice.meta({ description: "Payer's message (89); default true." }),
-  invoice_amount: choice.meta({ description: 'Invoice amount (170); default true.' }),
-  invoice_created_at: choice.meta({ description: 'Invoice creation time (164); default true.' }),
+  offer_description: choice('offer_description', 'the description of the offer'),
+  offer_issuer: choice('offer_issuer', 'the name that the payee gives itself'),
+  invreq_payer_note: choice('invreq_payer_note', "the payer's message"),
+  invoice_amount: choice('invoice_amount', 'the amount of the invoice'),
+  invoice_created_at: choice('invoice_created_at', 'when the invoice was created'),
   additional_disclosures: z
     .array(z.int().min(0))
     .max(100)
     .optional()
-    .meta({ description: 'Raw TLV types; the request fails if one cannot be disclosed.' }),
+    .meta({ description: 'Further TLV types to show; the request fails if one cannot be.' }),
 });
 
-const exampleProof = `lnp1${'q'.repeat(40)}`;
+function choice(name: Disclosure, what: string) {
+  const { type, shown } = DISCLOSURES[name];
+  const description = `Whether to show ${what} (TLV type ${type}).`;
+  return z.boolean().optional().meta({ description, default: shown });
+}
 
 /** Proofs of payment. */
 export const proofRoutes = [
@@ -41,17 +44,27 @@ export const proofRoutes = [
     access: 'create_payer_proof',
     summary: 'Prove that the wallet paid an offer',
     description:
-      'A proof always carries the payer id, payment hash, payee node id, signature and invoice features.',
+      'A proof always shows the payer id, payment hash, payee node id, signature and the features of the invoice.',
     body: z.object({
-      index: paymentIndexInput.meta({ description: 'A completed outbound offer payment.' }),
-      disclosures: disclosuresInput.optional(),
+      index: paymentIndexInput.meta({
+        description: 'Index of a completed outbound offer payment.',
+        examples: [exampleOfferPayment.index],
+      }),
+      disclosures: disclosuresInput
+        .optional()
+        .meta({ description: 'What of the invoice to show.' }),
       proof_note: noteInput
         .optional()
-        .meta({ description: 'Bound to the proof, readable by anyone shown it.' }),
+        .meta({ description: 'Note bound to the proof; whoever is shown the proof can read it.' }),
     }),
-    response: z.object({ proof: z.string().startsWith('lnp1') }),
+    response: z.object({
+      proof: z.string().startsWith('lnp1').meta({ description: 'The proof.' }),
+    }),
     errors: ['refused', 'notFound', 'unsupported', 'unreachable', 'unreadable'],
-    example: { body: { index: examplePayment.index }, response: { proof: exampleProof } },
+    example: {
+      body: { index: exampleOfferPayment.index, proof_note: 'For order 17' },
+      response: { proof: exampleProof },
+    },
     handler: async ({ session }, { body }) => ({
       proof: await createProof(session, {
         index: body.index,
@@ -70,11 +83,13 @@ export const proofRoutes = [
     description:
       'A valid proof may still concern another payment: compare payee, amount and note with what you expect.',
     addition: true,
-    body: z.object({ proof: z.string().min(1).max(100_000) }),
+    body: z.object({
+      proof: z.string().min(1).max(100_000).meta({ description: 'The proof, `lnp1...`.' }),
+    }),
     response: checkedProofJson,
     example: {
       body: { proof: exampleProof },
-      response: { valid: false, reason: 'The payer proof cannot be used.' },
+      response: exampleCheckedProof,
     },
     handler: async (_context, { body }) => checkPayerProof(body.proof),
   }),

@@ -1,15 +1,23 @@
 import { z } from 'zod';
-import { positiveAmountInput } from '../../model/amount.ts';
+import { amountInputFrom, positiveAmountInput } from '../../model/amount.ts';
 import { rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { createdInvoiceJson } from '../../model/receive.ts';
-import { hexInput, noteInput } from '../../model/text.ts';
+import { hexInput, noteInput, personalNoteInput, textLimits } from '../../model/text.ts';
 import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
 import { withdrawLnurl } from '../../wallet/withdraw.ts';
+import { needs } from '../body-rules.ts';
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
-import { examplePayment } from './examples.ts';
+import {
+  exampleAddress,
+  exampleCreatedInvoice,
+  exampleLnurlWithdraw,
+  exampleOffer,
+  examplePurchase,
+  exampleWithdrawal,
+} from './examples.ts';
 
 /** Default and most seconds until an invoice expires (contract, Limits). */
 const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
@@ -19,7 +27,7 @@ const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
 const INVOICE_DESCRIPTION_MAX_BYTES = 639;
 
 /** Least amount of a purchase (contract, Limits). */
-const LEAST_PURCHASE_MSAT = 5_000_000n;
+const LEAST_PURCHASE_SATS = 5000;
 /** Seconds that a purchase may take (decisions section 12). */
 const PURCHASE_EXPIRATION_SECS = 7200;
 
@@ -29,31 +37,39 @@ const invoiceDescriptionInput = z
   .refine(
     (text) => text.isWellFormed() && Buffer.byteLength(text) <= INVOICE_DESCRIPTION_MAX_BYTES,
     { message: `must be Unicode text of at most ${INVOICE_DESCRIPTION_MAX_BYTES} UTF-8 bytes` },
+  )
+  .meta(
+    textLimits({
+      characters: INVOICE_DESCRIPTION_MAX_BYTES,
+      bytes: INVOICE_DESCRIPTION_MAX_BYTES,
+    }),
   );
 
 const createInvoiceBody = z
   .object({
-    expiration_secs: z
-      .int()
-      .min(1)
-      .max(INVOICE_EXPIRATION_SECS.most)
-      .optional()
-      .meta({ description: 'Default 86400 (1 day), at most 604800 (1 week).' }),
+    expiration_secs: z.int().min(1).max(INVOICE_EXPIRATION_SECS.most).optional().meta({
+      description: 'Seconds until it expires; at most a week.',
+      default: INVOICE_EXPIRATION_SECS.default,
+    }),
     amount: positiveAmountInput
       .optional()
-      .meta({ description: 'Sats; when omitted the payer chooses.' }),
+      .meta({ description: 'Amount in sats; without it the payer chooses.' }),
     description: invoiceDescriptionInput.optional().meta({ description: 'Shown to the payer.' }),
-    personal_note: noteInput.optional(),
-    partner_pk: hexInput(32).optional(),
+    personal_note: personalNoteInput.optional(),
+    partner_pk: hexInput(32)
+      .optional()
+      .meta({ description: 'user_pk of a partner that takes a fee; needs `partner_prop_fee`.' }),
     partner_prop_fee: z
       .int()
       .min(PARTNER_PROP_FEE_PPM.least)
       .max(PARTNER_PROP_FEE_PPM.most)
       .optional()
-      .meta({ description: 'Parts per million; required with partner_pk.' }),
+      .meta({
+        description: "The partner's proportional fee in parts per million; needs `partner_pk`.",
+      }),
     partner_base_fee: positiveAmountInput
       .optional()
-      .meta({ description: 'Sats; needs amount and partner_pk.' }),
+      .meta({ description: "The partner's base fee in sats; needs `amount` and `partner_pk`." }),
   })
   .check((context) => {
     const { partner_pk, partner_prop_fee, partner_base_fee, amount } = context.value;
@@ -69,6 +85,14 @@ const createInvoiceBody = z
     if (hasBaseFee && (amount ?? null) === null) {
       reject('amount', 'is required with partner_base_fee');
     }
+  })
+  .meta({
+    allOf: [
+      needs('partner_pk', 'partner_prop_fee'),
+      needs('partner_prop_fee', 'partner_pk'),
+      needs('partner_base_fee', 'partner_pk'),
+      needs('partner_base_fee', 'amount'),
+    ],
   });
 
 /** Ways to be paid. */
@@ -84,16 +108,7 @@ export const receiveRoutes = [
     errors: ['refused', 'unreachable', 'unreadable'],
     example: {
       body: { amount: '1000', description: 'Coffee' },
-      response: {
-        index: `0000001764000000000-ln_${'a3'.repeat(32)}`,
-        invoice: 'lnbcrt10u1p5example',
-        description: 'Coffee',
-        amount: '1000',
-        created_at: 1764000000000,
-        expires_at: 1764086400000,
-        payment_hash: 'a3'.repeat(32),
-        payment_secret: 'c5'.repeat(32),
-      },
+      response: exampleCreatedInvoice,
     },
     handler: ({ session, names }, { body }) => {
       const request = {
@@ -115,22 +130,22 @@ export const receiveRoutes = [
     group: 'receive',
     access: 'create_offer',
     summary: 'Create a BOLT 12 offer',
-    description: 'An offer is reusable and accepts many payments from many payers.',
+    description: 'An offer is reusable: many payers can pay it many times.',
     body: z.object({
-      description: noteInput.optional(),
+      description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
       min_amount: positiveAmountInput
         .optional()
-        .meta({ description: 'Sats; when omitted any amount is allowed.' }),
+        .meta({ description: 'Least amount in sats; without it any amount is accepted.' }),
       expiration_secs: z
         .int()
         .min(1)
         .max(10_000_000_000)
         .optional()
-        .meta({ description: 'When omitted the offer never expires.' }),
+        .meta({ description: 'Seconds until it expires; without it never.' }),
     }),
-    response: z.object({ offer: z.string() }),
+    response: z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
     errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
-    example: { body: { description: 'Donations' }, response: { offer: 'lno1example' } },
+    example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
     handler: async ({ session }, { body }) => ({
       offer: await createOffer(session, {
         description: body.description ?? null,
@@ -145,13 +160,16 @@ export const receiveRoutes = [
     group: 'receive',
     access: 'get_next_unused_address',
     summary: 'Get an on-chain receive address',
-    description: 'Answers the same address until a payment to it is seen.',
+    description:
+      'Returns the same address until a payment to it is seen, so others may have got it too.',
     body: z.object({}),
-    response: z.object({ address: z.string() }),
+    response: z.object({
+      address: z.string().meta({ description: 'An address without payments.' }),
+    }),
     errors: ['unsupported', 'unreachable', 'unreadable'],
     example: {
       body: {},
-      response: { address: 'bcrt1qexample' },
+      response: { address: exampleAddress },
     },
     handler: async ({ session }) => ({ address: await nextUnusedAddress(session) }),
   }),
@@ -162,28 +180,35 @@ export const receiveRoutes = [
     access: 'create_invoice',
     summary: 'Withdraw from an LNURL-withdraw service',
     description:
-      'Blocks until the money has arrived. lnurl and amount may be given in the body or the query.',
+      'Waits until the money has arrived. `lnurl` and `amount` may be given in the body or the query.',
     paymentStrings: ['lnurl'],
     body: z.object({
-      lnurl: paymentStringInput.optional().meta({ description: 'lnurl1... or lnurlw://...' }),
+      lnurl: paymentStringInput
+        .optional()
+        .meta({ description: '`lnurl1...` or `lnurlw://...`. Required here or in the query.' }),
       amount: positiveAmountInput
         .optional()
-        .meta({ description: 'Sats; when omitted the most allowed is withdrawn.' }),
+        .meta({ description: 'Amount in sats; without it the most that the service allows.' }),
       description: invoiceDescriptionInput
         .optional()
-        .meta({ description: 'Visible to the service.' }),
-      personal_note: noteInput.optional(),
+        .meta({ description: 'Visible to the service; without it the one that it suggests.' }),
+      personal_note: personalNoteInput.optional(),
     }),
     neededInBodyOrQuery: ['lnurl'],
     query: z.object({
-      lnurl: paymentStringInput.optional(),
-      amount: positiveAmountInput.optional(),
+      lnurl: paymentStringInput
+        .optional()
+        .meta({ description: 'As in the body. Where both are given they must be the same.' }),
+      amount: positiveAmountInput
+        .optional()
+        .meta({ description: 'As in the body. Where both are given they must be the same.' }),
     }),
     response: paymentJson,
+    answersAccepted: 'repeats',
     errors: ['refused', 'serviceFailed', 'timeout', 'unreachable', 'unreadable', 'overCapacity'],
     example: {
-      body: { lnurl: 'lnurl1example' },
-      response: { ...examplePayment, direction: 'inbound' },
+      body: { lnurl: exampleLnurlWithdraw },
+      response: exampleWithdrawal,
     },
     handler: async ({ session, parts, signal, names }, { body, query }) => {
       const lnurl = agreedPaymentString('lnurl', body.lnurl, query.lnurl);
@@ -205,22 +230,18 @@ export const receiveRoutes = [
     access: 'create_invoice',
     summary: 'Buy Bitcoin through a payment app',
     description:
-      'Send the user to redirect_url to complete the purchase; index is the inbound payment that it funds.',
+      'Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment that it funds.',
     body: z.object({
-      amount: positiveAmountInput
-        .refine((amountMsat) => amountMsat >= LEAST_PURCHASE_MSAT, {
-          message: 'must be at least 5000 sats',
-        })
-        .meta({ description: 'Sats, at least 5000.' }),
+      amount: amountInputFrom(LEAST_PURCHASE_SATS).meta({ description: 'Amount in sats.' }),
     }),
-    response: z.object({ redirect_url: z.string(), index: z.string() }),
+    response: z.object({
+      redirect_url: z.string().meta({ description: "The payment app's link for this purchase." }),
+      index: z.string().meta({ description: 'Index of the inbound payment.' }),
+    }),
     errors: ['refused', 'unreachable', 'unreadable'],
     example: {
       body: { amount: '5000' },
-      response: {
-        redirect_url: 'https://cash.app/launch/lightning/lnbcrt50u1p5example',
-        index: examplePayment.index,
-      },
+      response: examplePurchase,
     },
     handler: async ({ session, parts, names }, { body }) => {
       const request = {

@@ -2,18 +2,14 @@ import { hex } from '@scure/base';
 import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { ApiError } from '../../model/errors.ts';
+import { nodeInfoJson } from '../../model/node-info.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { hexInput, hexOutput, noteInput, timestamp } from '../../model/text.ts';
 import { createClient } from '../../wallet/clients.ts';
-import { type RequestContext, route } from '../route.ts';
-import { BEHAVIORS, type SandboxControls } from '../sandbox-controls.ts';
-import { examplePayment } from './examples.ts';
-import { emptyJson } from './node.ts';
-
-const behaviorInput = z
-  .enum(BEHAVIORS)
-  .optional()
-  .meta({ description: 'What the outside node does with a payment; default settle.' });
+import type { Parts } from '../parts.ts';
+import { route } from '../route.ts';
+import type { SandboxControls } from '../sandbox-controls.ts';
+import { exampleCredentials, exampleFunding, exampleInvoice } from './examples.ts';
 
 /** What the credentials of a wallet made for trials may do. */
 const FULL_GRANT = {
@@ -35,22 +31,24 @@ export const sandboxRoutes = [
     addition: true,
     body: z.object({}),
     response: z.object({
-      root_seed: hexOutput(32),
-      user_pk: hexOutput(32),
-      node_pk: hexOutput(33),
-      client_credentials: z.string(),
+      root_seed: hexOutput(32).meta({ description: 'Root seed of the wallet.' }),
+      user_pk: nodeInfoJson.shape.user_pk,
+      node_pk: nodeInfoJson.shape.node_pk,
+      client_credentials: z
+        .string()
+        .meta({ description: 'Credentials that may do everything in that wallet.' }),
     }),
     example: {
       body: {},
       response: {
-        root_seed: '00'.repeat(32),
-        user_pk: 'cd'.repeat(32),
-        node_pk: `02${'ef'.repeat(32)}`,
-        client_credentials: 'eyJ2IjoxLCJub2RlIjp7ImtpbmQiOiJzYW5kYm94In19',
+        root_seed: '184ba6fa6c4318bc6838f51a76fe2d2a6be5dc3c14a44766404f7cc9e751948f',
+        user_pk: '6bf29818f7c62f7813194a38c4cd3295c207ec691c9b01f8b68e1c5b77ddb3f6',
+        node_pk: '034c97933379bae7c33368ad181ba371221d144630c51aaaece63f9f2ad56a94bf',
+        client_credentials: exampleCredentials,
       },
     },
     handler: async (context) => {
-      const { rootSeed, userPk, nodePk } = await controls(context).createWallet();
+      const { rootSeed, userPk, nodePk } = await sandboxControls(context.parts).createWallet();
       const owner = await context.parts.wallets.openSeed(hex.decode(rootSeed));
       const { credentials } = await createClient(owner, FULL_GRANT, context.names);
       return {
@@ -68,16 +66,19 @@ export const sandboxRoutes = [
     access: 'sandbox_wallet',
     summary: 'Give the calling wallet worthless sandbox coins',
     addition: true,
-    body: z.object({ amount: positiveAmountInput, rail: z.enum(['lightning', 'onchain']) }),
+    body: z.object({
+      amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
+      rail: z.enum(['lightning', 'onchain']).meta({ description: 'Where the coins arrive.' }),
+    }),
     response: paymentJson,
     errors: ['refused'],
     example: {
       body: { amount: '50000', rail: 'lightning' },
-      response: { ...examplePayment, direction: 'inbound' },
+      response: exampleFunding,
     },
     handler: async (context, { body }) =>
       encodePayment(
-        await controls(context).fund(context.session.userPk, {
+        await sandboxControls(context.parts).fund(context.session.userPk, {
           amountMsat: body.amount,
           rail: body.rail,
         }),
@@ -90,10 +91,12 @@ export const sandboxRoutes = [
     access: 'sandbox',
     summary: 'Mine blocks',
     addition: true,
-    body: z.object({ count: z.int().min(1).max(10_000) }),
-    response: z.object({ height: z.int() }),
-    example: { body: { count: 6 }, response: { height: 106 } },
-    handler: (context, { body }) => controls(context).mine(body.count),
+    body: z.object({
+      count: z.int().min(1).max(10_000).meta({ description: 'How many blocks.' }),
+    }),
+    response: z.object({ height: z.int().meta({ description: 'Height of the newest block.' }) }),
+    example: { body: { count: 6 }, response: { height: 126 } },
+    handler: (context, { body }) => sandboxControls(context.parts).mine(body.count),
   }),
   route({
     method: 'post',
@@ -103,118 +106,27 @@ export const sandboxRoutes = [
     summary: "Let the outside world pay a wallet's invoice, offer, address or node_pk",
     addition: true,
     body: z.object({
-      payable: z.string().min(1),
-      amount: positiveAmountInput.optional(),
-      message: noteInput.optional(),
-      payer_name: noteInput.optional(),
+      payable: z
+        .string()
+        .min(1)
+        .meta({ description: 'Invoice, offer, address, purchase link or node_pk.' }),
+      amount: positiveAmountInput
+        .optional()
+        .meta({ description: 'Amount in sats; required where the payable has none.' }),
+      message: noteInput.optional().meta({ description: 'Message to the wallet.' }),
+      payer_name: noteInput.optional().meta({ description: 'Name that the payer gives itself.' }),
     }),
-    response: z.object({ status: z.string() }),
+    response: z.object({
+      status: z.string().meta({ description: 'What became of it, such as `completed`.' }),
+    }),
     errors: ['refused'],
-    example: { body: { payable: 'lnbcrt10u1p5example' }, response: { status: 'completed' } },
+    example: { body: { payable: exampleInvoice }, response: { status: 'completed' } },
     handler: (context, { body }) =>
-      controls(context).pay({
+      sandboxControls(context.parts).pay({
         payable: body.payable,
         amountMsat: body.amount ?? null,
         message: body.message ?? null,
         payerName: body.payer_name ?? null,
-      }),
-  }),
-  route({
-    method: 'post',
-    path: '/sandbox/invoice',
-    group: 'sandbox',
-    access: 'sandbox',
-    summary: 'Create an invoice of an outside node',
-    addition: true,
-    body: z.object({
-      amount: positiveAmountInput.optional(),
-      description: noteInput.optional(),
-      expiration_secs: z.int().min(1).max(31_536_000).optional(),
-      behavior: behaviorInput,
-    }),
-    response: z.object({ invoice: z.string(), payment_hash: hexOutput(32) }),
-    example: {
-      body: { amount: '1000', behavior: 'settle' },
-      response: { invoice: 'lnbcrt10u1p5example', payment_hash: 'a3'.repeat(32) },
-    },
-    handler: async (context, { body }) => {
-      const { invoice, paymentHash } = await controls(context).createInvoice({
-        amountMsat: body.amount ?? null,
-        description: body.description ?? null,
-        expirationSecs: body.expiration_secs ?? 86_400,
-        behavior: body.behavior ?? 'settle',
-      });
-      return { invoice, payment_hash: paymentHash };
-    },
-  }),
-  route({
-    method: 'post',
-    path: '/sandbox/offer',
-    group: 'sandbox',
-    access: 'sandbox',
-    summary: 'Create an offer of an outside node',
-    addition: true,
-    body: z.object({
-      min_amount: positiveAmountInput.optional(),
-      description: noteInput.optional(),
-      behavior: behaviorInput,
-    }),
-    response: z.object({ offer: z.string() }),
-    example: { body: {}, response: { offer: 'lno1example' } },
-    handler: (context, { body }) =>
-      controls(context).createOffer({
-        minAmountMsat: body.min_amount ?? null,
-        description: body.description ?? null,
-        behavior: body.behavior ?? 'settle',
-      }),
-  }),
-  route({
-    method: 'post',
-    path: '/sandbox/holds',
-    group: 'sandbox',
-    access: 'sandbox',
-    summary: 'Decide a held payment',
-    addition: true,
-    body: z.object({ payment_hash: hexInput(32), settle: z.boolean() }),
-    response: emptyJson,
-    errors: ['notFound'],
-    example: { body: { payment_hash: 'a3'.repeat(32), settle: true }, response: {} },
-    handler: async (context, { body }) => {
-      await controls(context).decideHold({ paymentHash: body.payment_hash, settle: body.settle });
-      return {};
-    },
-  }),
-  route({
-    method: 'post',
-    path: '/sandbox/lnurl',
-    group: 'sandbox',
-    access: 'sandbox',
-    summary: 'Create an LNURL service of the outside world, served by this sidecar',
-    addition: true,
-    body: z
-      .object({
-        tag: z.enum(['payRequest', 'withdrawRequest']),
-        min_amount: positiveAmountInput,
-        max_amount: positiveAmountInput,
-        comment_length: z.int().min(0).max(2000).optional(),
-        description: noteInput.optional(),
-      })
-      .refine((body) => body.min_amount <= body.max_amount, {
-        path: ['max_amount'],
-        message: 'must not be below min_amount',
-      }),
-    response: z.object({ lnurl: z.string(), url: z.string() }),
-    example: {
-      body: { tag: 'payRequest', min_amount: '1', max_amount: '1000' },
-      response: { lnurl: 'lnurl1example', url: 'http://127.0.0.1:5393/sandbox/lnurl/1' },
-    },
-    handler: (context, { body }) =>
-      controls(context).createLnurl({
-        tag: body.tag,
-        minMsat: body.min_amount,
-        maxMsat: body.max_amount,
-        commentLength: body.comment_length ?? 0,
-        description: body.description ?? null,
       }),
   }),
   route({
@@ -226,11 +138,16 @@ export const sandboxRoutes = [
     description:
       "The wallet's payment fails, and its `replacement` names the transaction that won.",
     addition: true,
-    body: z.object({ txid: hexInput(32) }),
-    response: z.object({ txid: hexOutput(32) }),
+    body: z.object({ txid: hexInput(32).meta({ description: 'The transaction to replace.' }) }),
+    response: z.object({
+      txid: hexOutput(32).meta({ description: 'The transaction that replaces it.' }),
+    }),
     errors: ['refused'],
-    example: { body: { txid: 'f8'.repeat(32) }, response: { txid: 'f9'.repeat(32) } },
-    handler: (context, { body }) => controls(context).replaceOnchain(body.txid),
+    example: {
+      body: { txid: 'febfcd47a1377f655bf545fa88664e80b20588904f08e802778dc29146ae70ad' },
+      response: { txid: '3e00a9cb02d9575d252dcf70db22f832b221d4b69f6dbb5f0983e2848789a5ee' },
+    },
+    handler: (context, { body }) => sandboxControls(context.parts).replaceOnchain(body.txid),
   }),
   route({
     method: 'post',
@@ -239,18 +156,25 @@ export const sandboxRoutes = [
     access: 'sandbox',
     summary: "Move the sandbox node's clock forward",
     addition: true,
-    body: z.object({ advance_secs: z.int().min(0).max(10_000_000_000) }),
-    response: z.object({ now: timestamp }),
+    body: z.object({
+      advance_secs: z
+        .int()
+        .min(0)
+        .max(10_000_000_000)
+        .meta({ description: 'Seconds to move it by; not beyond the year 3000.' }),
+    }),
+    response: z.object({ now: timestamp.meta({ description: "The node's time after that." }) }),
     example: { body: { advance_secs: 3600 }, response: { now: 1764003600000 } },
     handler: async (context, { body }) => {
-      const moved = await controls(context).advanceClock(body.advance_secs);
+      const moved = await sandboxControls(context.parts).advanceClock(body.advance_secs);
       context.parts.wallets.clockMoved();
       return moved;
     },
   }),
 ];
 
-function controls({ parts }: RequestContext): SandboxControls {
-  if (parts.sandbox) return parts.sandbox;
+/** The controls of the sandbox node. Throws `notFound` where another node is in use. */
+export function sandboxControls({ sandbox }: Parts): SandboxControls {
+  if (sandbox) return sandbox;
   throw new ApiError('notFound', 'The sandbox node is not in use.');
 }

@@ -3,7 +3,7 @@ import { amountInput, positiveAmountInput } from '../../model/amount.ts';
 import { type ErrorName, rejected } from '../../model/errors.ts';
 import { PRIORITIES, paymentJson, type Rail } from '../../model/payment.ts';
 import type { Permission } from '../../model/permissions.ts';
-import { hexInput, noteInput } from '../../model/text.ts';
+import { hexInput, noteInput, personalNoteInput } from '../../model/text.ts';
 import { payAny } from '../../wallet/pay/any.ts';
 import { planInvoicePayment, readInvoice } from '../../wallet/pay/invoice.ts';
 import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
@@ -14,7 +14,16 @@ import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 import { answerPayment } from './answer-payment.ts';
-import { examplePayment } from './examples.ts';
+import {
+  exampleAddress,
+  exampleInvoice,
+  exampleLnurl,
+  exampleLnurlPayment,
+  exampleOffer,
+  exampleOfferPayment,
+  exampleOnchainPayment,
+  examplePayment,
+} from './examples.ts';
 
 /** Errors that every pay operation can end with. */
 const PAY_ERRORS: readonly ErrorName[] = [
@@ -32,11 +41,13 @@ const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'
 /** The request's own cap on routing fees (decisions section 5). */
 const maxFeeInput = amountInput
   .optional()
-  .meta({ description: 'Most routing fees in sats, in place of --max-fee (addition).' });
+  .meta({ description: 'Most routing fees in sats, in place of `--max-fee`. Addition.' });
 
 const messageInput = noteInput
   .optional()
-  .meta({ description: 'Sent to the receiver where the method carries one.' });
+  .meta({ description: 'Message to the receiver, where the method carries one.' });
+
+const DEFAULT_PRIORITY = 'normal';
 
 /** What a payment made by `pay` needed; every other rail is paid as an invoice. */
 const PERMISSION_OF: Readonly<Partial<Record<Rail, Permission>>> = {
@@ -53,28 +64,35 @@ export const sendRoutes = [
     access: ['pay_invoice', 'pay_offer', 'pay_onchain'],
     summary: 'Pay any payment string',
     description:
-      'Picks the most recommended method. Blocks until the payment is completed or failed; on-chain sends are answered pending. payable and amount may be given in the body or the query.',
+      'Picks the most recommended method. Waits until the payment is completed or failed; an on-chain send is answered pending. `payable` and `amount` may be given in the body or the query.',
     paymentStrings: ['payable'],
     body: z.object({
-      payable: paymentStringInput
-        .optional()
-        .meta({ description: 'Payment string; here or in the query.' }),
-      amount: positiveAmountInput
-        .optional()
-        .meta({ description: 'Sats; required where the payable has no amount.' }),
+      payable: paymentStringInput.optional().meta({
+        description:
+          'Payment string: invoice, offer, address, BIP 321 URI, LNURL or name. Required here or in the query.',
+      }),
+      amount: positiveAmountInput.optional().meta({
+        description:
+          'Amount in sats; required where the payable has none, and equal to it where it has one.',
+      }),
       message: messageInput,
-      personal_note: noteInput.optional(),
+      personal_note: personalNoteInput.optional(),
       max_fee: maxFeeInput,
     }),
     neededInBodyOrQuery: ['payable'],
     query: z.object({
-      payable: paymentStringInput.optional(),
-      amount: positiveAmountInput.optional(),
+      payable: paymentStringInput
+        .optional()
+        .meta({ description: 'As in the body. Where both are given they must be the same.' }),
+      amount: positiveAmountInput
+        .optional()
+        .meta({ description: 'As in the body. Where both are given they must be the same.' }),
     }),
     response: paymentJson,
+    answersAccepted: 'always',
     permissionOf: (answer) => PERMISSION_OF[paymentJson.parse(answer).rail] ?? 'pay_invoice',
     errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
-    example: { body: { payable: 'lnbcrt10u1p5example' }, response: examplePayment },
+    example: { body: { payable: exampleInvoice }, response: examplePayment },
     handler: (context, { body, query }) => {
       const payable = agreedPaymentString('payable', body.payable, query.payable);
       if (payable === undefined) throw rejected('payable', 'is required, in the body or the query');
@@ -97,20 +115,21 @@ export const sendRoutes = [
     access: 'pay_invoice',
     summary: 'Pay a BOLT 11 invoice',
     description:
-      'Blocks until the payment is completed or failed. Paying an invoice again answers its first payment while that is pending or completed.',
+      'Waits until the payment is completed or failed. Paying an invoice again returns its first payment while that is pending or completed.',
     paymentStrings: ['invoice'],
     body: z.object({
-      invoice: paymentStringInput,
+      invoice: paymentStringInput.meta({ description: 'The BOLT 11 invoice.' }),
       fallback_amount: positiveAmountInput
         .optional()
-        .meta({ description: 'Sats; required for amountless invoices.' }),
-      personal_note: noteInput.optional(),
-      note: noteInput.optional().meta({ description: 'Older name of personal_note.' }),
+        .meta({ description: 'Amount in sats; required for an invoice without one.' }),
+      personal_note: personalNoteInput.optional(),
+      note: noteInput.optional().meta({ description: 'Older name of `personal_note`.' }),
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
+    answersAccepted: 'always',
     errors: PAY_ERRORS,
-    example: { body: { invoice: 'lnbcrt10u1p5example' }, response: examplePayment },
+    example: { body: { invoice: exampleInvoice }, response: examplePayment },
     handler: (context, { body }) => {
       const { personal_note, note } = body;
       const request = {
@@ -132,18 +151,24 @@ export const sendRoutes = [
     group: 'send',
     access: 'pay_offer',
     summary: 'Pay a BOLT 12 offer',
-    description: 'Blocks until the payment is completed or failed.',
+    description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['offer'],
     body: z.object({
-      offer: paymentStringInput,
-      amount: positiveAmountInput,
+      offer: paymentStringInput.meta({ description: 'The BOLT 12 offer.' }),
+      amount: positiveAmountInput.meta({
+        description: "Amount in sats; not below the offer's least.",
+      }),
       message: messageInput,
-      personal_note: noteInput.optional(),
+      personal_note: personalNoteInput.optional(),
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
+    answersAccepted: 'always',
     errors: [...PAY_ERRORS, 'unsupported'],
-    example: { body: { offer: 'lno1example', amount: '1000' }, response: examplePayment },
+    example: {
+      body: { offer: exampleOffer, amount: '1000', message: 'Thank you' },
+      response: exampleOfferPayment,
+    },
     handler: (context, { body }) =>
       answerPayment(context, (send) => {
         const { session, parts, names } = context;
@@ -165,29 +190,33 @@ export const sendRoutes = [
     access: 'pay_onchain',
     summary: 'Send on chain',
     description:
-      'Answers once the transaction is broadcast, pending; six confirmations complete it. The same client_payment_id never sends twice.',
+      'Returns the pending payment once its transaction is broadcast; six confirmations complete it. The same `client_payment_id` never sends twice.',
     paymentStrings: ['address'],
     body: z.object({
-      address: paymentStringInput,
-      amount: positiveAmountInput,
-      priority: z.enum(PRIORITIES).optional().meta({ description: 'Default normal.' }),
+      address: paymentStringInput.meta({ description: "On-chain address of the node's network." }),
+      amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
+      priority: z.enum(PRIORITIES).optional().meta({
+        description: 'How soon it shall confirm: after about 1, 3 or 72 blocks.',
+        default: DEFAULT_PRIORITY,
+      }),
       client_payment_id: hexInput(32)
         .optional()
         .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
-      personal_note: noteInput.optional(),
+      personal_note: personalNoteInput.optional(),
     }),
     response: paymentJson,
+    answersAccepted: 'always',
     errors: ['refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
     example: {
-      body: { address: 'bcrt1qexample', amount: '50000' },
-      response: { ...examplePayment, rail: 'onchain', status: 'pending' },
+      body: { address: exampleAddress, amount: '50000' },
+      response: exampleOnchainPayment,
     },
     handler: (context, { body }) =>
       answerPayment(context, async (send) =>
         payOnchain(send, {
           address: readAddress(body.address),
           amountMsat: body.amount,
-          priority: body.priority ?? 'normal',
+          priority: body.priority ?? DEFAULT_PRIORITY,
           clientPaymentId: body.client_payment_id ?? null,
           personalNote: body.personal_note ?? null,
           maxFeeMsat: null,
@@ -200,20 +229,26 @@ export const sendRoutes = [
     group: 'send',
     access: 'pay_invoice',
     summary: 'Pay an LNURL-pay service or Lightning Address',
-    description: 'Blocks until the payment is completed or failed.',
+    description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['lnurl'],
     body: z.object({
       lnurl: paymentStringInput.meta({
-        description: 'lnurl1..., lnurlp://... or a Lightning Address.',
+        description: '`lnurl1...`, `lnurlp://...` or a Lightning Address.',
       }),
-      amount: positiveAmountInput,
+      amount: positiveAmountInput.meta({
+        description: 'Amount in sats, within what the service accepts (see analyze).',
+      }),
       message: messageInput,
-      personal_note: noteInput.optional(),
+      personal_note: personalNoteInput.optional(),
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
+    answersAccepted: 'always',
     errors: OUTSIDE_PAY_ERRORS,
-    example: { body: { lnurl: 'alice@example.com', amount: '1000' }, response: examplePayment },
+    example: {
+      body: { lnurl: exampleLnurl, amount: '1000', message: 'Thank you' },
+      response: exampleLnurlPayment,
+    },
     handler: (context, { body }) => {
       const { services, fees } = context.parts;
       return answerPayment(context, async (send) => {

@@ -2,22 +2,23 @@ import { z } from 'zod';
 import { DELIVERY_STATES, deliveryJson } from '../../model/delivery.ts';
 import { timestamp } from '../../model/text.ts';
 import { deliveriesOf, redeliver } from '../../wallet/deliveries.ts';
-import { integerQuery } from '../query.ts';
+import { given } from '../body-rules.ts';
+import { integerQueryOr } from '../query.ts';
 import { route } from '../route.ts';
-import { examplePayment } from './examples.ts';
+import { exampleOfferPayment } from './examples.ts';
 
 /** Page size of the delivery log. */
-const DELIVERIES_LIMIT = { default: 50, most: 500 };
+const DELIVERIES_LIMIT = { default: 50, least: 1, most: 500 };
 
 const exampleDelivery = {
-  id: `msg_${'2a'.repeat(16)}`,
-  index: examplePayment.index,
+  id: 'msg_6df3ebf08cc49a243977e810ea60fb151f7614e2',
+  index: exampleOfferPayment.index,
   state: 'failed' as const,
   attempts: 3,
   last_error: 'answered 500',
   next_attempt_at: null,
   delivered_at: null,
-  created_at: 1764000000400,
+  created_at: 1764000006758,
 };
 
 /** The delivery log (decisions section 11, additions). */
@@ -30,11 +31,19 @@ export const webhookRoutes = [
     summary: "List webhook deliveries of the wallet's payments, newest first",
     addition: true,
     query: z.object({
-      state: z.enum(DELIVERY_STATES).optional(),
-      limit: integerQuery(1, DELIVERIES_LIMIT.most).default(DELIVERIES_LIMIT.default),
-      before: z.string().max(200).optional().meta({ description: 'Exclusive; a delivery id.' }),
+      state: z.enum(DELIVERY_STATES).optional().meta({ description: 'Only those in this state.' }),
+      limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).meta({
+        description: 'Most deliveries to return.',
+      }),
+      before: z
+        .string()
+        .max(200)
+        .optional()
+        .meta({ description: 'Only those older than the delivery with this id.' }),
     }),
-    response: z.object({ deliveries: z.array(deliveryJson) }),
+    response: z.object({
+      deliveries: z.array(deliveryJson).meta({ description: 'The deliveries.' }),
+    }),
     example: { query: { state: 'failed' }, response: { deliveries: [exampleDelivery] } },
     handler: async ({ session }, { query }) => ({
       deliveries: await deliveriesOf(session, {
@@ -50,14 +59,23 @@ export const webhookRoutes = [
     group: 'webhooks',
     access: 'get_updated_payments',
     summary: 'Send deliveries again',
-    description: 'One by id, or every one created since a time. The webhook-id stays the same.',
+    description:
+      'Either one by its id, or all that were created since a time. The webhook-id stays the same.',
     addition: true,
     body: z
-      .object({ id: z.string().max(200).optional(), since: timestamp.optional() })
+      .object({
+        id: z.string().max(200).optional().meta({ description: 'The delivery to send again.' }),
+        since: timestamp.optional().meta({
+          description: 'Send all again that were created then or later, in milliseconds.',
+        }),
+      })
       .refine((body) => (body.id === undefined) !== (body.since === undefined), {
         message: 'give either id or since',
-      }),
-    response: z.object({ redelivered: z.int().min(0) }),
+      })
+      .meta({ allOf: [{ oneOf: [given('id'), given('since')] }] }),
+    response: z.object({
+      redelivered: z.int().min(0).meta({ description: 'Deliveries that will be sent again.' }),
+    }),
     errors: ['notFound'],
     example: { body: { id: exampleDelivery.id }, response: { redelivered: 1 } },
     handler: async ({ session, parts }, { body }) => {

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+
+/** A part of the document. */
+export type Json = Readonly<Record<string, unknown>>;
+/** The named schemas of the document, by name. */
+export type Schemas = Map<string, Json>;
+/** What a schema is of: a body, where null counts as absent; the query; or an answer. */
+export type SchemaUse = 'body' | 'query' | 'answer';
+
+const NULL = { type: 'null' };
+/** Keywords whose value is a schema, a list of them, or schemas by name. */
+const ONE = ['items', 'additionalProperties', 'propertyNames', 'not'];
+const SEVERAL = ['anyOf', 'oneOf', 'allOf'];
+
+/**
+ * The JSON schema of a zod schema; named schemas go to `schemas` and are referred to. Where a schema's meta has
+ * `accepts`, that is what a request may hold: zod cannot see through its transforms and refinements.
+ */
+export function jsonSchema(schema: z.ZodType, use: SchemaUse, schemas: Schemas): Json {
+  // Wrapped, so that a named schema at the top is referred to like any other.
+  const wrapped = z.toJSONSchema(z.object({ it: schema }), {
+    io: use === 'answer' ? 'output' : 'input',
+    unrepresentable: 'any',
+  });
+  const text = JSON.stringify(wrapped).replaceAll('"#/$defs/', '"#/components/schemas/');
+  const { $defs, properties } = JSON.parse(text) as {
+    $defs?: Record<string, Json>;
+    properties: { it: Json };
+  };
+  for (const [name, { id: _, ...definition }] of Object.entries($defs ?? {})) {
+    schemas.set(name, tidy(definition, use));
+  }
+  return tidy(properties.it, use);
+}
+
+function tidy({ accepts, ...derived }: Json, use: SchemaUse): Json {
+  const { type, pattern, ...annotations } = derived;
+  const given = accepts ? { ...annotations, ...(accepts as Json) } : derived;
+  const schema: Record<string, unknown> = { ...given };
+  const inside = (value: unknown) => (isSchema(value) ? tidy(value, use) : value);
+  for (const keyword of ONE) {
+    if (keyword in schema) schema[keyword] = inside(schema[keyword]);
+  }
+  for (const keyword of SEVERAL) {
+    if (keyword in schema) schema[keyword] = (schema[keyword] as unknown[]).map(inside);
+  }
+  if (isSchema(schema.properties)) {
+    const required = new Set(schema.required as string[] | undefined);
+    schema.properties = Object.fromEntries(
+      Object.entries(schema.properties).map(([name, member]) => {
+        const tidied = tidy(member as Json, use);
+        const isOptional = use === 'body' && schema.type === 'object' && !required.has(name);
+        return [name, isOptional ? orNull(tidied) : tidied];
+      }),
+    );
+  }
+  return withoutNesting(schema);
+}
+
+/** `anyOf` a schema or null, as one schema that allows null. */
+function withoutNesting(schema: Json): Json {
+  const { anyOf, ...outer } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2 || !isNull(anyOf[1])) return schema;
+  const [inner] = anyOf as [Json, Json];
+  return '$ref' in inner ? schema : orNull({ ...inner, ...outer });
+}
+
+function orNull(schema: Json): Json {
+  const { type, enum: values, anyOf } = schema;
+  if (Array.isArray(anyOf)) {
+    return anyOf.some(isNull) ? schema : { ...schema, anyOf: [...anyOf, NULL] };
+  }
+  if (typeof type !== 'string' || 'const' in schema) {
+    if (Array.isArray(type)) return schema;
+    const { description, ...described } = schema;
+    return { ...(description ? { description } : {}), anyOf: [described, NULL] };
+  }
+  return {
+    ...schema,
+    type: [type, 'null'],
+    ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
+  };
+}
+
+function isSchema(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isNull(schema: unknown): boolean {
+  return isSchema(schema) && schema.type === 'null';
+}

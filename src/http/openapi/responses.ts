@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { ERRORS, type ErrorName } from '../../model/errors.ts';
+import { isStream } from '../allowed-methods.ts';
+import { IGNORED_FIELDS_HEADER } from '../input/ignored-fields.ts';
+import type { Route } from '../route.ts';
+import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
+
+const CODES = Object.values(ERRORS).map(({ code }) => code);
+
+const errorData = z.looseObject({
+  issues: z
+    .array(
+      z.object({
+        path: z.string().meta({ description: 'The field; empty for the request as a whole.' }),
+        message: z.string().meta({ description: 'What is wrong with it.' }),
+      }),
+    )
+    .optional()
+    .meta({ description: 'Error 7: what is wrong with the request.' }),
+  sent: z.enum(['no', 'unknown']).optional().meta({
+    description: 'Whether anything may have been sent, where the request moves money.',
+  }),
+  index: z.string().optional().meta({ description: 'Index of the payment that was begun.' }),
+  status: z.string().optional().meta({
+    description: 'Error 106: how the first payment stands, where the caller may not read it.',
+  }),
+  permission: z
+    .string()
+    .optional()
+    .meta({ description: 'Error 108: the permission that the credentials lack.' }),
+  remaining: z
+    .string()
+    .optional()
+    .meta({ description: 'Error 109: what is left of the budget, in sats.' }),
+  node: z.string().optional().meta({ description: 'Error 110: the node that cannot do it.' }),
+  problem: z
+    .string()
+    .optional()
+    .meta({ description: 'Error 113: what is wrong with the service outside.' }),
+  reason: z.string().optional().meta({ description: 'Error 113: what the service itself said.' }),
+});
+
+const errorJson = z
+  .object({
+    code: z
+      .int()
+      .meta({ description: 'Which error it is; the same in every version.', enum: CODES }),
+    msg: z.string().meta({ description: 'What happened, and what to do next.' }),
+    data: errorData.nullable().meta({ description: 'More about it; null where there is none.' }),
+    sensitive: z.boolean().meta({ description: 'Whether the message holds something secret.' }),
+  })
+  .meta({ id: 'Error', description: 'The body of every error.' });
+
+/** Headers that answers have besides those of HTTP. */
+export const HEADERS: Readonly<Record<string, Json>> = {
+  'x-request-id': {
+    description: 'Under this id the log tells more.',
+    schema: { type: 'string' },
+    example: '3fa1c2-17',
+  },
+  [IGNORED_FIELDS_HEADER]: {
+    description:
+      'Unknown body fields and query parameters, which were ignored: a list of strings (RFC 9651), names percent-encoded. Only where there were any.',
+    schema: { type: 'string' },
+    example: '"amt", "personal_nte"',
+  },
+  'Retry-After': {
+    description: 'With error 8: seconds to wait before the next try.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+    example: '2',
+  },
+  Location: {
+    description: 'Where the answer is.',
+    schema: { type: 'string' },
+    example: '/docs',
+  },
+  Allow: {
+    description: 'The methods that the path answers.',
+    schema: { type: 'string' },
+    example: 'GET, HEAD',
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate.',
+    schema: { type: 'string' },
+    example: 'Bearer',
+  },
+};
+
+const WITHOUT_BODY = 'Beyond 128 KiB the answer may have no body.';
+
+/** Refusals that are the same for every endpoint, by status; the names are those of `components.responses`. */
+const SHARED: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  405: ['MethodNotAllowed', 'Error 7: the path does not answer this method.'],
+  413: ['BodyTooLarge', 'Error 7: the body is larger than 256 KiB.'],
+  414: ['TargetTooLong', `Error 7: the request line is longer than 64 KiB. ${WITHOUT_BODY}`],
+  415: ['NotJson', 'Error 7: the body is not sent as `application/json`.'],
+  431: [
+    'HeadTooLarge',
+    `Error 7: the request line and headers are longer than 64 KiB. ${WITHOUT_BODY}`,
+  ],
+  500: ['InternalError', `Error 6: ${ERRORS.internal.meaning}`],
+};
+
+/** `components.responses`. */
+export function sharedResponses(schemas: Schemas): Json {
+  return Object.fromEntries(
+    Object.entries(SHARED).map(([status, [name, description]]) => {
+      const codes = [status === '500' ? ERRORS.internal.code : ERRORS.rejected.code];
+      return [name, errorResponse(Number(status), codes, description, schemas)];
+    }),
+  );
+}
+
+/** Every answer of a route, by status. */
+export function responsesOf(route: Route, schemas: Schemas): Json {
+  return {
+    ...goodResponses(route, schemas),
+    ...Object.fromEntries(
+      [...errorsByStatus(route)].map(([status, names]) => [
+        status,
+        errorResponse(
+          status,
+          names.map((name) => ERRORS[name].code),
+          names.map((name) => `Error ${ERRORS[name].code}: ${ERRORS[name].meaning}`).join(' '),
+          schemas,
+          names.includes('overCapacity') ? ['Retry-After'] : [],
+        ),
+      ]),
+    ),
+    ...Object.fromEntries(
+      sharedStatuses(route).map((status) => [
+        status,
+        { $ref: `#/components/responses/${SHARED[status]?.[0]}` },
+      ]),
+    ),
+  };
+}
+
+function goodResponses(route: Route, schemas: Schemas): Json {
+  if (route.redirectsTo !== undefined) {
+    const headers = headersNamed('Location', IGNORED_FIELDS_HEADER);
+    return { 302: { description: `Leads to \`${route.redirectsTo}\`.`, headers } };
+  }
+  const mediaType = route.mediaType ?? 'application/json';
+  const schema = jsonSchema(route.response, 'answer', schemas);
+  const stream = isStream(route);
+  const headers = headersNamed(IGNORED_FIELDS_HEADER);
+  const done = {
+    description: stream ? 'A stream of events; the data of each `payment` is as below.' : 'Done.',
+    headers,
+    content: {
+      [mediaType]: { schema, ...(stream ? {} : { example: route.example.response }) },
+    },
+  };
+  if (route.answersAccepted === undefined) return { 200: done };
+  const accepted = {
+    description: 'As `Prefer` asked: the payment, still pending.',
+    headers,
+    content: { [mediaType]: { schema } },
+  };
+  return { 200: done, 202: accepted };
+}
+
+function errorResponse(
+  status: number,
+  codes: readonly number[],
+  description: string,
+  schemas: Schemas,
+  headers: readonly string[] = [],
+): Json {
+  const own = { 401: ['WWW-Authenticate'], 405: ['Allow'] }[status] ?? [];
+  return {
+    description,
+    'x-error-codes': codes,
+    headers: headersNamed('x-request-id', IGNORED_FIELDS_HEADER, ...own, ...headers),
+    content: { 'application/json': { schema: jsonSchema(errorJson, 'answer', schemas) } },
+  };
+}
+
+function headersNamed(...names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function sharedStatuses({ body }: Route): number[] {
+  return [405, 414, 431, 500, ...(body ? [413, 415] : [])];
+}
+
+function errorsByStatus(route: Route): Map<number, ErrorName[]> {
+  const { access, body, query, takesKey, errors = [] } = route;
+  const names = new Set<ErrorName>(['hostNotAllowed']);
+  const add = (...more: readonly ErrorName[]) => {
+    for (const name of more) names.add(name);
+  };
+  if (body || query || takesKey || isStream(route)) add('rejected');
+  if (body) add('overCapacity');
+  if (access !== 'public') {
+    // Opening a wallet may have to ask its node, and before signup there is none.
+    add('unauthenticated', 'refused', 'unreachable', 'unreadable');
+    if (access !== 'authenticated' && access !== 'root_seed') add('forbidden');
+  }
+  if (takesKey) add('idempotencyConflict');
+  add(...errors);
+  const inOrder = (Object.keys(ERRORS) as ErrorName[]).filter((name) => names.has(name));
+  return Map.groupBy(inOrder, (name) => ERRORS[name].httpStatus);
+}

@@ -1,0 +1,67 @@
+import { webhookPayload } from '../../model/delivery.ts';
+import { examplePayment } from '../routes/examples.ts';
+import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
+
+const SIGNED = 'Only where a secret is configured.';
+const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
+  [
+    'webhook-id',
+    'Names the delivery, the same over all attempts: handle each id once.',
+    { type: 'string' },
+    'msg_6df3ebf08cc49a243977e810ea60fb151f7614e2',
+  ],
+  [
+    'webhook-timestamp',
+    'Seconds since the UNIX epoch at the attempt; reject old ones.',
+    { type: 'string', pattern: '^[0-9]+$' },
+    '1764000006',
+  ],
+  [
+    'webhook-signature',
+    '`v1,` and base64 of HMAC-SHA256, keyed with the secret, over `<webhook-id>.<webhook-timestamp>.<body>`.',
+    { type: 'string' },
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  ],
+];
+
+/** `webhooks`: what the sidecar sends to the configured address (contract, Events; Standard Webhooks). */
+export function webhooks(schemas: Schemas): Json {
+  return {
+    'payment.finalized': {
+      post: {
+        operationId: 'payment_finalized',
+        tags: ['webhooks'],
+        summary: 'Tell that a payment is completed or failed',
+        description:
+          'Sent to `--webhook-url` for every payment that was made or issued through the sidecar. There are three attempts, at 0, about 2 and about 8 seconds; after that `POST /v2/webhooks/redeliver` sends it again. It can arrive more than once.',
+        security: [{}],
+        parameters: SIGNING_HEADERS.map(([name, description, schema, example]) => ({
+          name,
+          in: 'header',
+          required: false,
+          description: `${description} ${SIGNED}`,
+          schema,
+          example,
+        })),
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: jsonSchema(webhookPayload, 'answer', schemas),
+              example: {
+                ...examplePayment,
+                type: 'payment.finalized',
+                timestamp: new Date(examplePayment.updated_at).toISOString(),
+                user_pk: '4cc749d1b95e78ad385b5cd0b1372b5683e7a8ac105a988d31aa1db218a2e4b6',
+              },
+            },
+          },
+        },
+        responses: {
+          200: { description: 'Taken. Only this status counts; redirects are not followed.' },
+          default: { description: 'Not taken: it is sent again.' },
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { RouteAccess, RouteGroup } from '../route.ts';
+
+/** What each group of endpoints is for, in a sentence or two; the page of documentation shows the same. */
+export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
+  health: 'Whether the sidecar runs, its figures, and this documentation.',
+  node: 'The wallet node: sign up once with the root seed, then read balances and identity.',
+  receive: 'Invoices, offers, addresses and withdrawals, by which money arrives.',
+  send: 'Understand a payment string, and pay it. Paying waits until the payment is final, unless told otherwise with `Prefer`.',
+  payments: 'Read payments from the local cache, wait for them, annotate and cancel them.',
+  events: 'Changes of payments as they happen, as server-sent events.',
+  addresses: 'Human Bitcoin Addresses (BIP 353) of the wallet.',
+  channels: 'Lightning channels of the node.',
+  proofs: 'Proofs that an invoice of an offer was paid (BOLT 12).',
+  clients: 'Credentials for applications, with scopes and budgets; revocable.',
+  webhooks: 'Notices of finished payments: which were delivered, and sending them again.',
+  sandbox: 'Controls of the simulated network; they exist only while the sandbox node is in use.',
+};
+
+/** How to call every endpoint: title and text, code between backticks. */
+export const CALLING: readonly (readonly [title: string, text: string])[] = [
+  [
+    'Values',
+    'Bodies are JSON objects, sent with `content-type: application/json`; an empty body counts as `{}`. Amounts are satoshis: strings with up to three decimals such as `"1000"` or `"0.5"`, and in requests whole numbers too. Times are milliseconds since the UNIX epoch. For an optional field `null` is the same as leaving it out.',
+  ],
+  [
+    'Credentials',
+    "Send client credentials as `Authorization: Bearer <CLIENT_CREDENTIALS>`. Without the header the sidecar's default credentials are used; with `--require-auth` the header is required. Each endpoint says which permission it needs; scopes grant permissions.",
+  ],
+  [
+    'Idempotency-Key',
+    'Give every POST under `/v2/node/` a key of its own, such as a random UUID, and repeat the request with the same key when no answer came: it is done once, and you get the first outcome, also after a restart. The same key with another request is error 111. Keys are kept for at least 7 days.',
+  ],
+  [
+    'Prefer',
+    'Paying waits until the payment is completed or failed. With `Prefer: respond-async` you get 202 and the pending payment at once, with `Prefer: wait=10` after ten seconds; then wait for its end by `wait_for_payment`, by the events, or by webhook.',
+  ],
+  [
+    'Errors',
+    'Every error has the body `{code, msg, data, sensitive}`; `msg` says what happened and what to do. A payment that was tried and failed is no error: it is 200 with `status: "failed"`. Where an error follows a request that moves money, `data.sent` says whether anything may have been sent: `"no"` or `"unknown"`. Give the header `x-request-id` when you look into the log.',
+  ],
+  [
+    'Unknown fields',
+    'Body fields and query parameters that an endpoint does not know are ignored, and named in the header `X-Ignored-Fields` of the answer. In `create_client`, `update_client` and `budget` they are error 7.',
+  ],
+];
+
+const ACCESS_WORDS: Readonly<Record<string, string>> = {
+  public: 'Needs no credentials.',
+  authenticated: 'Needs any valid credentials.',
+  owner: "Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.",
+  root_seed: 'Needs the root seed and no Authorization header; with --require-auth, the cookie.',
+  sandbox: 'Needs no credentials; with --require-auth, credentials that may do everything.',
+  sandbox_wallet:
+    'Needs any valid credentials; with --require-auth, credentials that may do everything.',
+};
+
+/** Who may call a route, in words. */
+export function accessSentence(access: RouteAccess): string {
+  if (typeof access === 'string')
+    return ACCESS_WORDS[access] ?? `Needs the permission \`${access}\`.`;
+  const names = access.map((permission) => `\`${permission}\``).join(', ');
+  return `Needs the permission of the method used, one of ${names}.`;
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { positiveAmountInput } from '../../model/amount.ts';
+import { hexInput, hexOutput, noteInput } from '../../model/text.ts';
+import { route } from '../route.ts';
+import { BEHAVIORS } from '../sandbox-controls.ts';
+import { exampleLnurl, exampleLnurlUrl, exampleOffer, exampleOutsideInvoice } from './examples.ts';
+import { emptyJson } from './node.ts';
+import { sandboxControls } from './sandbox.ts';
+
+const DEFAULT_BEHAVIOR = 'settle';
+const behaviorInput = z
+  .enum(BEHAVIORS)
+  .optional()
+  .meta({ description: 'What the outside node does with a payment.', default: DEFAULT_BEHAVIOR });
+
+/** Seconds until an invoice of an outside node expires. */
+const OUTSIDE_EXPIRATION_SECS = 86_400;
+
+/** What the outside world of the sandbox offers to be paid by, and to withdraw from. */
+export const sandboxServiceRoutes = [
+  route({
+    method: 'post',
+    path: '/sandbox/invoice',
+    group: 'sandbox',
+    access: 'sandbox',
+    summary: 'Create an invoice of an outside node',
+    addition: true,
+    body: z.object({
+      amount: positiveAmountInput
+        .optional()
+        .meta({ description: 'Amount in sats; without it the payer chooses.' }),
+      description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
+      expiration_secs: z.int().min(1).max(31_536_000).optional().meta({
+        description: 'Seconds until it expires.',
+        default: OUTSIDE_EXPIRATION_SECS,
+      }),
+      behavior: behaviorInput,
+    }),
+    response: z.object({
+      invoice: z.string().meta({ description: 'The BOLT 11 invoice.' }),
+      payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
+    }),
+    example: {
+      body: { amount: '1000', behavior: 'settle' },
+      response: exampleOutsideInvoice,
+    },
+    handler: async (context, { body }) => {
+      const { invoice, paymentHash } = await sandboxControls(context.parts).createInvoice({
+        amountMsat: body.amount ?? null,
+        description: body.description ?? null,
+        expirationSecs: body.expiration_secs ?? OUTSIDE_EXPIRATION_SECS,
+        behavior: body.behavior ?? DEFAULT_BEHAVIOR,
+      });
+      return { invoice, payment_hash: paymentHash };
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/sandbox/offer',
+    group: 'sandbox',
+    access: 'sandbox',
+    summary: 'Create an offer of an outside node',
+    addition: true,
+    body: z.object({
+      min_amount: positiveAmountInput
+        .optional()
+        .meta({ description: 'Least amount in sats; without it any amount is accepted.' }),
+      description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
+      behavior: behaviorInput,
+    }),
+    response: z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
+    example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
+    handler: (context, { body }) =>
+      sandboxControls(context.parts).createOffer({
+        minAmountMsat: body.min_amount ?? null,
+        description: body.description ?? null,
+        behavior: body.behavior ?? DEFAULT_BEHAVIOR,
+      }),
+  }),
+  route({
+    method: 'post',
+    path: '/sandbox/holds',
+    group: 'sandbox',
+    access: 'sandbox',
+    summary: 'Decide a held payment',
+    addition: true,
+    body: z.object({
+      payment_hash: hexInput(32).meta({ description: 'Hash of the held payment.' }),
+      settle: z.boolean().meta({ description: 'Whether it succeeds.' }),
+    }),
+    response: emptyJson,
+    errors: ['notFound'],
+    example: {
+      body: { payment_hash: exampleOutsideInvoice.payment_hash, settle: true },
+      response: {},
+    },
+    handler: async (context, { body }) => {
+      await sandboxControls(context.parts).decideHold({
+        paymentHash: body.payment_hash,
+        settle: body.settle,
+      });
+      return {};
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/sandbox/lnurl',
+    group: 'sandbox',
+    access: 'sandbox',
+    summary: 'Create an LNURL service of the outside world, served by this sidecar',
+    addition: true,
+    body: z
+      .object({
+        tag: z
+          .enum(['payRequest', 'withdrawRequest'])
+          .meta({ description: 'Whether it takes or gives money.' }),
+        min_amount: positiveAmountInput.meta({ description: 'Least amount in sats.' }),
+        max_amount: positiveAmountInput.meta({
+          description: 'Most in sats; not below `min_amount`.',
+        }),
+        comment_length: z
+          .int()
+          .min(0)
+          .max(2000)
+          .optional()
+          .meta({ description: 'Most characters of a comment.', default: 0 }),
+        description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
+      })
+      .refine((body) => body.min_amount <= body.max_amount, {
+        path: ['max_amount'],
+        message: 'must not be below min_amount',
+      }),
+    response: z.object({
+      lnurl: z.string().meta({ description: 'The LNURL.' }),
+      url: z.string().meta({ description: 'The URL that it stands for.' }),
+    }),
+    example: {
+      body: { tag: 'payRequest', min_amount: '1', max_amount: '1000000', comment_length: 100 },
+      response: { lnurl: exampleLnurl, url: exampleLnurlUrl },
+    },
+    handler: (context, { body }) =>
+      sandboxControls(context.parts).createLnurl({
+        tag: body.tag,
+        minMsat: body.min_amount,
+        maxMsat: body.max_amount,
+        commentLength: body.comment_length ?? 0,
+        description: body.description ?? null,
+      }),
+  }),
+];

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { ApiError } from '../../model/errors.ts';
+import { encodePayment, paymentJson, updatedIndexOf } from '../../model/payment.ts';
+import { updatedIndexInput } from '../../model/payment-index.ts';
+import { waitAndCache } from '../../wallet/payments.ts';
+import { waitForNext } from '../../wallet/wait.ts';
+import { timeoutSecsQuery } from '../query.ts';
+import { route } from '../route.ts';
+import { examplePayment, exampleUpdatedIndex, indexInput } from './examples.ts';
+
+/** Wait for payments. */
+export const waitRoutes = [
+  route({
+    method: 'get',
+    path: '/v2/node/wait_for_payment',
+    group: 'payments',
+    access: 'get_updated_payments',
+    summary: 'Wait until a payment is completed or failed',
+    query: z.object({ index: indexInput, timeout_secs: timeoutSecsQuery }),
+    response: paymentJson,
+    errors: ['notFound', 'timeout', 'unreachable', 'overCapacity'],
+    example: {
+      query: { index: examplePayment.index, timeout_secs: '30' },
+      response: examplePayment,
+    },
+    handler: async ({ session, signal }, { query }) =>
+      encodePayment(
+        await withTimeout(query.timeout_secs, signal, (bounded) =>
+          waitAndCache(session, query.index, bounded),
+        ),
+      ),
+  }),
+  route({
+    method: 'get',
+    path: '/v2/node/wait_for_next_payment',
+    group: 'payments',
+    access: 'get_updated_payments',
+    summary: 'Wait for the next update of any payment',
+    description:
+      'The same payment is returned again on each of its updates, so handling must be idempotent.',
+    query: z.object({
+      start_index: updatedIndexInput.optional().meta({
+        description:
+          'Wait for updates after this one; without it for those that the cache has not seen.',
+        examples: [exampleUpdatedIndex],
+      }),
+      timeout_secs: timeoutSecsQuery,
+    }),
+    response: z.object({
+      payment: paymentJson,
+      next_start_index: z
+        .string()
+        .meta({ description: 'Pass on as `start_index` to wait for the next update.' }),
+    }),
+    errors: ['timeout', 'unreachable', 'overCapacity'],
+    example: {
+      query: { timeout_secs: '30' },
+      response: { payment: examplePayment, next_start_index: exampleUpdatedIndex },
+    },
+    handler: async ({ session, signal }, { query }) => {
+      const payment = await withTimeout(query.timeout_secs, signal, (bounded) =>
+        waitForNext(session, query.start_index ?? null, bounded),
+      );
+      return { payment: encodePayment(payment), next_start_index: updatedIndexOf(payment) };
+    },
+  }),
+];
+
+/** Runs a wait that ends with error 4 after `secs`. */
+async function withTimeout<T>(
+  secs: number | undefined,
+  signal: AbortSignal,
+  wait: (bounded: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (secs === undefined) return wait(signal);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => {
+    timeout.abort(
+      new ApiError(
+        'timeout',
+        `Nothing happened within ${secs} seconds: call again to go on waiting.`,
+      ),
+    );
+  }, secs * 1000);
+  try {
+    return await wait(AbortSignal.any([signal, timeout.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+}

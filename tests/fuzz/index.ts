@@ -1,14 +1,16 @@
 import { parseArgs } from 'node:util';
 import { fuzzCodecs } from './codecs.ts';
 import { fuzzEndpoints } from './endpoints.ts';
+import { compareVerdicts } from './verdicts.ts';
 
-/** The long run: `npm run fuzz -- --seed N --requests N --inputs N`. Exit code 1 when a rule was broken. */
+/** The long run: `npm run fuzz -- --seed N --requests N --inputs N --verdicts N`. Exit code 1 when a rule was broken. */
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
     requests: { type: 'string', default: '100000' },
     inputs: { type: 'string', default: '1000000' },
+    verdicts: { type: 'string', default: '20000' },
   },
 });
 const [seed, requests, inputs] = [
@@ -46,9 +48,20 @@ if (report) {
   for (const leak of report.leaks) console.log(`\nBROKEN the log or a webhook shows ${leak}`);
   if (!report.alive) console.log(`\nBROKEN the sidecar has ended:\n${report.logTail}`);
 }
+const verdicts = await compareVerdicts({ seed, requests: Number(values.verdicts) });
+console.log(`\n${verdicts.requests} verdicts compared, ${verdicts.refused} of them refusals`);
+for (const [reason, count] of Object.entries(verdicts.reasons)) {
+  console.log(`${String(count).padStart(8)} rejected by the server alone: ${reason}`);
+}
+for (const { round, request, schema, server } of verdicts.findings) {
+  console.log(`\nBROKEN verdict ${round}: ${request}\n  schema: ${schema}\n  server: ${server}`);
+}
 const [warmMb = 0] = report?.memoryMb ?? [];
 const grew = Math.max(warmMb, ...(report?.memoryMb ?? [])) - warmMb > MOST_GROWTH_MB;
 if (grew) console.log(`\nBROKEN the memory grew by more than ${MOST_GROWTH_MB} MB`);
 const broken =
-  codecs.findings.length + (report?.findings.length ?? 0) + (report?.leaks.length ?? 0);
+  codecs.findings.length +
+  verdicts.findings.length +
+  (report?.findings.length ?? 0) +
+  (report?.leaks.length ?? 0);
 process.exit(broken > 0 || grew || report?.alive === false ? 1 : 0);

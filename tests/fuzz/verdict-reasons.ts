@@ -1,0 +1,83 @@
+import type { VerdictRequest } from './verdict-requests.ts';
+
+/** What JSON Schema cannot say, so that the server rejects (error 7) what the schema accepts. */
+interface Reason {
+  /** End of the paths that it is about; all where it is left out. */
+  readonly path?: RegExp;
+  /** The field that `data.issues` names. */
+  readonly field: RegExp;
+  readonly when?: (request: VerdictRequest) => boolean;
+  readonly why: string;
+}
+
+/** The complete list. Everything else that the schema accepts must not be error 7. */
+export const REASONS: readonly Reason[] = [
+  {
+    path: /\/(pay|withdraw_lnurl)$/,
+    field: /^(payable|lnurl)$/,
+    why: 'is required in the body or the query, and a schema is of one of them',
+  },
+  {
+    path: /\/(pay|withdraw_lnurl)$/,
+    field: /^(payable|lnurl|amount)$/,
+    when: ({ query, body }) => Object.keys(query).some((name) => hasMember(body, name)),
+    why: 'must be the same in the body and the query',
+  },
+  {
+    field: /(^|\.)(payable|payment_string|invoice|offer|address|lnurl)$/,
+    why: 'a payment string has prefix, checksum and network',
+  },
+  {
+    path: /\/(pay|pay_invoice|pay_offer|pay_lnurl|pay_onchain|withdraw_lnurl)$/,
+    field: /^(amount|fallback_amount)$/,
+    why: 'must fit the payable: be given where it has none, and lie in its bounds',
+  },
+  {
+    path: /\/(pay|pay_offer|pay_lnurl)$/,
+    field: /^message$/,
+    why: 'must fit what the method of the payable can carry',
+  },
+  {
+    field: /(note|description|message|label|payer_name)$/,
+    when: ({ texts }) => texts.some((text) => !text.isWellFormed() || hasLongCharacters(text)),
+    why: 'no keyword counts bytes of UTF-8 (x-max-bytes says them) or knows lone surrogates',
+  },
+  {
+    path: /\/(pay_invoice|update_personal_note)$/,
+    field: /^note$/,
+    when: ({ body }) => hasMember(body, 'personal_note'),
+    why: 'must be the same as personal_note',
+  },
+  {
+    path: /\/create_payer_proof$/,
+    field: /disclos/,
+    why: 'some types of a proof cannot be disclosed',
+  },
+  {
+    path: /\/(create|update)_client$/,
+    field: /^expires_at$/,
+    why: 'must lie in the future',
+  },
+  {
+    path: /\/sandbox\/(pay|lnurl|clock|fund)$/,
+    field: /^(amount|max_amount|advance_secs)$/,
+    why: 'must fit the payable, min_amount, or a date before the year 3000',
+  },
+];
+
+function hasMember(body: unknown, name: string): boolean {
+  return typeof body === 'object' && body !== null && name in body;
+}
+
+function hasLongCharacters(text: string): boolean {
+  return Buffer.byteLength(text) > [...text].length;
+}
+
+/** Why the server may reject the field of a request that the schema accepts, or null. */
+export function reasonFor(request: VerdictRequest, field: string): string | null {
+  const found = REASONS.find(
+    ({ path, field: fields, when }) =>
+      (path?.test(request.path) ?? true) && fields.test(field) && (when?.(request) ?? true),
+  );
+  return found?.why ?? null;
+}

@@ -1,0 +1,13 @@
+import { expect, test } from 'bun:test';
+import { REASONS } from './verdict-reasons.ts';
+import { compareVerdicts } from './verdicts.ts';
+
+test('the server rejects what the OpenAPI document refuses, and nothing else but for the reasons listed', async () => {
+  const report = await compareVerdicts({ seed: 20_261_121, requests: 2500 });
+  expect(report.findings).toEqual([]);
+  // Requests from inside alone, or from outside alone, would show nothing.
+  expect(report.refused).toBeGreaterThan(report.requests / 5);
+  expect(report.refused).toBeLessThan((report.requests * 4) / 5);
+  const known = new Set(REASONS.map(({ why }) => why));
+  for (const reason of Object.keys(report.reasons)) expect(known).toContain(reason);
+}, 300_000);

@@ -21,7 +21,6 @@ describe('health and errors', () => {
 
   test('an unknown path is 404 with code 107, a wrong method 405 with code 7', async () => {
     expectError(await world.call('GET', '/v2/node/nothing'), 'notFound');
-    expectError(await world.call('GET', '/'), 'notFound');
     expectError(
       await world.call('POST', '/v2/node/node_info', { body: {} }),
       'rejected',

@@ -7,7 +7,8 @@ import type { Command } from 'commander';
 import packageJson from '../../package.json';
 import { loadConfig } from '../../src/config/config.ts';
 import { OPTIONS, type OptionSpec } from '../../src/config/options.ts';
-import { docsPage } from '../../src/http/docs-page.ts';
+import type { Document } from '../../src/http/docs/document.ts';
+import { docsPage } from '../../src/http/docs/page.ts';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { docsRoutes } from '../../src/http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
@@ -136,10 +137,13 @@ function wordsOf(command: Command): string[] {
 }
 
 describe('the reference', () => {
-  const baseUrl = 'http://127.0.0.1:5393';
+  const document = openApiDocument(routes, {
+    version: '0',
+    serverUrl: 'http://127.0.0.1:5393',
+  }) as unknown as Document;
 
   test('says of every group of endpoints what it is for', () => {
-    const { tags } = openApiDocument(routes, { version: '0', serverUrl: baseUrl });
+    const { tags } = document;
     const groups = [...new Set(routes.map(({ group }) => group))];
     expect(tags).toEqual(
       groups.map((name) => ({ name, description: expect.stringMatching(/^[A-Z].*\.$/) })),
@@ -147,7 +151,7 @@ describe('the reference', () => {
   });
 
   test('loads nothing, runs nothing, and leads only to what is on it and to this server', async () => {
-    const html = await docsPage(routes, { baseUrl, version: '0' }).text();
+    const html = await docsPage(document).text();
     expect(html).not.toMatch(/<(?:script|img|link|iframe|object|embed|form|base)\b|@import|url\(/i);
     expect(html).not.toMatch(/\s(?:src|srcset|on\w+|style)=/i);
     const targets = [...html.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target);
@@ -158,7 +162,7 @@ describe('the reference', () => {
   });
 
   test('has each place once, and shows the groups in the order of its contents', async () => {
-    const html = await docsPage(routes, { baseUrl, version: '0' }).text();
+    const html = await docsPage(document).text();
     const ids = [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => `#${id}`);
     expect(new Set(ids).size).toBe(ids.length);
     const [contents = ''] = html.split('</nav>');

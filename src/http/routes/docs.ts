@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { docsPage } from '../docs-page.ts';
+import type { Document } from '../docs/document.ts';
+import { docsPage } from '../docs/page.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { type Route, route } from '../route.ts';
 
@@ -13,7 +14,9 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       access: 'public',
       summary: 'Read the OpenAPI 3.1 document of this server',
       addition: true,
-      response: z.record(z.string(), z.unknown()).meta({ description: 'The document.' }),
+      response: z
+        .record(z.string(), z.unknown())
+        .meta({ description: 'The document that this page is made of.' }),
       example: { response: { openapi: '3.1.0' } },
       handler: async ({ parts }) => documentOf(parts.version, parts.sidecarUrl),
     }),
@@ -25,10 +28,22 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       summary: 'Show the reference in a browser',
       addition: true,
       mediaType: 'text/html; charset=utf-8',
-      response: z.string(),
+      response: z.string().meta({ description: 'This page.' }),
       example: { response: '<!doctype html>' },
       handler: async ({ parts }) =>
-        docsPage(all, { baseUrl: parts.sidecarUrl, version: parts.version }),
+        docsPage(documentOf(parts.version, parts.sidecarUrl) as unknown as Document),
+    }),
+    route({
+      method: 'get',
+      path: '/',
+      group: 'health',
+      access: 'public',
+      summary: 'Lead to the reference',
+      addition: true,
+      redirectsTo: '/docs',
+      response: z.null(),
+      example: { response: null },
+      handler: async () => new Response(null, { status: 302, headers: { location: '/docs' } }),
     }),
   ];
   const all: readonly Route[] = [...routes, ...own];

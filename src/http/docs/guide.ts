@@ -1,0 +1,86 @@
+import { ERRORS } from '../../model/errors.ts';
+import { SCOPES } from '../../model/permissions.ts';
+import { CALLING } from '../openapi/words.ts';
+import type { Document, Operation } from './document.ts';
+import { curl } from './endpoint.ts';
+import { parameterTable } from './fields.ts';
+import { code, prose, table, text } from './html.ts';
+
+/** How to call every endpoint. */
+export function callingSection(): string {
+  const parts = CALLING.map(([title, words]) => `<h3>${text(title)}</h3><p>${prose(words)}</p>`);
+  return `<section id="calling"><h2>Calling</h2>${parts.join('')}</section>`;
+}
+
+/** The three calls of a first payment: create an invoice, have it paid, wait for the money. */
+export function walkSection(document: Document, baseUrl: string): string {
+  const call = (method: string, path: string, note: string) => {
+    const operation = document.paths[path]?.[method];
+    if (!operation) return '';
+    const line = withPlaceholders(curl({ method, path, operation }, baseUrl), operation);
+    return `<li><p>${prose(note)}</p><pre>${text(line)}</pre></li>`;
+  };
+  const give = 'Have it paid: give the `invoice` to a payer';
+  const steps = [
+    call(
+      'post',
+      '/v2/node/create_invoice',
+      'Create an invoice. The answer has the `invoice` for the payer and the `index` of the payment.',
+    ),
+    document.paths['/sandbox/pay']
+      ? call('post', '/sandbox/pay', `${give}. In the sandbox the outside world pays it.`)
+      : call('post', '/v2/node/pay', `${give}, such as another wallet.`),
+    call(
+      'get',
+      '/v2/node/wait_for_payment',
+      'Wait for the money with the `index`. The answer comes when the payment is completed or failed.',
+    ),
+  ];
+  return `<section id="first-payment"><h2>A first payment</h2><ol class="walk">${steps.join('')}</ol></section>`;
+}
+
+/** What the step before answers stands where an example would. */
+function withPlaceholders(line: string, { parameters = [], requestBody }: Operation): string {
+  const index = parameters.find(({ name }) => name === 'index')?.example;
+  const sent = requestBody?.content['application/json']?.example;
+  const payable = (sent as { payable?: string } | undefined)?.payable;
+  return [
+    [index, '<index>'],
+    [payable, '<invoice>'],
+  ].reduce(
+    (done, [value, name]) => (value ? done.replace(String(value), String(name)) : done),
+    line,
+  );
+}
+
+/** What each scope grants. */
+export function scopesSection(): string {
+  const rows = Object.entries(SCOPES).map(([scope, permissions]) => [
+    code(scope),
+    scope === 'full' ? 'everything' : permissions.map(code).join(' '),
+  ]);
+  return `<section id="scopes"><h2>Scopes</h2>${table(['scope', 'permissions'], rows)}</section>`;
+}
+
+/** Every error, and the statuses that each request can get. */
+export function errorsSection(): string {
+  const rows = Object.values(ERRORS).map(({ code: number, httpStatus, meaning }) => [
+    String(number),
+    String(httpStatus),
+    prose(meaning),
+  ]);
+  return `<section id="errors"><h2>Errors</h2><p>Every request can be answered with 403 (112: its Host or Origin is not allowed),
+405 (another method is meant; <code>Allow</code> names those of the path), 413 (the body is larger than 256 KiB), 414 and 431
+(the request line, or it and the headers, are longer than 64 KiB), 415 (the body is not JSON) and 500. Error 8 comes with
+<code>Retry-After</code>.</p>${table(['code', 'HTTP', 'means'], rows)}</section>`;
+}
+
+/** The webhook: when it is sent, and what it is signed with. */
+export function webhookSection({ webhooks }: Document): string {
+  const hooks = Object.entries(webhooks).map(
+    ([name, { post }]) => `<p>${prose(post.description)}</p><p>The body is a
+<a href="#schema-PaymentFinalized">PaymentFinalized</a> with <code>type</code> <code>${text(name)}</code>. Answer 200.</p>
+${parameterTable(post.parameters ?? [])}`,
+  );
+  return `<section id="notices"><h2>Notices by webhook</h2>${hooks.join('')}</section>`;
+}

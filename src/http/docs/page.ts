@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { Document, Schema } from './document.ts';
+import { type Endpoint, endpointAnchor, endpointSection, methodLabel } from './endpoint.ts';
+import { memberTable, schemaAnchor } from './fields.ts';
+import {
+  callingSection,
+  errorsSection,
+  scopesSection,
+  walkSection,
+  webhookSection,
+} from './guide.ts';
+import { prose, text } from './html.ts';
+import { STYLE } from './style.ts';
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/** The page must work without the outside world and run nothing: no script, no image, no font is loaded. */
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+interface Place {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** What stands before the endpoints, and after them. */
+const BEFORE: readonly Place[] = [
+  { id: 'calling', title: 'Calling' },
+  { id: 'first-payment', title: 'A first payment' },
+];
+const AFTER: readonly Place[] = [
+  { id: 'notices', title: 'Notices by webhook' },
+  { id: 'scopes', title: 'Scopes' },
+  { id: 'errors', title: 'Errors' },
+];
+
+/** The reference as one page of HTML, made from the OpenAPI document. */
+export function docsPage(document: Document): Response {
+  const [{ url: baseUrl } = { url: '' }] = document.servers;
+  const { version } = document.info;
+  const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Endpoint => ({ method, path, operation })),
+  );
+  const groups = document.tags.map(({ name, description }) => ({
+    name,
+    description,
+    endpoints: endpoints.filter(({ operation }) => operation.tags.includes(name)),
+  }));
+  const schemas = Object.entries(document.components.schemas);
+  const sections = groups.map(
+    (
+      group,
+    ) => `<section id="${group.name}"><h2>${text(group.name)}</h2><p>${prose(group.description)}</p>
+${group.endpoints.map((endpoint) => endpointSection(endpoint, baseUrl)).join('')}</section>`,
+  );
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Wallet Sidecar ${text(version)}</title><style>${STYLE}</style></head><body>
+<nav aria-label="Contents"><a class="skip" href="#reference">Skip the contents</a><p class="name">Wallet Sidecar <small>${text(version)}</small></p>
+${BEFORE.map(navPlace).join('')}${groups.map(navGroup).join('')}${navSchemas(schemas)}${AFTER.map(navPlace).join('')}</nav>
+<main id="reference"><h1>Wallet Sidecar</h1>
+<p>A local HTTP API to a self-custodial Bitcoin and Lightning wallet. Base address ${`<code>${text(baseUrl)}</code>`}.
+A star marks what is required. The machine-readable form is <a href="/v2/openapi.json">/v2/openapi.json</a>.</p>
+${callingSection()}${walkSection(document, baseUrl)}${sections.join('')}${resources(schemas)}
+${webhookSection(document)}${scopesSection()}${errorsSection()}</main></body></html>`;
+  return new Response(html, { headers: HEADERS });
+}
+
+function navPlace({ id, title }: Place): string {
+  return `<p class="group"><a href="#${id}">${text(title)}</a></p>`;
+}
+
+function navGroup(group: {
+  readonly name: string;
+  readonly endpoints: readonly Endpoint[];
+}): string {
+  const links = group.endpoints.map(
+    (endpoint) =>
+      `<li><a href="#${endpointAnchor(endpoint)}">${text(endpoint.path.replace('/v2/node/', ''))} ${methodLabel(endpoint.method)}</a></li>`,
+  );
+  return `${navPlace({ id: group.name, title: group.name })}<ul>${links.join('')}</ul>`;
+}
+
+type NamedSchema = readonly [name: string, schema: Schema];
+
+function navSchemas(schemas: readonly NamedSchema[]): string {
+  const links = schemas.map(
+    ([name]) => `<li><a href="#${schemaAnchor(name)}">${text(name)}</a></li>`,
+  );
+  return `${navPlace({ id: 'resources', title: 'Resources' })}<ul>${links.join('')}</ul>`;
+}
+
+function resources(schemas: readonly NamedSchema[]): string {
+  const articles = schemas.map(([name, schema]) => {
+    const use = name.endsWith('Input') ? 'request' : 'answer';
+    return `<article id="${schemaAnchor(name)}"><h3>${text(name)}</h3><p>${prose(schema.description ?? '')}</p>${memberTable(schema, use)}</article>`;
+  });
+  return `<section id="resources"><h2>Resources</h2><p>What answers are made of. Every field is there, null where it does not apply.</p>
+${articles.join('')}</section>`;
+}

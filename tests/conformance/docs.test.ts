@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { test } from './node-test.ts';
+import { rawStatus } from './raw-status.ts';
+import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+let world: ConformanceWorld;
+beforeAll(async () => {
+  world = await openConformanceWorld();
+});
+afterAll(() => world.close());
+
+const open = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(`${world.baseUrl}${path}`, { redirect: 'manual', headers });
+
+describe('a browser at the address of the sidecar', () => {
+  test('is led from / to the reference', async () => {
+    const answer = await open('/');
+    expect(answer.status).toBe(302);
+    expect(answer.headers.get('location')).toBe('/docs');
+    const page = await open('/docs');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await page.text()).toContain('A first payment');
+  });
+
+  test('is held to the same guards there as everywhere', async () => {
+    for (const path of ['/', '/docs']) {
+      expect(await rawStatus(world.port, 'GET', path, { host: 'evil.example' })).toBe(403);
+      expect((await open(path, { origin: 'https://evil.example' })).status).toBe(403);
+    }
+    const posted = await fetch(`${world.baseUrl}/`, { method: 'POST' });
+    expect(posted.status).toBe(405);
+    expect(posted.headers.get('allow')).toBe('GET, HEAD');
+  });
+});

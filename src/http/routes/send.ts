@@ -132,17 +132,17 @@ export const sendRoutes = [
     example: { body: { invoice: exampleInvoice }, response: examplePayment },
     handler: (context, { body }) => {
       const { personal_note, note } = body;
-      const request = {
-        invoice: readInvoice(body.invoice),
+      const terms = {
         amountMsat: body.fallback_amount ?? null,
         maxFeeMsat: body.max_fee ?? null,
         personalNote: agree('note', personal_note, note, 'personal_note and note') ?? null,
         message: null,
       };
       const { session, parts } = context;
-      return answerPayment(context, (send) =>
-        sendAndWait(send, planInvoicePayment(request, session.node, parts.fees)),
-      );
+      return answerPayment(context, async (send) => {
+        const request = { ...terms, invoice: readInvoice(body.invoice) };
+        return sendAndWait(send, planInvoicePayment(request, session.node, parts.fees));
+      });
     },
   }),
   route({

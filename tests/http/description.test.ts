@@ -177,7 +177,7 @@ describe('the OpenAPI document', () => {
   test('has every status that an endpoint can be answered with, and the headers of each', () => {
     const { responses } = operation('post', '/v2/node/pay');
     expect(Object.keys(responses)).toEqual(
-      '200 202 400 401 403 405 413 414 415 422 431 500 501 502 503 504'.split(' '),
+      '200 202 400 401 403 404 405 413 414 415 422 431 500 501 502 503 504'.split(' '),
     );
     expect(Object.keys(responses['401']?.headers ?? {})).toContain('WWW-Authenticate');
     expect(Object.keys(responses['503']?.headers ?? {})).toContain('Retry-After');

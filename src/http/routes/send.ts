@@ -91,7 +91,7 @@ export const sendRoutes = [
     response: paymentJson,
     answersAccepted: 'always',
     permissionOf: (answer) => PERMISSION_OF[paymentJson.parse(answer).rail] ?? 'pay_invoice',
-    errors: [...OUTSIDE_PAY_ERRORS, 'unsupported'],
+    errors: [...OUTSIDE_PAY_ERRORS, 'notFound', 'unsupported'],
     example: { body: { payable: exampleInvoice }, response: examplePayment },
     handler: (context, { body, query }) => {
       const payable = agreedPaymentString('payable', body.payable, query.payable);

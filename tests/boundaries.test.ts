@@ -70,6 +70,14 @@ test('a folder of a node kind is entered by its front door only', () => {
   expect(broken).toEqual([]);
 });
 
+test('routes call the wallet, and never the node or the store', () => {
+  const below = /\bsession\.(node|store|history|feed)\b|\bparts\.store\b|\bnodeGroup\b/;
+  const broken = sources
+    .filter(({ path }) => path.startsWith('http/routes/') && below.test(withoutComments(path)))
+    .map(({ path }) => path);
+  expect(broken).toEqual([]);
+});
+
 test('codecs and model read no clock, no randomness, no disk and no network', () => {
   const impure =
     /\b(Date\.now|Math\.random|process\.|Bun\.|fetch\()|node:(fs|net|http|https|dns|child_process)|bun:sqlite/;

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
-import { isActive } from '../model/client.ts';
 import { ApiError } from '../model/errors.ts';
+import { isActiveClient } from '../wallet/clients.ts';
 import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-names.ts';
 import { grantSignal } from '../wallet/grant-signal.ts';
 import { requirePermission, type Session } from '../wallet/session.ts';
@@ -97,10 +97,7 @@ function runOnce(
     respondAfterMs: readPrefer(context.req.header('prefer')),
     sealKey: session.caller.sealKey,
     subjectOf: (body) => (secretOf ? secretOf(JSON.parse(body)) : null),
-    isSubjectActive: async (clientPk) => {
-      const client = await store.clients.find(clientPk);
-      return client !== null && isActive(client, session.node.clock.now());
-    },
+    isSubjectActive: (clientPk) => isActiveClient(session, clientPk),
     requireGrant: (body) => {
       if (permissionOf) requirePermission(session, permissionOf(JSON.parse(body)));
     },

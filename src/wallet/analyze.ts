@@ -18,6 +18,7 @@ import { offerObstacle } from './pay/offer.ts';
 import { addressObstacle } from './pay/onchain.ts';
 import type { PaymentServices } from './payment-services.ts';
 import type { NamedMethod } from './payment-string.ts';
+import type { Session } from './session.ts';
 
 /** What a payment string offers to this wallet, the most recommended first. */
 export interface Analysis {
@@ -48,11 +49,11 @@ const MAX_REASONS = 5;
 export async function analyze(
   text: string,
   path: string,
-  node: WalletNode,
+  session: Pick<Session, 'node'>,
   services: PaymentServices,
   signal?: AbortSignal,
 ): Promise<Analysis> {
-  const { payables, claimables, obstacles } = await examine(text, path, node, services, signal);
+  const { payables, claimables, obstacles } = await examine(text, path, session, services, signal);
   if (payables.length + claimables.length === 0) throw nothingLeft(obstacles);
   return { payables, claimables };
 }
@@ -61,7 +62,7 @@ export async function analyze(
 export async function examine(
   text: string,
   path: string,
-  node: WalletNode,
+  { node }: Pick<Session, 'node'>,
   services: PaymentServices,
   signal?: AbortSignal,
 ): Promise<Examination> {

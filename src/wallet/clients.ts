@@ -54,6 +54,12 @@ export async function clientInfo(
   };
 }
 
+/** Whether there is a client of that public key that is neither revoked nor expired. */
+export async function isActiveClient(session: Session, clientPk: string): Promise<boolean> {
+  const client = await session.store.clients.find(clientPk);
+  return client !== null && isActive(client, session.node.clock.now());
+}
+
 /** Active clients by public key. */
 export async function listClients(session: Session): Promise<Record<string, ClientInfoJson>> {
   nodeGroup(session, 'tokens');

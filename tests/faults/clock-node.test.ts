@@ -229,7 +229,7 @@ async function walletWorld() {
             personalNote: null,
             message: null,
           },
-          session.node,
+          session,
           { ppm: 0, leastMsat: 0n },
         ),
       ),

@@ -38,7 +38,7 @@ beforeAll(() => {
 });
 afterAll(() => resolver.close());
 
-const lookAt = (name: string) => analyze(`₿${name}@shop.example`, 'payable', node, services);
+const lookAt = (name: string) => analyze(`₿${name}@shop.example`, 'payable', { node }, services);
 const publish = (name: string, uri: string) =>
   tree.txt(`${name}.user._bitcoin-payment.shop.example`, [uri, 'another record']);
 
@@ -67,7 +67,7 @@ test('a name whose record requires something unknown is error 106, as every URI 
 test('a name whose domain has no DNSSEC is error 113 that says so', async () => {
   tree.zone('open.example', { digestTypes: [] });
   tree.txt('me.user._bitcoin-payment.open.example', [`bitcoin:${ADDRESS}`]);
-  const error = await failureOf(analyze('₿me@open.example', 'payable', node, services));
+  const error = await failureOf(analyze('₿me@open.example', 'payable', { node }, services));
   if (!(error instanceof ApiError)) throw error;
   expect(error.body()).toMatchObject({ code: 113, data: { problem: 'unusable_answer' } });
   expect(error.message).toMatch(/open\.example has no DNSSEC.*ask the receiver/);

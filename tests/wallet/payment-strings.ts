@@ -97,7 +97,7 @@ export function payingNode(): WalletNode {
 
 /** What a string offers to {@link payingNode}. */
 export function analyzed(text: string, services = fakeServices()): Promise<Analysis> {
-  return analyze(text, 'payment_string', payingNode(), services);
+  return analyze(text, 'payment_string', { node: payingNode() }, services);
 }
 
 /** The message of the error, of that kind, with which a string is turned down. */

@@ -55,7 +55,7 @@ export const analyzeRoutes = [
       const { payables, claimables } = await analyze(
         query.payment_string,
         'payment_string',
-        session.node,
+        session,
         parts.services,
         signal,
       );

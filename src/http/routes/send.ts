@@ -141,7 +141,7 @@ export const sendRoutes = [
       const { session, parts } = context;
       return answerPayment(context, async (send) => {
         const request = { ...terms, invoice: readInvoice(body.invoice) };
-        return sendAndWait(send, planInvoicePayment(request, session.node, parts.fees));
+        return sendAndWait(send, planInvoicePayment(request, session, parts.fees));
       });
     },
   }),

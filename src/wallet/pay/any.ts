@@ -41,7 +41,7 @@ export async function payAny(
 ): Promise<Payment> {
   const { session } = given;
   const { payable } = request;
-  const found = await examine(payable, 'payable', session.node, services, given.signal);
+  const found = await examine(payable, 'payable', session, services, given.signal);
   const method = await chosenMethod(session, found);
   const permission = PERMISSION[method.kind];
   requirePermission(session, permission);
@@ -79,7 +79,7 @@ function payBy(
     }
     case 'invoice': {
       const { invoice } = method;
-      const plan = planInvoicePayment({ ...payment, invoice, message: null }, session.node, fees);
+      const plan = planInvoicePayment({ ...payment, invoice, message: null }, session, fees);
       return sendAndWait(context, plan);
     }
     case 'lnurl-pay':

@@ -4,6 +4,7 @@ import { refused, rejected } from '../../model/errors.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
+import type { Session } from '../session.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
 import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
 import type { SendPlan } from './send.ts';
@@ -49,7 +50,7 @@ function expiryObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null
 /** Checks and prices the payment of an invoice. Throws errors 7 and 106; sends nothing. */
 export function planInvoicePayment(
   request: InvoicePaymentRequest,
-  node: WalletNode,
+  { node }: Pick<Session, 'node'>,
   fees: FeePolicy,
 ): SendPlan {
   const { invoice, personalNote, message } = request;

@@ -67,7 +67,7 @@ export async function payLnurl(
       personalNote: request.personalNote,
       message: sentComment,
     },
-    context.session.node,
+    context.session,
     fees,
   );
   return sendAndWait(context, plan);

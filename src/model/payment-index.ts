@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { z } from 'zod';
 
 /**
@@ -55,19 +56,19 @@ export function waivedFeeId(fundingTxid: string, fundingVout: number): PaymentId
 export function presentId<T extends string>(text: T): T {
   const [old, channelId] = FIRST_WAIVED_FEE_ID.exec(text) ?? [];
   if (old === undefined || channelId === undefined) return text;
-  const fundingTxid = bytesToHex(hexToBytes(channelId).reverse());
+  const fundingTxid = hex.encode(hex.decode(channelId).reverse());
   return `${text.slice(0, -old.length)}${waivedFeeId(fundingTxid, 0)}` as T;
 }
 
 function hashedId(bytes: Uint8Array): PaymentId {
-  return paymentId('or', bytesToHex(sha256(bytes)));
+  return paymentId('or', hex.encode(sha256(bytes)));
 }
 
 /** An outpoint as transactions write it. */
 function outpointBytes(txid: string, vout: number): Uint8Array {
   const number = new Uint8Array(4);
   new DataView(number.buffer).setUint32(0, vout, true);
-  return concatBytes(hexToBytes(txid).reverse(), number);
+  return concatBytes(hex.decode(txid).reverse(), number);
 }
 
 /** Joins creation time and id. */

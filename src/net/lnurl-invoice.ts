@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { z } from 'zod';
 import { type Bolt11Invoice, decodeBolt11 } from '../codecs/bolt11/index.ts';
 import { CodecError } from '../codecs/codec-error.ts';
@@ -56,7 +57,7 @@ function checkInvoice(invoice: Bolt11Invoice, amountMsat: bigint, metadata: stri
   if (invoice.amountMsat !== amountMsat) {
     throw notPaid('The service answered with an invoice of another amount');
   }
-  if (invoice.descriptionHash !== bytesToHex(sha256(utf8ToBytes(metadata)))) {
+  if (invoice.descriptionHash !== hex.encode(sha256(utf8ToBytes(metadata)))) {
     throw notPaid('The invoice does not commit to the terms of the service');
   }
 }

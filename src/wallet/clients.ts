@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { type Budget, type BudgetJson, encodeBudget } from '../model/budget.ts';
 import {
   type Client,
@@ -93,8 +93,8 @@ export function createClient(
     const granter = requireGranted(records);
     requireFuture(session, request.expiresAtMs);
     const secret = names.bytes('client');
-    const clientPk = bytesToHex(ed25519.getPublicKey(secret));
-    const credentials = encodeClientCredentials({ client: clientPk, secret: bytesToHex(secret) });
+    const clientPk = hex.encode(ed25519.getPublicKey(secret));
+    const credentials = encodeClientCredentials({ client: clientPk, secret: hex.encode(secret) });
     const made = records.find((record) => record.clientPk === clientPk);
     if (made) return { client: requireActive(session, made), credentials };
     requireRoom(session, records);

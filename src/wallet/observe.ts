@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Log } from '../lib/log.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
 import type {
@@ -115,7 +115,7 @@ function isProven(
 
 function fits(preimage: string, hash: string): boolean {
   try {
-    return bytesToHex(sha256(hexToBytes(preimage))) === hash;
+    return hex.encode(sha256(hex.decode(preimage))) === hash;
   } catch {
     return false;
   }

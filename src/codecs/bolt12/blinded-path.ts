@@ -1,4 +1,4 @@
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Refuse } from '../bigsize.ts';
 import { byteReader } from '../byte-reader.ts';
 import { joinBytes } from '../tlv.ts';
@@ -41,7 +41,7 @@ export interface FallbackAddress {
 }
 
 function pointHex(bytes: Uint8Array, name: string, refuse: Refuse): string {
-  return isPoint(bytes) ? bytesToHex(bytes) : refuse(`has a ${name} that is not a public key`);
+  return isPoint(bytes) ? hex.encode(bytes) : refuse(`has a ${name} that is not a public key`);
 }
 
 /** One or more blinded paths in a row; refuses an empty list, a path without hops, and keys that are none. */
@@ -53,7 +53,7 @@ export const blindedPaths: ValueCodec<readonly BlindedPath[]> = {
     do {
       const byChannel = reader.peek() < 2;
       const introduction = byChannel
-        ? bytesToHex(reader.take(9))
+        ? hex.encode(reader.take(9))
         : pointHex(reader.take(33), 'first_node_id', refuse);
       const pathKey = pointHex(reader.take(33), 'first_path_key', refuse);
       const count = reader.uint(1);

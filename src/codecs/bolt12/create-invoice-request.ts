@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Refuse } from '../bigsize.ts';
 import { CodecError } from '../codec-error.ts';
 import { NETWORKS } from '../network.ts';
@@ -56,7 +56,7 @@ export function createInvoiceRequest(parts: InvoiceRequestParts): InvoiceRequest
       invreqChain: chain === NETWORKS.bitcoin.chainHash ? null : chain,
       invreqAmount: parts.amountMsat ?? null,
       invreqQuantity: parts.quantity ?? (soldByQuantity ? 1n : null),
-      invreqPayerId: bytesToHex(secp256k1.getPublicKey(payerSecretKey, true)),
+      invreqPayerId: hex.encode(secp256k1.getPublicKey(payerSecretKey, true)),
       invreqPayerNote: parts.payerNote ?? null,
       invreqBip353Name: parts.bip353Name ?? null,
     },

@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Refuse } from '../bigsize.ts';
 import type { FallbackAddress } from './blinded-path.ts';
 import { INVOICE_FIELDS, writeFields } from './fields.ts';
@@ -51,7 +51,7 @@ export function createInvoice(parts: InvoiceParts): Bolt12Invoice {
       invoiceAmount: parts.amountMsat,
       invoiceFallbacks: parts.fallbacks ?? null,
       invoiceFeatures: parts.features ?? null,
-      invoiceNodeId: bytesToHex(secp256k1.getPublicKey(nodeSecretKey, true)),
+      invoiceNodeId: hex.encode(secp256k1.getPublicKey(nodeSecretKey, true)),
     },
     invoiceRequest.records.filter(({ type }) => isInvoiceRequestType(type)),
     refuse,

@@ -1,4 +1,4 @@
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Refuse } from '../bigsize.ts';
 import { NETWORKS } from '../network.ts';
 import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
@@ -102,7 +102,7 @@ export function invoiceOf(records: readonly TlvRecord[]): Bolt12Invoice {
     fallbacks: (values.invoiceFallbacks ?? []).filter(isUsableFallback),
     features: values.invoiceFeatures,
     signature: required(values.signature, INVOICE_FIELDS.signature, refuse),
-    invoiceRoot: bytesToHex(root),
+    invoiceRoot: hex.encode(root),
     values,
     records,
   };
@@ -135,7 +135,7 @@ function isUsableFallback({ version, program }: FallbackAddress): boolean {
 export function decodeInvoice(source: string | Uint8Array): Bolt12Invoice {
   const bytes = typeof source === 'string' ? decodeBolt12String(source, 'lni', refuse) : source;
   const invoice = invoiceOf(decodeTlvStream(bytes, refuse));
-  const root = hexToBytes(invoice.invoiceRoot);
+  const root = hex.decode(invoice.invoiceRoot);
   if (!isRootSignature(INVOICE_SIGNATURE, root, invoice.signature, invoice.nodeId)) {
     refuse('signature is not by invoice_node_id');
   }

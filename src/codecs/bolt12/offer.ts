@@ -1,4 +1,4 @@
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Refuse } from '../bigsize.ts';
 import { NETWORKS } from '../network.ts';
 import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
@@ -93,7 +93,7 @@ function offerOf(records: readonly TlvRecord[]): Offer {
     issuer: values.offerIssuer,
     quantityMax: values.offerQuantityMax,
     issuerId: values.offerIssuerId,
-    offerId: bytesToHex(root),
+    offerId: hex.encode(root),
     records,
   };
 }

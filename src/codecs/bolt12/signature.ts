@@ -1,5 +1,6 @@
 import { schnorr } from '@noble/curves/secp256k1.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { taggedHash } from './merkle.ts';
 
 /** What a BOLT 12 signature is about: the message's name and the signed field's name in the specification. */
@@ -26,7 +27,7 @@ function digest({ message, field }: SignatureSubject, root: Uint8Array): Uint8Ar
 /** Signs a merkle root as BOLT 12's "Signature Calculation" says; 64 bytes as hex. */
 export function signRoot(subject: SignatureSubject, root: Uint8Array, signer: Signer): string {
   const auxRand = signer.auxRand ?? new Uint8Array(32);
-  return bytesToHex(schnorr.sign(digest(subject, root), signer.secretKey, auxRand));
+  return hex.encode(schnorr.sign(digest(subject, root), signer.secretKey, auxRand));
 }
 
 /** Whether `signature` (64 bytes, hex) is a signature of the root by `publicKey` (33 bytes compressed, hex). */
@@ -37,6 +38,6 @@ export function isRootSignature(
   publicKey: string,
 ): boolean {
   // BIP 340 keys have no parity byte.
-  const key = hexToBytes(publicKey).subarray(1);
-  return schnorr.verify(hexToBytes(signature), digest(subject, root), key);
+  const key = hex.decode(publicKey).subarray(1);
+  return schnorr.verify(hex.decode(signature), digest(subject, root), key);
 }

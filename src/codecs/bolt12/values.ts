@@ -1,6 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { numberToBytesBE } from '@noble/curves/utils.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Refuse } from '../bigsize.ts';
 import { decodeTruncatedUint, encodeTruncatedUint } from '../tlv.ts';
 
@@ -15,8 +16,8 @@ export interface ValueCodec<T> {
 }
 
 /** The bytes that hex digits stand for; refuses what is not hex. */
-export function bytesOfHex(hex: string, refuse: Refuse): Uint8Array {
-  return /^(?:[0-9a-f]{2})*$/i.test(hex) ? hexToBytes(hex) : refuse('is not written in hex');
+export function bytesOfHex(text: string, refuse: Refuse): Uint8Array {
+  return /^(?:[0-9a-f]{2})*$/i.test(text) ? hex.decode(text) : refuse('is not written in hex');
 }
 
 /** Big-endian bytes of an unsigned integer; refuses one that does not fit. */
@@ -48,7 +49,7 @@ export const rawBytes: ValueCodec<Uint8Array> = {
 export function fixedHex(length: number): ValueCodec<string> {
   return {
     decode: (value, refuse) =>
-      value.length === length ? bytesToHex(value) : refuse(`is not ${length} bytes long`),
+      value.length === length ? hex.encode(value) : refuse(`is not ${length} bytes long`),
     encode: bytesOfHex,
   };
 }
@@ -59,7 +60,7 @@ export function hexList(length: number): ValueCodec<readonly string[]> {
     decode: (value, refuse) => {
       if (value.length % length !== 0) refuse(`is not a multiple of ${length} bytes`);
       return Array.from({ length: value.length / length }, (_, i) =>
-        bytesToHex(value.subarray(i * length, (i + 1) * length)),
+        hex.encode(value.subarray(i * length, (i + 1) * length)),
       );
     },
     encode: (items, refuse) => bytesOfHex(items.join(''), refuse),
@@ -111,7 +112,7 @@ export function isPoint(bytes: Uint8Array): boolean {
 
 /** A compressed public key, as lower-case hex; refuses bytes that are not a point of the curve (BOLT 1 `point`). */
 export const point: ValueCodec<string> = {
-  decode: (value, refuse) => (isPoint(value) ? bytesToHex(value) : refuse('is not a public key')),
+  decode: (value, refuse) => (isPoint(value) ? hex.encode(value) : refuse('is not a public key')),
   encode: bytesOfHex,
 };
 

@@ -1,6 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Refuse } from '../bigsize.ts';
 import {
   type Bolt12Invoice,
@@ -51,10 +51,10 @@ export function createPayerProof(parts: PayerProofParts): string {
   const { invoice, preimage, payerSecretKey, note } = parts;
   const chosen = parts.disclose.types.map(disclosableType);
   const shown = new Set([...ALWAYS_DISCLOSED, ...chosen]);
-  if (bytesToHex(sha256(preimage)) !== invoice.paymentHash) {
+  if (hex.encode(sha256(preimage)) !== invoice.paymentHash) {
     refuse('the preimage does not belong to the payment hash of the invoice');
   }
-  if (bytesToHex(secp256k1.getPublicKey(payerSecretKey, true)) !== invoice.payerId) {
+  if (hex.encode(secp256k1.getPublicKey(payerSecretKey, true)) !== invoice.payerId) {
     refuse('the key does not belong to the payer id of the invoice');
   }
   const [metadata, ...records] = invoice.records;
@@ -65,7 +65,7 @@ export function createPayerProof(parts: PayerProofParts): string {
     PAYER_PROOF_FIELDS,
     {
       signature: invoice.signature,
-      proofPreimage: bytesToHex(preimage),
+      proofPreimage: hex.encode(preimage),
       proofOmittedTlvs: disclosure.markers.length === 0 ? null : disclosure.markers,
       proofMissingHashes: disclosure.missingHashes,
       proofLeafHashes: disclosure.leafHashes,

@@ -1,4 +1,4 @@
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { branchHash, isSignatureType, leafHash, nonceHashes } from '../bolt12/index.ts';
 import type { TlvRecord } from '../tlv.ts';
 import { nextMarker } from './markers.ts';
@@ -35,7 +35,7 @@ export function discloseRecords(
   for (const record of records.filter(({ type }) => !isSignatureType(type))) {
     if (isDisclosed(record.type)) {
       disclosed.push(record);
-      leafHashes.push(bytesToHex(nonceHash(record.type)));
+      leafHashes.push(hex.encode(nonceHash(record.type)));
       leaves.push({ hash: nodeOf(record) });
       previous = record.type;
     } else {
@@ -47,7 +47,7 @@ export function discloseRecords(
   walkTree([{ omitted: nodeOf(metadata) }, ...leaves], {
     join: branchHash,
     hashOf: (hash) => {
-      missingHashes.push(bytesToHex(hash));
+      missingHashes.push(hex.encode(hash));
       return hash;
     },
   });

@@ -1,4 +1,4 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Refuse } from '../bigsize.ts';
 import { branchHash, leafHash } from '../bolt12/index.ts';
 import type { Disclosure } from './disclosure.ts';
@@ -24,7 +24,7 @@ export function rebuildInvoiceRoot(
     );
   }
   const nodes = disclosed
-    .map((record, i) => branchHash(leafHash(record), hexToBytes(leafHashes[i] ?? '')))
+    .map((record, i) => branchHash(leafHash(record), hex.decode(leafHashes[i] ?? '')))
     .values();
   const leaves = order.map(({ isMarker }): Subtree<null> => {
     const node = isMarker ? undefined : nodes.next().value;
@@ -34,7 +34,7 @@ export function rebuildInvoiceRoot(
   const root = walkTree([{ omitted: null }, ...leaves], {
     join: () => null,
     hashOf: () =>
-      hexToBytes(hashes.next().value ?? refuse('proof_missing_hashes has too few hashes')),
+      hex.decode(hashes.next().value ?? refuse('proof_missing_hashes has too few hashes')),
   });
   if (hashes.next().done !== true) refuse('proof_missing_hashes has too many hashes');
   return root ?? refuse('it discloses no field');

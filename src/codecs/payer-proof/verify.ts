@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Refuse } from '../bigsize.ts';
 import {
   decodeBolt12String,
@@ -88,7 +88,7 @@ export function verifyPayerProof(text: string): PayerProof {
   const preimage = required(values.proofPreimage, fields.proofPreimage, refuse);
   const missingHashes = required(values.proofMissingHashes, fields.proofMissingHashes, refuse);
   const leafHashes = required(values.proofLeafHashes, fields.proofLeafHashes, refuse);
-  if (bytesToHex(sha256(hexToBytes(preimage))) !== paymentHash) {
+  if (hex.encode(sha256(hex.decode(preimage))) !== paymentHash) {
     refuse('proof_preimage does not belong to invoice_payment_hash');
   }
 
@@ -117,7 +117,7 @@ export function verifyPayerProof(text: string): PayerProof {
     payerNote: values.invreqPayerNote,
     invoiceSignature,
     proofSignature,
-    invoiceRoot: bytesToHex(invoiceRoot),
+    invoiceRoot: hex.encode(invoiceRoot),
     disclosedTypes: disclosed.map(({ type }) => type),
     values,
     records,

@@ -1,6 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Network } from '../../codecs/network.ts';
 
 /** Which wallet a place speaks for. */
@@ -12,5 +13,5 @@ export interface LndIdentity {
 
 /** The wallet's name here; LND itself knows only its node key. */
 export function userPkOf(nodePk: string): string {
-  return bytesToHex(ed25519.getPublicKey(sha256(utf8ToBytes(`wallet-sidecar/lnd-user/${nodePk}`))));
+  return hex.encode(ed25519.getPublicKey(sha256(utf8ToBytes(`wallet-sidecar/lnd-user/${nodePk}`))));
 }

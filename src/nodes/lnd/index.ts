@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { elapsedMs } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
 import { ApiError, isApiError, refused } from '../../model/errors.ts';
@@ -76,7 +76,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
     if (places.root === null) {
       throw refused('The root seed controls no LND: start with --node-url.');
     }
-    const seedHash = bytesToHex(sha256(rootSeed));
+    const seedHash = hex.encode(sha256(rootSeed));
     if (seedHash !== openedSeedHash) places.root.useToken(adminMacaroon(rootSeed, random(16)));
     openedSeedHash = seedHash;
     return places.root;

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Network } from '../../codecs/network.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
@@ -49,7 +50,7 @@ export async function nodeInfo(
   const version = versionOf(info);
   return {
     version,
-    measurement: bytesToHex(sha256(utf8ToBytes(`lnd/${version}/${info.commit_hash}`))),
+    measurement: hex.encode(sha256(utf8ToBytes(`lnd/${version}/${info.commit_hash}`))),
     userPk: wallet.userPk,
     nodePk: info.identity_pubkey,
     lightningBalanceMsat: lightningSat * MSAT_PER_SAT,

@@ -1,6 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 
 /** One thing a macaroon allows: an action on an entity, or for entity `uri` the call of one method. */
 export interface Operation {
@@ -24,7 +25,7 @@ const SIGNATURE_BYTES = 32;
 /** Reads what a macaroon in hex allows; null when it is none of LND's. */
 export function readMacaroon(macaroonHex: string): Macaroon | null {
   try {
-    const reader = new Reader(hexToBytes(macaroonHex));
+    const reader = new Reader(hex.decode(macaroonHex));
     if (reader.byte() !== FORMAT_VERSION) return null;
     let field = reader.field();
     if (field.type === FIELD.location) field = reader.field();
@@ -40,12 +41,12 @@ export function readMacaroon(macaroonHex: string): Macaroon | null {
  * nobody can widen it. Throws for bytes that are no macaroon.
  */
 export function restrictMacaroon(macaroonHex: string, condition: string): string {
-  const bytes = hexToBytes(macaroonHex);
+  const bytes = hex.decode(macaroonHex);
   // At the end stand the end of the caveats (1), the signature's type and length (2), and the signature.
   const body = bytes.subarray(0, -(SIGNATURE_BYTES + 3));
   const signature = bytes.subarray(-SIGNATURE_BYTES);
   const caveat = utf8ToBytes(condition);
-  return bytesToHex(
+  return hex.encode(
     concatBytes(
       body,
       field(FIELD.identifier, caveat),
@@ -81,7 +82,7 @@ export function mintMacaroon(
     ),
   );
   const key = hmac(sha256, utf8ToBytes('macaroons-key-generator'), rootKey);
-  return bytesToHex(
+  return hex.encode(
     concatBytes(
       Uint8Array.of(FORMAT_VERSION),
       field(FIELD.location, utf8ToBytes('lnd')),

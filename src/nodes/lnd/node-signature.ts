@@ -1,6 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { decodeZbase32 } from './zbase32.ts';
 
 /** What LND puts before every message that it signs (`signedMsgPrefix` of its rpcserver). */
@@ -18,7 +19,7 @@ export function isSignedByNode(message: Uint8Array, signature: string, nodePk: s
     recovered[0] = ((compact[0] ?? 0) - COMPACT_HEADER) & 3;
     const digest = sha256(sha256(concatBytes(PREFIX, message)));
     const key = secp256k1.recoverPublicKey(recovered, digest, { prehash: false });
-    return bytesToHex(key) === nodePk;
+    return hex.encode(key) === nodePk;
   } catch {
     return false;
   }

@@ -1,4 +1,4 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { blankPayment, type Payment, type TransactionJson } from '../../model/payment.ts';
 import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
@@ -225,7 +225,7 @@ function onchainFacts(transaction: LndTransaction, nowMs: number) {
 /** Null for bytes that cannot be read: a payment is not lost over how it is shown. */
 function readTransaction(rawHex: string): TransactionJson | null {
   try {
-    return transactionJsonOf(hexToBytes(rawHex));
+    return transactionJsonOf(hex.decode(rawHex));
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 
 /** Where a node's HTTPS interface is found. */
 export interface RemoteLocation {
@@ -13,5 +14,5 @@ export interface RemoteLocation {
 export function fingerprintOf({ url, cert }: RemoteLocation): string {
   const { origin, pathname } = new URL(url);
   const place = [`${origin}${pathname.replace(/\/+$/, '')}`, cert?.replace(/\s+/g, '') ?? null];
-  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(place))));
+  return hex.encode(sha256(utf8ToBytes(JSON.stringify(place))));
 }

@@ -1,4 +1,4 @@
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { NodeInfo } from '../../model/node-info.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
@@ -208,7 +208,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       },
     },
     tokens: {
-      newId: () => bytesToHex(world.random(16)),
+      newId: () => hex.encode(world.random(16)),
       obstacle: () => null,
       async issue(command) {
         access.require('create_client', 'update_client');

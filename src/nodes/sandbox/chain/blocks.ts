@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { World } from '../world/world.ts';
 
 /** Confirmations after which a payment is final (contract, Limits). */
@@ -108,13 +109,13 @@ function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
   const heightBytes = new Uint8Array(4);
   new DataView(heightBytes.buffer).setUint32(0, block.height, true);
   const header = concatBytes(
-    hexToBytes(previous?.hash ?? ''),
+    hex.decode(previous?.hash ?? ''),
     heightBytes,
-    ...txids.map((txid) => hexToBytes(txid)),
+    ...txids.map((txid) => hex.decode(txid)),
   );
   world.db
     .query('INSERT INTO chain_blocks (height, hash, time_ms) VALUES (?, ?, ?)')
-    .run(block.height, bytesToHex(sha256(sha256(header))), block.timeMs);
+    .run(block.height, hex.encode(sha256(sha256(header))), block.timeMs);
 }
 
 /** Whether a coming block would change anything: something to mine, confirmations to come, an HTLC to run out. */

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import { blankPayment } from '../../../model/payment.ts';
@@ -122,7 +123,7 @@ function findOpened(
  * as an `info` payment (decisions section 5).
  */
 export function openJustInTime(world: World, userPk: string, paymentMsat: bigint): void {
-  const userChannelId = bytesToHex(world.random(16));
+  const userChannelId = hex.encode(world.random(16));
   const paymentSat = wholeSats(paymentMsat) + 1n;
   const valueSat = paymentSat + paymentSat / 4n + JUST_IN_TIME_ROOM_SAT;
   const funding = spendToScriptFromOutside(world, {
@@ -228,10 +229,10 @@ function recordChannel(
 
 /** BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output number. */
 function channelIdOf({ txid, vout }: FundedOutput): string {
-  const bytes = hexToBytes(txid).reverse();
+  const bytes = hex.decode(txid).reverse();
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   view.setUint16(30, view.getUint16(30) ^ vout);
-  return bytesToHex(bytes);
+  return hex.encode(bytes);
 }
 
 function channelKeys(
@@ -239,7 +240,7 @@ function channelKeys(
   userPk: string,
   userChannelId: string,
 ): { readonly ours: Uint8Array; readonly theirs: Uint8Array } {
-  const name = bytesToHex(sha256(utf8ToBytes(`${userPk}/${userChannelId}`)));
+  const name = hex.encode(sha256(utf8ToBytes(`${userPk}/${userChannelId}`)));
   return {
     ours: derive(walletKeys(world, userPk).nodeSecretKey, `channel/${name}`),
     theirs: derive(outsideKeys(world).nodeSecretKey, `channel/${name}`),

@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import {
   type Bolt11Fields,
   decodeBolt11,
@@ -95,7 +95,7 @@ export function createInvoice(
 
 /** The wallet's invoice of that preimage; null when nothing has it. Throws `refused` when it is not the wallet's. */
 function madeWith(world: World, userPk: string, preimage: string): CreatedInvoice | null {
-  const paymentHash = bytesToHex(sha256(hexToBytes(preimage)));
+  const paymentHash = hex.encode(sha256(hex.decode(preimage)));
   const row = world.db
     .query<{ user_pk: string | null; idx: string | null }, [string]>(
       'SELECT user_pk, idx FROM invoices WHERE payment_hash = ?',
@@ -152,9 +152,9 @@ export function signInvoice(
     readonly preimage: string | null;
   },
 ): SignedInvoice {
-  const preimage = terms.preimage === null ? world.random(32) : hexToBytes(terms.preimage);
-  const paymentHash = bytesToHex(sha256(preimage));
-  const paymentSecret = bytesToHex(world.random(32));
+  const preimage = terms.preimage === null ? world.random(32) : hex.decode(terms.preimage);
+  const paymentHash = hex.encode(sha256(preimage));
+  const paymentSecret = hex.encode(world.random(32));
   const { descriptionHash } = terms;
   const fields: Bolt11Fields = {
     network: 'regtest',
@@ -168,7 +168,7 @@ export function signInvoice(
   };
   const invoice = encodeBolt11(fields, nodeSecretKey);
   const expiresAtMs = expiresAtMsOf(invoice);
-  return { invoice, paymentHash, paymentSecret, preimage: bytesToHex(preimage), expiresAtMs };
+  return { invoice, paymentHash, paymentSecret, preimage: hex.encode(preimage), expiresAtMs };
 }
 
 /** Stores what can be paid, within the caller's transaction. */

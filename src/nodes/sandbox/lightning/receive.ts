@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { blankPayment, type Payment } from '../../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import { transfer } from '../world/ledger.ts';
@@ -93,7 +93,7 @@ export function receiveSpontaneous(
     >,
 ): Payment {
   const preimage = world.random(32);
-  const paymentHash = bytesToHex(sha256(preimage));
+  const paymentHash = hex.encode(sha256(preimage));
   credit(world, userPk, payment.amountMsat);
   const nowMs = world.clock.now();
   return insertPayment(world, userPk, {
@@ -108,7 +108,7 @@ export function receiveSpontaneous(
     }),
     ...payment,
     hash: paymentHash,
-    preimage: bytesToHex(preimage),
+    preimage: hex.encode(preimage),
     finalizedAtMs: nowMs,
   });
 }

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 
 /** An answer of an LNURL service: JSON, whatever went wrong (LUD-01). */
 export type LnurlAnswer = Readonly<Record<string, unknown>>;
@@ -42,7 +43,7 @@ export function payMetadata(description: string, identifier: string | null): str
 
 /** Hex SHA-256 of the metadata exactly as sent: what the invoice must commit to (LUD-06). */
 export function metadataHash(metadata: string): string {
-  return bytesToHex(sha256(utf8ToBytes(metadata)));
+  return hex.encode(sha256(utf8ToBytes(metadata)));
 }
 
 /** What the first answer of an LNURL-withdraw service says; amounts in millisatoshis. */

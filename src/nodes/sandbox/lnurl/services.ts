@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { CodecError } from '../../../codecs/codec-error.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
@@ -63,7 +64,7 @@ const SERVICE_DESCRIPTION = 'sandbox';
 
 /** Creates a service of the outside world and answers its name, longer than any username can be. */
 export function createLnurlService(world: World, service: LnurlService): { name: string } {
-  const name = bytesToHex(world.random(16));
+  const name = hex.encode(world.random(16));
   world.db
     .query(
       `INSERT INTO lnurl_services (id, tag, min_msat, max_msat, comment_length, description)
@@ -247,7 +248,7 @@ function metadataOf(name: string, service: LnurlService | null, { domain }: Lnur
  */
 function issueK1(world: World, name: string): string {
   const nonce = world.random(16);
-  return bytesToHex(concatBytes(nonce, k1Proof(world, name, nonce)));
+  return hex.encode(concatBytes(nonce, k1Proof(world, name, nonce)));
 }
 
 function isK1(world: World, name: string, k1: string): boolean {

@@ -1,6 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import {
   type Bip353Name,
   type Bolt12Invoice,
@@ -53,7 +54,7 @@ export function writeOffer(parts: OfferParts): Offer {
       ...(shown === null ? {} : { description: shown }),
       // Rounded down: an offer must not outlive what was promised.
       ...(expiresAtMs === null ? {} : { absoluteExpirySecs: Math.floor(expiresAtMs / 1000) }),
-      issuerId: bytesToHex(secp256k1.getPublicKey(parts.issuerSecretKey, true)),
+      issuerId: hex.encode(secp256k1.getPublicKey(parts.issuerSecretKey, true)),
     }),
   );
 }
@@ -165,10 +166,10 @@ function pathTo(nodeSecretKey: Uint8Array, paymentHash: string): InvoicePath {
     sha256(concatBytes(nodeSecretKey, utf8ToBytes(`${label}/${paymentHash}`)));
   return {
     path: oneHopPath({
-      introductionNodeId: bytesToHex(secp256k1.getPublicKey(nodeSecretKey, true)),
-      pathKey: bytesToHex(secp256k1.getPublicKey(derive('path key'), true)),
+      introductionNodeId: hex.encode(secp256k1.getPublicKey(nodeSecretKey, true)),
+      pathKey: hex.encode(secp256k1.getPublicKey(derive('path key'), true)),
       hop: {
-        blindedNodeId: bytesToHex(secp256k1.getPublicKey(derive('blinded node id'), true)),
+        blindedNodeId: hex.encode(secp256k1.getPublicKey(derive('blinded node id'), true)),
         encryptedRecipientData: derive('recipient data'),
       },
     }),

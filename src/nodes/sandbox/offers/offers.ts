@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { decodeOffer, type Offer } from '../../../codecs/bolt12/index.ts';
 import { refused } from '../../../model/errors.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
@@ -91,7 +91,7 @@ export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null
     requestBytes: request.bytes,
     offer: issued.offer,
     issuerSecretKey: issuerSecretKey(world, issuer),
-    paymentHash: bytesToHex(sha256(preimage)),
+    paymentHash: hex.encode(sha256(preimage)),
     nowMs,
   });
   const invoice = acceptInvoice(answer.bytes, request, nowMs);
@@ -113,7 +113,7 @@ export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null
     paymentHash: invoice.paymentHash,
     userPk: issuer.kind === 'wallet' ? issuer.userPk : null,
     index: null,
-    preimage: bytesToHex(preimage),
+    preimage: hex.encode(preimage),
     behavior: issuer.kind === 'wallet' ? 'settle' : issuer.behavior,
     expiresAtMs: invoice.expiresAtSecs * 1000,
     offerId: offer.offerId,

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import type { Client } from '../../../model/client.ts';
 import { effectivePermissions, type Permission, type Scope } from '../../../model/permissions.ts';
 import { derive } from '../../../model/root-seed.ts';
@@ -47,7 +47,7 @@ export function replaceFirstClients(db: Database): void {
     const permissions = JSON.parse(row.permissions) as Permission[];
     const first: FirstClient = {
       clientPk: row.client_pk,
-      secretHash: bytesToHex(row.secret_hash),
+      secretHash: hex.encode(row.secret_hash),
       scopes,
       permissions,
       label: row.label,
@@ -72,5 +72,5 @@ export function replaceFirstClients(db: Database): void {
  * file holds only its hash.
  */
 export function tokenText(nodeSecretKey: Uint8Array, clientPk: string): string {
-  return bytesToHex(derive(nodeSecretKey, `first version's client/${clientPk}`));
+  return hex.encode(derive(nodeSecretKey, `first version's client/${clientPk}`));
 }

@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { DERIVATION_LABELS, derive } from '../../../model/root-seed.ts';
 
 /** A wallet's keys. */
@@ -17,8 +17,8 @@ export interface SeedKeys {
 export function keysOfSeed(rootSeed: Uint8Array): SeedKeys {
   const nodeSecretKey = derive(rootSeed, DERIVATION_LABELS.lightningNode);
   return {
-    userPk: bytesToHex(ed25519.getPublicKey(derive(rootSeed, DERIVATION_LABELS.user))),
-    nodePk: bytesToHex(secp256k1.getPublicKey(nodeSecretKey, true)),
+    userPk: hex.encode(ed25519.getPublicKey(derive(rootSeed, DERIVATION_LABELS.user))),
+    nodePk: hex.encode(secp256k1.getPublicKey(nodeSecretKey, true)),
     nodeSecretKey,
     onchainAccountKey: derive(rootSeed, DERIVATION_LABELS.onchainAccount),
   };

@@ -1,6 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { refused } from '../../../model/errors.ts';
 import type { World } from './world.ts';
 
@@ -27,7 +28,7 @@ const TRUSTED_PUBLISHER = ed25519.getPublicKey(SANDBOX_PUBLISHER);
 /** Signs a list of releases as the sandbox's publisher. */
 export function publishReleases(releases: readonly Release[]): SignedReleases {
   const text = JSON.stringify(releases);
-  return { text, signature: bytesToHex(ed25519.sign(utf8ToBytes(text), SANDBOX_PUBLISHER)) };
+  return { text, signature: hex.encode(ed25519.sign(utf8ToBytes(text), SANDBOX_PUBLISHER)) };
 }
 
 /** The releases of a list that the trusted publisher signed. Throws `refused` for any other. */

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { ApiError, endedCredentials, refused } from '../../../model/errors.ts';
 import type { Permission } from '../../../model/permissions.ts';
 import type { ClientToken, IssueTokenCommand } from '../../node.ts';
@@ -63,7 +63,7 @@ export function openTokens(world: World): Tokens {
 
   function issue(userPk: string, command: IssueTokenCommand): string {
     const { id, expiresAtMs } = command;
-    const secret = bytesToHex(world.random(32));
+    const secret = hex.encode(world.random(32));
     const hash = hashOf(secret);
     const permissions = new Set(command.permissions);
     world.transact(() => {

@@ -210,6 +210,8 @@ describe('pay and analyze', () => {
         txids.push(paid.body.txid);
       }
       expect(new Set(txids).size).toBe(1);
+      // The change of each is confirmed, so that the next one can spend it.
+      await world.post('/sandbox/blocks', { count: 1 });
       return txids[0];
     };
     const id = { client_payment_id: '5a'.repeat(32) };
@@ -231,6 +233,7 @@ describe('pay and analyze', () => {
       'rejected',
       /address alone/,
     );
+    await world.post('/sandbox/blocks', { count: 6 });
   });
 
   test('other spellings of one invoice are one payment', async () => {

@@ -199,12 +199,13 @@ describeNetwork('on-chain payments and channels on LND', (network) => {
     expect(amounts).not.toContain('2000000');
   });
 
+  /** LND tells of a receive at once; one that fell between two subscriptions is found by a look within 30 seconds. */
   async function waitForAddress(address: string, start: string) {
     let cursor = start;
     while (true) {
       const { payment, next_start_index } = await sidecar.get('/v2/node/wait_for_next_payment', {
         start_index: cursor,
-        timeout_secs: '30',
+        timeout_secs: '60',
       });
       if (payment.address === address) return payment;
       cursor = next_start_index;

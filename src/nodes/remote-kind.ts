@@ -55,6 +55,8 @@ export interface ConnectedNode {
 export interface RemoteNodeKind {
   /** What people call it. */
   readonly title: string;
+  /** The releases that the interop tests were run on, as the README lists them. */
+  readonly testedWith: readonly [string, ...string[]];
   /** Opens the connector. Asks no node before the first request needs it. */
   readonly open: (options: RemoteOptions) => NodeConnector;
   /** The command that turns access to a node into what configuration takes. */

@@ -16,6 +16,7 @@ import { metricsRoutes } from '../../src/http/routes/metrics.ts';
 import { ERRORS } from '../../src/model/errors.ts';
 import { paymentJson } from '../../src/model/payment.ts';
 import { SCOPES } from '../../src/model/permissions.ts';
+import { REMOTE_NODES } from '../../src/nodes/kinds.ts';
 import { envExample } from '../../tools/generate-env-example.ts';
 import { documentedProgram } from '../cli/program.ts';
 import { codeIn, pageText, rowsOf, sectionOf } from '../docs/pages.ts';
@@ -53,6 +54,19 @@ describe('.env.example', () => {
     writeFileSync(join(folder, '.env'), one);
     expect(loadConfig({ flags: {}, env: {}, cwd: folder }).logLevel).toBe('debug');
   });
+});
+
+test('the README has a row for each kind of node, with the releases that it was tested with', () => {
+  const rows = rowsOf('README.md', 'Nodes');
+  const told = rows.map(([kind = '', releases]) => [
+    kind.replace(/^\[(.*)\]\(.*\)$/, '$1'),
+    releases,
+  ]);
+  const kinds = Object.values(REMOTE_NODES);
+  expect(told).toEqual([
+    ['sandbox', 'itself'],
+    ...kinds.map(({ title, testedWith }) => [title, testedWith.join(', ')]),
+  ]);
 });
 
 describe('the pages', () => {

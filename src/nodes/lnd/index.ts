@@ -20,7 +20,12 @@ import { lndTokens, RootKeyIds } from './tokens.ts';
 import { type LndWallet, LocalChanges } from './wallet.ts';
 
 /** LND, by its REST interface. */
-export const LND: RemoteNodeKind = { title: 'LND', open: openLnd, connect: lndConnect };
+export const LND: RemoteNodeKind = {
+  title: 'LND',
+  testedWith: ['0.18.5', '0.20.3', '0.21.2'],
+  open: openLnd,
+  connect: lndConnect,
+};
 
 /** Opens the connector of LND nodes. Asks no node before the first request needs it. */
 export function openLnd(options: RemoteOptions): NodeConnector {

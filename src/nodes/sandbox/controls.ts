@@ -35,30 +35,33 @@ import { replaceOutsidePayment } from './onchain/replace.ts';
 import { signUp, walletKeys, walletOfNode } from './world/wallets.ts';
 import type { World } from './world/world.ts';
 
-/** What a new wallet is given on each rail. */
+/** What a new wallet gets on Lightning and as much on chain, in millisatoshis. */
 const FIRST_FUNDS_MSAT = 1_000_000_000n;
 
-/** Where the clock ends: an invoice holds times up to the year 3058 (BOLT 11, 35 bits), and none may outrun that. */
+/**
+ * The latest time of the clock, chosen so that invoices expire before the year 3058, the last that they can encode
+ * (BOLT 11, 35 bits).
+ */
 const LAST_TIME_MS = Date.UTC(3000, 0, 1);
 
-/** How the world is steered from outside the wallets: the port that the sandbox routes ask. */
+/** Options of {@link sandboxControls}. */
 export interface ControlOptions extends NodeParts {
   readonly miner: Miner;
   readonly lnurlHost: LnurlHost;
   /** URL of the first call of the LNURL service of that name. */
   readonly lnurlUrl: (name: string) => string;
-  /** The launch link of the purchase app, with `<invoice>` in it. */
+  /** The launch link of the purchase app, with `<invoice>` in place of the invoice. */
   readonly buyLinkTemplate: string;
 }
 
-/** Builds the controls (decisions section 9). */
+/** The controls of the outside world, which the routes below `/sandbox` call (docs/decisions.md 78). */
 export function sandboxControls(options: ControlOptions) {
   const { world, miner } = options;
   return {
     async createWallet() {
       return world.answer(() => fundedWallet(world));
     },
-    /** Gives a wallet what a new one has on each rail, all or nothing. */
+    /** Gives a wallet the funds of a new one on Lightning and on chain, all or nothing. */
     async fundNewWallet(userPk: string) {
       await world.answer(() => fundNewWallet(world, userPk));
     },
@@ -133,7 +136,10 @@ export function sandboxControls(options: ControlOptions) {
       world.commit();
       return lightningAddressAnswer(world, name, options.lnurlHost);
     },
-    /** Second answer of either, and the wallet's payment where it is an invoice of a wallet. */
+    /**
+     * Second answer of an LNURL service or Lightning Address. `issued` is the wallet's payment where the answer holds an
+     * invoice of a wallet.
+     */
     lnurlSecond(name: string, query: LnurlQuery) {
       const answer = lnurlCallbackAnswer(world, name, query, options.lnurlHost);
       options.expiry.sweep();
@@ -143,7 +149,7 @@ export function sandboxControls(options: ControlOptions) {
   };
 }
 
-/** Creates a wallet with money on each rail. */
+/** Creates a wallet with money on Lightning and on chain. */
 function fundedWallet(world: World) {
   return world.transact(() => {
     const rootSeed = world.random(32);
@@ -187,14 +193,17 @@ function fundOnchain(world: World, userPk: string, amountMsat: bigint): Payment 
   return receiveFromOutside(world, { address, amountMsat, confirmed: true }).payment;
 }
 
-/** Pays whatever the string asks for: an invoice, offer, address, BIP 321 URI, buy link or node_pk. */
+/** Pays what the string asks for: an invoice, offer, address, BIP 321 URI, launch link or node_pk. */
 function payFromOutside(options: ControlOptions, order: OutsideOrder): Payment {
   const { world } = options;
   const payable = withoutWrapping(order.payable.trim(), options.buyLinkTemplate);
   const lower = payable.toLowerCase();
   if (/^0[23][0-9a-f]{64}$/.test(lower)) {
     const userPk = walletOfNode(world, lower);
-    if (userPk === null) throw refused('No wallet of this sandbox has that node_pk.');
+    if (userPk === null)
+      throw refused(
+        'No wallet of this sandbox has that node_pk; take it from node_info of the wallet.',
+      );
     return paySpontaneously(world, userPk, { ...order, amountMsat: required(order) });
   }
   if (bolt12PrefixOf(payable) === 'lno') {
@@ -236,7 +245,7 @@ function readUri(payable: string): { text: string; amountMsat: bigint | null } {
     }
     const uri = decodeBip321(payable);
     const text = uri.offers[0] ?? uri.lightning[0] ?? uri.body ?? uri.addresses[0]?.text;
-    if (text === undefined) throw rejected('payable', 'the URI names no way to pay');
+    if (text === undefined) throw rejected('payable', 'the URI holds no invoice, offer or address');
     return { text, amountMsat: uri.amountMsat };
   } catch (error) {
     if (error instanceof CodecError) throw rejected('payable', error.message);

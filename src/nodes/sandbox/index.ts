@@ -17,7 +17,7 @@ import { OWNER, openTokens } from './world/tokens.ts';
 import { signUp, walletKeys } from './world/wallets.ts';
 import { openWorld } from './world/world.ts';
 
-/** What the sandbox is opened with. */
+/** Options of the sandbox. */
 export interface SandboxOptions {
   /** File of the world, or `:memory:`. */
   readonly path: string;
@@ -41,15 +41,15 @@ export interface Sandbox {
   readonly controls: ReturnType<typeof sandboxControls>;
   /** The BIP 353 record of a name of this world, or null. */
   readonly zone: (dnsName: string) => string | null;
-  /** Clients that the first version kept in this file; to be taken over by the store that keeps clients now. */
+  /** Clients that version 0.1 kept in this file, for the store that keeps clients now. */
   readonly legacyClients: () => LegacyClient[];
-  /** To be called once they are durable there: they are given no second time. */
+  /** Must be called once these clients are durable in the store; they are not returned again. */
   readonly forgetLegacyClients: () => void;
 }
 
 /**
  * Opens the sandbox node: a simulated chain and Lightning network with real keys, invoices and transactions, for
- * development and tests. What a crash left half done is finished first.
+ * development and tests (docs/decisions.md 77). Sends that a crash interrupted are finished first.
  */
 export function openSandbox(options: SandboxOptions): Sandbox {
   const world = openWorld(options);

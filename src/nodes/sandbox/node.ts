@@ -52,7 +52,7 @@ export interface NodeParts {
 /** How the sandbox names itself. */
 const SANDBOX: NodeDescriptor = { kind: 'sandbox', network: 'regtest' };
 
-/** A wallet of the sandbox for one token, whose permissions `access` checks on each call. */
+/** The node port of a sandbox wallet for one token. `access` checks the token's permissions at each call. */
 export function sandboxNode(parts: NodeParts, userPk: string, access: Access): WalletNode {
   const { world, tokens } = parts;
   const send = (
@@ -68,7 +68,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         return start();
       },
     });
-  /** Valid until anything in the world changes. */
+  /** The info that was last read; valid until anything in the world changes. */
   let known: { readonly changes: number; readonly info: NodeInfo } | null = null;
   return {
     descriptor: SANDBOX,
@@ -237,7 +237,7 @@ function observedOrNull(payment: Payment | null): Observation | null {
   return payment && observed(payment);
 }
 
-/** Rows changed since the world was opened. */
+/** The number of rows changed since the world was opened. */
 function totalChanges({ db }: World): number {
   return db.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0;
 }
@@ -269,10 +269,10 @@ function lightning(world: World, userPk: string) {
   };
 }
 
-/** The most that can be sent to the outside world: what is left when its own routing fee is paid. */
+/** The most that can be sent to the outside world after the routing fee. */
 function withoutRoutingFee(maxSendableMsat: bigint): bigint {
   let amountMsat = maxSendableMsat;
-  // The fee grows with the amount, so two rounds come to rest.
+  // The fee follows the amount; after two rounds the result does not change any more.
   for (let round = 0; round < 3; round++) amountMsat = maxSendableMsat - routingFeeMsat(amountMsat);
   return amountMsat > 0n ? amountMsat : 0n;
 }

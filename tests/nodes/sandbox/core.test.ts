@@ -148,7 +148,7 @@ test('whatever the node answers, refuses or tells its feed is in the file by the
   stop.abort();
   await reading;
   expect(told.length).toBeGreaterThan(20);
-  // The file may be further than what was told, and never behind it.
+  // The file may be ahead of what was told, but never behind it.
   expect(told.filter(([status, kept]) => kept !== status && kept !== 'completed')).toEqual([]);
   file.close();
   await sandbox.connector.close();
@@ -177,7 +177,7 @@ test('a payment that was on its way when the process ended is finished at the ne
     personalNote: null,
     message: null,
   });
-  // The first transaction has committed; closing now leaves the second undone.
+  // The first transaction has committed; closing now prevents the second.
   await first.connector.close();
   expect(await pending).toMatchObject({ state: 'known', payment: { status: 'pending' } });
   const second = open(path);

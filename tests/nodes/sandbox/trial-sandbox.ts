@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { openSandbox, type Sandbox } from '../../../src/nodes/sandbox/index.ts';
 
-/** A sandbox as tests open it: blocks on request, and nothing of it reachable. */
+/** A sandbox for tests: it mines on request only, and none of its URLs is served. */
 export function openTrialSandbox(path: string, clock: Clock): Sandbox {
   return openSandbox({
     path,

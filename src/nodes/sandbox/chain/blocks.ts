@@ -3,10 +3,10 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import type { World } from '../world/world.ts';
 
-/** Confirmations after which a payment is final (contract, Limits). */
+/** Confirmations after which a payment is final (docs/api.md, Payment status). */
 export const FINAL_CONFIRMATIONS = 6;
 
-/** The newest block: its height, and when it was mined or was due. */
+/** The newest block: its height, and the time when it was mined or became due. */
 interface Tip {
   readonly height: number;
   readonly timeMs: number;
@@ -30,8 +30,8 @@ function setTip(world: World, { height, timeMs }: Tip): void {
 }
 
 /**
- * Mines `count` blocks now. The first takes every transaction of the mempool: the simulated miners have room for
- * all, so a priority decides the fee and not the waiting. Returns the new height.
+ * Mines `count` blocks now and returns the new height. The first block takes every transaction of the mempool, because
+ * the simulated blocks have room for all: a priority changes the fee and not the waiting time.
  */
 export function mineBlocks(world: World, count: number): number {
   return world.transact(() => {
@@ -47,9 +47,9 @@ export function mineBlocks(world: World, count: number): number {
 }
 
 /**
- * Mines the blocks that became due since the newest one, `blockMs` apart, and gives each the transactions that were
- * first seen before it was due. So nothing has to run while nobody waits: looking later gives the same heights. When
- * the clock was set back, the next block is due `blockMs` from now, and takes what was seen meanwhile.
+ * Mines the blocks that became due since the newest one, `blockMs` apart. Each takes the transactions that were first
+ * seen before it was due, so a late call gives the same heights as a timer would, and no timer need run while nothing
+ * waits. After the clock was set back, the next block is due `blockMs` from now.
  */
 export function mineDueBlocks(world: World, blockMs: number): void {
   world.transact(() => {
@@ -71,13 +71,13 @@ export function mineDueBlocks(world: World, blockMs: number): void {
   });
 }
 
-/** Milliseconds until the next block is due, `blockMs` after the newest one; never more than that. */
+/** Milliseconds until the next block is due, at most `blockMs`. */
 export function msUntilBlock(world: World, blockMs: number): number {
   const inMs = tip(world).timeMs + blockMs - world.clock.now();
   return Math.min(Math.max(inMs, 0), blockMs);
 }
 
-/** Unconfirmed transactions, those first seen first. */
+/** Unconfirmed transactions, in the order in which they were first seen. */
 function mempool(world: World): { txid: string; seenMs: number }[] {
   return world.db
     .query<{ txid: string; seenMs: number }, []>(
@@ -87,7 +87,7 @@ function mempool(world: World): { txid: string; seenMs: number }[] {
     .all();
 }
 
-/** Puts transactions into a new block, which nothing can replace any more. */
+/** Puts transactions into a new block. Nothing can replace them any more. */
 function confirm(world: World, block: Tip, txids: readonly string[]): void {
   if (txids.length === 0) return;
   const setHeight = world.db.query('UPDATE chain_transactions SET height = ? WHERE txid = ?');
@@ -101,7 +101,7 @@ function confirm(world: World, block: Tip, txids: readonly string[]): void {
   insertBlock(world, block, txids);
 }
 
-/** Records a block; its hash commits to the recorded block before it, its height and its transactions. */
+/** Records a block. Its hash commits to the recorded block before it, to its height and to its transactions. */
 function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
   const previous = world.db
     .query<{ hash: string }, []>('SELECT hash FROM chain_blocks ORDER BY height DESC LIMIT 1')
@@ -118,7 +118,9 @@ function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
     .run(block.height, hex.encode(sha256(sha256(header))), block.timeMs);
 }
 
-/** Whether a coming block would change anything: something to mine, confirmations to come, an HTLC to run out. */
+/**
+ * Whether another block would change anything: a transaction to mine, confirmations to come, or an HTLC that expires.
+ */
 export function hasWaitingWork(world: World): boolean {
   const row = world.db
     .query<{ waiting: number }, []>(

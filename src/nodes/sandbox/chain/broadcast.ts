@@ -10,22 +10,25 @@ import {
 } from './transaction.ts';
 import { announceWork, catchUpChain } from './waiting-work.ts';
 
-/** Ledger account of coins that went to scripts nobody in this world has the keys of. */
+/** Ledger account of coins that went to scripts without a key in this world. */
 const ELSEWHERE = 'outside:elsewhere';
 /** Ledger account that mining fees are paid to. */
 export const MINING_FEES = 'fees:mining';
 
-/** Whose money an output is, where the script does not tell. */
+/** Whose money an output becomes, where the script does not decide it. */
 export interface OutputTerms {
-  /** Ledger account the output's coins belong to; left out, the owner of the script's key. */
+  /** Ledger account that gets the output's coins; by default that of the owner of the script's key. */
   readonly account?: string;
-  /** Ledger account the money comes from; left out, the payer. */
+  /** Ledger account that the money comes from; by default the payer. */
   readonly from?: string;
-  /** Made by the owner's own doing though another account pays: trusted at once, and not a payment to it. */
+  /**
+   * Whether the owner caused the output although another account pays. It is then trusted at once and is not a payment
+   * to the owner.
+   */
   readonly own?: boolean;
 }
 
-/** What a ledger account pays to the miners. */
+/** The part of a fee that one ledger account pays to the miners. */
 export interface FeeShare {
   readonly from: string;
   readonly amountMsat: bigint;
@@ -34,17 +37,17 @@ export interface FeeShare {
 /** A transaction to put into the mempool. */
 export interface Broadcast {
   readonly transaction: SignedTransaction;
-  /** Ledger account that pays every output that says nothing else. */
+  /** Ledger account that pays the outputs whose terms name no other. */
   readonly payer: string;
-  /** Who pays how much of the fee; together what the inputs hold more than the outputs. */
+  /** Who pays how much of the fee; the sum is what the inputs have above the outputs. */
   readonly fee: readonly FeeShare[];
-  /** By output number. */
+  /** The terms of the outputs, by output number. */
   readonly terms?: readonly OutputTerms[];
-  /** Names the entry in the ledger. */
+  /** Text of the entries in the ledger. */
   readonly memo: string;
 }
 
-/** An output that somebody in this world receives. */
+/** An output that arrived at a wallet, or at the outside world, in this world. */
 export interface Receipt {
   readonly owner: string;
   readonly script: Uint8Array;
@@ -54,8 +57,8 @@ export interface Receipt {
 }
 
 /**
- * Puts a transaction into the mempool: it spends its inputs, makes its outputs, and moves the money in the ledger,
- * all within the caller's database transaction. Returns the outputs that arrived at receiving addresses.
+ * Puts a transaction into the mempool: spends its inputs, makes its outputs and moves the money in the ledger. Works
+ * within the caller's database transaction. Returns the outputs that arrived at receiving addresses.
  */
 export function broadcast(world: World, sent: Broadcast): Receipt[] {
   const { transaction, payer, memo } = sent;

@@ -1,12 +1,12 @@
 import { dustLimitSat, INPUT_WEIGHTS, type SpendKind, transactionVsize } from './weight.ts';
 
-/** What coin selection needs to know of an unspent output. */
+/** An unspent output, as far as coin selection needs it. */
 export interface Coin {
   readonly valueSat: bigint;
   readonly kind: SpendKind;
 }
 
-/** What is to be paid, and where what is left over goes. */
+/** The outputs to pay, the script of the change, and the fee rate. */
 export interface SelectionTarget {
   /** Scripts and values of the outputs to pay. */
   readonly outputs: readonly { readonly script: Uint8Array; readonly valueSat: bigint }[];
@@ -15,23 +15,23 @@ export interface SelectionTarget {
   readonly feeRate: number;
 }
 
-/** A choice of coins; inputs = outputs + change + fee, always. */
+/** A choice of coins. Inputs always equal outputs, change and fee together. */
 export interface Selection<C extends Coin> {
   readonly coins: readonly C[];
   readonly feeSat: bigint;
-  /** Zero when there is no change output: what would have been dust is in the fee. */
+  /** Zero when there is no change output; change that would be dust goes into the fee. */
   readonly changeSat: bigint;
 }
 
-/** Coins that do not suffice; the fee is what the smallest transaction that spends them all would cost. */
+/** The result when the coins do not suffice. The fee is that of the smallest transaction that spends all of them. */
 export interface Shortfall {
   readonly feeSat: bigint;
   readonly missingSat: bigint;
 }
 
 /**
- * Chooses coins for a payment: the smallest single coin that suffices, otherwise the largest ones first. Few inputs
- * make a small fee, and a small sufficient coin leaves the big ones confirmed. Pure; the order of `coins` decides
+ * Chooses coins for a payment: the smallest single coin that suffices, otherwise the largest coins first. Few inputs
+ * make a small fee, and a small coin leaves the large ones unspent and confirmed. Pure; the order of `coins` decides
  * only between coins of the same value.
  */
 export function selectCoins<C extends Coin>(
@@ -39,7 +39,7 @@ export function selectCoins<C extends Coin>(
   target: SelectionTarget,
 ): Selection<C> | Shortfall {
   const { feeRate } = target;
-  // A coin that costs more than it brings would only make the payment dearer.
+  // A coin whose input costs more than its value would make the payment more expensive.
   const useful = coins
     .filter((coin) => coin.valueSat > feeOf(INPUT_WEIGHTS[coin.kind], feeRate))
     .toSorted((a, b) => (a.valueSat < b.valueSat ? 1 : a.valueSat > b.valueSat ? -1 : 0));

@@ -18,7 +18,7 @@ interface WatchRow {
   txid: string;
 }
 
-/** Completes the payment once its transaction has 6 confirmations. */
+/** Makes the payment complete once its transaction has 6 confirmations. */
 export function watchConfirmations(world: World, { userPk, index, txid }: Watch): void {
   world.db
     .query('INSERT INTO chain_watches (user_pk, payment_index, txid) VALUES (?, ?, ?)')
@@ -26,7 +26,7 @@ export function watchConfirmations(world: World, { userPk, index, txid }: Watch)
   announceWork(world);
 }
 
-/** Stops waiting for a transaction. Returns the payments that waited for it. */
+/** Ends the watches on a transaction. Returns the payments that were waiting for it. */
 export function unwatchTransaction(world: World, txid: string): Watch[] {
   return world.db
     .query<WatchRow, [string]>(
@@ -37,8 +37,8 @@ export function unwatchTransaction(world: World, txid: string): Watch[] {
 }
 
 /**
- * What the new height ends: payments whose transaction has its confirmations (contract, Payment status) complete, and
- * HTLCs that were held too long fail back. To be called whenever blocks were mined.
+ * Applies a new height: completes payments whose transaction has its confirmations (docs/api.md, Payment status), and
+ * fails those whose HTLCs were held until their expiry. Must be called after blocks were mined.
  */
 export function followChain(world: World): void {
   completeConfirmed(world);

@@ -4,16 +4,16 @@ import { broadcast } from './broadcast.ts';
 import { nextUnusedScript, type ScriptOwner } from './scripts.ts';
 import { coinbaseTransaction } from './transaction.ts';
 
-/** Ledger account that all coins of the chain come from; its balance is minus what exists. */
+/** Ledger account that all coins come from; its balance is minus the sum of all coins. */
 export const GENESIS = 'genesis';
 
-/** 21 million BTC in a hundred coins, so that many payments of the outside world can be replaced one by one. */
+/** 21 million BTC in a hundred coins, so that many payments of the outside world can be replaced separately. */
 const COINS = 100;
 const COIN_SAT = 210_000n * 100_000_000n;
-/** Blocks until a coinbase may be spent (consensus). */
+/** Blocks until the coins of a coinbase may be spent (consensus). */
 const COINBASE_MATURITY = 100;
 
-/** Starts the chain of a new world and gives every coin there is to `outside`; does nothing where it has started. */
+/** Starts the chain of a new world and gives all coins to `outside`; does nothing where the chain has started. */
 export function openChain(world: World, outside: ScriptOwner): void {
   world.transact(() => {
     const { changes } = world.db

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { p2ms, p2tr, p2wpkh, p2wsh } from '@scure/btc-signer';
 
-/** What an output's key pays to: addresses handed out, or what is left of a payment. */
+/** The purpose of an output's key: addresses for receiving, or change. */
 export type Branch = 'receive' | 'change';
 
 /** The kinds of output that one key can spend. */
@@ -12,7 +12,8 @@ export type SingleKeyKind = 'p2wpkh' | 'p2tr';
 
 /**
  * The secret key of an on-chain output: HKDF-SHA256 of the wallet's on-chain account key, no salt, info
- * `onchain/<branch>/<index>/<attempt>`; the attempt moves on past the (never seen) bytes that are no valid key.
+ * `onchain/<branch>/<index>/<attempt>`. The attempt grows past bytes that are not a valid key, which practically never
+ * occur.
  */
 export function childSecretKey(accountKey: Uint8Array, branch: Branch, index: number): Uint8Array {
   for (let attempt = 0; ; attempt++) {
@@ -28,7 +29,7 @@ export function singleKeyScript(kind: SingleKeyKind, secretKey: Uint8Array): Uin
   return kind === 'p2wpkh' ? p2wpkh(publicKey).script : p2tr(publicKey.subarray(1)).script;
 }
 
-/** A channel's funding output: both keys must sign (BOLT 3; the lesser key comes first). */
+/** The funding output of a channel, which both keys must sign to spend (BOLT 3; the lesser key comes first). */
 export function multisigOutput(publicKeys: readonly [Uint8Array, Uint8Array]): {
   readonly script: Uint8Array;
   readonly witnessScript: Uint8Array;

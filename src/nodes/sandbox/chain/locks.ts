@@ -1,17 +1,17 @@
 import { refused } from '../../../model/errors.ts';
 import type { World } from '../world/world.ts';
 
-/** Ten minutes of the sandbox's clock, as LND has it by default. */
+/** Locks last ten minutes of the sandbox's clock, which is LND's default. */
 const LOCK_MS = 10 * 60_000;
 
-/** A coin that is kept for one signed transaction. */
+/** A coin that is locked for one signed transaction. */
 export interface CoinLock {
   readonly id: string;
   /** `<txid>:<vout>`. */
   readonly outpoint: string;
 }
 
-/** Locks coins of the owner that nothing else has locked, within the caller's database transaction. */
+/** Locks coins of the owner, which must not be locked yet, within the caller's database transaction. */
 export function lockCoins(
   world: World,
   owner: string,
@@ -25,8 +25,8 @@ export function lockCoins(
 }
 
 /**
- * Lets the locks run anew. Coins that `spentBy` spends are left alone. Throws `refused`, with nothing changed, when
- * another transaction spent one of the coins or has locked it since.
+ * Starts the time of the locks anew. Coins that the transaction `spentBy` has spent are skipped. Throws `refused`, with
+ * nothing changed, when another transaction has spent or locked one of the coins.
  */
 export function renewLocks(
   world: World,
@@ -39,7 +39,7 @@ export function renewLocks(
       if (coin !== null && coin.spentBy === spentBy) continue;
       if (coin === null || coin.spentBy !== null || coin.lockedByOther) {
         throw refused(
-          'Another transaction uses the coins of the signed one by now: sign a new transaction.',
+          'Another transaction now uses the coins of the signed transaction: sign a new one.',
         );
       }
       writeLock(world, owner, lock);
@@ -47,7 +47,7 @@ export function renewLocks(
   });
 }
 
-/** Gives the coins back; does nothing for locks that have ended. */
+/** Releases the locks; does nothing for locks that have ended. */
 export function releaseLocks(world: World, owner: string, locks: readonly CoinLock[]): void {
   world.transact(() => {
     const remove = world.db.query('DELETE FROM chain_locks WHERE id = ? AND owner = ?');

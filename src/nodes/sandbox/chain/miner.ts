@@ -5,17 +5,17 @@ import { registerMiner } from './waiting-work.ts';
 
 /** Mines the blocks of a world, by the clock and on request. */
 export interface Miner {
-  /** Mines `count` blocks now, beside those that come by themselves. Returns the height. */
+  /** Mines `count` blocks now, in addition to those that are due. Returns the height. */
   mine(count: number): number;
-  /** Mines what the world's clock made due; to be called after the clock was moved. */
+  /** Mines the blocks that became due by the world's clock. Must be called after the clock was moved. */
   catchUp(): void;
   close(): void;
 }
 
 /**
- * Starts mining a block every `blockSecs` of the world's clock (0 = only on request; decisions section 9). A timer
- * runs only while something waits for a block: idle blocks, and those that came due while the program was down, are
- * counted when somebody looks, with the same heights.
+ * Starts mining a block every `blockSecs` of the world's clock; 0 mines on request only (docs/decisions.md 78). A timer
+ * runs only while something waits for a block. Blocks that came due otherwise, also while the program was not running,
+ * are mined at the next call, with the same heights.
  */
 export function startMiner(world: World, { blockSecs }: { readonly blockSecs: number }): Miner {
   const blockMs = blockSecs * 1000;
@@ -36,7 +36,7 @@ export function startMiner(world: World, { blockSecs }: { readonly blockSecs: nu
     timer = setTimeout(() => {
       timer = null;
       catchUp();
-      // Nobody waits for this commit who would hear that it failed.
+      // This commit has no caller who could be told that it failed.
       world.commit();
     }, delayMs);
   };
@@ -65,5 +65,5 @@ export function startMiner(world: World, { blockSecs }: { readonly blockSecs: nu
   };
 }
 
-/** Timers of more than 2^31 - 1 milliseconds fire at once. */
+/** Timers with a longer delay than 2^31 - 1 milliseconds would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

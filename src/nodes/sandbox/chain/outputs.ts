@@ -25,7 +25,10 @@ interface UnspentRow {
   height: number | null;
 }
 
-/** What the owner may spend: confirmed outputs, and unconfirmed ones of its own transactions; none that is locked. */
+/**
+ * The outputs that the owner may spend: confirmed ones, and unconfirmed ones of its own transactions, unless they are
+ * locked.
+ */
 export function spendableOutputs(world: World, owner: string): UnspentOutput[] {
   return world.db
     .query<UnspentRow, [string, number]>(
@@ -51,7 +54,7 @@ export function spendableOutputs(world: World, owner: string): UnspentOutput[] {
     }));
 }
 
-/** Satoshis the owner has received in transactions of others that are not confirmed yet. */
+/** Satoshis that the owner received in unconfirmed transactions of others. */
 export function untrustedSat(world: World, owner: string): bigint {
   const row = world.db
     .query<{ sum: number | null }, [string]>(
@@ -62,7 +65,7 @@ export function untrustedSat(world: World, owner: string): bigint {
   return BigInt(row?.sum ?? 0);
 }
 
-/** Satoshis of the owner's that a transaction would spend; null unless all its inputs are unspent coins of the owner. */
+/** Satoshis of the owner that a transaction would spend; null unless all its inputs are unspent coins of the owner. */
 export function spendableInputsSat(
   world: World,
   owner: string,

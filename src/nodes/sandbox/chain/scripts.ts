@@ -2,7 +2,7 @@ import { hex } from '@scure/base';
 import type { World } from '../world/world.ts';
 import { type Branch, childSecretKey, type SingleKeyKind, singleKeyScript } from './keys.ts';
 
-/** A script whose key is known to this world. */
+/** A script whose key belongs to this world. */
 export interface KnownScript {
   readonly script: Uint8Array;
   /** Ledger account that its coins belong to. */
@@ -12,7 +12,7 @@ export interface KnownScript {
   readonly index: number;
 }
 
-/** Whose script is to be made: the ledger account, its account key and the kind of script it uses. */
+/** The owner of scripts: its ledger account, its account key and the kind of script that it uses. */
 export interface ScriptOwner {
   readonly owner: string;
   readonly accountKey: Uint8Array;
@@ -28,8 +28,8 @@ interface ScriptRow {
 }
 
 /**
- * The owner's lowest script of the branch that no transaction has paid yet, made when there is none: the same
- * until it is paid.
+ * The owner's first script of the branch that no transaction has paid yet. It stays the same until it is paid; a new
+ * one is made when all are paid.
  */
 export function nextUnusedScript(world: World, owner: ScriptOwner, branch: Branch): KnownScript {
   return world.transact(() => {
@@ -61,7 +61,7 @@ function makeScript(world: World, owner: ScriptOwner, branch: Branch): KnownScri
   return { script, owner: owner.owner, kind: owner.kind, branch, index };
 }
 
-/** What is known of a script, or null when nobody in this world has its key. */
+/** The script with its owner and key, or null when this world does not have its key. */
 export function findScript(world: World, script: Uint8Array): KnownScript | null {
   const row = world.db
     .query<ScriptRow, [string]>(
@@ -71,7 +71,7 @@ export function findScript(world: World, script: Uint8Array): KnownScript | null
   return row && knownScript(row);
 }
 
-/** Remembers that a transaction pays the script, so that it is not handed out again. */
+/** Marks the script as paid, so that it is not handed out again. */
 export function markUsed(world: World, script: Uint8Array): void {
   world.db.query('UPDATE chain_scripts SET used = 1 WHERE script = ?').run(hex.encode(script));
 }

@@ -15,18 +15,18 @@ import {
 } from './transaction.ts';
 import { dustLimitSat } from './weight.ts';
 
-/** An output to pay, and whose money it becomes where its script does not tell. */
+/** An output to pay, with the terms of {@link OutputTerms}. */
 export interface PaidOutput extends TransactionOutput, OutputTerms {}
 
-/** What is to be paid from the coins of one owner. */
+/** A payment from the coins of one owner. */
 export interface SpendOrder {
   readonly owner: ScriptOwner;
   readonly outputs: readonly PaidOutput[];
   /** Satoshis per virtual byte. */
   readonly feeRate: number;
-  /** Names the entries in the ledger. */
+  /** Text of the entries in the ledger. */
   readonly memo: string;
-  /** Most that may go to the miners; null or left out is no limit. */
+  /** The most that may go to the miners; null, or leaving it out, is no limit. */
   readonly maxFeeMsat?: bigint | null;
 }
 
@@ -46,8 +46,8 @@ export interface Composed {
 
 /**
  * Chooses coins of the owner and signs, within the caller's database transaction; nothing is spent. Throws `refused`,
- * with nothing changed, for dust, when the coins do not suffice (naming the fee), and when the fee is above the
- * order's limit.
+ * with nothing changed, for dust, when the coins do not suffice (the message names the fee), and when the fee is above
+ * the order's limit.
  */
 export function composeSpend(world: World, order: SpendOrder): Composed {
   const { owner, outputs } = order;
@@ -62,12 +62,12 @@ export function composeSpend(world: World, order: SpendOrder): Composed {
     lockTime: tipHeight(world),
     auxRand: world.random(32),
   });
-  // Two transactions that are signed and not published yet must not pay their change to one address.
+  // Another transaction that is signed before this one is published must pay its change to another address.
   if (changeSat > 0n) markUsed(world, change.script);
   return { transaction, feeSat, coins };
 }
 
-/** {@link composeSpend}, broadcast and booked as well, in one database transaction. Throws as it does. */
+/** Does what {@link composeSpend} does, and broadcasts and books the transaction, in one database transaction. */
 export function spendCoins(world: World, order: SpendOrder): Spent {
   const { owner, outputs, memo } = order;
   return world.transact(() => {
@@ -91,12 +91,12 @@ export function requireFeeWithin(feeMsat: bigint, maxFeeMsat: bigint | null): vo
   );
 }
 
-/** What {@link spendCoins} would pay to the miners now, in satoshis. Throws `refused` as it would. */
+/** The fee in satoshis that {@link spendCoins} would pay now. Throws `refused` as that does. */
 export function estimateFeeSat(world: World, order: SpendOrder): bigint {
   return world.transact(() => prepare(world, order).selection.feeSat);
 }
 
-/** An output of the owner's as the input that spends it. */
+/** The transaction input that spends an output of the owner. */
 export function signedBy(
   owner: ScriptOwner,
   output: Pick<
@@ -122,7 +122,7 @@ function prepare(world: World, order: SpendOrder) {
   return { selection: choose(world, order, change.script), change };
 }
 
-/** Confirmed coins are preferred: a payment made of them cannot be undone by what happens to another. */
+/** Prefers confirmed coins, because a payment with unconfirmed coins is lost when their transaction is replaced. */
 function choose(
   world: World,
   order: SpendOrder,

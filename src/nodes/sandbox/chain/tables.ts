@@ -1,4 +1,7 @@
-/** Coins of signed transactions that are not published yet: nothing else may spend them until the time is over. */
+/**
+ * Locks on coins of signed transactions that are not published yet. Nothing else may spend these coins until the lock
+ * expires.
+ */
 export const LOCKS_TABLE = `
 CREATE TABLE chain_locks (
   txid TEXT NOT NULL,
@@ -12,8 +15,8 @@ CREATE TABLE chain_locks (
 `;
 
 /**
- * Tables of the simulated chain. An `owner` is the ledger account whose coins an output holds; satoshis of the
- * unspent outputs of an on-chain account always add up to its balance in the ledger.
+ * Tables of the simulated chain. An `owner` is the ledger account whose coins an output holds. The unspent outputs of
+ * an on-chain account always add up to the account's balance in the ledger.
  */
 export const CHAIN_TABLES = `
 CREATE TABLE chain_tip (

@@ -4,14 +4,14 @@ import type { TransactionJson } from '../../../model/payment.ts';
 import { transactionJsonOf } from '../../../model/transaction.ts';
 import { multisigOutput, type SingleKeyKind } from './keys.ts';
 
-/** How an input is signed: by one key, or by the two keys of a funding output. */
+/** The keys that sign an input: one key, or the two keys of a funding output. */
 export type InputKeys =
   | { readonly kind: SingleKeyKind; readonly secretKey: Uint8Array }
   | { readonly kind: 'multisig'; readonly secretKeys: readonly [Uint8Array, Uint8Array] };
 
 /** An output to spend. */
 export interface TransactionInput {
-  /** Hex, as txids are shown. */
+  /** The txid in hex, in the usual display order. */
   readonly txid: string;
   readonly vout: number;
   readonly valueSat: bigint;
@@ -32,16 +32,20 @@ export interface SignedTransaction {
   readonly raw: Uint8Array;
   readonly vsize: number;
   readonly outputs: readonly TransactionOutput[];
-  /** As the Payment resource shows it. */
+  /** The form in which the Payment resource shows it. */
   readonly json: TransactionJson;
 }
 
-/** Signals that the transaction may be replaced while unconfirmed (BIP 125), and leaves the lock time in force. */
+/**
+ * The sequence of every input. It signals that the transaction may be replaced while unconfirmed (BIP 125), and leaves
+ * the lock time in force.
+ */
 const REPLACEABLE_SEQUENCE = 0xfffffffd;
 
 /**
- * Builds a version 2 transaction and signs every input. `lockTime` is the height of the chain, so that it cannot
- * be mined into the past, as wallets do. `auxRand` is 32 bytes of fresh randomness for the Schnorr signatures.
+ * Builds a version 2 transaction and signs every input. `lockTime` is the height of the chain, as wallets set it, so
+ * that the transaction cannot be mined into an earlier block. `auxRand` is 32 bytes of fresh randomness for the Schnorr
+ * signatures.
  */
 export function signTransaction(options: {
   readonly inputs: readonly TransactionInput[];
@@ -52,7 +56,7 @@ export function signTransaction(options: {
   const transaction = new Transaction({
     version: 2,
     lockTime: options.lockTime,
-    // Payments may go to any witness version, today's unknown ones included (BIP 350).
+    // Payments may go to any witness version, also to those not defined yet (BIP 350).
     allowUnknownOutputs: true,
   });
   for (const { txid, vout, valueSat, script, keys } of options.inputs) {
@@ -93,10 +97,10 @@ function signingHints(keys: InputKeys) {
   }
 }
 
-/** What a coinbase transaction spends: nothing. */
+/** The previous output of a coinbase transaction's input, which does not exist. */
 export const COINBASE_OUTPOINT = `${'00'.repeat(32)}:${0xffffffff}`;
 
-/** A transaction that makes new coins (BIP 34: its input says the height of its block). */
+/** A transaction that makes new coins. Its input holds the height of its block (BIP 34). */
 export function coinbaseTransaction(
   height: number,
   outputs: readonly TransactionOutput[],
@@ -119,7 +123,7 @@ export function coinbaseTransaction(
   return signedTransaction(raw, raw.length);
 }
 
-/** Reads a signed transaction (BIP 144). Throws for bytes that are none. */
+/** Reads a signed transaction (BIP 144). Throws for other bytes. */
 export function readTransaction(raw: Uint8Array): SignedTransaction {
   return signedTransaction(raw, parse(raw).vsize);
 }

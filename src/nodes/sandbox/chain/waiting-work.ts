@@ -1,26 +1,26 @@
 import type { World } from '../world/world.ts';
 
-/** What the miners of a world do for those who write to its chain. */
+/** Functions of the miner that code below it calls, which may not import the miner. */
 interface MinerHooks {
-  /** Mines what the clock made due. */
+  /** Mines the blocks that are due by the clock. */
   readonly catchUp: () => void;
-  /** Sees to it that the next block comes. */
+  /** Makes sure that the next block will be mined. */
   readonly awaitBlock: () => void;
 }
 
 const miners = new WeakMap<World, MinerHooks>();
 
-/** Registers the miners of a world. */
+/** Registers the miner of a world. */
 export function registerMiner(world: World, hooks: MinerHooks): void {
   miners.set(world, hooks);
 }
 
-/** Brings the chain up to the clock, within the caller's transaction, before something is added to it. */
+/** Mines the blocks that are due, within the caller's transaction, before something is added to the chain. */
 export function catchUpChain(world: World): void {
   miners.get(world)?.catchUp();
 }
 
-/** Tells the miners, once the current transaction has committed, that something waits for a block. */
+/** Tells the miner, once the current transaction has committed, that something waits for a block. */
 export function announceWork(world: World): void {
   world.afterCommit(() => miners.get(world)?.awaitBlock());
 }

@@ -1,29 +1,30 @@
 import type { Priority } from '../../../model/payment.ts';
 
-/** Witness weight units in one virtual byte (BIP 141). */
+/** Weight units in one virtual byte (BIP 141). */
 const WEIGHT_PER_VBYTE = 4;
 
 /**
- * Satoshis per virtual byte that the simulated chain asks for each priority. The simulated miners are never
- * congested, so the rates are fixed and tests can compute every fee.
+ * Fee rates of the simulated chain for each priority, in satoshis per virtual byte. They are fixed, because the
+ * simulated chain is never full, so that tests can compute every fee.
  */
 export const FEE_RATES: Readonly<Record<Priority, number>> = { high: 12, normal: 5, background: 1 };
 
-/** Version, lock time and the counts of inputs and outputs, with the segwit marker and flag (BIP 144). */
+/** Weight of the version, the lock time, the counts of inputs and outputs, and the segwit marker and flag (BIP 144). */
 const TRANSACTION_OVERHEAD_WEIGHT = 42;
-/** Outpoint, empty script_sig and sequence of an input. */
+/** Weight of the outpoint, the empty script_sig and the sequence of an input. */
 const INPUT_BASE_WEIGHT = 41 * WEIGHT_PER_VBYTE;
 
 /** The kinds of output this program can spend. */
 export type SpendKind = 'p2wpkh' | 'p2tr' | 'multisig';
 
-/** Weight of an input with its witness. Signatures count with their largest size, so a fee is never too low. */
+/** Weight of an input with its witness. Signatures count with their largest size, so that a fee is never too low. */
 export const INPUT_WEIGHTS: Readonly<Record<SpendKind, number>> = {
-  // Item count, 72-byte DER signature with its sighash byte, public key.
+  // Item count, 72-byte DER signature with its sighash byte, public key, each with its length.
   p2wpkh: INPUT_BASE_WEIGHT + 1 + 73 + 34,
-  // Item count, 64-byte Schnorr signature.
+  // Item count, 64-byte Schnorr signature with its length.
   p2tr: INPUT_BASE_WEIGHT + 1 + 65,
-  // Item count, the empty item that OP_CHECKMULTISIG drops, two DER signatures, the 71-byte script.
+  // Item count, the empty item that OP_CHECKMULTISIG drops, two DER signatures and the 71-byte script with their
+  // lengths.
   multisig: INPUT_BASE_WEIGHT + 1 + 1 + 2 * 73 + 72,
 };
 
@@ -32,7 +33,7 @@ function outputWeight(script: Uint8Array): number {
   return (8 + 1 + script.length) * WEIGHT_PER_VBYTE;
 }
 
-/** Virtual bytes of a transaction made of these inputs and outputs; never less than what signing yields. */
+/** Virtual bytes of a transaction of these inputs and outputs; never less than the signed transaction has. */
 export function transactionVsize(
   inputs: readonly SpendKind[],
   scripts: readonly Uint8Array[],
@@ -44,19 +45,19 @@ export function transactionVsize(
   return Math.ceil(weight / WEIGHT_PER_VBYTE);
 }
 
-/** Satoshis per virtual byte below which Bitcoin Core's default policy finds an output not worth spending. */
+/** Satoshis per virtual byte that spending an output must be worth under Bitcoin Core's default policy. */
 const DUST_RATE = 3n;
 
 /**
- * The least an output with this script may hold, in satoshis: what Bitcoin Core's relay policy calls dust is
- * below it (294 for P2WPKH, 330 for P2TR and P2WSH, 546 for P2PKH, 540 for P2SH).
+ * The least that an output with this script may hold, in satoshis. Bitcoin Core's relay policy calls less than that
+ * dust (294 for P2WPKH, 330 for P2TR and P2WSH, 546 for P2PKH, 540 for P2SH).
  */
 export function dustLimitSat(script: Uint8Array): bigint {
   const spendBytes = isWitnessProgram(script) ? 67 : 148;
   return BigInt(8 + 1 + script.length + spendBytes) * DUST_RATE;
 }
 
-/** BIP 141: a version opcode and one push of 2 to 40 bytes. */
+/** Whether the script is a witness program (BIP 141): a version opcode and one push of 2 to 40 bytes. */
 function isWitnessProgram(script: Uint8Array): boolean {
   const [version = -1, length = -1] = script;
   const isVersion = version === 0 || (version >= 0x51 && version <= 0x60);

@@ -24,26 +24,26 @@ import { outsideKeys, walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { channelAccounts, type LiveChannel, liveChannels } from './channels.ts';
 
-/** Least value of a channel, as LND has it. */
+/** The least value of a channel, which is LND's. */
 const LEAST_CHANNEL_SAT = 20_000n;
-/** Room that a channel opened just in time has beyond the payment that it is opened for. */
+/** Satoshis by which a channel opened just in time exceeds the payment for which it is opened. */
 const JUST_IN_TIME_ROOM_SAT = 1_000_000n;
 /** Blocks until a channel opened on request can be used. */
 const CONFIRMATIONS = 1;
 
-/** A channel that was opened on request, and what its funding transaction cost the wallet. */
+/** A channel that was opened on request, and the fee of its funding transaction. */
 export interface OpenedChannel {
   readonly channelId: string;
   readonly userChannelId: string;
   readonly feeMsat: bigint;
-  /** False where the channel was there before. */
+  /** False where the channel existed before. */
   readonly isNew: boolean;
 }
 
 /**
- * Opens a channel from the wallet's coins; once for a user channel id, a repeat returns the first. Usable after a
- * block. Throws `refused` when the fee would be above the limit, when the coins do not suffice, or when the id names
- * a channel of another value.
+ * Opens a channel from the wallet's coins, once for a user channel id: a repeat returns the first channel
+ * (docs/decisions.md 31). It can be used after a block. Throws `refused` when the fee would be above the limit, when
+ * the coins do not suffice, or when the id names a channel of another value.
  */
 export function openChannel(
   world: World,
@@ -74,12 +74,12 @@ export function openChannel(
   });
 }
 
-/** What {@link openChannel} would cost in fees now, in millisatoshis. Throws `refused` where it would. */
+/** The fee of {@link openChannel} now, in millisatoshis. Throws `refused` as that does. */
 export function openFeeBoundMsat(world: World, userPk: string, valueMsat: bigint): bigint {
   requireChannelValue(valueMsat);
   return world.transact(() => {
     const feeSat = estimateScriptFeeSat(world, userPk, {
-      // Every funding output has the same size, so any will do.
+      // Every funding output has the same size, so the script of any other channel gives the same fee.
       scriptPubKey: fundingScriptOf(world, userPk, ''),
       valueSat: wholeSats(valueMsat),
       priority: 'normal',
@@ -90,7 +90,7 @@ export function openFeeBoundMsat(world: World, userPk: string, valueMsat: bigint
 
 function requireChannelValue(valueMsat: bigint): void {
   if (valueMsat % MSAT_PER_SAT === 0n && wholeSats(valueMsat) >= LEAST_CHANNEL_SAT) return;
-  throw refused(`A channel holds whole satoshis, at least ${LEAST_CHANNEL_SAT}.`);
+  throw refused(`The value of a channel must be whole satoshis, at least ${LEAST_CHANNEL_SAT}.`);
 }
 
 function findOpened(
@@ -119,8 +119,8 @@ function findOpened(
 }
 
 /**
- * Opens a channel towards the wallet just in time for a payment, at the service's cost, and records the waived cost
- * as an `info` payment (decisions section 5).
+ * Opens a channel to the wallet just in time for a payment, at the service's cost, and records the waived cost as an
+ * `info` payment (docs/decisions.md 29).
  */
 export function openJustInTime(world: World, userPk: string, paymentMsat: bigint): void {
   const userChannelId = hex.encode(world.random(16));
@@ -152,8 +152,8 @@ export function openJustInTime(world: World, userPk: string, paymentMsat: bigint
 }
 
 /**
- * Closes a channel cooperatively; our side becomes on-chain coins, less the fee, which is returned in millisatoshis.
- * Throws `notFound`, and `refused` when the fee would be above the limit.
+ * Closes a channel cooperatively and returns the fee in millisatoshis. The wallet's side becomes on-chain coins, less
+ * the fee. Throws `notFound`, and `refused` when the fee would be above the limit.
  */
 export function closeChannel(
   world: World,
@@ -227,7 +227,7 @@ function recordChannel(
   return { channelId, userChannelId };
 }
 
-/** BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output number. */
+/** The channel id by BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output number. */
 function channelIdOf({ txid, vout }: FundedOutput): string {
   const bytes = hex.decode(txid).reverse();
   const view = new DataView(bytes.buffer, bytes.byteOffset);

@@ -4,7 +4,7 @@ import { tipHeight } from '../chain/blocks.ts';
 import { balanceMsat } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 
-/** What each side must keep in a channel: 1 %, and never less than the dust limit of BOLT 3. */
+/** Each side must keep one part in this many (1 %) in a channel, and never less than the dust limit of BOLT 3. */
 const RESERVE_SHARE = 100n;
 const LEAST_RESERVE_SAT = 354n;
 /** A channel with its accounts; amounts in millisatoshis. */
@@ -20,7 +20,7 @@ export interface LiveChannel {
   readonly reserveMsat: bigint;
 }
 
-/** Ledger accounts of a channel's two sides. */
+/** The ledger accounts of a channel's two sides. */
 export function channelAccounts(
   userPk: string,
   userChannelId: string,
@@ -65,17 +65,17 @@ export function liveChannels(world: World, userPk: string): LiveChannel[] {
     });
 }
 
-/** What can be sent through a channel now. */
+/** What the wallet can send through a channel now. */
 export function outboundMsat(channel: LiveChannel): bigint {
   return channel.usable ? atLeastZero(channel.oursMsat - channel.reserveMsat) : 0n;
 }
 
-/** What can be received through a channel now. */
+/** What the wallet can receive through a channel now. */
 export function inboundMsat(channel: LiveChannel): bigint {
   return channel.usable ? atLeastZero(channel.theirsMsat - channel.reserveMsat) : 0n;
 }
 
-/** Channels as the API lists them. */
+/** The channels as resources. */
 export function listChannels(world: World, userPk: string): Channel[] {
   return liveChannels(world, userPk).map((channel) => ({
     channelId: channel.channelId,

@@ -9,12 +9,12 @@ import type { World } from '../world/world.ts';
 import { channelAccounts, liveChannels, outboundMsat } from './channels.ts';
 
 /**
- * Blocks that the way to the outside world adds to the receiver's final expiry delta: one hop with LND's default
- * `bitcoin.timelockdelta`. With BOLT 11's default of 18 an HTLC is held for at most 98 blocks.
+ * Blocks that the route to the outside world adds to the receiver's final expiry delta: one hop with LND's default
+ * `bitcoin.timelockdelta`. With BOLT 11's default of 18, an HTLC is held for at most 98 blocks.
  */
 const ROUTE_CLTV_DELTA = 80;
 
-/** Takes the amount out of the channels that can send. Throws `refused` when they cannot send as much. */
+/** Takes the amount from the channels for the payment's HTLCs. Throws `refused` when the channels cannot send it. */
 export function reserve(
   world: World,
   userPk: string,
@@ -47,8 +47,8 @@ export function reserve(
 }
 
 /**
- * Begins the time that the receiver may hold the payment's HTLCs (BOLT 2, cltv_expiry): `finalDelta` is its
- * min_final_cltv_expiry_delta. Does nothing where it has begun. Within the caller's transaction.
+ * Sets the height at which the payment's HTLCs expire (BOLT 2, cltv_expiry), within the caller's transaction.
+ * `finalDelta` is the receiver's min_final_cltv_expiry_delta. A height that is set already stays.
  */
 export function holdUntilExpiry(
   world: World,
@@ -76,7 +76,7 @@ export function failExpired(world: World): void {
   }
 }
 
-/** Gives the money of a pending payment back to its channels and ends it as failed. */
+/** Returns the money of a pending payment to its channels and makes the payment failed. */
 export function failPayment(
   world: World,
   userPk: string,
@@ -87,7 +87,9 @@ export function failPayment(
   updatePayment(world, userPk, index, { status: 'failed', statusMsg, feesMsat: 0n });
 }
 
-/** Ends the payment's HTLCs: settled ones become the other side's money, failed ones ours again. */
+/**
+ * Ends the payment's HTLCs. The money goes to the other side when they settle, and back to the wallet when they fail.
+ */
 export function moveHtlcs(
   world: World,
   userPk: string,

@@ -15,18 +15,18 @@ import { walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { partnerFeeMsat } from './partner-fee.ts';
 
-/** What an outside node does with a payment (decisions section 9). */
+/** What an outside node does with a payment (docs/api.md, sandbox). */
 export type Behavior = 'settle' | 'fail' | 'hold';
 
-/** Feature bits of this world's invoices: var_onion_optin, payment_secret (both required), basic_mpp. */
+/** Feature bits of the invoices: var_onion_optin and payment_secret (both required), and basic_mpp. */
 const INVOICE_FEATURES: readonly number[] = [8, 14, 17];
 
-/** Something that can be paid over Lightning in this world. */
+/** An invoice, or an invoice of an offer, that can be paid over Lightning in this world. */
 export interface InvoiceRow {
   readonly paymentHash: string;
   /** The receiving wallet; null for the outside world. */
   readonly userPk: string | null;
-  /** The wallet's pending payment; null for BOLT 12. */
+  /** The wallet's pending payment; null for BOLT 12, whose payment is made when it arrives. */
   readonly index: PaymentIndex | null;
   readonly preimage: string;
   readonly behavior: Behavior;
@@ -37,8 +37,8 @@ export interface InvoiceRow {
 }
 
 /**
- * Writes, signs and stores an invoice of a wallet, with its pending payment. A preimage that the wallet's invoice was
- * made with before returns that invoice, and its payment as it is now. Throws `refused` when the preimage is of
+ * Writes, signs and stores an invoice of a wallet, with its pending payment. With a preimage of an earlier invoice of
+ * the wallet, that invoice is returned with its payment as it is now. Throws `refused` when the preimage belongs to
  * something else.
  */
 export function createInvoice(
@@ -93,7 +93,7 @@ export function createInvoice(
   return { payment, invoice, paymentHash, paymentSecret };
 }
 
-/** The wallet's invoice of that preimage; null when nothing has it. Throws `refused` when it is not the wallet's. */
+/** The wallet's invoice of a preimage, or null. Throws `refused` when the preimage belongs to something else. */
 function madeWith(world: World, userPk: string, preimage: string): CreatedInvoice | null {
   const paymentHash = hex.encode(sha256(hex.decode(preimage)));
   const row = world.db
@@ -129,17 +129,17 @@ export function cancelInvoice(world: World, userPk: string, index: PaymentIndex)
   });
 }
 
-/** A signed invoice and what only its receiver knows. */
+/** A signed invoice, with the data that only its receiver has. */
 export interface SignedInvoice {
   readonly invoice: string;
   readonly paymentHash: string;
   readonly paymentSecret: string;
   readonly preimage: string;
-  /** As the invoice encodes it. */
+  /** The expiry that the invoice encodes. */
   readonly expiresAtMs: number;
 }
 
-/** Draws the secret, and the preimage where none is given, and signs. Stores nothing. */
+/** Signs an invoice. Draws the payment secret, and the preimage where none is given. Stores nothing. */
 export function signInvoice(
   world: World,
   nodeSecretKey: Uint8Array,
@@ -171,7 +171,7 @@ export function signInvoice(
   return { invoice, paymentHash, paymentSecret, preimage: hex.encode(preimage), expiresAtMs };
 }
 
-/** Stores what can be paid, within the caller's transaction. */
+/** Stores an invoice that can be paid, within the caller's transaction. */
 export function insertInvoice(world: World, row: InvoiceRow): void {
   world.db
     .query(
@@ -191,7 +191,7 @@ export function insertInvoice(world: World, row: InvoiceRow): void {
     );
 }
 
-/** What a payment hash pays for, unless it was paid already; null when nobody in this world knows it. */
+/** The unpaid invoice of a payment hash; null when it was paid, or when this world has none. */
 export function findUnpaidInvoice(world: World, paymentHash: string): InvoiceRow | null {
   const row = world.db
     .query<

@@ -52,7 +52,7 @@ export function createOutsideInvoice(
   return { invoice, paymentHash };
 }
 
-/** The outside world pays an invoice of a wallet. Throws `refused` when it cannot. */
+/** Pays an invoice of a wallet from the outside world. Throws `refused` when that is not possible. */
 export function payInvoiceFromOutside(
   world: World,
   order: {
@@ -79,7 +79,7 @@ export function payInvoiceFromOutside(
   });
 }
 
-/** The outside world pays an invoice that a wallet gave for its offer, within the caller's transaction. */
+/** Pays an invoice that a wallet made for its offer from the outside world, within the caller's transaction. */
 export function arrive(
   world: World,
   invoice: InvoiceRow & { readonly userPk: string },
@@ -93,7 +93,7 @@ export function arrive(
   return payment;
 }
 
-/** The outside world pays a wallet without being asked. */
+/** Pays a wallet from the outside world without an invoice. */
 export function paySpontaneously(
   world: World,
   userPk: string,

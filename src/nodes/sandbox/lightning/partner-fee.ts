@@ -1,4 +1,4 @@
-/** What a partner takes of a payment (contract, create_invoice). */
+/** The fee that a partner takes of an inbound payment (docs/api.md, Payment). */
 export interface PartnerTerms {
   readonly partnerPropFeePpm: number | null;
   readonly partnerBaseFeeMsat: bigint | null;

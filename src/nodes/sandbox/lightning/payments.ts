@@ -13,7 +13,10 @@ import { failPayment, holdUntilExpiry, moveHtlcs, reserve } from './htlcs.ts';
 import { findUnpaidInvoice, type InvoiceRow, markSettled } from './invoices.ts';
 import { OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
 
-/** What routing to the outside world costs: a base and parts per million. Wallets of the service pay each other free. */
+/**
+ * The fee for routing to the outside world: a base and parts per million. Payments between wallets of the sandbox are
+ * free.
+ */
 const ROUTING_FEE = { baseMsat: 1_000n, ppm: 1_000n };
 
 /** What routing an amount to the outside world costs, in millisatoshis. */
@@ -22,10 +25,10 @@ export function routingFeeMsat(amountMsat: bigint): bigint {
 }
 
 /**
- * Records the payment as pending and takes its money out of the channels, in one transaction; {@link advance} moves
- * it on. Returns the first payment for a repeat of its index, and the pending or completed payment of the same hash
- * where there is one: its preimage may be known on the way. Throws `refused`, with nothing changed, when the channels
- * cannot pay it.
+ * Records the payment as pending and takes its money from the channels, in one transaction; {@link advance} then ends
+ * it. A repeat of its index returns the first payment. A payment of the same hash that is pending or completed is
+ * returned as well, because a routing node that knows the preimage could keep a second payment of the hash. Throws
+ * `refused`, with nothing changed, when the channels cannot pay it.
  */
 export function startInvoicePayment(
   world: World,
@@ -37,8 +40,11 @@ export function startInvoicePayment(
     const earlier = earlierAttempt(world, userPk, command.index);
     if (earlier !== null) return earlier;
     if (network !== 'regtest')
-      throw refused(`The invoice is for ${network}, the sandbox is regtest.`);
-    if (expiresAtMs <= world.clock.now()) throw refused('The invoice has expired.');
+      throw refused(
+        `The invoice is for ${network} and the sandbox is on regtest; ask for an invoice on regtest.`,
+      );
+    if (expiresAtMs <= world.clock.now())
+      throw refused('The invoice has expired: ask the receiver for a new one.');
     return start(world, userPk, {
       ...sending(command),
       rail: 'invoice',
@@ -51,7 +57,10 @@ export function startInvoicePayment(
   });
 }
 
-/** {@link startInvoicePayment} for an offer: fetches its invoice first. A repeat of the id returns the first. */
+/**
+ * Fetches the invoice of an offer and does with it what {@link startInvoicePayment} does. A repeat of the id returns
+ * the first payment.
+ */
 export function startOfferPayment(world: World, userPk: string, command: PayOfferCommand): Payment {
   return world.transact(() => {
     const first = latestPayment(world, userPk, idOfIndex(command.index));
@@ -66,7 +75,7 @@ export function startOfferPayment(world: World, userPk: string, command: PayOffe
     });
     if (fetched === null) {
       throw refused(
-        'Nobody answered for this offer: ask the receiver whether their node is online.',
+        'The node of this offer did not answer: ask the receiver whether it is online.',
       );
     }
     return start(world, userPk, {
@@ -81,8 +90,7 @@ export function startOfferPayment(world: World, userPk: string, command: PayOffe
 }
 
 /**
- * Moves a pending outbound payment on as its receiver decides: settled and failed ones end, held ones stay until
- * their HTLCs run out. Does
+ * Lets the receiver decide a pending outbound payment: it settles or fails, or it is held until its HTLCs expire. Does
  * nothing for payments that are not pending, so it may be repeated after a crash.
  */
 export function advance(world: World, userPk: string, index: PaymentIndex): void {
@@ -111,10 +119,10 @@ export function advance(world: World, userPk: string, index: PaymentIndex): void
   });
 }
 
-/** Decides a payment that the outside world holds. Throws `notFound`. */
+/** Settles or fails a payment that the outside world holds. Throws `notFound`. */
 export function decideHeld(world: World, paymentHash: string, settled: boolean): void {
   world.transact(() => {
-    // Blocks that are due may have ended it.
+    // A block that is due may already have ended the payment.
     catchUpChain(world);
     const held = world.db
       .query<{ user_pk: string; idx: string }, [string]>(
@@ -134,7 +142,7 @@ export function decideHeld(world: World, paymentHash: string, settled: boolean):
   });
 }
 
-/** Every outbound payment that a crash may have left between its two transactions. */
+/** The outbound payments that are on their way, which a crash may have interrupted before the receiver decided. */
 export function pendingSends(world: World): { userPk: string; index: PaymentIndex }[] {
   return world.db
     .query<{ user_pk: string; idx: string }, []>('SELECT DISTINCT user_pk, idx FROM htlcs')
@@ -142,7 +150,7 @@ export function pendingSends(world: World): { userPk: string; index: PaymentInde
     .map((row) => ({ userPk: row.user_pk, index: row.idx as PaymentIndex }));
 }
 
-/** Time between attempts to decide a payment while the disk is full. */
+/** Pause between attempts to decide a payment while the disk is full. */
 const FULL_DISK_PAUSE_MS = 1_000;
 
 const FEE_TOO_HIGH = 'the routing fee exceeds max_fee';
@@ -162,7 +170,7 @@ type Outgoing = Pick<
   'index' | 'createdAtMs' | 'amountMsat' | 'personalNote' | 'maxFeeMsat'
 >;
 
-/** The payment that a repeat is about: that of the same index, or one of the same hash that has not failed. */
+/** The earlier payment that a repeat returns: that of the same index, or one of the same hash that has not failed. */
 function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Payment | null {
   const same = findPayment(world, userPk, index);
   const latest = latestPayment(world, userPk, idOfIndex(index));
@@ -197,12 +205,13 @@ function start(
     ...known,
     feesMsat: affordable ? feesMsat : 0n,
   });
-  // The receiver decides in a transaction of its own, as it would elsewhere: a crash in between is recovered from.
+  // The receiver decides in a transaction of its own, as on a real network. After a crash in between, the next start
+  // calls {@link advance}.
   world.afterCommit(() => queueMicrotask(() => void decide(world, userPk, payment.index)));
   return recorded;
 }
 
-/** {@link advance}, repeated while the disk is full: nobody else would take the payment up before the next start. */
+/** Calls {@link advance}, again and again while the disk is full: nothing else would try it before the next start. */
 async function decide(world: World, userPk: string, index: PaymentIndex): Promise<void> {
   try {
     await world.answer(() => advance(world, userPk, index));

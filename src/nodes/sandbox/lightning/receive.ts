@@ -11,16 +11,16 @@ import { channelAccounts, inboundMsat, liveChannels } from './channels.ts';
 import { type InvoiceRow, markSettled } from './invoices.ts';
 import { partnerFeeMsat } from './partner-fee.ts';
 
-/** Account of the service that the wallets' channels lead to. */
+/** Ledger account of the service, which is the other side of the wallets' channels. */
 export const SERVICE = 'service';
 
-/** Account of the outside world's Lightning money. */
+/** Ledger account of the outside world's money on Lightning. */
 export const OUTSIDE_LIGHTNING = 'outside:lightning';
 
 /**
- * Lets a payment of `paidMsat` arrive at the wallet that the invoice is of, within the caller's transaction: money
- * into its channels, opened just in time where they have no room, and its payment completed. Returns the payment,
- * or null when it can no longer be paid (canceled, expired).
+ * Receives a payment of `paidMsat` for an invoice of a wallet, within the caller's transaction: the money goes into the
+ * wallet's channels, of which one is opened just in time where there is no room, and the payment completes. Returns the
+ * payment, or null when it can no longer be paid (canceled, expired).
  */
 export function receiveInvoicePayment(
   world: World,
@@ -69,8 +69,8 @@ export function receiveInvoicePayment(
 }
 
 /**
- * Pays the partner of an invoice its fee: to its wallet where that is of this world, as a spontaneous payment that says
- * by its partner fields what it is for, and else out of this world.
+ * Pays the partner's fee of an invoice. A partner with a wallet in this world gets a spontaneous payment whose partner
+ * fields say what it is for; for others the money leaves the world.
  */
 function payPartner(world: World, invoice: Payment, amountMsat: bigint): void {
   const { partnerPk, partnerPropFeePpm, partnerBaseFeeMsat } = invoice;
@@ -84,7 +84,7 @@ function payPartner(world: World, invoice: Payment, amountMsat: bigint): void {
   receiveSpontaneous(world, partnerPk, { amountMsat, message: null, ...terms });
 }
 
-/** Lets a spontaneous payment (keysend) arrive, within the caller's transaction. */
+/** Receives a spontaneous payment (keysend), within the caller's transaction. */
 export function receiveSpontaneous(
   world: World,
   userPk: string,
@@ -113,7 +113,7 @@ export function receiveSpontaneous(
   });
 }
 
-/** Moves money to the wallet's side of its channels, through a new one where the others have no room. */
+/** Moves money to the wallet's side of its channels. Opens another channel where they have no room. */
 function credit(world: World, userPk: string, amountMsat: bigint): void {
   let restMsat = amountMsat;
   const room = liveChannels(world, userPk).reduce((sum, channel) => sum + inboundMsat(channel), 0n);

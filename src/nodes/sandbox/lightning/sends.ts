@@ -5,14 +5,14 @@ import type { Observation, SendOutcome, SendQuestion, SendReport } from '../../n
 import { findPayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 
-/** A payment as the port shows it: the sandbox knows attempts by the wallet's own index. */
+/** The observation of a payment. It has no attempt, because the sandbox knows attempts by the wallet's own index. */
 export function observed(payment: Payment): Observation {
   return { payment, attempt: null };
 }
 
 /**
- * Runs a send and reports what is known of it once that is durable. What the work throws was refused with nothing
- * kept of it; when the disk did not take it, the file tells whether the payment was there before.
+ * Runs a send and reports the result once it is durable. When the work throws, nothing of it was kept, so the report is
+ * `refused`. When the disk is full, the file shows whether the payment existed before.
  */
 export async function reportSend(
   world: World,
@@ -42,8 +42,8 @@ async function reportKept(
 }
 
 /**
- * What became of a send. The node runs in this process, so a request that is not in its file never reached it; only a
- * signed transaction may still be published.
+ * Finds out what became of a send. The node runs in this process, so a request that is not in its file never reached
+ * it; but a signed transaction may still be published.
  */
 export function sendOutcome(world: World, userPk: string, question: SendQuestion): SendOutcome {
   const payment = findPayment(world, userPk, question.payment.index);

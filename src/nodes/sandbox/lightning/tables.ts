@@ -1,4 +1,4 @@
-/** Tokens of the wallets' clients; the world keeps the hash of each and no token. */
+/** Tokens of the wallets' clients. The world keeps only the hash of each token. */
 export const TOKENS_TABLE = `
 CREATE TABLE tokens (
   id TEXT PRIMARY KEY,
@@ -14,7 +14,10 @@ CREATE TABLE tokens (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Tables of wallets, tokens, money, payments, invoices and channels. Amounts are millisatoshis; times too are in ms. */
+/**
+ * Tables of wallets, tokens, money, payments, invoices and channels. Amounts are in millisatoshis, times in
+ * milliseconds.
+ */
 export const LIGHTNING_TABLES = `
 CREATE TABLE accounts (
   account TEXT PRIMARY KEY,

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 
-/** An answer of an LNURL service: JSON, whatever went wrong (LUD-01). */
+/** An answer of an LNURL service, which is JSON for errors too (LUD-01). */
 export type LnurlAnswer = Readonly<Record<string, unknown>>;
 
 /** The error answer of every LUD. */
@@ -10,10 +10,10 @@ export function lnurlError(reason: string): LnurlAnswer {
   return { status: 'ERROR', reason };
 }
 
-/** The bare success answer. */
+/** The success answer without any content. */
 export const LNURL_OK: LnurlAnswer = { status: 'OK' };
 
-/** What the first answer of an LNURL-pay service says; amounts in millisatoshis. */
+/** The terms in the first answer of an LNURL-pay service; amounts in millisatoshis. */
 export interface PayTerms {
   readonly callback: string;
   readonly minMsat: bigint;
@@ -34,19 +34,19 @@ export function payRequest(terms: PayTerms): LnurlAnswer {
   };
 }
 
-/** The metadata of a payment to `identifier` (LUD-06; LUD-16 for the identifier, null without one). */
+/** The metadata of a payment (LUD-06). `identifier` is a Lightning Address (LUD-16), or null. */
 export function payMetadata(description: string, identifier: string | null): string {
   const entries = [['text/plain', description]];
   if (identifier !== null) entries.push(['text/identifier', identifier]);
   return JSON.stringify(entries);
 }
 
-/** Hex SHA-256 of the metadata exactly as sent: what the invoice must commit to (LUD-06). */
+/** Hex SHA-256 of the metadata exactly as sent, which the invoice must hold (LUD-06). */
 export function metadataHash(metadata: string): string {
   return hex.encode(sha256(utf8ToBytes(metadata)));
 }
 
-/** What the first answer of an LNURL-withdraw service says; amounts in millisatoshis. */
+/** The terms in the first answer of an LNURL-withdraw service; amounts in millisatoshis. */
 export interface WithdrawTerms {
   readonly callback: string;
   readonly k1: string;
@@ -67,7 +67,7 @@ export function withdrawRequest(terms: WithdrawTerms): LnurlAnswer {
   };
 }
 
-/** Why an LNURL-pay request of `amount` and `comment` cannot be served, or null when it can. */
+/** Why an LNURL-pay request with that amount and comment cannot be served; null when it can. */
 export function payObstacle(
   terms: Pick<PayTerms, 'minMsat' | 'maxMsat' | 'commentLength'>,
   request: { readonly amountMsat: bigint | null; readonly comment: string | null },

@@ -33,12 +33,12 @@ export interface LnurlService {
   readonly tag: LnurlTag;
   readonly minMsat: bigint;
   readonly maxMsat: bigint;
-  /** Most characters of a comment (LUD-12); 0 takes none. */
+  /** The most characters of a comment (LUD-12); 0 when comments are not accepted. */
   readonly commentLength: number;
   readonly description: string | null;
 }
 
-/** Where the sidecar serves LNURL. */
+/** The URLs and the domain under which the sidecar serves LNURL. */
 export interface LnurlHost {
   /** URL of the second call of the service of that name. */
   readonly callbackUrl: (name: string) => string;
@@ -46,23 +46,23 @@ export interface LnurlHost {
   readonly domain: string;
 }
 
-/** What comes with a second call, as it stands in the URL's query. */
+/** The query of a second call. */
 export type LnurlQuery = Readonly<Record<string, string | undefined>>;
 
-/** 100 BTC: JSON numbers of every reader hold it exactly. */
+/** 100 BTC, which JSON numbers hold exactly in every reader. */
 const MOST_BY_ADDRESS_MSAT = 100n * 100_000_000n * MSAT_PER_SAT;
 
-/** What a Lightning Address of a wallet takes: from 1 sat, with a comment as long as messages may be. */
+/** The terms of a wallet's Lightning Address: from 1 sat, with a comment as long as messages may be. */
 const ADDRESS_TERMS = {
   minMsat: MSAT_PER_SAT,
   maxMsat: MOST_BY_ADDRESS_MSAT,
   commentLength: 200,
 } as const;
-/** How long the invoices of pay services may be paid; wallets pay at once. */
+/** Seconds until the invoices of pay services expire; wallets pay them at once. */
 const INVOICE_EXPIRY_SECS = 600;
 const SERVICE_DESCRIPTION = 'sandbox';
 
-/** Creates a service of the outside world and answers its name, longer than any username can be. */
+/** Creates a service of the outside world and returns its name, which is longer than any username. */
 export function createLnurlService(world: World, service: LnurlService): { name: string } {
   const name = hex.encode(world.random(16));
   world.db
@@ -88,7 +88,7 @@ export function lightningAddressAnswer(world: World, name: string, host: LnurlHo
     : lnurlAnswer(world, name, host);
 }
 
-/** The first answer of a service or Lightning Address: its terms (LUD-03, LUD-06). */
+/** The first answer of a service or Lightning Address, with its terms (LUD-03, LUD-06). */
 export function lnurlAnswer(world: World, name: string, host: LnurlHost): LnurlAnswer {
   const callback = host.callbackUrl(name);
   const service = findService(world, name);
@@ -107,7 +107,7 @@ export function lnurlAnswer(world: World, name: string, host: LnurlHost): LnurlA
   return payRequest({ ...(service ?? ADDRESS_TERMS), callback, metadata });
 }
 
-/** The second answer: an invoice for a payer (LUD-06), or the receipt of an invoice to pay (LUD-03). */
+/** The second answer: an invoice for a payer (LUD-06), or the acceptance of an invoice to pay (LUD-03). */
 export function lnurlCallbackAnswer(
   world: World,
   name: string,
@@ -128,7 +128,7 @@ export function lnurlCallbackAnswer(
 }
 
 function unknownName(): LnurlAnswer {
-  return lnurlError('Nobody is known here by that name.');
+  return lnurlError('There is no payee of that name here.');
 }
 
 function issueInvoice(
@@ -233,7 +233,7 @@ function msatOf(text: string | undefined): bigint | null {
   return text !== undefined && /^\d{1,19}$/.test(text) ? BigInt(text) : null;
 }
 
-/** The same text in both calls, since the invoice commits to it. */
+/** The metadata of a service. Both calls must use the same text, since the invoice commits to it. */
 function metadataOf(name: string, service: LnurlService | null, { domain }: LnurlHost): string {
   const address = `${name}@${domain}`;
   return payMetadata(
@@ -243,8 +243,8 @@ function metadataOf(name: string, service: LnurlService | null, { domain }: Lnur
 }
 
 /**
- * A k1 that can be recognised without having been stored, so that looking at a link costs nothing: 16 random bytes
- * and the first 16 of their HMAC-SHA256 under a key of the outside world.
+ * Makes a k1 that can be recognized without being stored, so that reading a link stores nothing: 16 random bytes, and
+ * the first 16 bytes of their HMAC-SHA256 under a key of the outside world.
  */
 function issueK1(world: World, name: string): string {
   const nonce = world.random(16);

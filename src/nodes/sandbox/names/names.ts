@@ -5,16 +5,16 @@ import { createOffer } from '../offers/offers.ts';
 import type { World } from '../world/world.ts';
 import { frozenUntilMs, isUpdatable, windowAfterChange } from './window.ts';
 
-/** What a wallet must own in all to claim a name (contract, Limits). */
+/** The balance that claiming a name needs (docs/decisions.md 99). */
 const CLAIM_BALANCE_MSAT = 10_000n * MSAT_PER_SAT;
 
-/** A name that a wallet asks for. */
+/** The name that a wallet asks for. */
 export interface NameClaim {
-  /** Already checked against the username rule (contract, Limits). */
+  /** Already checked against the rule of usernames (docs/api.md, Limits). */
   readonly username: string;
-  /** The domain that this world's names are served under; not stored, so that names follow when it moves. */
+  /** The domain under which names are served. It is not stored, so that all names follow when it changes. */
   readonly domain: string;
-  /** What the wallet owns, Lightning and on-chain together. */
+  /** The balance of the wallet, Lightning and on chain together. */
   readonly balanceMsat: bigint;
 }
 
@@ -24,7 +24,7 @@ interface NameRow {
   window_ms: number;
 }
 
-/** The wallet's name, or null while unclaimed. */
+/** The wallet's name, or null while none is claimed. */
 export function humanBitcoinAddress(
   world: World,
   userPk: string,
@@ -35,9 +35,9 @@ export function humanBitcoinAddress(
 }
 
 /**
- * Claims or changes the wallet's name. Each name gets an offer of its own; offers of names given up stay payable.
- * Asking for the name the wallet has changes nothing. Throws `refused` when the balance is too low, the name is
- * taken, or the present one is frozen.
+ * Claims or changes the wallet's name (docs/decisions.md 99). Each name gets an offer of its own; offers of names that
+ * were given up can still be paid. Asking for the present name changes nothing. Throws `refused` when the balance is
+ * too low, the name is taken, or the present name is frozen.
  */
 export function claimUsername(world: World, userPk: string, claim: NameClaim): HumanBitcoinAddress {
   const { username, domain } = claim;
@@ -80,8 +80,8 @@ export function walletOfUsername(world: World, username: string): string | null 
 }
 
 /**
- * The zone of the names under `domain`: the TXT text of `<username>.user._bitcoin-payment.<domain>` (BIP 353), or
- * null when no wallet claimed it. DNS names know no case and may end in a dot.
+ * The TXT record of `<username>.user._bitcoin-payment.<domain>` (BIP 353), or null when no wallet claimed the username.
+ * Letter case and a dot at the end of `dnsName` do not matter.
  */
 export function zoneText(world: World, domain: string, dnsName: string): string | null {
   const name = dnsName.toLowerCase().replace(/\.$/, '');

@@ -27,24 +27,24 @@ import { refused } from '../../../model/errors.ts';
 
 const CHAIN_HASH = NETWORKS.regtest.chainHash;
 
-/** How long an invoice that answers a request may be paid, in seconds; payers pay at once. */
+/** Seconds until an invoice for an offer expires; payers pay at once. */
 const INVOICE_EXPIRY_SECS = 7200;
 
-/** What a new offer says. */
+/** The content of a new offer. */
 export interface OfferParts {
   readonly description: string | null;
   readonly minAmountMsat: bigint | null;
   readonly expiresAtMs: number | null;
   /** The node that answers invoice requests, and signs its invoices. */
   readonly issuerSecretKey: Uint8Array;
-  /** Random, so that two offers that say the same are still two offers. */
+  /** Random, so that two offers with the same content have different ids. */
   readonly metadata: Uint8Array;
 }
 
-/** Writes an offer of the sandbox's network whose issuer is a node that can be asked directly. */
+/** Writes an offer on the sandbox's network. Its issuer is a node that can be asked directly, without blinded paths. */
 export function writeOffer(parts: OfferParts): Offer {
   const { description, minAmountMsat, expiresAtMs } = parts;
-  // BOLT 12 wants a description beside an amount, and an empty one is one.
+  // BOLT 12 requires a description when there is an amount; it may be empty.
   const shown = description ?? (minAmountMsat === null ? null : '');
   return decodeOffer(
     encodeOffer({
@@ -52,14 +52,17 @@ export function writeOffer(parts: OfferParts): Offer {
       metadata: parts.metadata,
       ...(minAmountMsat === null ? {} : { amount: minAmountMsat }),
       ...(shown === null ? {} : { description: shown }),
-      // Rounded down: an offer must not outlive what was promised.
+      // Rounded down, because an offer must not outlive the expiry that was asked for.
       ...(expiresAtMs === null ? {} : { absoluteExpirySecs: Math.floor(expiresAtMs / 1000) }),
       issuerId: hex.encode(secp256k1.getPublicKey(parts.issuerSecretKey, true)),
     }),
   );
 }
 
-/** Reads an offer that is to be paid now. Throws `refused` when it cannot be: malformed, expired, other chain, priced in a currency. */
+/**
+ * Reads an offer that is to be paid now. Throws `refused` when it is malformed, expired, for another chain, or priced
+ * in another currency.
+ */
 export function readPayableOffer(text: string, nowMs: number): Offer {
   const offer = refuseBadCodec(() => decodeOffer(text));
   const reason = offerUnpayableReason(offer, {
@@ -70,20 +73,20 @@ export function readPayableOffer(text: string, nowMs: number): Offer {
   return offer;
 }
 
-/** What a payer says when asking for an invoice. */
+/** The payer's part of an invoice request. */
 export interface PayerParts {
   readonly offer: Offer;
   readonly amountMsat: bigint;
   readonly message: string | null;
   /** The `name@domain` under which the offer was found, for `invreq_bip_353_name`; null otherwise. */
   readonly viaName: string | null;
-  /** Fresh for every payment: BOLT 12 calls it transient. */
+  /** Fresh for every payment, as BOLT 12 requires (`invreq_payer_id` is transient). */
   readonly payerSecretKey: Uint8Array;
   /** At least 16 random bytes. */
   readonly metadata: Uint8Array;
 }
 
-/** The payer's side: the signed request for an invoice. Throws `refused` when the offer does not allow what is asked. */
+/** The signed invoice request of a payer. Throws `refused` when the offer does not allow what is asked. */
 export function askForInvoice(parts: PayerParts): InvoiceRequest {
   const name = parts.viaName === null ? null : bip353Name(parts.viaName);
   return refuseBadCodec(() =>
@@ -99,19 +102,22 @@ export function askForInvoice(parts: PayerParts): InvoiceRequest {
   );
 }
 
-/** The receiver's side of an invoice request. */
+/** The receiver's part of answering an invoice request. */
 export interface AnswerParts {
-  /** The request as it arrived. */
+  /** The request's bytes, as received. */
   readonly requestBytes: Uint8Array;
-  /** The receiver's own offer that is asked about. */
+  /** The receiver's own offer, for which the invoice is requested. */
   readonly offer: Offer;
   readonly issuerSecretKey: Uint8Array;
-  /** Hex. */
+  /** The payment hash of the invoice, hex. */
   readonly paymentHash: string;
   readonly nowMs: number;
 }
 
-/** Verifies a request against the receiver's own offer and signs the invoice. Throws `refused` when it must not be answered. */
+/**
+ * Verifies a request against the receiver's own offer and signs the invoice. Throws `refused` when the request is not
+ * valid for the offer.
+ */
 export function answerInvoiceRequest(parts: AnswerParts): Bolt12Invoice {
   const nowSecs = Math.floor(parts.nowMs / 1000);
   if (isOfferExpired(parts.offer, nowSecs)) {
@@ -134,7 +140,7 @@ export function answerInvoiceRequest(parts: AnswerParts): Bolt12Invoice {
   });
 }
 
-/** The payer's check of the invoice that came back. Throws `refused` when it is not the one asked for, or is past its expiry. */
+/** Checks the invoice as its payer. Throws `refused` when it is not the one that was requested, or has expired. */
 export function acceptInvoice(
   invoiceBytes: Uint8Array,
   request: InvoiceRequest,
@@ -151,8 +157,8 @@ export function acceptInvoice(
 }
 
 /**
- * The name as a request can carry it, or null when it cannot: BOLT 12 allows letters, digits, `-`, `_` and `.`.
- * A port goes first, since the sandbox's default domain is its listen address and a name knows no ports.
+ * The name in the form of an invoice request, or null when it does not fit: BOLT 12 allows letters, digits, `-`, `_`
+ * and `.`. A port is left out, since the sandbox's default domain is its listen address.
  */
 function bip353Name(text: string): Bip353Name | null {
   const match = /^₿?([0-9A-Za-z._-]{1,255})@([0-9A-Za-z._-]{1,255})(?::\d+)?$/.exec(text);
@@ -160,7 +166,7 @@ function bip353Name(text: string): Bip353Name | null {
   return name === undefined || domain === undefined ? null : { name, domain };
 }
 
-/** A path of which the receiver is the only node, with keys of its own for every invoice. */
+/** A blinded path with the receiver as its only node, with keys of its own for every invoice. */
 function pathTo(nodeSecretKey: Uint8Array, paymentHash: string): InvoicePath {
   const derive = (label: string) =>
     sha256(concatBytes(nodeSecretKey, utf8ToBytes(`${label}/${paymentHash}`)));

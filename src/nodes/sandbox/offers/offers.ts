@@ -16,12 +16,12 @@ import {
   writeOffer,
 } from './exchange.ts';
 
-/** Who issued an offer: a wallet of this world, or the outside world and what it does with payments. */
+/** The issuer of an offer: a wallet of this world, or the outside world with its behavior. */
 export type OfferIssuer =
   | { readonly kind: 'wallet'; readonly userPk: string }
   | { readonly kind: 'outside'; readonly behavior: Behavior };
 
-/** Writes, signs for and stores an offer. Payments to it are answered by the issuer's node key. */
+/** Writes and stores an offer. Its issuer's node key signs the invoices for it. */
 export function createOffer(
   world: World,
   issuer: OfferIssuer,
@@ -48,24 +48,24 @@ export function createOffer(
   return { offer: offer.text, offerId: offer.offerId };
 }
 
-/** What a payer wants to pay an offer with. */
+/** The wish of a payer to pay an offer. */
 export interface OfferOrder {
   readonly offer: string;
   readonly amountMsat: bigint;
   readonly message: string | null;
-  /** The `name@domain` under which the payer found the offer, which is the payee's; null for none. */
+  /** The payee's `name@domain` under which the payer found the offer; null where it had no name. */
   readonly viaName: string | null;
-  /** What the payer calls itself; null where it does not say. */
+  /** What the payer calls itself; null for nothing. */
   readonly payerName: string | null;
   /** The paying wallet and its payment; null when the outside world pays. */
   readonly payer: { readonly userPk: string; readonly index: PaymentIndex } | null;
 }
 
 /**
- * Both sides of fetching an invoice for an offer: the payer's signed request, the receiver's check and signed
- * invoice, the payer's check. Stores it for the receiver to be paid by, and for the payer with all that a payer
- * proof needs, within the caller's database transaction. Null when nobody in this world issued the offer, so that
- * no invoice can be had. Throws `refused` when the offer cannot be paid, or not like this.
+ * Fetches an invoice for an offer: makes the payer's signed request, has the receiver check it and sign an invoice, and
+ * checks that as the payer. Stores the invoice, and for the payer what a payer proof needs, within the caller's
+ * database transaction. Returns null when no issuer of this world made the offer. Throws `refused` when the offer
+ * cannot be paid, or not in this way.
  */
 export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null {
   const nowMs = world.clock.now();
@@ -124,7 +124,7 @@ export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null
   return row;
 }
 
-/** What a payer proof is made from; null unless the payment is a completed outbound offer payment of the wallet. */
+/** The material of a payer proof; null unless the payment is a completed outbound offer payment of the wallet. */
 export function proofMaterial(
   world: World,
   userPk: string,

@@ -5,10 +5,10 @@ import type { World } from '../world/world.ts';
 import { readPayableOffer } from './exchange.ts';
 import { fetchInvoice } from './offers.ts';
 
-/** What the outside world pays a wallet's offer with. */
+/** A payment of the outside world to a wallet's offer. */
 export interface OutsideOfferPayment {
   readonly offer: string;
-  /** Null pays the least that the offer asks for. */
+  /** Null pays the least amount that the offer accepts. */
   readonly amountMsat: bigint | null;
   readonly message: string | null;
   /** What the payer calls itself; null for nothing. */
@@ -16,9 +16,9 @@ export interface OutsideOfferPayment {
 }
 
 /**
- * The outside world pays an offer of a wallet: asks for an invoice, checks it and pays it, all or nothing. Returns
- * the wallet's payment. Throws `rejected` when neither says an amount, `refused` when no wallet issued the offer or
- * it cannot be paid like this.
+ * Pays an offer of a wallet from the outside world: asks for an invoice, checks it and pays it, all or nothing. Returns
+ * the wallet's payment. Throws `rejected` when neither the order nor the offer names an amount, and `refused` when no
+ * wallet issued the offer or it cannot be paid in this way.
  */
 export function payOfferFromOutside(world: World, order: OutsideOfferPayment): Payment {
   const { offer, message, payerName } = order;

@@ -2,14 +2,14 @@ import { decodeAddress, encodeAddress } from '../../../codecs/address.ts';
 import { CodecError } from '../../../codecs/codec-error.ts';
 import { refused } from '../../../model/errors.ts';
 
-/** The address of a script that this node makes. */
+/** The address of a script of this world. */
 export function addressOf(script: Uint8Array): string {
   const address = encodeAddress(script, 'regtest');
   if (address === null) throw new Error('a wallet script has no address');
   return address;
 }
 
-/** The script that an address pays to. Throws `refused` when it is no address or is for another network. */
+/** The script that an address pays to. Throws `refused` when the text is not an address or is for another network. */
 export function scriptOf(address: string): Uint8Array {
   try {
     const { networks, scriptPubKey } = decodeAddress(address);

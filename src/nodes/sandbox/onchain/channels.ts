@@ -12,14 +12,14 @@ import { dustLimitSat, FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import type { World } from '../world/world.ts';
 import { outsideCoins, walletCoins } from './owners.ts';
 
-/** What a wallet pays to a script that is not an address of anybody: a channel's funding output. */
+/** A payment of a wallet to a script without an address in this world: a channel's funding output. */
 export interface ScriptPayment {
   readonly scriptPubKey: Uint8Array;
   readonly valueSat: bigint;
   readonly priority: Priority;
-  /** Ledger account that the value becomes part of. */
+  /** Ledger account that gets the value. */
   readonly account: string;
-  /** Most that it may cost in fees; null or left out is no limit. */
+  /** The most that it may cost in fees; null, or leaving it out, is no limit. */
   readonly maxFeeMsat?: bigint | null;
 }
 
@@ -31,19 +31,19 @@ export interface FundedOutput {
 }
 
 /**
- * Pays a script from a wallet's coins, as part of the caller's database transaction: no payment is recorded, the
+ * Pays a script from a wallet's coins, within the caller's database transaction. No payment is recorded, because the
  * money stays the wallet's. Throws `refused` when the coins do not suffice.
  */
 export function spendToScript(world: World, userPk: string, payment: ScriptPayment): FundedOutput {
   return payScript(world, walletCoins(world, userPk), payment);
 }
 
-/** {@link spendToScript} from the outside world's coins: a channel that it opens towards a wallet. */
+/** Pays a script from the outside world's coins, for a channel that it opens to a wallet; see {@link spendToScript}. */
 export function spendToScriptFromOutside(world: World, payment: ScriptPayment): FundedOutput {
   return payScript(world, outsideCoins(world), payment);
 }
 
-/** What {@link spendToScript} would cost in fees now, in satoshis. Throws `refused` as it would. */
+/** The fee of {@link spendToScript} now, in satoshis. Throws `refused` as that does. */
 export function estimateScriptFeeSat(
   world: World,
   userPk: string,
@@ -79,14 +79,14 @@ export function fundingScript(ourSecretKey: Uint8Array, theirSecretKey: Uint8Arr
   ]).script;
 }
 
-/** One side of a channel that is closed: what it owns, and the ledger account that holds it. */
+/** One side of a channel to close: the amount that it owns, and the ledger account that holds it. */
 export interface ChannelSide {
   readonly account: string;
   readonly amountMsat: bigint;
   readonly secretKey: Uint8Array;
 }
 
-/** A channel to close: its funding output, and the two sides, which together own its whole value. */
+/** A channel to close: its funding output and its two sides, which together own the whole value. */
 export interface ChannelToClose {
   readonly fundingTxid: string;
   readonly fundingVout: number;
@@ -94,7 +94,7 @@ export interface ChannelToClose {
   readonly theirs: ChannelSide;
 }
 
-/** What the wallet got of a closed channel, and what it paid for closing it. */
+/** What the wallet got from a closed channel, and what closing it cost. */
 export interface ClosedChannel {
   readonly txid: string;
   readonly paidSat: bigint;
@@ -102,10 +102,10 @@ export interface ClosedChannel {
 }
 
 /**
- * Closes a channel cooperatively with one signed transaction: our side goes to the wallet's coins less the fee,
- * which it bears, theirs to the outside world; what is too little for an output goes to the miners. The wallet's
- * output is trusted at once, being its own doing. Part of the caller's database transaction. Throws `refused` when
- * nothing would be left.
+ * Closes a channel cooperatively with one signed transaction, within the caller's database transaction. The wallet's
+ * side, less the fee, becomes its coins, which are trusted at once because the wallet caused them. The other side goes
+ * to the outside world. Amounts too small for an output go to the miners. Throws `refused` when nothing would be left
+ * for the wallet.
  */
 export function payToWallet(world: World, userPk: string, channel: ChannelToClose): ClosedChannel {
   const { ours, theirs } = channel;
@@ -150,13 +150,13 @@ export function payToWallet(world: World, userPk: string, channel: ChannelToClos
   return { txid: transaction.txid, paidSat, feeMsat };
 }
 
-/** What {@link payToWallet} would cost the wallet now: the fee, and what is too little for an output. */
+/** What {@link payToWallet} would cost the wallet now: the fee, and an amount too small for an output. */
 export function closingFeeMsat(world: World, userPk: string, channel: ChannelToClose): bigint {
   const { paidSat } = sharesOf(world, userPk, channel);
   return channel.ours.amountMsat - paidSat * MSAT_PER_SAT;
 }
 
-/** What each side gets on chain, in whole satoshis. Part of the caller's database transaction. */
+/** What each side gets on chain, in whole satoshis. Works within the caller's database transaction. */
 function sharesOf(world: World, userPk: string, { ours, theirs }: ChannelToClose) {
   const ourScript = nextUnusedScript(world, walletCoins(world, userPk), 'change').script;
   const theirScript = nextUnusedScript(world, outsideCoins(world), 'change').script;

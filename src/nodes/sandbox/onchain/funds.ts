@@ -6,19 +6,19 @@ import type { World } from '../world/world.ts';
 import { addressOf } from './address.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
 
-/** The address that is handed out until a payment to it is seen, P2WPKH. */
+/** The wallet's receiving address (P2WPKH), the same until a payment to it is seen. */
 export function nextUnusedAddress(world: World, userPk: string): string {
   return addressOf(nextUnusedScript(world, walletCoins(world, userPk), 'receive').script);
 }
 
-/** The wallet's on-chain balances in millisatoshis (contract, Node info). */
+/** The wallet's on-chain balances in millisatoshis (docs/api.md, Node info). */
 export interface OnchainBalances {
   readonly onchainBalanceMsat: bigint;
-  /** Without what others sent and no block has confirmed: only this can be spent. */
+  /** Without unconfirmed coins that others sent; only this can be spent. */
   readonly onchainTrustedMsat: bigint;
 }
 
-/** Reads the balances: the ledger holds the sum, and only unconfirmed payments of others are added up. */
+/** Reads the balances. The ledger holds the sum, so only unconfirmed payments of others are added up. */
 export function onchainBalances(world: World, userPk: string): OnchainBalances {
   const account = onchainAccount(userPk);
   const onchainBalanceMsat = balanceMsat(world, account);

@@ -15,13 +15,13 @@ export function walletOfAccount(account: string): string | null {
   return /^wallet:([0-9a-f]{64}):onchain$/.exec(account)?.[1] ?? null;
 }
 
-/** A wallet as the owner of scripts: P2WPKH, which every payer can pay. */
+/** A wallet as the owner of scripts. They are P2WPKH, which every payer can pay. */
 export function walletCoins(world: World, userPk: string): ScriptOwner {
   const { onchainAccountKey } = walletKeys(world, userPk);
   return { owner: onchainAccount(userPk), accountKey: onchainAccountKey, kind: 'p2wpkh' };
 }
 
-/** The outside world as the owner of scripts: P2TR. */
+/** The outside world as the owner of scripts. They are P2TR. */
 export function outsideCoins(world: World): ScriptOwner {
   const { onchainAccountKey } = outsideKeys(world);
   return { owner: OUTSIDE_ONCHAIN, accountKey: onchainAccountKey, kind: 'p2tr' };

@@ -14,8 +14,8 @@ import { addressOf, scriptOf } from './address.ts';
 import { outsideCoins, walletOfAccount } from './owners.ts';
 
 /**
- * Records what a transaction brings to the wallets of this world: a pending inbound payment for each output, which
- * completes with the confirmations. Within the transaction that broadcasts it. Returns the payments.
+ * Records a pending inbound payment for each output that a transaction pays to wallets of this world; it completes with
+ * the confirmations (docs/decisions.md 30). Works within the transaction that broadcasts it. Returns the payments.
  */
 export function recordReceipts(
   world: World,
@@ -46,28 +46,28 @@ export function recordReceipts(
   });
 }
 
-/** What the outside world sends on chain. */
+/** An on-chain payment of the outside world. */
 export interface OutsidePayment {
   readonly address: string;
   /** Whole satoshis. */
   readonly amountMsat: bigint;
-  /** Whether to mine the blocks that make it final as well. */
+  /** Whether to mine as well the blocks that make it final. */
   readonly confirmed: boolean;
 }
 
-/** A payment and whose it is. */
+/** A payment and the wallet that received it. */
 export interface ReceivedOnchain {
   readonly userPk: string;
   readonly payment: Payment;
 }
 
 /**
- * The outside world pays an address of a wallet of this world with a real transaction. Throws `refused` when the
- * address is none of them, or the amount is dust or not whole satoshis.
+ * Pays an address of a wallet from the outside world with a real transaction. Throws `refused` when no wallet of this
+ * world has the address, or when the amount is dust or not whole satoshis.
  */
 export function receiveFromOutside(world: World, sent: OutsidePayment): ReceivedOnchain {
   if (sent.amountMsat % MSAT_PER_SAT !== 0n) {
-    throw refused('On-chain payments are whole satoshis; leave the decimals away.');
+    throw refused('On-chain payments are whole satoshis; leave the decimals out.');
   }
   return world.transact(() => {
     const spent = spendCoins(world, {

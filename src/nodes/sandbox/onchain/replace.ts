@@ -23,10 +23,10 @@ interface TransactionRow {
 }
 
 /**
- * The outside world takes back one of its unconfirmed payments: it spends the same coins once more, to itself and
- * with a higher fee (BIP 125). What the payment brought is gone; the wallet's payment becomes `failed` / `replaced`
- * and its `replacement` names the transaction that won. Returns that transaction's txid. Throws `refused` when the
- * transaction is not the outside world's, is confirmed, was replaced already, funds a channel, or was spent from.
+ * Takes back an unconfirmed payment of the outside world: spends the same coins again, to the outside world itself and
+ * with a higher fee (BIP 125). The wallet's payment becomes `failed` / `replaced`, and its `replacement` names the new
+ * transaction, whose txid is returned. Throws `refused` when the transaction is not the outside world's, is confirmed,
+ * was replaced already, funds a channel, or when its outputs are spent.
  */
 export function replaceOutsidePayment(world: World, txid: string): string {
   return world.transact(() => {
@@ -40,7 +40,7 @@ export function replaceOutsidePayment(world: World, txid: string): string {
       inputs.map(() => 'p2tr'),
       [script],
     );
-    // BIP 125: it pays for its own relay on top of what the replaced one paid.
+    // BIP 125: the replacement must pay for its own relay in addition to the fee of what it replaces.
     const feeSat = BigInt(replaced.fee_sat) + BigInt(vsize * FEE_RATES.high);
     const inSat = inputs.reduce((sum, { valueSat }) => sum + valueSat, 0n);
     const transaction = signTransaction({
@@ -108,7 +108,7 @@ function replaceable(world: World, txid: string): TransactionRow {
   return row;
 }
 
-/** The inputs of one of the outside world's transactions, ready to be signed again. */
+/** The inputs of a transaction of the outside world, ready to be signed again. */
 function inputsOf(world: World, txid: string): TransactionInput[] {
   const outside = outsideCoins(world);
   return world.db
@@ -141,7 +141,7 @@ function inputsOf(world: World, txid: string): TransactionInput[] {
     );
 }
 
-/** Undoes what an unconfirmed transaction did to outputs and ledger. */
+/** Undoes the changes of an unconfirmed transaction to the outputs and the ledger. */
 function takeBack(world: World, txid: string, { payer, fee_sat }: TransactionRow): void {
   const outputs = world.db
     .query<{ owner: string; value_sat: number }, [string]>(

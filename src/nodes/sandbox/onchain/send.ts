@@ -17,13 +17,13 @@ import { scriptOf } from './address.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
 import { recordReceipts } from './receive.ts';
 
-/** Names a payment in the ledger. */
+/** Text of the entries in the ledger. */
 const MEMO = 'on-chain payment';
 
 /**
- * Chooses coins and signs one transaction; publishes nothing and moves no money. Its coins stay locked for ten
- * minutes, and until then the balances show them as before. Throws `refused`, with nothing locked: another network's
- * address, dust, decimals, coins that do not suffice, a fee above the limit.
+ * Chooses coins and signs one transaction; publishes nothing and moves no money. Its coins stay locked for ten minutes,
+ * in which the balances show them as before. Throws `refused`, with nothing locked, for an address of another network,
+ * dust, parts of a satoshi, coins that do not suffice, and a fee above the limit.
  */
 export function signOnchain(world: World, userPk: string, command: PayOnchainCommand): SignedSend {
   return world.transact(() => {
@@ -42,9 +42,9 @@ export function signOnchain(world: World, userPk: string, command: PayOnchainCom
 
 /**
  * Puts the signed bytes into the mempool, once for an id: a repeat returns the first payment. The payment, the coins,
- * the ledger and what a receiving wallet of this world sees change in one database transaction. Throws `refused`,
- * with nothing sent: bytes that do not pay what the command says, and coins that another transaction spent, so that
- * these bytes can never confirm.
+ * the ledger and the payment of a receiving wallet in this world change in one database transaction. Throws `refused`,
+ * with nothing sent, when the bytes do not pay what the command says, and when another transaction spent the coins, so
+ * that these bytes can never confirm.
  */
 export function publishOnchain(
   world: World,
@@ -93,17 +93,20 @@ export function publishOnchain(
   });
 }
 
-/** Keeps the coins of an unpublished transaction for ten minutes more. Throws `refused` when others use them by now. */
+/**
+ * Extends the locks on the coins of an unpublished transaction by ten minutes. Throws `refused` when another
+ * transaction uses them.
+ */
 export function renewSigned(world: World, userPk: string, { locks, txid }: SignedSend): void {
   renewLocks(world, onchainAccount(userPk), { locks, spentBy: txid });
 }
 
-/** Gives back the coins of a transaction that is not to be published. */
+/** Releases the coins of a transaction that will not be published. */
 export function releaseSigned(world: World, userPk: string, { locks }: SignedSend): void {
   releaseLocks(world, onchainAccount(userPk), locks);
 }
 
-/** What {@link signOnchain} would pay in fees now, in millisatoshis. Throws `refused` as it would. */
+/** The fee of {@link signOnchain} now, in millisatoshis. Throws `refused` as that does. */
 export function estimateOnchainFeeMsat(world: World, userPk: string, payment: Destination): bigint {
   return estimateFeeSat(world, orderOf(world, userPk, payment)) * MSAT_PER_SAT;
 }
@@ -117,7 +120,7 @@ interface Destination {
 function orderOf(world: World, userPk: string, payment: Destination): SpendOrder {
   const { address, amountMsat, priority } = payment;
   if (amountMsat % MSAT_PER_SAT !== 0n) {
-    throw refused('On-chain payments are whole satoshis; leave the decimals away.');
+    throw refused('On-chain payments are whole satoshis; leave the decimals out.');
   }
   return {
     owner: walletCoins(world, userPk),
@@ -150,7 +153,7 @@ function requirePays({ outputs }: SignedTransaction, command: PayOnchainCommand)
   if (!pays) throw refused('The signed transaction is for another payment: sign a new one.');
 }
 
-/** What the transaction leaves to the miners, in satoshis. */
+/** The transaction's fee, in satoshis. */
 function feeOf(world: World, owner: string, { json, outputs }: SignedTransaction): bigint {
   const outpoints = json.input.map(({ previous_output }) => previous_output);
   const inSat = spendableInputsSat(world, owner, outpoints);

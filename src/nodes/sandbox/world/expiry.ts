@@ -2,14 +2,14 @@ import type { PaymentIndex } from '../../../model/payment-index.ts';
 import { updatePayment } from './payments.ts';
 import type { World } from './world.ts';
 
-/** Turns invoices that passed their expiry unpaid into failed payments, when it happens. */
+/** Makes payments of invoices failed when they expire unpaid. */
 export interface ExpirySweeper {
-  /** Looks again: after an invoice was created, or the clock moved. */
+  /** Must be called after an invoice was created or the clock was moved. */
   sweep(): void;
   close(): void;
 }
 
-/** The sweeper looks at least this often while invoices wait, so that a jump of the machine's clock is noticed. */
+/** The sweeper runs at least this often while invoices are open, so that it notices a jump of the machine's clock. */
 const LONGEST_SLEEP_MS = 60_000;
 
 /** Starts the sweeper and sweeps once. */
@@ -28,7 +28,7 @@ export function startExpirySweeper(world: World): ExpirySweeper {
       () => {
         armedFor = Number.POSITIVE_INFINITY;
         sweep();
-        // Nobody waits for this commit who would hear that it failed.
+        // This commit has no caller who could be told that it failed.
         world.commit();
       },
       Math.min(Math.max(next - world.clock.now(), 1), LONGEST_SLEEP_MS),

@@ -6,7 +6,7 @@ import { derive } from '../../../model/root-seed.ts';
 import type { ClientToken } from '../../node.ts';
 import { hashOf } from './token-hash.ts';
 
-/** A client that the first version kept in the sandbox's file, with the token made for it. */
+/** A client that version 0.1 kept in the sandbox's file, with the token made for it. */
 export interface LegacyClient extends Client {
   /** Hex user_pk. */
   readonly walletId: string;
@@ -15,7 +15,7 @@ export interface LegacyClient extends Client {
   readonly token: ClientToken;
 }
 
-/** What the migration keeps of a client beside its token's row. */
+/** The data of a client that the migration keeps in its token's row. */
 export type FirstClient = Omit<LegacyClient, 'walletId' | 'token' | 'revokedAtMs'>;
 
 interface ClientRow {
@@ -31,7 +31,7 @@ interface ClientRow {
   readonly node_secret_key: Uint8Array;
 }
 
-/** Gives every client of the first version a token, within the transaction of the migration; its table goes. */
+/** Makes a token for every client of version 0.1 and drops their table, within the transaction of the migration. */
 export function replaceFirstClients(db: Database): void {
   const rows = db
     .query<ClientRow, []>(
@@ -68,8 +68,8 @@ export function replaceFirstClients(db: Database): void {
 }
 
 /**
- * The token made for a client of the first version. Derived and not drawn, so that it can be told again although the
- * file holds only its hash.
+ * The token made for a client of version 0.1. It is derived, so that it can be returned later although the file holds
+ * only its hash.
  */
 export function tokenText(nodeSecretKey: Uint8Array, clientPk: string): string {
   return hex.encode(derive(nodeSecretKey, `first version's client/${clientPk}`));

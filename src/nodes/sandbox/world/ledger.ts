@@ -2,9 +2,9 @@ import { refused } from '../../../model/errors.ts';
 import type { World } from './world.ts';
 
 /**
- * Moves money between two accounts: double entry, so that the sum over all accounts is always zero. Within the
- * caller's transaction. Throws `refused` when an account of a wallet or channel would go below zero; the accounts
- * of the outside world, the service and the genesis may.
+ * Moves money between two accounts, within the caller's transaction: double entry, so that the sum over all accounts is
+ * always zero. Throws `refused` when an account of a wallet or channel would go below zero; the accounts of the outside
+ * world, the service and the genesis may.
  */
 export function transfer(
   world: World,
@@ -30,7 +30,7 @@ export function transfer(
   });
 }
 
-/** What an account holds, in millisatoshis. */
+/** The balance of an account, in millisatoshis. */
 export function balanceMsat(world: World, account: string): bigint {
   const row = world.db
     .query<{ balance: string }, [string]>(

@@ -3,8 +3,8 @@ import { walletKeys } from './wallets.ts';
 import type { World } from './world.ts';
 
 /**
- * The clients of the first version, for the store that keeps clients now. The same at every call, but for tokens that
- * were revoked since: their clients are revoked.
+ * The clients of version 0.1, for the store that keeps clients now. Every call returns the same clients; those whose
+ * token was revoked in between are marked as revoked.
  */
 export function legacyClients(world: World): LegacyClient[] {
   return world.db
@@ -24,7 +24,7 @@ export function legacyClients(world: World): LegacyClient[] {
     }));
 }
 
-/** Drops what {@link legacyClients} returns; their tokens stay. */
+/** Deletes the clients that {@link legacyClients} returns; their tokens stay valid. */
 export function forgetLegacyClients(world: World): void {
   world.transact(() => world.db.run('UPDATE tokens SET first_client = NULL'));
   world.commit();

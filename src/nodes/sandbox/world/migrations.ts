@@ -5,10 +5,10 @@ import { LIGHTNING_TABLES, TOKENS_TABLE } from '../lightning/tables.ts';
 import { SERVICE_TABLES } from '../lnurl/tables.ts';
 import { replaceFirstClients } from './first-clients.ts';
 
-/** Version of the sandbox's file that this program writes. */
+/** The version of the sandbox's file that this program writes. */
 export const SCHEMA_VERSION = 3;
 
-/** Brings a file of an earlier version (0: a new file) to {@link SCHEMA_VERSION}, in one transaction. */
+/** Migrates a file of an earlier version (0: a new file) to {@link SCHEMA_VERSION}, in one transaction. */
 export function migrate(db: Database, version: number): void {
   db.transaction(() => {
     if (version === 0) createTables(db);
@@ -28,7 +28,7 @@ function createTables(db: Database): void {
   db.run('INSERT INTO clock VALUES (1, 0)');
 }
 
-/** Version 2: clients belong to the sidecar's store; coins can be locked; held HTLCs run out. */
+/** Version 2: clients belong to the sidecar's store, coins can be locked, and held HTLCs expire. */
 function replaceClientsByTokens(db: Database): void {
   db.run(TOKENS_TABLE);
   replaceFirstClients(db);
@@ -37,8 +37,8 @@ function replaceClientsByTokens(db: Database): void {
 }
 
 /**
- * Version 3: the payments of waived fees have present ids. The store's migration reads the same new ids from the old
- * ones, so neither needs the other.
+ * Version 3: payments of waived fees get their present ids (docs/decisions.md 24). The store's migration derives the
+ * same new ids from the old ones, so neither migration needs the other.
  */
 function renameWaivedFees(db: Database): void {
   const rows = db

@@ -17,12 +17,12 @@ import {
 } from '../../../model/payment-index.ts';
 import type { World } from './world.ts';
 
-/** Members that may still change when a payment is final. */
+/** Members that may still change after a payment is final. */
 const AFTER_THE_END: ReadonlySet<keyof Payment> = new Set(['personalNote', 'replacement']);
 
 const listeners = new WeakMap<World, Map<string, Set<() => void>>>();
 
-/** Calls `listener` after every commit that changed a payment of the wallet, until the answered function is called. */
+/** Calls `listener` after every commit that changed a payment of the wallet, until the returned function is called. */
 export function onPaymentChange(world: World, userPk: string, listener: () => void): () => void {
   const wallets = listeners.get(world) ?? new Map<string, Set<() => void>>();
   listeners.set(world, wallets);
@@ -34,7 +34,7 @@ export function onPaymentChange(world: World, userPk: string, listener: () => vo
   };
 }
 
-/** Records a payment; its updated_at follows the wallet's last. Returns it as recorded. */
+/** Records a payment and returns it as recorded. Its `updated_at` is greater than the wallet's last. */
 export function insertPayment(world: World, userPk: string, payment: Payment): Payment {
   return world.transact(() => {
     const recorded = { ...payment, updatedAtMs: nextUpdateMs(world, userPk) };
@@ -58,8 +58,8 @@ export function insertPayment(world: World, userPk: string, payment: Payment): P
 }
 
 /**
- * Changes a payment. The only transitions are from pending to completed or failed; a final payment keeps everything
- * but its note and replacement. Returns it as recorded; throws `notFound`.
+ * Changes a payment and returns it as recorded. The only transitions are from pending to completed or failed; of a
+ * final payment only the note and the replacement change (docs/decisions.md 44). Throws `notFound`.
  */
 export function updatePayment(
   world: World,
@@ -88,7 +88,7 @@ export function updatePayment(
   });
 }
 
-/** The payment of that index, or null. */
+/** The payment of an index, or null. */
 export function findPayment(world: World, userPk: string, index: PaymentIndex): Payment | null {
   return decodeRow(
     world.db
@@ -97,7 +97,7 @@ export function findPayment(world: World, userPk: string, index: PaymentIndex): 
   );
 }
 
-/** The newest payment of that id, or null. */
+/** The newest payment of an id, or null. */
 export function latestPayment(world: World, userPk: string, id: PaymentId): Payment | null {
   return decodeRow(
     world.db
@@ -109,7 +109,7 @@ export function latestPayment(world: World, userPk: string, id: PaymentId): Paym
   );
 }
 
-/** Payments updated after `after`, ascending; updated_at is unique in a wallet, so it alone is the order. */
+/** Payments updated after `after`, in the order of `updated_at`, which is unique in a wallet. */
 export function updatedAfter(
   world: World,
   userPk: string,

@@ -12,15 +12,15 @@ export interface Release {
   readonly measurement: string;
 }
 
-/** A list of releases as it travels: the exact text, and the publisher's ed25519 signature over it, hex. */
+/** A signed list of releases: the exact text, and the publisher's ed25519 signature over it in hex. */
 export interface SignedReleases {
   readonly text: string;
   readonly signature: string;
 }
 
 /**
- * The sandbox publishes for itself, so its publishing key is no secret: whoever can sign a list here could as well
- * change the program. What is shown is the check, which is the same for any publisher.
+ * The sandbox's own publishing key. It is no secret, because the sandbox publishes its own list; it shows the check
+ * that a real publisher's list would need.
  */
 const SANDBOX_PUBLISHER = sha256(utf8ToBytes('wallet-sidecar sandbox release publisher'));
 const TRUSTED_PUBLISHER = ed25519.getPublicKey(SANDBOX_PUBLISHER);
@@ -31,7 +31,7 @@ export function publishReleases(releases: readonly Release[]): SignedReleases {
   return { text, signature: hex.encode(ed25519.sign(utf8ToBytes(text), SANDBOX_PUBLISHER)) };
 }
 
-/** The releases of a list that the trusted publisher signed. Throws `refused` for any other. */
+/** The releases of a list that the trusted publisher signed. Throws `refused` for any other list. */
 export function trustedReleases(list: SignedReleases): Release[] {
   if (!isSigned(list)) {
     throw refused(
@@ -41,7 +41,7 @@ export function trustedReleases(list: SignedReleases): Release[] {
   return JSON.parse(list.text) as Release[];
 }
 
-/** Provisions the wallet to every trusted release it is not provisioned to yet. */
+/** Provisions the wallet to the trusted releases of a signed list. Throws `refused` for any other list. */
 export function provision(world: World, userPk: string, list: SignedReleases): void {
   const releases = trustedReleases(list);
   world.transact(() => {

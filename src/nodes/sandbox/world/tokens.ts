@@ -6,7 +6,7 @@ import type { ClientToken, IssueTokenCommand } from '../../node.ts';
 import { hashOf } from './token-hash.ts';
 import type { World } from './world.ts';
 
-/** What a living token allows. */
+/** A valid token and what it allows. */
 interface Token {
   readonly userPk: string;
   readonly hash: Uint8Array;
@@ -14,29 +14,34 @@ interface Token {
   readonly expiresAtMs: number | null;
 }
 
-/** What one handle may do; asked before each call. Throws `unauthenticated` and `forbidden`. */
+/** The permissions of one handle, checked before each call. Throws `unauthenticated` and `forbidden`. */
 export interface Access {
-  /** Throws unless the token is good and holds one of the permissions; with none, whether it is good. */
+  /**
+   * Throws unless the token is valid and has one of the permissions. Without permissions, checks only that it is valid.
+   */
   require(...oneOf: Permission[]): void;
-  /** Throws unless the token holds all of the permissions: it can hand on no more than it has. */
+  /** Throws unless the token has all of the permissions, since a client can grant no more than it has. */
   requireAll(permissions: readonly Permission[]): void;
 }
 
-/** The access of a wallet's owner: everything. */
+/** The access of a wallet's owner, which allows everything. */
 export const OWNER: Access = { require: () => undefined, requireAll: () => undefined };
 
 /** The tokens of all wallets of a world. */
 export interface Tokens {
   /**
-   * Makes a token under that id and returns it; under the id of a living token it takes that one's place. Throws
-   * `refused` when the id belongs to another wallet or its token has ended.
+   * Makes a token under an id and returns it. Under the id of a valid token it replaces that token. Throws `refused`
+   * when the id belongs to another wallet or its token has ended.
    */
   issue(userPk: string, command: IssueTokenCommand): string;
   /** Ends the wallet's token of that id for ever; does nothing where there is none. */
   revoke(userPk: string, id: string): void;
   /** Ids of the wallet's tokens that are neither revoked nor expired. */
   list(userPk: string): string[];
-  /** The access that a token of the wallet gives; `token` is asked for at each call. */
+  /**
+   * The access that a token of the wallet gives. `token` is called at each call, because a changed grant replaces the
+   * token.
+   */
   accessOf(userPk: string, token: () => ClientToken): Access;
 }
 
@@ -48,7 +53,7 @@ interface TokenRow {
   readonly expires_ms: number | null;
 }
 
-/** Opens the tokens of a world: every one is held in memory, so that a call reads no table. */
+/** Opens the tokens of a world. All are held in memory, so that a call reads no table. */
 export function openTokens(world: World): Tokens {
   const living = new Map<string, Token>(
     world.db
@@ -96,7 +101,7 @@ export function openTokens(world: World): Tokens {
   }
 
   function accessOf(userPk: string, token: () => ClientToken): Access {
-    // The same text need not be hashed for every call.
+    // Remembers the last accepted text, so that not every call must hash it.
     let proved: { readonly text: string; readonly token: Token } | null = null;
     const current = (): Token => {
       const { id, token: text } = token();

@@ -2,7 +2,7 @@ import { refused } from '../../../model/errors.ts';
 import { keysOfSeed } from './keys.ts';
 import type { World } from './world.ts';
 
-/** The secrets of a wallet's node, or of the outside world's. */
+/** The keys of a wallet's node, or of the outside world's. */
 export interface NodeKeys {
   readonly nodePk: string;
   readonly nodeSecretKey: Uint8Array;
@@ -12,7 +12,7 @@ export interface NodeKeys {
 const walletCache = new WeakMap<World, Map<string, NodeKeys>>();
 const outsideCache = new WeakMap<World, NodeKeys>();
 
-/** Creates the wallet of a seed; does nothing where it is. Returns its user_pk. */
+/** Creates the wallet of a seed and returns its user_pk; does nothing where the wallet exists. */
 export function signUp(
   world: World,
   rootSeed: Uint8Array,
@@ -65,7 +65,7 @@ export function walletOfNode(world: World, nodePk: string): string | null {
   return row?.user_pk ?? null;
 }
 
-/** The outside world's keys, drawn when the world is new. */
+/** The outside world's keys, which are drawn for a new world. */
 export function outsideKeys(world: World): NodeKeys {
   const known = outsideCache.get(world);
   if (known) return known;

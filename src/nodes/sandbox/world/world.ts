@@ -6,9 +6,9 @@ import { type GroupCommit, groupCommit } from '../../../lib/group-commit.ts';
 import { asStorageError } from '../../../model/storage-error.ts';
 import { migrate, SCHEMA_VERSION } from './migrations.ts';
 
-/** The world's clock: the machine's, moved forward by request (decisions section 9). */
+/** The world's clock: the machine's clock plus an offset, which requests may increase (docs/decisions.md 78). */
 export interface MovableClock extends Clock {
-  /** Moves the clock forward for good, over restarts too; durable when it returns. */
+  /** Moves the clock forward; it stays so over restarts. Durable when it returns. */
   advance(ms: number): void;
 }
 
@@ -17,9 +17,9 @@ export interface World extends GroupCommit {
   readonly db: Database;
   readonly clock: MovableClock;
   random(bytes: number): Uint8Array;
-  /** False once the world was closed; work that was put off must look. */
+  /** False after the world was closed; delayed work must check it. */
   isOpen(): boolean;
-  /** Commits what was done, and closes the file. Throws `overCapacity` when the disk does not take it. */
+  /** Commits pending changes and closes the file. Throws `overCapacity` when the disk is full. */
   close(): void;
 }
 
@@ -31,8 +31,8 @@ interface WorldOptions {
 }
 
 /**
- * Opens the world, or creates it; a file of an earlier version is migrated. Throws, naming the file, when it is
- * corrupted or of a later version.
+ * Opens the world, or creates it; migrates a file of an earlier version. Throws, naming the file, when it is corrupted
+ * or of a later version.
  */
 export function openWorld(options: WorldOptions): World {
   const { path } = options;

@@ -64,7 +64,7 @@ async function walletWorld() {
   return { clock, sandbox, wallet, outsideInvoice, payCommand, ...(await wallet()) };
 }
 
-/** Waits until the payment has left its first state: the receiver decides in a transaction of its own. */
+/** Waits until the payment has left its first state, since the receiver decides in a transaction of its own. */
 async function ended(node: WalletNode, index: Payment['index']): Promise<Payment> {
   for (;;) {
     const seen = await node.payment(index);
@@ -334,7 +334,7 @@ describe('an invoice made with a preimage', () => {
     const { node, wallet, payCommand } = await walletWorld();
     const other = await wallet();
     const { invoice, payment } = await other.node.createInvoice(invoiceCommand({ preimage }));
-    // Even its payment under the very same index makes the invoice no invoice of the payer's.
+    // A payment of the invoice under the very same index does not make the payer its receiver.
     await node.payInvoice({ ...payCommand(invoice, 1000n), index: payment.index });
     await expect(node.createInvoice(invoiceCommand({ preimage }))).rejects.toMatchObject({
       kind: 'refused',
@@ -344,7 +344,7 @@ describe('an invoice made with a preimage', () => {
 });
 
 describe('a payment that the receiver holds', () => {
-  /** BOLT 11's default final delta of 18 and a hop of 80. */
+  /** BOLT 11's default final delta of 18, and 80 for one hop. */
   const HELD_BLOCKS = 98;
 
   test('fails as timed out when its HTLCs expire after 98 blocks, and the money is back', async () => {
@@ -391,7 +391,7 @@ describe('a payment that the receiver holds', () => {
     const { world, wallet, miner } = setup;
     const userPk = wallet();
     paySpontaneously(world, userPk, { amountMsat: 100_000_000n, message: null });
-    // The channel that it came by is confirmed, so nothing else waits for a block.
+    // The channel that the money came by is confirmed, so that nothing else waits for a block.
     miner.mine(1);
     const start = () => {
       const { invoice, paymentHash } = createOutsideInvoice(world, {
@@ -418,7 +418,7 @@ describe('a payment that the receiver holds', () => {
     const index = start();
     advance(world, userPk, index);
     passBlocks(50);
-    // A restart takes up every payment on its way once more.
+    // A restart calls this for every payment on its way.
     advance(world, userPk, index);
     passBlocks(HELD_BLOCKS - 51);
     miner.catchUp();

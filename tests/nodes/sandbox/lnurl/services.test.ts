@@ -156,9 +156,9 @@ describe('the Lightning Address of a wallet', () => {
 
   test('of nobody answers an error', () => {
     const { world, first, second } = setUp();
-    expect(first('nobody')).toEqual(error('Nobody is known'));
-    expect(second('nobody', { amount: '5000' })).toEqual(error('Nobody is known'));
-    expect(lightningAddressAnswer(world, 'nobody', host)).toEqual(error('Nobody is known'));
+    expect(first('nobody')).toEqual(error('no payee of that name'));
+    expect(second('nobody', { amount: '5000' })).toEqual(error('no payee of that name'));
+    expect(lightningAddressAnswer(world, 'nobody', host)).toEqual(error('no payee of that name'));
   });
 });
 

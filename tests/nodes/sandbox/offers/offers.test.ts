@@ -59,7 +59,7 @@ function setUp() {
   };
   const pay = async (userPk: string, order: PayOfferCommand): Promise<Payment> => {
     const started = startOfferPayment(world, userPk, order);
-    // Its commit sets the receiver to decide.
+    // After the commit the receiver decides.
     world.commit();
     await Promise.resolve();
     return reload(userPk, started);
@@ -127,7 +127,7 @@ describe('paying an offer', () => {
       preimage: sent.preimage,
       amountMsat: 25_000_000n,
       message: 'thank you',
-      // The name by which the offer was found is the payee's own.
+      // The name under which the offer was found belongs to the payee.
       payerName: null,
     });
   });
@@ -237,7 +237,7 @@ describe('paying an offer', () => {
     const issuerId = bytesToHex(secp256k1.getPublicKey(randomBytes(32), true));
     const offer = encodeOffer({ chains: [NETWORKS.regtest.chainHash], issuerId });
     expect(() => startOfferPayment(world, rich(), command(offer))).toThrow(
-      refusal('Nobody answered'),
+      refusal('did not answer'),
     );
   });
 

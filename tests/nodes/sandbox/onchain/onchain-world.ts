@@ -15,13 +15,13 @@ import { findPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { signUp } from '../../../../src/nodes/sandbox/world/wallets.ts';
 import { openWorld, type World } from '../../../../src/nodes/sandbox/world/world.ts';
 
-/** A world in memory whose clock stands still until it is moved, with a chain that is mined on request. */
+/** A world in memory with a clock that a test moves and a chain that is mined on request. */
 export interface OnchainWorld {
   readonly world: World;
   readonly miner: Miner;
   wallet(): string;
   fund(userPk: string, sats: number, options?: { confirmed?: boolean }): Payment;
-  /** A send command of its own id, unless one is given. */
+  /** A send command, with an id of its own unless one is given. */
   command(address: string, sats: number, options?: CommandOptions): PayOnchainCommand;
   reload(userPk: string, payment: Payment): Payment;
 }
@@ -76,12 +76,12 @@ export function onchainWorld({
   };
 }
 
-/** Signs and publishes at once, as a send does when nothing interrupts it. */
+/** Signs and publishes at once, as a send without interruption does. */
 export function payOnchain(world: World, userPk: string, command: PayOnchainCommand): Payment {
   return publishOnchain(world, userPk, command, signOnchain(world, userPk, command));
 }
 
-/** What every on-chain account owns by its unspent outputs, less what the ledger says it owns: all zero. */
+/** For every on-chain account, the value of its unspent outputs less its balance in the ledger; all must be zero. */
 export function ledgerGaps(world: World): Record<string, bigint> {
   const rows = world.db
     .query<{ owner: string; sats: number }, []>(

@@ -14,7 +14,7 @@ import { balanceMsat } from '../../../../src/nodes/sandbox/world/ledger.ts';
 import { latestPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { ledgerGaps, onchainWorld, payOnchain, START_MS } from './onchain-world.ts';
 
-/** An address of somebody who has no wallet in this world (BIP 350's example program, on regtest). */
+/** An address without a wallet in this world (the example program of BIP 350, on regtest). */
 const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 
 describe('payOnchain', () => {

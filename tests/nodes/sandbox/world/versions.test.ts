@@ -9,7 +9,7 @@ import { PERMISSIONS } from '../../../../src/model/permissions.ts';
 import type { Sandbox } from '../../../../src/nodes/sandbox/index.ts';
 import { openTrialSandbox } from '../trial-sandbox.ts';
 
-/** What the first version gave out for the world of version-1.sql, whose root seed is 32 bytes of 07. */
+/** What version 0.1 handed out for the world of version-1.sql, whose root seed is 32 bytes of 07. */
 const FIRST = {
   rootSeed: new Uint8Array(32).fill(7),
   userPk: '35c9e6e4663937e7440f3154d67a7727e7d7b4aecffa342ba8dd709a17b4efb7',
@@ -18,7 +18,10 @@ const FIRST = {
     secret: '011bed972cc15b8412fc9983451e3ac3384093b785fd79eaeee89dff3e03f7f0',
   },
   anHour: '6a55c1197dc100e270188d48e4debad694fd7104018da1e6782b6da15883cb33',
-  /** By its present name; SHA-256 of `waived fee` and the funding outpoint, by Python's hashlib. */
+  /**
+   * Its index under the present prefix: the SHA-256 of `waived fee` and the funding outpoint, computed by Python's
+   * hashlib.
+   */
   waivedFee:
     '0000001800000000007-or_3f7a801b8b16f5f20f9b483418e663c69108a86c02104ee80af6e7c9dab6cad2' as PaymentIndex,
   revoked: 'b7c47afff73f326a35fa432265fbea3eca9adccb286687c7e1e3f2d19f658441',

@@ -3,7 +3,10 @@ import type { Counter, Histogram, Metrics } from '../lib/metrics.ts';
 import { ApiError, ERRORS, type ErrorName } from '../model/errors.ts';
 import type { ConnectedWallet, NodeConnector, UpdateBatch, WalletNode } from './node.ts';
 
-/** Upper bounds in seconds: from a node in this process to payments that look for a route. */
+/**
+ * Upper bounds of the histogram's buckets, in seconds: from calls within this process to payments that search for a
+ * route.
+ */
 const BUCKETS_SECS = [0.001, 0.01, 0.1, 1, 10, 60];
 
 type Asynchronous<Group> = {
@@ -14,7 +17,7 @@ type Asynchronous<Group> = {
 type Core = Asynchronous<WalletNode>;
 type Group = Exclude<keyof WalletNode, Core | 'descriptor' | 'clock' | 'updates'>;
 
-/** What of the port is timed; the compiler sees to it that nothing is missing. */
+/** The methods of the port that are timed. The types make the compiler find a missing one. */
 const CORE: Readonly<Record<Core, true>> = {
   info: true,
   createInvoice: true,
@@ -56,8 +59,8 @@ type Call = (...args: never[]) => Promise<unknown>;
 type Timing = <Timed extends Call>(call: Timed) => Timed;
 
 /**
- * Registers how long calls of nodes take and which errors they end in. The answered function makes a connector whose
- * calls are measured, and those of its wallets; a broken stream of updates counts as an error.
+ * Registers metrics of how long calls of nodes take and which errors they end in. The returned function wraps a
+ * connector so that its calls, and those of its wallets, are measured; a broken stream of updates counts as an error.
  */
 export function measuredNodes(
   metrics: Metrics,
@@ -112,11 +115,14 @@ export function measuredNodes(
   };
 }
 
-/** Counts by code what calls end in; what has no code of its own is error 6, as for the callers of this program. */
+/**
+ * Counts the errors of calls by code. An error without a code of its own counts as error 6, as callers of the API see
+ * it.
+ */
 function errorCounter(metrics: Metrics): (error: unknown) => void {
   const family = metrics.counter({
     name: 'wallet_sidecar_node_errors_total',
-    help: 'Errors that calls of the wallet node ended in, by the code that answers show.',
+    help: 'Errors of calls of the wallet node, by the error code that answers show.',
     labels: ['code'],
   });
   const byKind = new Map<ErrorName, Counter>();
@@ -148,7 +154,8 @@ function timing(
       const startedMs = elapsedMs();
       try {
         const answer = call(...args);
-        // Most answers of a node in this process are there at once; waiting for those would cost more than they do.
+        // Most results of a node in this process are there at once, and waiting for them would take longer than the
+        // call.
         if (peek.status(answer) === 'fulfilled') answered(startedMs);
         else
           void answer.then(
@@ -165,7 +172,7 @@ function timing(
   };
 }
 
-/** The target with some of its methods timed; everything else is the target's own. */
+/** The target with some of its methods timed; all other members are the target's own. */
 function overlay(
   target: object,
   timings: readonly (readonly [string, Timing])[],

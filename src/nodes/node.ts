@@ -9,7 +9,7 @@ import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-ind
 import type { Permission } from '../model/permissions.ts';
 import type { HumanBitcoinAddress } from '../model/receive.ts';
 
-/** What a wallet node is, for people and for error 110. */
+/** The software that holds a wallet; error 110 names it. */
 export interface NodeDescriptor {
   /** The connector's name, such as `sandbox` or `lnd`. */
   readonly kind: string;
@@ -17,19 +17,21 @@ export interface NodeDescriptor {
 }
 
 /**
- * What any wallet node can be asked, in our resources, in millisatoshis. A handle is bound to one token of the node,
- * and the node enforces that token's permissions where it can.
+ * Everything that a wallet node can be asked, in the resources of this project and in millisatoshis
+ * (docs/architecture.md, The node port). A handle is bound to one token of the node, and the node enforces that token's
+ * permissions where it can.
  *
- * Every method throws {@link ApiError}: `unauthenticated` when the token is no longer good, `forbidden` when it lacks
- * the permission, `refused` when the node will not do it, `unreachable`, `unreadable` or `timeout` when no usable
- * answer came. Methods that move money return a {@link SendReport} instead: the connector says what it knows, and the
- * wallet alone decides what that means.
+ * Every method throws {@link ApiError}: `unauthenticated` when the token is no longer valid, `forbidden` when it lacks
+ * the permission, `refused` when the node refuses, and `unreachable`, `unreadable` or `timeout` when no usable answer
+ * came. Methods that move money return a {@link SendReport} instead: the connector says what it knows, and the wallet
+ * alone decides what that means (docs/decisions.md 34).
  *
- * The optional groups are what not every node has; their absence is answered with error 110 in one place.
+ * The groups are optional, because not every node has them. An absent group is answered with error 110 in one place
+ * (docs/decisions.md 76).
  */
 export interface WalletNode {
   readonly descriptor: NodeDescriptor;
-  /** The node's clock: expiries and budgets follow it. */
+  /** The node's clock, by which invoices and clients expire and budgets renew. */
   readonly clock: Clock;
   info(): Promise<NodeInfo>;
   /** Creates an invoice; its pending inbound payment is durable when this returns. */
@@ -46,23 +48,23 @@ export interface WalletNode {
    */
   newestAttempt(): Promise<number | null>;
   /**
-   * Starts paying an invoice and returns once the node has the payment, pending or already final; its end comes
+   * Starts paying an invoice and returns once the node has the payment, pending or already final. Its end arrives
    * through {@link updates}. A payment hash is never paid twice: while an attempt is pending or completed the node
    * makes no other, and the report is then `known` with that attempt.
    */
   payInvoice(command: PayInvoiceCommand): Promise<SendReport>;
   /**
-   * What became of a send whose request may have left. `never` only where the node is known not to have it and never
-   * to make it (decisions section 5, 'not sent' is said only).
+   * Finds out what became of a send whose request may have left. `never` is returned only where the node certainly does
+   * not have the payment and will never make it (docs/decisions.md 37).
    */
   sendOutcome(question: SendQuestion): Promise<SendOutcome>;
-  /** The payment of that index as the node knows it, or null. */
+  /** The payment of an index, or null when the node does not know it. */
   payment(index: PaymentIndex): Promise<Observation | null>;
-  /** The newest payment of that id, or null; a failed payment may be followed by another of the same id. */
+  /** The newest payment of an id, or null. A failed payment may be followed by another of the same id. */
   latestPayment(id: PaymentId): Promise<Observation | null>;
   /**
-   * Every change of a payment after `after`, then live changes as they happen, with no gap in between, until
-   * `signal` aborts (then it ends) or the connection breaks (then it throws). Repeats are allowed.
+   * Every change of a payment after `after`, then live changes as they happen, with no gap in between. It returns when
+   * `signal` aborts and throws when the connection breaks. Repeats are allowed.
    */
   updates(options: UpdatesOptions): AsyncIterable<UpdateBatch>;
   readonly history?: NodeHistory;
@@ -76,8 +78,7 @@ export interface WalletNode {
 }
 
 /**
- * A payment as the node showed it. Which attempt it is about decides which row it may change (decisions section 5, an
- * observation belongs to one attempt).
+ * A payment as the node showed it. The attempt that it is about decides which row it may change (docs/decisions.md 42).
  */
 export interface Observation {
   readonly payment: Payment;
@@ -90,41 +91,43 @@ export interface Observation {
   readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
 }
 
-/** What a connector knows after it was asked to move money. */
+/** What a connector knows after the node was asked to move money. */
 export type SendReport =
   /** No byte of the request was written, or the node itself refused: nothing was sent and nothing will be. */
   | { readonly state: 'refused'; readonly error: ApiError }
-  /** Anything else that is no proof: a cut connection, a timeout, a proxy's page, an unreadable body. */
+  /** Anything that does not prove a refusal: a cut connection, a timeout, a proxy's page, an unreadable body. */
   | { readonly state: 'unknown'; readonly error: ApiError }
   | ({ readonly state: 'known' } & Observation);
 
-/** What {@link WalletNode.sendOutcome} says; `reason` is a short sentence for status_msg. */
+/** The result of {@link WalletNode.sendOutcome}; `reason` becomes the payment's `status_msg`. */
 export type SendOutcome =
   | ({ readonly state: 'known' } & Observation)
   | { readonly state: 'never'; readonly reason: string }
   | { readonly state: 'unknown' };
 
-/** A send about which the node is asked. */
+/** The send that {@link WalletNode.sendOutcome} asks about. */
 export interface SendQuestion {
-  /** The payment as it was begun; its index is the wallet's. */
+  /** The payment as the wallet recorded it before the send; its index is the wallet's own. */
   readonly payment: Payment;
-  /** {@link WalletNode.newestAttempt} before it was asked: an attempt up to this one is an earlier one. */
+  /**
+   * {@link WalletNode.newestAttempt} as read before the send: this attempt and all before it belong to earlier sends.
+   */
   readonly afterAttempt: number | null;
-  /** The attempt, once the node has said which one it is. */
+  /** The attempt, once the node has said which one it is; null before. */
   readonly attempt: number | null;
-  /** The signed transaction of an on-chain send. */
+  /** The signed transaction of an on-chain send; null for Lightning. */
   readonly signed: SignedSend | null;
 }
 
 export interface UpdatesOptions {
   /** The connector's own cursor from an {@link UpdateBatch}; null starts at the wallet's first payment. */
   readonly after: string | null;
-  /** The unfinished payments the caller knows, for nodes that must look at each again. */
+  /** Returns the unfinished payments that the caller knows, for nodes that must be asked about each of them again. */
   readonly open: () => Promise<readonly Payment[]>;
   readonly signal: AbortSignal;
 }
 
-/** Changes in the order they happened. */
+/** Changes in the order in which they happened. */
 export interface UpdateBatch {
   /** On nodes without {@link NodeHistory}, `updatedAtMs` is the time of the change and the journal assigns its own. */
   readonly observations: readonly Observation[];
@@ -134,7 +137,7 @@ export interface UpdateBatch {
   readonly caughtUp: boolean;
 }
 
-/** A node that keeps its own order of updates; other nodes are journaled by the store. */
+/** The history of a node that keeps its own order of updates. For other nodes the store keeps a journal. */
 export interface NodeHistory {
   /** The newest update, or null when there is none. */
   tip(): Promise<UpdatedIndex | null>;
@@ -142,7 +145,7 @@ export interface NodeHistory {
   updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
 }
 
-/** A node that keeps personal notes itself. */
+/** The notes of a node that keeps personal notes itself. */
 export interface NodeNotes {
   /** Sets or clears (null) the note. Returns the updated payment. Throws `notFound`. */
   setPersonalNote(index: PaymentIndex, note: string | null): Promise<Payment>;
@@ -151,61 +154,64 @@ export interface NodeNotes {
 /** BOLT 12 offers. */
 export interface NodeOffers {
   createOffer(command: CreateOfferCommand): Promise<{ offer: string; offerId: string }>;
-  /** Like {@link WalletNode.payInvoice}; exactly one payment for an index, a repeat reports the first. */
+  /** Works like {@link WalletNode.payInvoice}. An index is paid once; a repeat reports the first payment. */
   payOffer(command: PayOfferCommand): Promise<SendReport>;
 }
 
 /** The on-chain wallet. */
 export interface NodeOnchain {
-  /** The same address until a payment to it is seen (contract, get_next_unused_address). */
+  /** The wallet's receiving address, the same until a payment to it is seen. */
   nextUnusedAddress(): Promise<string>;
   /**
-   * Chooses coins, looks at the fee and signs; publishes nothing. The coins are locked for some minutes. Throws
-   * `refused` when the fee would be above `maxFeeMsat` or the coins do not suffice; then no coin stays locked.
+   * Chooses coins, checks the fee and signs; publishes nothing. The coins are locked for some minutes. Throws
+   * `refused`, with no coin locked, when the fee would be above `maxFeeMsat` or the coins do not suffice.
    */
   sign(command: PayOnchainCommand): Promise<SignedSend>;
-  /** Publishes these very bytes, or publishes them again: that is harmless, since only one can confirm. */
+  /** Publishes exactly these bytes. Publishing them again is harmless, since only one copy can confirm. */
   publish(command: PayOnchainCommand, signed: SignedSend): Promise<SendReport>;
-  /** Locks the coins of a signed send that is not published yet for some more minutes. */
+  /** Extends the locks on the coins of a signed send that is not published yet by some minutes. */
   renew(signed: SignedSend): Promise<void>;
-  /** Gives back the coins of a signed send that was never published. */
+  /** Releases the coins of a signed send that was never published. */
   release(signed: SignedSend): Promise<void>;
-  /** What the transaction would cost now, in millisatoshis. Throws `refused` when it cannot be made. */
+  /** What the transaction would cost in fees now, in millisatoshis. Throws `refused` when it cannot be made. */
   estimateFeeMsat(
     command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
   ): Promise<bigint>;
 }
 
-/** A signed transaction that is stored before it is published; plain JSON. */
+/** A signed transaction, which is stored before it is published (docs/decisions.md 38); plain JSON. */
 export interface SignedSend {
   readonly txid: string;
   /** The whole transaction, hex. */
   readonly txHex: string;
-  /** Decimal millisatoshis. */
+  /** The fee, in millisatoshis as decimal text. */
   readonly feeMsat: string;
-  /** What the connector needs to renew or release the locks on its coins; nobody else reads it. */
+  /** What the connector needs to renew or release the locks on the coins; other code does not read it. */
   readonly locks: readonly { readonly id: string; readonly outpoint: string }[];
 }
 
-/** Channels on request. */
+/** Lightning channels that are opened and closed on request. */
 export interface NodeChannels {
   listChannels(): Promise<Channel[]>;
-  /** Most that opening a channel of that value would cost in on-chain fees now. */
+  /** The most that opening a channel of that value would cost in on-chain fees now, in millisatoshis. */
   openFeeBoundMsat(valueMsat: bigint): Promise<bigint>;
   /**
-   * Exactly one channel for a user channel id; the same id with another value is `refused`. Throws `refused` rather than pay more than `maxFeeMsat` in on-chain
-   * fees; null is no limit. `feeMsat` is null where the node does not tell it.
+   * Opens one channel for a user channel id (docs/decisions.md 31); the same id with another value is `refused`. Throws
+   * `refused` also when the on-chain fee would be above `maxFeeMsat`; null is no limit. `feeMsat` is null when the cost
+   * is not known.
    */
   openChannel(command: OpenChannelCommand): Promise<{
     channelId: string;
     userChannelId: string;
     feeMsat: bigint | null;
-    /** False where the channel of that id was there before. */
+    /** False where the channel of that id existed before. */
     isNew: boolean;
   }>;
-  /** Most that closing the channel would cost this wallet in on-chain fees now. Throws `notFound`. */
+  /**
+   * The most that closing the channel would cost this wallet in on-chain fees now, in millisatoshis. Throws `notFound`.
+   */
   closeFeeBoundMsat(channelId: string): Promise<bigint>;
-  /** Closes cooperatively, for at most `maxFeeMsat` (null: no limit). Throws `notFound`. */
+  /** Closes the channel cooperatively, for at most `maxFeeMsat` (null: no limit). Throws `notFound`. */
   closeChannel(
     channelId: string,
     options: { readonly maxFeeMsat: bigint | null },
@@ -214,26 +220,26 @@ export interface NodeChannels {
 
 /** Human Bitcoin Addresses. */
 export interface NodeNames {
-  /** The wallet's name, or null while unclaimed. */
+  /** The wallet's name, or null while none is claimed. */
   humanBitcoinAddress(): Promise<HumanBitcoinAddress | null>;
-  /** Claims or changes the name (contract, Human Bitcoin Address username; decisions section 12). */
+  /** Claims or changes the name (docs/decisions.md 99). Throws `refused` when that is not possible. */
   claimUsername(username: string): Promise<HumanBitcoinAddress>;
 }
 
 /**
- * Tokens of the node itself, each for one client, with no more than its grant: the node refuses what was not granted
- * even if the sidecar is wrong. They stay in the store and never reach a client (decisions section 7).
+ * Tokens of the node itself, one for each client, with no more than the client's grant: the node refuses what was not
+ * granted even if the sidecar has a fault. They stay in the store and never reach a client (docs/decisions.md 57).
  */
 export interface NodeTokens {
-  /** A fresh identity for a token, marked as this sidecar's own. Asks nothing of the node. */
+  /** A new id for a token, marked as made by this installation. Makes no call to the node. */
   newId(): string;
-  /** Why the node cannot bound a client with these permissions, or null when it can. */
+  /** Why the node cannot limit a client to these permissions; null when it can. */
   obstacle(permissions: readonly Permission[]): string | null;
-  /** Makes a token that allows what the permissions need and nothing else, until it expires. */
+  /** Makes a token that allows what the permissions need and nothing else, until it expires, and returns it. */
   issue(command: IssueTokenCommand): Promise<string>;
-  /** Ends the token of that identity; does nothing where there is none. */
+  /** Ends the token of an id; does nothing where there is none. */
   revoke(id: string): Promise<void>;
-  /** The identities of living tokens at the node that carry this sidecar's mark. */
+  /** The ids of the valid tokens at the node that carry this installation's mark. */
   list(): Promise<string[]>;
 }
 
@@ -243,7 +249,7 @@ export interface IssueTokenCommand {
   readonly expiresAtMs: number | null;
 }
 
-/** What a payer proof is made from. */
+/** Material for payer proofs (docs/decisions.md 101). */
 export interface NodeProofs {
   /** The BOLT 12 invoice (TLV bytes), preimage and payer key of a completed outbound offer payment; null otherwise. */
   proofMaterial(index: PaymentIndex): Promise<ProofMaterial | null>;
@@ -261,8 +267,8 @@ export interface CreateInvoiceCommand {
   readonly partnerPropFeePpm: number | null;
   readonly partnerBaseFeeMsat: bigint | null;
   /**
-   * Hex, 32 bytes: names the invoice before it is made, so that a repeat after a crash makes no second one; creating
-   * it again returns the first. Null lets the node draw one.
+   * Hex, 32 bytes. It identifies the invoice before it is made, so that a repeat after a crash makes no second one:
+   * creating it again returns the first. With null the node draws one.
    */
   readonly preimage: string | null;
 }
@@ -276,7 +282,7 @@ export interface CreatedInvoice {
 }
 
 interface SendCommand {
-  /** Identity chosen by the caller before anything is sent. */
+  /** The payment's identity, chosen by the caller before anything is sent. */
   readonly index: PaymentIndex;
   readonly createdAtMs: number;
   readonly amountMsat: bigint;
@@ -286,7 +292,7 @@ interface SendCommand {
 export interface PayInvoiceCommand extends SendCommand {
   readonly invoice: string;
   readonly maxFeeMsat: bigint;
-  /** What the payer told the receiver out of band (LUD-12), kept with the payment. */
+  /** A message that the payer gave the receiver beside the payment (LUD-12); it is kept with the payment. */
   readonly message: string | null;
 }
 
@@ -300,14 +306,14 @@ export interface PayOfferCommand extends SendCommand {
   readonly offer: string;
   readonly maxFeeMsat: bigint;
   readonly message: string | null;
-  /** The Human Bitcoin Address that led to the offer, without `₿`; null otherwise. */
+  /** The Human Bitcoin Address under which the offer was found, without `₿`; null otherwise. */
   readonly viaName: string | null;
 }
 
 export interface PayOnchainCommand extends SendCommand {
   readonly address: string;
   readonly priority: Priority;
-  /** The transaction is refused when it would cost more; null is no limit. */
+  /** The most that the transaction may cost in fees; null is no limit. */
   readonly maxFeeMsat: bigint | null;
 }
 
@@ -318,7 +324,7 @@ export interface OpenChannelCommand {
   readonly maxFeeMsat: bigint | null;
 }
 
-/** What a payer proof needs and only the payer has. */
+/** Data for a payer proof that only the payer has. */
 export interface ProofMaterial {
   readonly invoiceTlv: Uint8Array;
   /** Hex. */
@@ -328,37 +334,37 @@ export interface ProofMaterial {
 
 /** A wallet opened with one token of its node. */
 export interface ConnectedWallet {
-  /** Hex ed25519 user public key: the wallet's identity. */
+  /** Hex ed25519 public key that identifies the wallet. */
   readonly userPk: string;
   readonly node: WalletNode;
-  /** What a configured token allows; null where it is everything, or where the sidecar's own grant says it. */
+  /** What a configured token allows; null where it allows everything, or where the sidecar's own grant decides. */
   readonly permissions: readonly Permission[] | null;
 }
 
-/** A client's token as the store keeps it. */
+/** A client's token in the form in which the store keeps it. */
 export interface ClientToken {
   readonly id: string;
   readonly token: string;
 }
 
-/** One kind of wallet node. It goes to no place but those that it was opened with (decisions section 7). */
+/** Opens wallets of one kind of node. It connects only to the places that it was opened with (docs/decisions.md 56). */
 export interface NodeConnector {
-  /** Opens the wallet of a configured entry with the entry's own token. */
+  /** Opens the wallet of a configured entry, with the entry's own token. */
   connectConfigured(entry: NodeCredentials): Promise<ConnectedWallet>;
   /**
-   * Opens a wallet with a token that {@link NodeTokens.issue} made for a client. The token is asked for at each call,
-   * since a change of the grant replaces it. Throws `unreachable` when no configured location speaks for the wallet.
+   * Opens a wallet with a token that {@link NodeTokens.issue} made for a client. `token` is called for each request,
+   * because a changed grant replaces the token. Throws `unreachable` when no configured place speaks for the wallet.
    */
   connectClient(userPk: string, token: () => ClientToken): Promise<ConnectedWallet>;
-  /** Opens with the root seed. Throws `refused` before signup, naming it as the next step. */
+  /** Opens the wallet of the root seed. Before signup it throws `refused` and names signup as the next step. */
   connectRoot(rootSeed: Uint8Array): Promise<ConnectedWallet>;
-  /** Creates the wallet of the seed; repeating it does nothing (contract, signup). */
+  /** Creates the wallet of the seed; a repeat does nothing (docs/decisions.md 79). */
   signup(rootSeed: Uint8Array, options: { partnerPk: string | null }): Promise<void>;
-  /** Checks the signed list of trusted releases and provisions those missing (contract, provision). */
+  /** Provisions the node to the trusted releases of a signed list, or unlocks it (docs/decisions.md 79). */
   provision(rootSeed: Uint8Array): Promise<void>;
-  /** Whether the node answered when last asked; never waits (decisions section 1, health). */
+  /** Whether the node answered when it was last asked. Returns at once (docs/decisions.md 7). */
   reachable(): boolean;
-  /** Sentences for health about configured entries that cannot be used as they are; never waits. */
+  /** Sentences for health about configured entries that cannot be used as they are. Returns at once. */
   problems(): readonly string[];
   close(): Promise<void>;
 }

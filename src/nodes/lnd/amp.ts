@@ -6,8 +6,9 @@ import { messageOf } from './keysend.ts';
 import type { LndInvoice } from './wire.ts';
 
 /**
- * What an AMP invoice shows: one receipt for each set of HTLCs that settled. The invoice has no hash and no preimage of
- * its own; the set's identifier names the receipt, and each part has its own.
+ * Observations of an AMP invoice: one receipt for each settled set of HTLCs. The invoice has no hash and no preimage of
+ * its own, so the set's identifier names the receipt, and each part has its own hash and preimage
+ * (docs/decisions.md 43).
  */
 export function ampObservations(invoice: LndInvoice, nowMs: number): Observation[] {
   return Object.entries(invoice.amp_invoice_state)

@@ -3,20 +3,21 @@ import type { SendReport } from '../node.ts';
 import { type LndRefusal, wasTurnedAway } from './refusal.ts';
 
 /**
- * Which answers prove that LND did not do what moves money (decisions section 5, unknown is not failed). LND answers
- * most refusals with gRPC code 2 ("unknown"), so its words are the proof, and words not listed here prove nothing.
+ * Which error answers prove that LND did not move money (docs/decisions.md 81). LND gives most refusals the gRPC code 2
+ * ("unknown"), so the words of the message are the proof. Words that are not listed here prove nothing, and the send
+ * stays unknown (docs/decisions.md 35).
  */
 
-/** Whether an answer proves that nothing was done and nothing will be. */
+/** Returns whether an error answer of LND proves that nothing was done and nothing will be. */
 export type Certainty = (refusal: LndRefusal) => boolean;
 
-/** For calls that move no money: LND's answer is its refusal. */
+/** For calls that move no money: every error answer counts as a refusal. */
 export const anyRefusal: Certainty = () => true;
 
-/** Codes 3, 7, 12, 16: the call was never begun, since it or its caller was not accepted. */
+/** gRPC codes 3, 7, 12 and 16: the call never began, because LND did not accept the request or its caller. */
 const NOT_BEGUN: ReadonlySet<number> = new Set([3, 7, 12, 16]);
 
-/** What LND answers before it records a payment (`extractIntentFromSendRequest` of its router). */
+/** Messages that LND sends before it records a payment (`extractIntentFromSendRequest` of its router). */
 const BEFORE_A_PAYMENT: readonly RegExp[] = [
   /^invoice expired\b/,
   /^self-payments not allowed$/,
@@ -31,7 +32,7 @@ const BEFORE_A_PAYMENT: readonly RegExp[] = [
   /^invalid invoice signature$/,
 ];
 
-/** What LND answers before it agrees with the peer on a channel's funding, or when the two do not agree. */
+/** Messages that LND sends before it agrees with the peer on a channel's funding, or when the two do not agree. */
 const BEFORE_A_CHANNEL: readonly RegExp[] = [
   /^peer [0-9a-f]+ is not online$/,
   /^not enough witness outputs to create funding transaction/,
@@ -45,7 +46,7 @@ const BEFORE_A_CHANNEL: readonly RegExp[] = [
   /^cannot open channel to self$/,
 ];
 
-/** What LND answers before it asks the peer to close a channel. */
+/** Messages that LND sends before it asks the peer to close a channel. */
 const BEFORE_A_CLOSE: readonly RegExp[] = [
   /^unable to find channel/,
   /^channel not found/,
@@ -54,24 +55,25 @@ const BEFORE_A_CLOSE: readonly RegExp[] = [
   /^unable to gracefully close channel while peer is offline/,
 ];
 
-/** `/v2/router/send`, before its first item. */
+/** For `/v2/router/send`, before the first item of its stream. */
 export const refusesToPay: Certainty = (refusal) => isCertain(refusal, BEFORE_A_PAYMENT);
-/** `/v2/wallet/tx`: whether a transaction that was not accepted will still spread is known of the chain alone. */
+/** For `/v2/wallet/tx`. No message proves a refusal: a transaction that LND refused may have reached the network. */
 export const refusesToPublish: Certainty = (refusal) => isCertain(refusal, []);
-/** POST `/v1/channels`. */
+/** For POST `/v1/channels`. */
 export const refusesToOpen: Certainty = (refusal) => isCertain(refusal, BEFORE_A_CHANNEL);
-/** DELETE `/v1/channels/...`, before its first item. */
+/** For DELETE `/v1/channels/...`, before the first item of its stream. */
 export const refusesToClose: Certainty = (refusal) => isCertain(refusal, BEFORE_A_CLOSE);
 
 function isCertain(refusal: LndRefusal, words: readonly RegExp[]): boolean {
   const { grpcCode, text } = refusal;
   if (wasTurnedAway(refusal) || NOT_BEGUN.has(grpcCode)) return true;
-  // A path that LND was not built with; a missing thing is told in other words.
+  // LND answers so for a path that it was built without. For a payment or invoice that it does not know it uses other
+  // words.
   if (grpcCode === 5 && text === 'Not Found') return true;
   return grpcCode === 2 && words.some((known) => known.test(text));
 }
 
-/** What an error of a call that moves money says of it. */
+/** The report for an error of a call that moves money: `refused` only where nothing was sent, else `unknown`. */
 export function reportOf(error: ApiError): SendReport {
   return { state: error.outcomeUnknown ? 'unknown' : 'refused', error };
 }

@@ -8,10 +8,13 @@ import type { LndRest } from './rest.ts';
 import { closeUpdateShape, type LndChannel } from './wire.ts';
 
 const CLOSE_TIMEOUT_MS = 120_000;
-/** Most virtual bytes of a cooperative close: one input of two signatures, two outputs of the largest kind. */
+/**
+ * The most virtual bytes that a cooperative close takes: one input with two signatures and two outputs of the largest
+ * kind.
+ */
 const CLOSE_VBYTES = 200n;
 
-/** Most that closing costs this wallet now, millisatoshis. Throws `notFound`. */
+/** The most that closing the channel costs this wallet at present rates, in millisatoshis. Throws `notFound`. */
 export async function closeFeeBoundMsat(owner: LndRest, channelId: string): Promise<bigint> {
   const known = (await openChannelOf(owner, channelId)) ?? (await closingOf(owner, channelId));
   if (known === null) throw channelNotFound();
@@ -19,8 +22,8 @@ export async function closeFeeBoundMsat(owner: LndRest, channelId: string): Prom
 }
 
 /**
- * Closes cooperatively and returns when both sides have agreed on the closing transaction; see the port. Returns at
- * once where they have agreed on it before.
+ * Closes the channel cooperatively and returns once both sides have agreed on the closing transaction, at once where
+ * they have agreed before; see `NodeChannels.closeChannel`.
  */
 export async function closeChannel(
   rest: LndRest,
@@ -41,7 +44,7 @@ export async function closeChannel(
       `Closing the channel may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: wait for lower fees.`,
     );
   }
-  // Both: the one is what LND offers first, the other what it goes up to with the other side.
+  // LND offers `sat_per_vbyte` first and may raise it up to `max_fee_per_vbyte`; both are needed to fix the rate.
   const query = new URLSearchParams({
     sat_per_vbyte: `${rate}`,
     max_fee_per_vbyte: `${rate}`,
@@ -59,7 +62,7 @@ export async function closeChannel(
       (error: unknown) => error,
     )
     .finally(() => stop.abort());
-  // An answer that was lost, and a refusal of a request that came twice, may hide an agreement.
+  // The other side may have agreed although the answer was lost, or although LND refused a request that arrived twice.
   const closing = await closingOf(owner, channelId).catch(() => null);
   if (closing) return closed(owner, closing);
   if (failure !== null) throw failure;

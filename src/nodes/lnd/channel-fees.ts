@@ -6,25 +6,25 @@ import { ifAllowed, type LndRest } from './rest.ts';
 import { recentTransactions } from './transactions.ts';
 import { closedChannelsShape, type LndTransaction, pendingChannelsShape } from './wire.ts';
 
-/** A channel whose closing both sides have agreed on, confirmed or not. */
+/** A channel whose closing transaction both sides have agreed on, confirmed or not. */
 export interface Closing {
   readonly closingTxid: string;
   readonly capacitySat: bigint;
-  /** Whether this node opened the channel, and so pays for its closing. */
+  /** Whether this node opened the channel; the opener pays for closing it. */
   readonly isOurs: boolean;
 }
 
 const BY_US = 'INITIATOR_LOCAL';
 
-/** What opening a channel cost, millisatoshis; null when LND does not list its transaction. */
+/** What opening a channel cost, in millisatoshis; null when LND does not list the funding transaction. */
 export async function openingCostMsat(owner: LndRest, txid: string): Promise<bigint | null> {
   const listed = await find(owner, txid);
   return listed ? listed.total_fees * MSAT_PER_SAT : null;
 }
 
 /**
- * What closing a channel cost this node, millisatoshis: all that its capacity has more than its outputs, so the other
- * side's dust too. Null when LND does not list the transaction, which then pays nothing to its wallet.
+ * What closing a channel cost this node, in millisatoshis: its capacity less its outputs, which includes dust of the
+ * other side. Null when LND does not list the transaction, because nothing of it went to LND's wallet.
  */
 export async function closingCostMsat(
   owner: LndRest,
@@ -38,7 +38,7 @@ export async function closingCostMsat(
   return (capacitySat - paidSat) * MSAT_PER_SAT;
 }
 
-/** How that channel is being closed or was closed by agreement, or null. */
+/** The agreed closing of a channel, in progress or done; null when there is none. */
 export async function closingOf(owner: LndRest, channelId: string): Promise<Closing | null> {
   const isIt = (point: string) => channelIdOf(point) === channelId;
   const { waiting_close_channels } = await owner.list('/v1/channels/pending', pendingChannelsShape);
@@ -63,7 +63,10 @@ export async function closingOf(owner: LndRest, channelId: string): Promise<Clos
   };
 }
 
-/** What a channel cost is not worth an error once the channel is open or closed. */
+/**
+ * Null also when LND cannot be read: the channel is open or closed by then, and a missing cost must not make that an
+ * error.
+ */
 async function find(owner: LndRest, txid: string): Promise<LndTransaction | null> {
   const listed = await recentTransactions(owner).catch(() => []);
   return listed.find(({ tx_hash }) => tx_hash === txid) ?? null;

@@ -13,33 +13,40 @@ import { anyShape, type LndCoin, openedChannelShape, unspentShape } from './wire
 
 const OPEN_TIMEOUT_MS = 120_000;
 const EVERY_DEPTH = 9_999_999;
-/** Virtual bytes of a transaction's frame, of a channel's output and of the largest change output. */
+/**
+ * Virtual bytes of a transaction without its inputs and outputs; below, of a channel's output and of the largest change
+ * output.
+ */
 const FRAME_VBYTES = 11n;
 const OUTPUT_VBYTES = 43n;
-/** Virtual bytes of a signed input of each kind; those of other kinds are not spent here. */
+/** Virtual bytes of a signed input by the kind of its address. Coins of other kinds are not spent on channels. */
 const INPUT_VBYTES: Readonly<Record<string, bigint>> = {
   WITNESS_PUBKEY_HASH: 68n,
   NESTED_PUBKEY_HASH: 91n,
   TAPROOT_PUBKEY: 58n,
 };
-/** Change too small for an output goes to the miner. */
+/** Change below this many satoshis is too small for an output and goes to the miner. */
 const DUST_SAT = 354n;
 
-/** Coins for a channel and the most that spending them costs. */
+/** Coins for a channel, and the most that spending them costs. */
 interface Funding {
   readonly coins: readonly LndCoin[];
   readonly satPerVbyte: bigint;
   readonly feeBoundSat: bigint;
 }
 
-/** Most that opening a channel of that value costs now, millisatoshis. Throws `refused` without enough coins. */
+/**
+ * The most that opening a channel of that value costs at present rates, in millisatoshis. Throws `refused` when the
+ * coins do not suffice.
+ */
 export async function estimateOpenFee(owner: LndRest, valueMsat: bigint): Promise<bigint> {
   return (await chooseFunding(owner, wholeSats(valueMsat))).feeBoundSat * MSAT_PER_SAT;
 }
 
 /**
- * Opens a channel to `peer`, once for a user channel id, which LND keeps as the channel's memo. The coins and the rate
- * are chosen here, so that the fee is bounded before anything is signed. The caller must hold a lock.
+ * Opens a channel to `peer`, once for a user channel id, which LND keeps as the channel's memo (docs/decisions.md 31).
+ * The coins and the fee rate are chosen here, so that the fee is bounded before anything is signed. The caller must
+ * hold a lock, because LND itself does not prevent a second channel with the same memo.
  */
 export async function openChannel(
   rest: LndRest,
@@ -50,7 +57,7 @@ export async function openChannel(
   const known = await alreadyOpened(owner, command);
   if (known) return known;
   if (peer === null) {
-    throw refused('No peer to open channels to: start the sidecar with --channel-peer.');
+    throw refused('No peer is configured for channels: start the sidecar with --channel-peer.');
   }
   const { valueMsat, userChannelId, maxFeeMsat } = command;
   const funding = await chooseFunding(owner, wholeSats(valueMsat));
@@ -79,7 +86,7 @@ export async function openChannel(
     return { ...opened, isNew: true };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // A refusal, too, may be of a request that came twice.
+    // The channel may be open although LND refused: the request may have arrived twice.
     const opened = await alreadyOpened(owner, command).catch(() => null);
     if (opened) return { ...opened, isNew: true };
     throw error;
@@ -116,7 +123,10 @@ async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding>
   return fundingFor(utxos, valueSat, rate);
 }
 
-/** The largest coins that pay for a channel, and the most that it costs. Pure. Throws `refused`. */
+/**
+ * Chooses the largest coins until they pay for the channel, and bounds the fee. Pure. Throws `refused` when they do not
+ * suffice.
+ */
 export function fundingFor(utxos: readonly LndCoin[], valueSat: bigint, rate: bigint): Funding {
   const spendable = utxos
     .filter(({ address_type }) => address_type in INPUT_VBYTES)
@@ -133,7 +143,9 @@ export function fundingFor(utxos: readonly LndCoin[], valueSat: bigint, rate: bi
       return { coins, satPerVbyte: rate, feeBoundSat: feeSat + DUST_SAT };
     }
   }
-  throw refused('The confirmed coins of the wallet do not suffice for this channel and its fee.');
+  throw refused(
+    'The confirmed coins of the wallet do not suffice for this channel and its fee: receive more, or open a smaller one.',
+  );
 }
 
 async function connectPeer(rest: LndRest, { pubkey, host }: ChannelPeer): Promise<void> {

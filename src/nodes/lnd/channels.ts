@@ -9,17 +9,17 @@ import {
   pendingChannelsShape,
 } from './wire.ts';
 
-/** Marks channels opened through the sidecar, with the user channel id behind. */
+/** Prefix of the memo of channels that were opened through the sidecar; the user channel id follows it. */
 const MEMO = 'ws:';
-/** Weight that an HTLC adds to a commitment transaction (BOLT 3), twice: LND keeps room for two more. */
+/** The weight that two HTLCs add to a commitment transaction (BOLT 3): LND keeps room for two more. */
 const TWO_HTLCS_WEIGHT = 344n;
 
-/** The memo of a channel opened for a user channel id. */
+/** The memo of a channel that was opened for a user channel id. */
 export function openedAs(userChannelId: string): string {
   return `${MEMO}${userChannelId}`;
 }
 
-/** LND's open channels and those whose opening is not confirmed. */
+/** LND's open channels, and those whose funding is not confirmed yet. */
 export async function readChannels(
   rest: LndRest,
 ): Promise<{ open: readonly LndChannel[]; pending: readonly LndPendingChannel[] }> {
@@ -30,21 +30,21 @@ export async function readChannels(
   return { open: channels, pending: pending_open_channels.map(({ channel }) => channel) };
 }
 
-/** Channels as answers show them; those not confirmed yet come last. */
+/** The channels as resources; those not confirmed yet come last. */
 export async function listChannels(rest: LndRest): Promise<Channel[]> {
   const { open, pending } = await readChannels(rest);
   return [...open.map(openChannelOf), ...pending.map(pendingChannelOf)];
 }
 
-/** What all channels together can send now. */
+/** The most that all channels together can send now, in millisatoshis. */
 export async function maxSendableMsat(rest: LndRest): Promise<bigint> {
   const { channels } = await rest.list('/v1/channels', channelsShape);
   return channels.reduce((sum, channel) => sum + sendableSat(channel), 0n) * MSAT_PER_SAT;
 }
 
 /**
- * What our side can send now, satoshis. The opener pays the commitment's fee, and LND keeps twice that of a
- * commitment with two more HTLCs in reserve.
+ * What our side of a channel can send now, in satoshis. The opener pays the commitment's fee, and LND keeps in reserve
+ * twice the fee of a commitment with two more HTLCs.
  */
 export function sendableSat(channel: LndChannel): bigint {
   if (!channel.active) return 0n;
@@ -91,13 +91,13 @@ function identityOf({ channel_point, memo }: { channel_point: string; memo: stri
   const userChannelId = new RegExp(`^${MEMO}([0-9a-f]{32})$`).exec(memo)?.[1];
   return {
     channelId,
-    // A channel that was opened without the sidecar is named after its own id.
+    // A channel that was opened without the sidecar gets a user channel id from its channel id.
     userChannelId: userChannelId ?? channelId.slice(0, 32),
     fundingOutpoint: channel_point,
   };
 }
 
-/** BOLT 2: the funding txid in wire byte order, its last two bytes altered by the output's number. */
+/** The channel id by BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output's number. */
 export function channelIdOf(channelPoint: string): string {
   const [txid = '', vout = '0'] = channelPoint.split(':');
   const id = hex.decode(txid).reverse();

@@ -8,9 +8,10 @@ import { readInfo, versionOf } from './info.ts';
 import { readMacaroon } from './macaroon.ts';
 import { LndRest } from './rest.ts';
 
-/** `connect lnd`: access to an LND by flags, or by the URI that wallets scan. */
+/** The command `connect lnd`: takes access to an LND as flags, or as the lndconnect:// URI that mobile wallets scan. */
 export const lndConnect: RemoteNodeKind['connect'] = {
-  description: 'Credentials for an LND, checked against it.',
+  description:
+    'Create credentials from an LND macaroon. The command connects to LND and prints what the macaroon allows.',
   argument: {
     name: 'uri',
     description: 'lndconnect://host:port?cert=...&macaroon=..., with the REST port',
@@ -19,9 +20,12 @@ export const lndConnect: RemoteNodeKind['connect'] = {
     { flags: '--url <url>', description: 'REST URL of the LND, such as https://127.0.0.1:8080' },
     {
       flags: '--cert-path <file>',
-      description: 'its tls.cert, then the only certificate accepted',
+      description: 'tls.cert of the LND, which is then the only certificate accepted',
     },
-    { flags: '--macaroon-path <file>', description: 'the macaroon to use' },
+    {
+      flags: '--macaroon-path <file>',
+      description: 'file of the macaroon, such as admin.macaroon',
+    },
   ],
   example:
     'connect lnd --url https://127.0.0.1:8080 --cert-path tls.cert --macaroon-path admin.macaroon > lnd.credentials',
@@ -30,15 +34,15 @@ export const lndConnect: RemoteNodeKind['connect'] = {
     inspect(input.argument === undefined ? accessByOptions(input) : accessByUri(input)),
 };
 
-/** Where an LND is and what opens it. */
+/** Where an LND is, and the macaroon for it. */
 interface LndAccess extends RemoteLocation {
   readonly macaroonHex: string;
 }
 
-/** Which LND a macaroon opens and what it may do there. */
+/** Connects to an LND and finds out its identity and what the macaroon allows there. */
 async function inspect({ url, cert, macaroonHex }: LndAccess): Promise<ConnectedNode> {
   const macaroon = readMacaroon(macaroonHex);
-  if (!macaroon) throw rejected('', 'This is no macaroon of LND: give another file.');
+  if (!macaroon) throw rejected('', 'This is not a macaroon of LND: give another one.');
   const endpoint = new RemoteEndpoint({ url, cert });
   const { info, network } = await readInfo(new LndRest(endpoint, macaroonHex));
   const nodePk = info.identity_pubkey;
@@ -66,7 +70,7 @@ function accessByUri({ argument = '', options }: ConnectInput): LndAccess {
   const uri = URL.parse(argument);
   const macaroon = uri?.searchParams.get('macaroon');
   if (uri?.protocol !== 'lndconnect:' || !macaroon || uri.host === '') {
-    throw rejected('', 'The URI must read lndconnect://host:port?cert=...&macaroon=....');
+    throw rejected('', 'The URI must have the form lndconnect://host:port?cert=...&macaroon=...');
   }
   if (Object.values(options).some((value) => value !== undefined)) {
     throw rejected('', 'Give either an lndconnect:// URI or flags, not both.');
@@ -87,7 +91,7 @@ function bytesOf(text: string): Uint8Array {
   }
 }
 
-/** RFC 7468: base64 in lines of 64 characters. */
+/** Encodes a certificate as PEM (RFC 7468): base64 in lines of 64 characters. */
 function pemOf(der: Uint8Array): string {
   const lines = base64.encode(der).match(/.{1,64}/g) ?? [];
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');

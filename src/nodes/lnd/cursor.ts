@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
-/** How far each of LND's lists was read; every one is counted by LND itself. */
+/** How far LND's lists were read. LND numbers invoices and payments itself. */
 export interface FollowCursor {
-  /** The last invoice added. */
+  /** `add_index` of the newest invoice that was read. */
   addIndex: number;
-  /** The last invoice settled. */
+  /** `settle_index` of the newest settled invoice that was read. */
   settleIndex: number;
-  /** The last outgoing payment. */
+  /** `payment_index` of the newest outgoing payment that was read. */
   paymentIndex: number;
-  /** Transactions confirmed below this height are final and known. */
+  /** All transactions confirmed below this height are final, and were read. */
   height: number;
 }
 
 const shape = z.object({ a: z.int(), s: z.int(), p: z.int(), h: z.int() });
 
-/** Reads what {@link writeCursor} wrote; null is the wallet's beginning. */
+/** Reads a cursor that {@link writeCursor} wrote; null stands for the wallet's beginning. */
 export function readCursor(text: string | null): FollowCursor {
   if (text === null) return { addIndex: 0, settleIndex: 0, paymentIndex: 0, height: 0 };
   const { a, s, p, h } = shape.parse(JSON.parse(text));

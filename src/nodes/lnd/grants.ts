@@ -1,7 +1,10 @@
 import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
 import type { Operation } from './macaroon.ts';
 
-/** The LND methods that this connector calls, with the operations that LND asks of a macaroon without a `uri`. */
+/**
+ * The LND methods that this connector calls, each with the operations that a macaroon needs for it when it does not
+ * name the method as a `uri` permission.
+ */
 const METHODS = {
   '/lnrpc.Lightning/GetInfo': ['info:read'],
   '/lnrpc.Lightning/WalletBalance': ['onchain:read'],
@@ -37,18 +40,18 @@ const METHODS = {
 
 type Method = keyof typeof METHODS;
 
-/** What a permission needs of LND. */
+/** The LND methods that a permission needs. */
 interface Needs {
-  /** Called with the caller's own token, so that LND itself refuses what was not granted. */
+  /** Called with the client's own token, so that LND itself refuses what was not granted. */
   readonly own: readonly Method[];
-  /** Looked up with the owner's token, so that a client's own allows no more than the act. */
+  /** Called with the owner's token: look-ups that the sidecar needs, so that the client's token need not allow them. */
   readonly owner: readonly Method[];
 }
 
-/** What every token may do: by it the sidecar sees whether LND still accepts the token. */
+/** Every client's token may call GetInfo, by which the sidecar finds out whether LND still accepts the token. */
 const EVERY_TOKEN: readonly Method[] = ['/lnrpc.Lightning/GetInfo'];
 
-/** What following a wallet's payments takes. */
+/** The methods by which a wallet's payments are followed. */
 const FOLLOW: readonly Method[] = [
   '/lnrpc.Lightning/LookupInvoice',
   '/lnrpc.Lightning/ListInvoices',
@@ -72,7 +75,7 @@ const CHANNELS: readonly Method[] = [
 ];
 const NOTHING: Needs = { own: [], owner: [] };
 
-/** What each permission needs of LND; null where LND has nothing of the kind (error 110). */
+/** The methods that each permission needs; null where LND has no such feature (error 110). */
 const NEEDS: Readonly<Record<Permission, Needs | null>> = {
   node_info: {
     own: ['/lnrpc.Lightning/WalletBalance', ...CHANNELS],
@@ -80,7 +83,8 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
   },
   list_channels: { own: CHANNELS, owner: [] },
   get_human_bitcoin_address: null,
-  // The wallet looks payments up for itself too, and serves reads from its journal: all with the owner's token.
+  // The wallet looks up payments for its own use as well, and serves reads from its journal: both with the owner's
+  // token.
   get_payments_by_indexes: { own: [], owner: READ_ONE },
   get_new_payments: { own: [], owner: FOLLOW },
   get_updated_payments: { own: [], owner: FOLLOW },
@@ -140,13 +144,16 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
   revoke_client: { own: [], owner: ['/lnrpc.Lightning/DeleteMacaroonID'] },
 };
 
-/** The `uri` operations that a client's macaroon needs for its permissions, and no others. */
+/** The `uri` operations that a client's macaroon needs for the permissions, and no others. */
 export function operationsFor(permissions: readonly Permission[]): Operation[] {
   const methods = permissions.flatMap((permission) => NEEDS[permission]?.own ?? []);
   return [...new Set([...EVERY_TOKEN, ...methods])].map((action) => ({ entity: 'uri', action }));
 }
 
-/** The permissions that a configured macaroon is good for; those that LND cannot serve come with any. */
+/**
+ * The permissions that a configured macaroon suffices for. It includes those that LND cannot serve, which need no
+ * method.
+ */
 export function permissionsOf(operations: readonly Operation[]): Permission[] {
   const held = new Set(operations.map(({ entity, action }) => `${entity}:${action}`));
   const allowed = (method: Method) =>
@@ -157,7 +164,7 @@ export function permissionsOf(operations: readonly Operation[]): Permission[] {
   });
 }
 
-/** Of permissions, those that LND can serve; the others are answered with error 110 whatever the macaroon. */
+/** Those of the permissions that LND can serve; the others are answered with error 110, whatever the macaroon. */
 export function servedByLnd(permissions: readonly Permission[]): Permission[] {
   return permissions.filter((permission) => NEEDS[permission] !== null);
 }

@@ -4,14 +4,14 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import type { Network } from '../../codecs/network.ts';
 
-/** Which wallet a place speaks for. */
+/** The wallet that the LND at a place holds. */
 export interface LndIdentity {
   /** Hex node key. */
   readonly nodePk: string;
   readonly network: Network;
 }
 
-/** The wallet's name here; LND itself knows only its node key. */
+/** The wallet's user_pk: an ed25519 key (hex) that follows from the node key, since LND has only the latter. */
 export function userPkOf(nodePk: string): string {
   return hex.encode(ed25519.getPublicKey(sha256(utf8ToBytes(`wallet-sidecar/lnd-user/${nodePk}`))));
 }

@@ -19,7 +19,7 @@ import { adminMacaroon, createWallet, notSignedUp, unlockWallet } from './root-w
 import { lndTokens, RootKeyIds } from './tokens.ts';
 import { type LndWallet, LocalChanges } from './wallet.ts';
 
-/** LND, by its REST interface. */
+/** The node kind LND, reached by its REST interface. */
 export const LND: RemoteNodeKind = {
   title: 'LND',
   testedWith: ['0.18.5', '0.20.3', '0.21.2'],
@@ -27,7 +27,7 @@ export const LND: RemoteNodeKind = {
   connect: lndConnect,
 };
 
-/** Opens the connector of LND nodes. Asks no node before the first request needs it. */
+/** Opens the connector for LND. It connects to no node before the first request needs one. */
 export function openLnd(options: RemoteOptions): NodeConnector {
   const { clock, random } = options;
   const ids = new RootKeyIds(options.mark);
@@ -76,10 +76,13 @@ export function openLnd(options: RemoteOptions): NodeConnector {
     return { userPk: wallet.userPk, node, permissions };
   }
 
-  /** LND at the root seed's place, before anything is proven: its wallet may not be open yet. */
+  /**
+   * The root seed's place, with the administrator's macaroon that follows from the seed. LND's wallet may still be
+   * locked or missing. Throws `refused` without `--node-url`.
+   */
   function rootPlace(rootSeed: Uint8Array): LndPlace {
     if (places.root === null) {
-      throw refused('The root seed controls no LND: start with --node-url.');
+      throw refused('No LND is configured for the root seed: start the sidecar with --node-url.');
     }
     const seedHash = hex.encode(sha256(rootSeed));
     if (seedHash !== openedSeedHash) places.root.useToken(adminMacaroon(rootSeed, random(16)));
@@ -132,7 +135,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
   };
 }
 
-/** Why the root seed does not open its LND, in words that name the next step. */
+/** Replaces errors of opening the root seed's wallet by errors that name the next step. */
 function explained(error: unknown): unknown {
   const text = refusalText(error);
   if (text.includes('wallet not created')) return notSignedUp(error);

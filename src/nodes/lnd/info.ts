@@ -11,7 +11,7 @@ import { untrustedSat } from './transactions.ts';
 import type { LndWallet } from './wallet.ts';
 import { infoShape, type LndInfo, walletBalanceShape } from './wire.ts';
 
-/** LND's names of the networks; others, such as simnet, are refused. */
+/** LND's names of the networks; other networks, such as simnet, are not supported. */
 const NETWORK_OF: Readonly<Record<string, Network>> = {
   mainnet: 'bitcoin',
   testnet: 'testnet',
@@ -20,20 +20,22 @@ const NETWORK_OF: Readonly<Record<string, Network>> = {
   regtest: 'regtest',
 };
 
-/** The share of the sendable balance that is set aside for routing fees, parts per million. */
+/** The share of the sendable balance that is set aside for routing fees, in parts per million. */
 const ROUTING_PPM = 10_000n;
 const MILLION = 1_000_000n;
 
-/** Who and where an LND is. Throws `refused` for a network that this product does not know. */
+/** Reads LND's identity, version and network. Throws `refused` for a network that is not supported. */
 export async function readInfo(rest: LndRest): Promise<{ info: LndInfo; network: Network }> {
   const info = await rest.get('/v1/getinfo', infoShape);
   const name = info.chains[0]?.network ?? '';
   const network = NETWORK_OF[name];
   if (network) return { info, network };
-  throw refused(`This LND is on ${name || 'no network'}, which is not supported.`);
+  throw refused(
+    `The network of this LND (${name || 'unknown'}) is not supported: use an LND on mainnet, testnet, signet or regtest.`,
+  );
 }
 
-/** Node and balances (contract, Node info). */
+/** Reads the node and its balances (docs/api.md, Node info). */
 export async function nodeInfo(
   rest: LndRest,
   owner: LndRest,
@@ -63,7 +65,7 @@ export async function nodeInfo(
   };
 }
 
-/** LND's version without what it says of its commit. */
+/** LND's version without the commit that LND appends to it. */
 export function versionOf({ version }: Pick<LndInfo, 'version'>): string {
   return version.split(' ')[0] ?? version;
 }

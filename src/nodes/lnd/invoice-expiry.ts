@@ -2,7 +2,10 @@ import { expiresAtMsOf } from '../../codecs/bolt11/index.ts';
 import { CodecError } from '../../codecs/codec-error.ts';
 import type { LndInvoice } from './wire.ts';
 
-/** When an invoice of the wallet ends, as it says itself (decisions section 5), or else LND; null for a keysend. */
+/**
+ * When an invoice of the wallet expires, in milliseconds since the epoch: the time that it encodes
+ * (docs/decisions.md 27), or else the time that LND states. Null for a keysend, which has no invoice.
+ */
 export function ownExpiryMs(
   invoice: Pick<LndInvoice, 'payment_request' | 'creation_date' | 'expiry'>,
 ): number | null {
@@ -11,7 +14,9 @@ export function ownExpiryMs(
   return encodedExpiryMs(payment_request) ?? (creation_date + expiry) * 1000;
 }
 
-/** What an invoice says itself. Null where it cannot be read: a payment is not lost over how it is shown. */
+/**
+ * The expiry that a BOLT 11 string encodes. Null where the string cannot be read, so that the payment is still shown.
+ */
 export function encodedExpiryMs(paymentRequest: string): number | null {
   try {
     return expiresAtMsOf(paymentRequest);

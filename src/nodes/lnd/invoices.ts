@@ -16,12 +16,12 @@ import { invoiceObservations, invoicePayment } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { addedInvoiceShape, anyShape, invoiceShape, type LndInvoice } from './wire.ts';
 
-/** LND's words for a payment hash that it has an invoice of. */
+/** LND's message when it has an invoice of that payment hash already. */
 const ALREADY_EXISTS = 'invoice with payment hash already exists';
 
 /**
- * Creates an invoice; its `created_at` is LND's, in whole seconds. One that was created before with the same preimage
- * is returned as it is; `owner` looks it up.
+ * Creates an invoice; its `created_at` is LND's, in whole seconds. With a preimage that was used before, the first
+ * invoice is returned, which is looked up with `owner`'s token. Throws `unsupported` for a partner fee.
  */
 export async function createInvoice(
   rest: LndRest,
@@ -29,16 +29,14 @@ export async function createInvoice(
   command: CreateInvoiceCommand,
 ): Promise<CreatedInvoice> {
   if (command.partnerPk !== null) {
-    throw new ApiError(
-      'unsupported',
-      'LND cannot take a fee for a partner: leave partner_pk out.',
-      { data: { node: 'lnd' } },
-    );
+    throw new ApiError('unsupported', 'LND does not support partner fees: leave partner_pk out.', {
+      data: { node: 'lnd' },
+    });
   }
   const { preimage } = command;
   try {
     const added = await rest.post('/v1/invoices', invoiceRequest(command), addedInvoiceShape, {
-      // Without a preimage of ours a repeat is another invoice; the first was given to no payer.
+      // With a preimage, LND makes no second invoice. Without one it does, but the first reaches no payer.
       harmlessTwice: true,
     });
     return created(added.r_hash, added.payment_request, added.payment_addr, command);
@@ -46,7 +44,7 @@ export async function createInvoice(
     if (preimage === null || !refusalText(error).includes(ALREADY_EXISTS)) throw error;
     const hash = hex.encode(sha256(hex.decode(preimage)));
     const first = await lookUpInvoice(owner, hash);
-    // Only who knows the preimage may be given the invoice.
+    // Only a caller who knows the preimage may get the invoice.
     if (first?.r_preimage !== preimage) throw error;
     return created(hash, first.payment_request, first.payment_addr, command);
   }
@@ -62,7 +60,7 @@ function invoiceRequest(command: CreateInvoiceCommand): Record<string, unknown> 
     ...(preimage === null ? {} : { r_preimage: base64.encode(hex.decode(preimage)) }),
     value_msat: `${amountMsat ?? 0n}`,
     expiry: `${expirationSecs}`,
-    // Without it, a wallet whose channels are private could not be found.
+    // Adds route hints, without which payers cannot find a wallet whose channels are private.
     private: true,
   };
 }
@@ -97,7 +95,7 @@ function created(
   };
 }
 
-/** The invoice of that payment hash, or null. */
+/** The invoice of a payment hash, or null. */
 export async function lookUpInvoice(rest: LndRest, hash: string): Promise<LndInvoice | null> {
   try {
     return await rest.get(`/v1/invoice/${hash}`, invoiceShape);
@@ -107,7 +105,10 @@ export async function lookUpInvoice(rest: LndRest, hash: string): Promise<LndInv
   }
 }
 
-/** Cancels; see the port. LND tells nobody, so the change is published from here. */
+/**
+ * Cancels a pending inbound invoice; see `WalletNode.cancelInvoice`. LND's streams do not report cancellations, so the
+ * change is published from here.
+ */
 export async function cancelInvoice(
   rest: LndRest,
   owner: LndRest,

@@ -1,17 +1,20 @@
-/** TLV record of a spontaneous payment's message, UTF-8. */
+/** TLV record that holds the message of a spontaneous payment, in UTF-8. */
 const MESSAGE_RECORD = '34349334';
-/** TLV record of a keysend's preimage: its presence, not LND's flag alone, makes a keysend. */
+/**
+ * TLV record that holds the preimage of a keysend. A payment is a keysend by this record; LND's flag alone does not
+ * suffice.
+ */
 const KEYSEND_RECORD = '5482373484';
 
-/** Custom records of an HTLC, base64 by their type. */
+/** Custom records of an HTLC: base64, by record type. */
 type Records = Readonly<Record<string, string>>;
 
-/** Whether an HTLC's records make its payment a keysend. */
+/** Whether a payment is a keysend, by the records of its HTLCs. */
 export function isKeysend(records: readonly Records[]): boolean {
   return records.some((record) => KEYSEND_RECORD in record);
 }
 
-/** The text that came with a spontaneous payment; what is no UTF-8 text is no message. */
+/** The message that came with a spontaneous payment; null where there is none, or where it is not UTF-8. */
 export function messageOf(records: readonly Records[]): string | null {
   const encoded = records.map((record) => record[MESSAGE_RECORD]).find((value) => value);
   if (encoded === undefined) return null;

@@ -1,28 +1,29 @@
 import type { LndTransaction } from './wire.ts';
 
-/** Within this time after a transaction was first seen LND has put its own label on it. */
+/** Milliseconds after a transaction was first seen within which LND puts its own label on it. */
 export const LABELED_WITHIN_MS = 500;
 
 /**
- * Holds back unconfirmed transactions without a label until LND had time to label them: one that opens or closes a
- * channel would be taken for a payment otherwise, as it may be heard of from the network first.
+ * Holds back unconfirmed transactions without a label until LND has had time to label them. LND may learn from the
+ * network of a transaction that opens or closes a channel before it labels it, and without the label it would look like
+ * a payment.
  */
 export class LabelGrace {
   readonly #elapsedMs: () => number;
   #firstSeenMs = new Map<string, number>();
   #waiting = false;
 
-  /** `elapsedMs` measures durations, whatever is done to the machine's clock. */
+  /** `elapsedMs` is a monotonic clock, so that changes of the machine's clock do not matter. */
   constructor(elapsedMs: () => number) {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** Whether a transaction was held back the last time. */
+  /** Whether the last call of {@link ripe} held a transaction back. */
   get waiting(): boolean {
     return this.#waiting;
   }
 
-  /** The transactions whose labels are as they will stay. */
+  /** The transactions whose label does not change any more. */
   ripe(transactions: readonly LndTransaction[]): LndTransaction[] {
     const nowMs = this.#elapsedMs();
     const seen = new Map<string, number>();

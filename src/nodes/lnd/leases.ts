@@ -4,17 +4,17 @@ import type { SignedSend } from '../node.ts';
 import type { LndRest } from './rest.ts';
 import { anyShape, type LndLease } from './wire.ts';
 
-/** How long coins stay locked if nothing renews it. */
+/** Seconds after which a lock on a coin ends unless it is renewed. */
 export const LOCK_SECS = 600;
 
 type Lock = SignedSend['locks'][number];
 
-/** LND's lease as a signed send keeps it. */
+/** A lease of LND in the form in which a signed send keeps it. */
 export function lockOf({ id, outpoint }: LndLease): Lock {
   return { id, outpoint: `${outpoint.txid_str}:${outpoint.output_index}` };
 }
 
-/** Locks a coin, or locks it for longer. Throws `refused` when another holds it. */
+/** Locks a coin, or extends its lock. Throws `refused` when it is locked under another id. */
 export async function lease(owner: LndRest, lock: Lock): Promise<void> {
   await owner.post(
     '/v2/wallet/utxos/lease',
@@ -24,7 +24,7 @@ export async function lease(owner: LndRest, lock: Lock): Promise<void> {
   );
 }
 
-/** Gives coins back; what LND does not know as locked is left. */
+/** Releases the locks. Coins that LND does not have locked are skipped. */
 export async function releaseAll(owner: LndRest, locks: readonly Lock[]): Promise<void> {
   for (const lock of locks) {
     try {
@@ -38,8 +38,9 @@ export async function releaseAll(owner: LndRest, locks: readonly Lock[]): Promis
 }
 
 /**
- * Locks under an id of ours what an LND before 0.19 has locked under its own, which can be released and never renewed.
- * Throws `refused`, with no coin locked, when another took one in between.
+ * Replaces LND's own locks by locks under `id`. LND before 0.19 locks funded coins under an id of its own, and such a
+ * lock can be released but not renewed. Throws `refused`, with no coin locked, when another send took a coin in
+ * between.
  */
 export async function relock(
   owner: LndRest,
@@ -54,7 +55,7 @@ export async function relock(
   } catch (error) {
     await releaseAll(owner, ours);
     throw isApiError(error, 'refused')
-      ? refused('The coins were taken by another send: try again.', error)
+      ? refused('Another send took the coins: try again.', error)
       : error;
   }
 }

@@ -3,26 +3,29 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 
-/** One thing a macaroon allows: an action on an entity, or for entity `uri` the call of one method. */
+/**
+ * One thing that a macaroon allows: an action on an entity, or, for the entity `uri`, a call of the method that
+ * `action` names.
+ */
 export interface Operation {
   readonly entity: string;
   readonly action: string;
 }
 
-/** What stands in an LND macaroon; only LND can check whether it is genuine. */
+/** The content of an LND macaroon. Only LND can check whether it is genuine. */
 export interface Macaroon {
   readonly rootKeyId: string;
   readonly operations: readonly Operation[];
 }
 
-/** Fields of the version 2 binary format of libmacaroons. */
+/** Field types of the version 2 binary format of libmacaroons. */
 const FIELD = { end: 0, location: 1, identifier: 2, signature: 6 } as const;
 const FORMAT_VERSION = 2;
-/** Version byte of an identifier by which LND's macaroon library says that a protobuf follows. */
+/** First byte of an identifier whose rest is a protobuf, as LND's macaroon library writes it. */
 const IDENTIFIER_VERSION = 3;
 const SIGNATURE_BYTES = 32;
 
-/** Reads what a macaroon in hex allows; null when it is none of LND's. */
+/** Reads an LND macaroon in hex; null for anything else. */
 export function readMacaroon(macaroonHex: string): Macaroon | null {
   try {
     const reader = new Reader(hex.decode(macaroonHex));
@@ -37,12 +40,13 @@ export function readMacaroon(macaroonHex: string): Macaroon | null {
 }
 
 /**
- * The macaroon with one more first-party caveat, which LND enforces: whoever holds a macaroon can narrow it and
- * nobody can widen it. Throws for bytes that are no macaroon.
+ * Adds a first-party caveat, which LND enforces. A caveat can only narrow a macaroon, and it cannot be removed. Throws
+ * for bytes that are not a macaroon.
  */
 export function restrictMacaroon(macaroonHex: string, condition: string): string {
   const bytes = hex.decode(macaroonHex);
-  // At the end stand the end of the caveats (1), the signature's type and length (2), and the signature.
+  // A macaroon ends with a byte that ends the caveats, the type and length of the signature (2 bytes), and the
+  // signature.
   const body = bytes.subarray(0, -(SIGNATURE_BYTES + 3));
   const signature = bytes.subarray(-SIGNATURE_BYTES);
   const caveat = utf8ToBytes(condition);
@@ -56,12 +60,12 @@ export function restrictMacaroon(macaroonHex: string, condition: string): string
   );
 }
 
-/** The condition by which a macaroon ends (`time-before` of LND's checkers). */
+/** The caveat by which a macaroon expires (`time-before` of LND's checkers). */
 export function timeBefore(expiresAtMs: number): string {
   return `time-before ${new Date(expiresAtMs).toISOString()}`;
 }
 
-/** A macaroon signed with the root key of id 0, as LND itself would make it; `nonce` is 16 bytes. */
+/** Makes a macaroon signed with the root key of id 0, with the same bytes that LND would make; `nonce` is 16 bytes. */
 export function mintMacaroon(
   rootKey: Uint8Array,
   nonce: Uint8Array,
@@ -93,7 +97,10 @@ export function mintMacaroon(
   );
 }
 
-/** The identifier's protobuf: 1 nonce, 2 root key id, 3 repeated operations of 1 entity and 2 repeated actions. */
+/**
+ * Reads the identifier's protobuf: field 1 is the nonce, 2 the root key id, 3 (repeated) an operation, which has an
+ * entity (1) and actions (2, repeated).
+ */
 function readIdentifier(bytes: Uint8Array): Macaroon {
   let rootKeyId = '';
   const operations: Operation[] = [];
@@ -113,7 +120,7 @@ function readOperations(bytes: Uint8Array): Operation[] {
     .map(({ data }) => ({ entity: text(entity.data), action: text(data) }));
 }
 
-/** Length-delimited fields only: LND's identifiers have no others. */
+/** Reads length-delimited fields only, since LND's identifiers have no others. */
 function protobufFields(bytes: Uint8Array): { tag: number; data: Uint8Array }[] {
   const reader = new Reader(bytes);
   const fields: { tag: number; data: Uint8Array }[] = [];

@@ -18,15 +18,15 @@ import type { LndWallet } from './wallet.ts';
 
 interface LndNodeParts {
   readonly wallet: LndWallet;
-  /** With the caller's own token: LND itself refuses what it was not granted. */
+  /** Uses the caller's own token, so that LND itself refuses what was not granted. */
   readonly rest: LndRest;
-  /** With the owner's token: for look-ups that the connector needs and the caller may not make. */
+  /** Uses the owner's token, for look-ups that the connector needs and the caller's token does not allow. */
   readonly owner: LndRest;
   readonly tokens: NodeTokens;
   readonly channelPeer: ChannelPeer | null;
 }
 
-/** A wallet of LND for one token. */
+/** The node port of an LND wallet for one token. */
 export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodeParts): WalletNode {
   return {
     descriptor: { kind: 'lnd', network: wallet.network },
@@ -62,7 +62,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
   };
 }
 
-/** What a configured macaroon may not read, its holder does not see. */
+/** The payment of an id, or null. Null also where the configured macaroon may not read it. */
 async function seenPayment(
   owner: LndRest,
   wallet: LndWallet,

@@ -23,19 +23,19 @@ import {
   walletBalanceShape,
 } from './wire.ts';
 
-/** Blocks within which a transaction of each priority should be confirmed (contract, Limits). */
+/** Blocks within which a transaction of each priority should be confirmed (docs/api.md, Payment). */
 const TARGET_BLOCKS: Readonly<Record<Priority, number>> = { high: 1, normal: 3, background: 72 };
-/** Type of a P2WPKH address that is the same until it is used (LND's UNUSED_WITNESS_PUBKEY_HASH). */
+/** LND's address type UNUSED_WITNESS_PUBKEY_HASH: a P2WPKH address that stays the same until it is used. */
 const UNUSED_P2WPKH = 2;
-/** Choosing coins, signing and publishing takes LND longer than other calls. */
+/** Time limit of choosing coins, signing and publishing, which take LND longer than other calls. */
 const SEND_TIMEOUT_MS = 60_000;
 
-/** The same address until a payment to it is seen. */
+/** The wallet's receiving address, the same until a payment to it is seen. */
 export async function nextUnusedAddress(rest: LndRest): Promise<string> {
   return (await rest.get(`/v1/newaddress?type=${UNUSED_P2WPKH}`, addressShape)).address;
 }
 
-/** Chooses coins, looks at the fee and signs; see the port. */
+/** Chooses and locks coins, checks the fee and signs; see `NodeOnchain.sign`. */
 export async function signSend(
   rest: LndRest,
   owner: LndRest,
@@ -53,17 +53,20 @@ export async function signSend(
       { timeoutMs: SEND_TIMEOUT_MS },
     );
     if (!isSameTransaction(funded, txHex)) {
-      throw new ApiError('unreadable', 'LND signed another transaction than it funded.');
+      throw new ApiError(
+        'unreadable',
+        'LND signed another transaction than the one that it funded. Nothing was sent: check the node.',
+      );
     }
     return { txid: txidOf(txHex), txHex, feeMsat: `${funded.feeSat * MSAT_PER_SAT}`, locks };
   } catch (error) {
-    // Otherwise they end by themselves.
+    // If the release fails, the locks end by themselves.
     await releaseAll(owner, locks).catch(() => undefined);
     throw error;
   }
 }
 
-/** Publishes a signed transaction; see the port. It carries the payment's id as its label. */
+/** Publishes a signed transaction with the payment's id as its label; see `NodeOnchain.publish`. */
 export async function publishSend(
   rest: LndRest,
   owner: LndRest,
@@ -86,7 +89,8 @@ export async function publishSend(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (!error.outcomeUnknown) return reportOf(error);
-    // What the network knows already is refused like what it will not take: the wallet's own list tells them apart.
+    // LND reports the same error for a transaction that the network has already and for one that it does not accept.
+    // The wallet's own list tells them apart.
     const listed = await recentTransactions(owner).catch(() => []);
     const sent = listed.find(({ tx_hash, label: own }) => tx_hash === signed.txid || own === label);
     return sent
@@ -95,7 +99,7 @@ export async function publishSend(
   }
 }
 
-/** What a listed transaction shows of the send it was made for. */
+/** The observation of a send that a transaction in LND's list gives. */
 export function sentObservation(
   transaction: LndTransaction,
   asked: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'>,
@@ -107,7 +111,7 @@ export function sentObservation(
   return {
     payment: {
       ...payment,
-      // Coins that the wallet sent to itself have no amount in LND's list.
+      // LND's list shows no amount for coins that the wallet sent to itself.
       amountMsat: amountMsat ?? payment.amountMsat,
       index,
       createdAtMs,
@@ -118,7 +122,7 @@ export function sentObservation(
   };
 }
 
-/** What a payment would cost now, millisatoshis. */
+/** What a payment would cost in fees now, in millisatoshis. */
 export async function estimateFeeMsat(
   owner: LndRest,
   command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
@@ -127,7 +131,7 @@ export async function estimateFeeMsat(
   return (await estimate(owner, command, spendUnconfirmed)).feeSat * MSAT_PER_SAT;
 }
 
-/** What the signed bytes themselves show of a send, once they may be published. */
+/** The observation of a send that its signed bytes give, once they are published. */
 export function publishedSend(
   command: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'>,
   signed: SignedSend,
@@ -170,7 +174,8 @@ async function fund(
   wallet: LndWallet,
   command: PayOnchainCommand,
 ): Promise<{ psbt: string; locks: SignedSend['locks'] }> {
-  // LND cannot tell coins of its own making from what others sent: either all unconfirmed ones are spent, or none.
+  // LND cannot spend unconfirmed change of its own without unconfirmed coins of others. So unconfirmed coins are spent
+  // only while none of them came from others.
   const spend_unconfirmed = (await untrustedSat(owner)) === 0n;
   const { satPerVbyte } = await estimate(owner, command, spend_unconfirmed);
   const lockId = wallet.random(32);
@@ -203,7 +208,11 @@ function readFunded(psbt: string): FundedTransaction {
   try {
     return readPsbt(psbt);
   } catch (cause) {
-    throw new ApiError('unreadable', 'LND funded a transaction that cannot be read.', { cause });
+    throw new ApiError(
+      'unreadable',
+      'LND funded a transaction that cannot be read. Nothing was sent: check the version of LND.',
+      { cause },
+    );
   }
 }
 
@@ -215,7 +224,10 @@ async function requireAffordable(
 ): Promise<void> {
   const amountSat = wholeSats(amountMsat);
   if (!pays(funded, address, amountSat, network)) {
-    throw new ApiError('unreadable', 'LND funded another payment than the one asked for.');
+    throw new ApiError(
+      'unreadable',
+      'LND funded another payment than the one asked for. Nothing was sent: check the node.',
+    );
   }
   const feeMsat = funded.feeSat * MSAT_PER_SAT;
   if (maxFeeMsat !== null && feeMsat > maxFeeMsat) {
@@ -224,7 +236,8 @@ async function requireAffordable(
     );
   }
   const balance = await owner.get('/v1/balance/blockchain', walletBalanceShape);
-  // The balance is without the coins that are locked now; of those, what is not paid comes back.
+  // The balance leaves out the coins that are locked now. What they hold above the payment and the fee comes back as
+  // change.
   const outputSat = funded.outputs.reduce((sum, output) => sum + output.amountSat, 0n);
   const leftSat = balance.total_balance + outputSat - amountSat;
   if (leftSat < balance.reserved_balance_anchor_chan) {

@@ -11,12 +11,15 @@ import { outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { infoShape, type LndPayment } from './wire.ts';
 
-/** LND pays nothing that has expired; this much later, by its own chain, no request on its way can be taken up. */
+/**
+ * LND does not pay an expired invoice. This much later by its chain, no request on its way can be accepted any more
+ * (docs/decisions.md 37).
+ */
 const AFTER_EXPIRY_MS = 10 * 60_000;
 
 const UNKNOWN: SendOutcome = { state: 'unknown' };
 
-/** What became of a send; see the port. */
+/** Finds out what became of a send; see `WalletNode.sendOutcome`. */
 export async function sendOutcome(
   owner: LndRest,
   wallet: LndWallet,
@@ -44,7 +47,7 @@ async function lightningOutcome(
   const tracked = await trackedPayment(owner, hash);
   if (tracked && isThisAttempt(tracked)) return known(tracked);
   if (attempt !== null || !(await isLongExpired(owner, payment))) return UNKNOWN;
-  // The clock was read first: nothing can be added to the list after it.
+  // The clock was read before the list, so an attempt that is not in the list cannot be added to it later.
   for await (const page of paymentsAfter(owner, afterAttempt ?? 0)) {
     const found = page.find(isThisAttempt);
     if (found) return known(found);
@@ -53,8 +56,8 @@ async function lightningOutcome(
 }
 
 /**
- * Whether the invoice has expired by LND's own clock: that of the newest block that it knows, which nobody sets and
- * which is late rather than early by the hours that blocks may take. A keysend expires never.
+ * Whether the invoice expired long ago by the time of the newest block that LND knows. No operator sets that clock, and
+ * it can only be late, by as long as blocks take. A keysend never expires.
  */
 async function isLongExpired(owner: LndRest, { invoice }: Payment): Promise<boolean> {
   if (invoice === null) return false;
@@ -76,7 +79,7 @@ async function onchainOutcome(
     const rival = rivalOf({ label, txid: signed.txid, outpoints }, listed);
     if (rival && isDecided(rival)) return { state: 'never', reason: 'replaced' };
     if (rival) {
-      // With its transaction, by which the feed follows what becomes of the two.
+      // The transaction stays in the payment, because the feed needs it to follow the two rival transactions.
       const published = publishedSend(payment, signed).payment;
       const replaced = { ...published, replacement: rival.tx_hash };
       return { state: 'known', payment: replaced, attempt: null };
@@ -86,7 +89,7 @@ async function onchainOutcome(
   return { state: 'known', ...sentObservation(sent, payment, wallet.clock.now()) };
 }
 
-/** LND's record under the identity that the wallet gave the send. */
+/** An observation of LND under the index and creation time that the wallet gave the send. */
 function asBegun(seen: Observation, { index, createdAtMs }: Payment): Observation {
   return { ...seen, payment: { ...seen.payment, index, createdAtMs } };
 }

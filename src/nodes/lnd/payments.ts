@@ -12,17 +12,18 @@ import { outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { type LndPayment, paymentShape, paymentsShape } from './wire.ts';
 
-/** For how long LND may begin new attempts; HTLCs on their way may outlast it. */
+/** Seconds in which LND may begin new attempts; HTLCs on their way may take longer to end. */
 const ATTEMPTS_SECS = 60;
-/** LND shows a payment as soon as it has recorded it. */
+/** LND shows a payment as soon as it has recorded it, so its first answer must come within this time. */
 const FIRST_WITHIN_MS = 30_000;
 const TRACK_TIMEOUT_MS = 15_000;
-/** Payments read of LND at a time. */
+/** Number of payments read from LND in one call. */
 const PAGE = 500;
 
 /**
- * Starts a payment and returns once LND has it; its outcome is then published as it comes, and looked up by hash when
- * the connection breaks, since LND pays on without us. Always sends a fee limit: LND's own default is 0.
+ * Starts a payment and returns once LND has recorded it. Its outcome is published to the feed as it arrives; when the
+ * connection breaks, it is looked up by hash, since LND continues to pay. Every payment has a fee limit, because LND's
+ * own default is 0.
  */
 export async function payInvoice(
   rest: LndRest,
@@ -31,7 +32,7 @@ export async function payInvoice(
   command: PayInvoiceCommand,
 ): Promise<SendReport> {
   const { paymentHash, amountMsat } = decodeBolt11(command.invoice, {
-    // The wallet has checked it, and LND does again.
+    // The wallet has verified the signature, and LND verifies it again.
     verifySignature: false,
   });
   try {
@@ -73,7 +74,7 @@ export async function payInvoice(
   }
 }
 
-/** LND is paying this hash or has paid it. */
+/** The report for a payment hash that LND is paying or has paid. */
 async function alreadyThere(
   owner: LndRest,
   paymentHash: string,
@@ -84,7 +85,10 @@ async function alreadyThere(
   return known ? { state: 'known', ...identified(known) } : { state: 'unknown', error };
 }
 
-/** LND would record a failed payment; what cannot be sent at all is refused before that (decisions section 2). */
+/**
+ * Throws `refused` when the channels cannot send the amount: what cannot be sent at all makes no payment
+ * (docs/decisions.md 14), while LND would record a failed one.
+ */
 async function requireSendable(owner: LndRest, amountMsat: bigint): Promise<void> {
   const sendableMsat = await maxSendableMsat(owner);
   if (amountMsat <= sendableMsat) return;
@@ -107,14 +111,14 @@ async function followSend(
       wallet.local.publish([seen]);
     }
   } catch {
-    // The outcome is asked for by hash instead.
+    // The stream broke; the payment is looked up by its hash instead.
   } finally {
     wallet.sending.delete(paymentHash);
     if (!ended) wallet.local.requestLook();
   }
 }
 
-/** The newest attempt of that hash as LND knows it now, or null. */
+/** The newest attempt for a payment hash in its present state, or null. */
 export async function trackedPayment(
   rest: LndRest,
   paymentHash: string,
@@ -123,7 +127,7 @@ export async function trackedPayment(
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(TRACK_TIMEOUT_MS)]);
   try {
-    // The first item is the state as it is; what follows is of no interest here.
+    // The first item is the present state; later changes are not needed here.
     for await (const payment of rest.stream('GET', path, undefined, paymentShape, signal)) {
       return payment;
     }
@@ -136,14 +140,14 @@ export async function trackedPayment(
   throw new ApiError('timeout', 'LND did not answer in time: try again.');
 }
 
-/** The newest `payment_index` that LND has given out and still holds; 0 when there is none. */
+/** The newest `payment_index` among the payments that LND keeps; 0 when there is none. */
 export async function newestAttempt(rest: LndRest): Promise<number> {
   const path = '/v1/payments?include_incomplete=true&omit_hops=true&reversed=true&max_payments=1';
   const { payments } = await rest.list(path, paymentsShape);
   return payments.at(-1)?.payment_index ?? 0;
 }
 
-/** Every payment of LND after that `payment_index`, a page at a time. */
+/** All payments of LND with a greater `payment_index`, a page at a time. */
 export async function* paymentsAfter(
   rest: LndRest,
   paymentIndex: number,

@@ -12,10 +12,13 @@ import { isSignedByNode } from './node-signature.ts';
 import { LndRest } from './rest.ts';
 import { signatureShape } from './wire.ts';
 
-/** Which wallet a place was found to speak for, by the place's fingerprint; rows of no wallet. */
+/**
+ * Kind of row, stored by a place's fingerprint: the wallet that the node there was found to hold. These rows belong to
+ * no wallet.
+ */
 const LOCATION = 'lnd-location';
 const NO_WALLET = 'lnd';
-/** The place that a wallet was last reached at. */
+/** Kind of row: the place at which a wallet was last reached. */
 const LAST_PLACE = 'lnd-place';
 const LAST = 'last';
 
@@ -25,19 +28,19 @@ const locationRow = z.object({
 });
 const lastPlaceRow = z.object({ fingerprint: z.string() });
 
-/** What all places share. */
+/** State that the places of one connector share. */
 export interface PlaceContext {
   readonly state: ConnectorRows;
   readonly random: (bytes: number) => Uint8Array;
   readonly contact: (reached: boolean) => void;
-  /** Notes that a place speaks for a wallet; false when another one does. */
+  /** Records that a place speaks for a wallet; returns false when another place does. */
   readonly claim: (nodePk: string, place: LndPlace) => boolean;
 }
 
 /**
- * One configured place and the wallet that it speaks for. Before any token but the place's own is sent there, the node
- * has shown the wallet's key; where the wallet was last reached elsewhere, it has signed a fresh challenge with it
- * (decisions section 7).
+ * One configured place and the wallet of the node there. A client's token is sent to the place only after the node has
+ * shown the wallet's node key. Where the wallet was last reached at another place, the node must also sign a fresh
+ * challenge with that key (docs/decisions.md 58).
  */
 export class LndPlace {
   readonly endpoint: RemoteEndpoint;
@@ -53,11 +56,13 @@ export class LndPlace {
     location: RemoteLocation,
     context: PlaceContext,
     options: {
-      /** The token that configuration gives for this place; null while it is not known. */
+      /** The token that the configuration gives for this place; null while it is not known. */
       readonly ownToken: string | null;
-      /** What configuration says of the wallet; null where the first contact tells. */
+      /** The wallet as the configuration names it; null where the first contact finds it out. */
       readonly declared: LndIdentity | null;
-      /** Whether the place may come to speak for another wallet: at that of a root seed, when the seed changes. */
+      /**
+       * Whether the place may change to another wallet. True only for a root seed's place, because the seed may change.
+       */
       readonly keyMayChange: boolean;
     },
   ) {
@@ -69,30 +74,33 @@ export class LndPlace {
     this.#ownToken = options.ownToken;
   }
 
-  /** Why the place cannot be used as it is configured; null when nothing is known against it. */
+  /** Why the place cannot be used as it is configured; null when no reason is known. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Says that the place cannot be used, for health. */
+  /** Records why the place cannot be used; health shows it. */
   condemn(problem: string): void {
     this.#problem = `The LND at ${this.endpoint.location.url}: ${problem}`;
   }
 
-  /** The place's own token, once it is known. */
+  /** Sets the place's own token, once it is known. */
   useToken(token: string): void {
     this.#ownToken = token;
     this.#proven = null;
   }
 
-  /** The wallet by configuration or an earlier contact, without asking the node; null while it is not known. */
+  /** The wallet by configuration or by an earlier contact, without asking the node; null while it is not known. */
   async known(): Promise<LndIdentity | null> {
     if (this.#declared) return this.#declared;
     const found = await this.#context.state.get(NO_WALLET, LOCATION, this.#fingerprint);
     return locationRow.nullable().parse(found ?? null);
   }
 
-  /** The wallet that the node here has shown to be. Asks it once; throws {@link ApiError} where it has not. */
+  /**
+   * The wallet of the node here, after the node has proven it. The node is asked once. Throws {@link ApiError} when the
+   * proof fails.
+   */
   prove(): Promise<LndIdentity> {
     this.#proven ??= this.#prove().catch((error: unknown) => {
       this.#proven = null;
@@ -101,12 +109,12 @@ export class LndPlace {
     return this.#proven;
   }
 
-  /** LND here with the place's own token. Its calls wait until the wallet is proven. */
+  /** LND's REST interface here with the place's own token. Its calls wait until the wallet is proven. */
   owner(): LndRest {
     return this.with(() => this.#token());
   }
 
-  /** LND here with another token of the wallet. */
+  /** LND's REST interface here with another token of the wallet. Its calls wait until the wallet is proven. */
   with(token: () => string): LndRest {
     return new LndRest(this.endpoint, token, {
       contact: this.#context.contact,
@@ -116,7 +124,7 @@ export class LndPlace {
     });
   }
 
-  /** LND here with the place's own token, before anything is proven. */
+  /** LND's REST interface here with the place's own token, without waiting for a proof of the wallet. */
   unproven(): LndRest {
     return new LndRest(this.endpoint, () => this.#token(), {
       contact: this.#context.contact,
@@ -129,7 +137,7 @@ export class LndPlace {
     if (this.#ownToken !== null) return this.#ownToken;
     throw new ApiError(
       'unreachable',
-      'The wallet of the root seed is not open yet: use it with the root seed first.',
+      'The wallet of the root seed is not open yet: make a request as its owner first.',
     );
   }
 
@@ -140,7 +148,7 @@ export class LndPlace {
     const known = await this.known();
     if (known !== null && known.nodePk !== identity.nodePk && !this.#keyMayChange) {
       throw this.#unusable(
-        'its node key is not the one of the configured wallet. See that the URL is right, or run `connect lnd` again.',
+        'its node key is not the one of the configured wallet. Check the URL, or run `connect lnd` again.',
       );
     }
     if (!claim(identity.nodePk, this)) {
@@ -159,7 +167,7 @@ export class LndPlace {
     return identity;
   }
 
-  /** The wallet was last reached elsewhere: the node here must show that it holds the wallet's key. */
+  /** Makes the node sign a challenge with the wallet's key, because the wallet was last reached at another place. */
   async #challenge(nodePk: string): Promise<void> {
     const nonce = hex.encode(this.#context.random(32));
     const message = utf8ToBytes(`wallet-sidecar: ${nodePk} at ${this.#fingerprint}: ${nonce}`);

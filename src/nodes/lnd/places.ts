@@ -11,11 +11,11 @@ import type { RootKeyIds } from './tokens.ts';
 interface OpenedEntry {
   readonly credentials: NodeCredentials;
   readonly place: LndPlace;
-  /** What the token allows; null when it is none, or may not be used as an entry. */
+  /** The content of the entry's token; null when it is not a macaroon, or may not be used as an entry. */
   readonly macaroon: Macaroon | null;
 }
 
-/** The places that configuration names. */
+/** The places that the configuration names. */
 export interface Places {
   readonly root: LndPlace | null;
   /** The place of a configured entry. Throws {@link ApiError} when it cannot be used. */
@@ -32,7 +32,7 @@ interface PlacesOptions {
   readonly entries: readonly NodeCredentials[];
 }
 
-/** Opens the configured places; asks none of them yet. */
+/** Opens the configured places without connecting to any of them. */
 export function openPlaces(
   { state, random, root: rootLocation, entries }: PlacesOptions,
   ids: RootKeyIds,
@@ -57,7 +57,10 @@ export function openPlaces(
     rootLocation &&
     new LndPlace(rootLocation, context, { ownToken: null, declared: null, keyMayChange: true });
 
-  /** What is known of a place; one that was never asked is asked now, where it may be. */
+  /**
+   * The wallet of a place, or null. A place that was never reached is asked now, except the root seed's, which waits
+   * for the seed.
+   */
   async function identityOf(place: LndPlace): Promise<LndIdentity | null> {
     const known = await place.known();
     if (known !== null || place === root) return known;
@@ -86,7 +89,7 @@ export function openPlaces(
       }
       throw new ApiError(
         'unreachable',
-        "No configured location speaks for this wallet: add its node's credentials to the configuration.",
+        "No configured node holds this wallet: add its node's credentials to the configuration.",
       );
     },
     problems: () =>
@@ -109,7 +112,7 @@ function openEntry(
   });
   const macaroon = readMacaroon(token);
   if (macaroon === null) {
-    place.condemn('its configured macaroon is none of LND: run `connect lnd` again.');
+    place.condemn('its configured macaroon is not one of LND: run `connect lnd` again.');
     return { credentials, place, macaroon: null };
   }
   if (ids.owns(macaroon.rootKeyId)) {

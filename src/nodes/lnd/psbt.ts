@@ -3,7 +3,7 @@ import { RawTx, Transaction } from '@scure/btc-signer';
 import { encodeAddress } from '../../codecs/address.ts';
 import type { Network } from '../../codecs/network.ts';
 
-/** A transaction as far as its cost and its coins go. */
+/** The parts of a transaction that decide its cost and its coins. */
 interface Outline {
   /** `<txid>:<vout>` of every coin that is spent. */
   readonly inputs: readonly string[];
@@ -12,11 +12,11 @@ interface Outline {
 
 /** A transaction that is ready to be signed. */
 export interface FundedTransaction extends Outline {
-  /** What its inputs hold above its outputs. */
+  /** The fee in satoshis: inputs less outputs. */
   readonly feeSat: bigint;
 }
 
-/** Reads a PSBT (base64). Throws RangeError when it does not say what every input holds. */
+/** Reads a PSBT (base64). Throws RangeError when it does not state the amount of every input. */
 export function readPsbt(psbt: string): FundedTransaction {
   const transaction = Transaction.fromPSBT(base64.decode(psbt), {
     allowUnknown: true,
@@ -50,7 +50,7 @@ export function txidOf(txHex: string): string {
   }).id;
 }
 
-/** Whether a signed transaction (hex) spends and pays just what was funded, whatever its signatures. */
+/** Whether a signed transaction (hex) has the same inputs and outputs as the funded one. */
 export function isSameTransaction(funded: Outline, txHex: string): boolean {
   const { inputs, outputs } = outlineOf(hex.decode(txHex));
   const text = (outline: Outline) =>
@@ -61,7 +61,7 @@ export function isSameTransaction(funded: Outline, txHex: string): boolean {
   return text({ inputs, outputs }) === text(funded);
 }
 
-/** Whether one output pays that amount to the address. */
+/** Whether an output pays exactly that amount to the address. */
 export function pays(
   { outputs }: Outline,
   address: string,

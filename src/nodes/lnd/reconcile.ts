@@ -11,25 +11,25 @@ import { invoiceObservations, outboundObservation, transactionObservations } fro
 import type { LndWallet } from './wallet.ts';
 import { infoShape, invoicesShape } from './wire.ts';
 
-/** Invoices read of LND at a time. */
+/** Number of invoices read from LND in one call. */
 const PAGE = 500;
-/** Blocks that a reorganization may replace, and that a payment needs to be final, with room to spare. */
+/** More blocks than a reorganization replaces or a payment needs to be final: transactions in them are read again. */
 const UNSETTLED_BLOCKS = 20;
-/** Up to so many unfinished invoices are looked up one by one, instead of listing all that LND holds open. */
+/** Up to this many unfinished invoices are looked up one by one; for more, the list of all open invoices is read. */
 const FEW = 8;
 
-/** What one look needs. */
+/** The scope of one {@link reconcile}. */
 export interface Look {
   readonly rest: LndRest;
   readonly wallet: LndWallet;
   readonly cursor: FollowCursor;
-  /** The unfinished payments that the store knows. */
+  /** Returns the unfinished payments that the store has. */
   readonly open: () => Promise<readonly Payment[]>;
 }
 
 /**
- * Reads what changed since the cursor and every unfinished payment, and moves the cursor along. What the macaroon may
- * not read is left out.
+ * Reads what changed since the cursor and every unfinished payment, and advances the cursor. What the macaroon may not
+ * read is left out.
  */
 export async function* reconcile(look: Look): AsyncGenerator<Observation[]> {
   const { rest, wallet, cursor } = look;

@@ -1,19 +1,19 @@
 import { ApiError, endedCredentials, refused } from '../../model/errors.ts';
 import { foreignText } from '../../net/foreign-text.ts';
 
-/** LND's words are shown and logged up to here. */
+/** LND's messages are shown and logged up to this many characters. */
 const MAX_CHARACTERS = 300;
-/** Longer than any hash, key or id that LND's words name: a token, which must not be shown. */
+/** Longer than any hash, key or id in LND's messages, so it may be a token, which must not be shown. */
 const TOKEN = /[0-9a-f]{80,}|[0-9a-z+/_-]{100,}/gi;
 
-/** What LND answered instead of a result. */
+/** An error answer of LND. */
 export class LndRefusal extends Error {
   override readonly name = 'LndRefusal';
-  /** LND's own words, safe to show. */
+  /** LND's own message, safe to show. */
   readonly text: string;
   constructor(
     readonly httpStatus: number,
-    /** gRPC status code; 2 is "unknown", which LND gives for most. */
+    /** The gRPC status code. LND gives most errors code 2, "unknown". */
     readonly grpcCode: number,
     words: string,
   ) {
@@ -23,7 +23,7 @@ export class LndRefusal extends Error {
   }
 }
 
-/** gRPC status codes that decide something here. */
+/** The gRPC status codes on which something depends here. */
 const GRPC = {
   canceled: 1,
   deadlineExceeded: 4,
@@ -33,40 +33,40 @@ const GRPC = {
   unavailable: 14,
 } as const;
 
-/** LND's refusal inside an error of this connector; null when the error does not come from LND. */
+/** LND's error answer inside an error of this connector; null when the error does not come from LND. */
 function refusalOf(error: unknown): LndRefusal | null {
   const cause = error instanceof ApiError ? error.cause : error;
   return cause instanceof LndRefusal ? cause : null;
 }
 
-/** LND's words inside an error of this connector; empty when the error does not come from LND. */
+/** LND's message inside an error of this connector; empty when the error does not come from LND. */
 export function refusalText(error: unknown): string {
   return refusalOf(error)?.text ?? '';
 }
 
-/** What LND before 0.20 answers to every look-up of an invoice before its first one, with code 2. */
+/** LND before 0.20 answers this with code 2 to every look-up of an invoice while it has none. */
 const NO_INVOICES = 'there are no existing invoices';
 
-/** Whether LND answered that it does not know what was asked for. */
+/** Whether LND answered that it does not know the payment or invoice. */
 export function isUnknownToLnd(error: unknown): boolean {
   const refusal = refusalOf(error);
   if (refusal?.text === NO_INVOICES) return true;
-  // A path that LND was not built with answers the same code.
+  // LND answers with the same code, and with the text "Not Found", for a path that it was built without.
   return refusal?.grpcCode === GRPC.notFound && refusal.text !== 'Not Found';
 }
 
-/** Whether LND answered that it has this already. */
+/** Whether LND answered that it already has the payment. */
 export function isAlreadyThere(error: unknown): boolean {
   return refusalOf(error)?.grpcCode === GRPC.alreadyExists;
 }
 
 /**
- * What LND answers when a macaroon fails (HTTP 500, code 2, known by the words only). Other answers may hold such words
- * too, so they count only when a second call with the same macaroon is answered so.
+ * Matches messages about a macaroon that LND does not accept (HTTP 500, code 2). Other errors may contain such words,
+ * so a match counts only when a second call with the same macaroon fails too.
  */
 const MAY_BE_REJECTED =
   /macaroon|verification failed|expected 1 macaroon|cannot determine data format/;
-/** The very words by which LND rejects a macaroon for good. */
+/** The exact messages by which LND says that it will never accept the macaroon again. */
 const REJECTED: readonly RegExp[] = [
   /^verification failed: signature mismatch/,
   /^(cannot retrieve macaroon: )?cannot get macaroon: root key with id \d+ doesn't exist$/,
@@ -74,7 +74,9 @@ const REJECTED: readonly RegExp[] = [
   /^macaroon has expired$/,
 ];
 
-/** Whether the macaroon may have been rejected: another call with it tells. */
+/**
+ * Whether the answer may mean that LND does not accept the macaroon. A second call with the same macaroon finds out.
+ */
 export function mayBeRejected({ text }: LndRefusal): boolean {
   return text !== PERMISSION_DENIED && !isNotOpen(text) && MAY_BE_REJECTED.test(text);
 }
@@ -86,14 +88,16 @@ export function saysRejected({ text }: LndRefusal): boolean {
 
 const PERMISSION_DENIED = 'permission denied';
 
-/** What a wallet that is not open answers to every call, before it is looked at. */
+/**
+ * Messages of an LND whose wallet is not open; it sends them before it looks at the call. With the advice for the user.
+ */
 const NOT_OPEN: readonly (readonly [words: string, advice: string])[] = [
   ['wallet not created', 'PUT /v2/node/signup creates it'],
   ['wallet locked', 'PUT /v2/node/provision unlocks it'],
   ['waiting to start, RPC services not available', 'try again in a moment'],
   ['the RPC server is in the process of starting up', 'try again in a moment'],
 ];
-/** The same, where the call may have begun. */
+/** Messages of an LND that starts or stops, where the call may have begun. With the advice for the user. */
 const CLOSING: readonly (readonly [words: string, advice: string])[] = [
   ['macaroon store is locked', 'try again in a moment'],
   ['server is still in the process of starting', 'try again in a moment'],
@@ -104,20 +108,22 @@ function isNotOpen(text: string): boolean {
   return [...NOT_OPEN, ...CLOSING].some(([words]) => text.includes(words));
 }
 
-/** Whether LND turned the call away before looking at it: its wallet is not open, or the macaroon does not allow it. */
+/**
+ * Whether LND refused the call before it looked at it: its wallet is not open, or the macaroon does not allow the call.
+ */
 export function wasTurnedAway({ text }: LndRefusal): boolean {
   return text === PERMISSION_DENIED || NOT_OPEN.some(([words]) => text.startsWith(words));
 }
 
-/** How an answer is to be read. */
+/** What is known about an error answer beyond its text. */
 export interface Reading {
-  /** A second call with the same macaroon showed that it is rejected. */
+  /** A second call with the same macaroon showed that LND does not accept the macaroon. */
   readonly rejected: boolean;
-  /** Whether LND may have done what was asked for although it answers so. */
+  /** Whether LND may have done what was asked, although it answered with an error. */
   readonly outcomeUnknown: boolean;
 }
 
-/** The documented error for LND's answer. */
+/** The error of this API for an error answer of LND (docs/api.md, Errors). */
 export function refusalError(
   refusal: LndRefusal,
   { rejected, outcomeUnknown }: Reading = { rejected: false, outcomeUnknown: false },
@@ -140,17 +146,26 @@ export function refusalError(
     return new ApiError('timeout', 'LND did not answer in time: try again.', options);
   }
   if (grpcCode === GRPC.unavailable || grpcCode === GRPC.canceled) {
-    return new ApiError('unreachable', 'LND broke the call off: try again.', options);
+    return new ApiError('unreachable', 'LND ended the call without a result: try again.', options);
   }
   if (httpStatus === 501) {
-    return new ApiError('unsupported', 'This LND was built without what this needs.', {
-      ...options,
-      data: { node: 'lnd' },
-    });
+    return new ApiError(
+      'unsupported',
+      'This LND was built without a sub-server that this call needs: use a release of LND.',
+      {
+        ...options,
+        data: { node: 'lnd' },
+      },
+    );
   }
   if (outcomeUnknown) {
-    return new ApiError('unreadable', `LND does not say whether it was done: ${text}.`, options);
+    return new ApiError(
+      'unreadable',
+      `The answer of LND does not say whether it carried out the request: ${text}.`,
+      options,
+    );
   }
-  if (grpcCode === GRPC.notFound) return new ApiError('notFound', `LND: ${text}.`, options);
+  if (grpcCode === GRPC.notFound)
+    return new ApiError('notFound', `LND did not find it: ${text}.`, options);
   return refused(`LND refused: ${text}.`, refusal);
 }

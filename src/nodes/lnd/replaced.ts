@@ -4,21 +4,22 @@ import type { Observation } from '../node.ts';
 import { FINAL_CONFIRMATIONS, sendLabel } from './translate.ts';
 import type { LndTransaction } from './wire.ts';
 
-/** A send on chain: its label, its transaction and the coins that this spends. */
+/** An on-chain send: its label, its transaction and the outpoints that it spends. */
 interface Send {
   readonly label: string;
   readonly txid: string;
   readonly outpoints: readonly string[];
 }
 
-/** The label by which a send's transactions are known. */
+/** The label of a send's transactions in LND. */
 export function labelOf({ index }: Pick<Payment, 'index'>): string {
   return sendLabel(idOfIndex(index).slice('os_'.length));
 }
 
 /**
- * The other transaction that spends a coin of the send, so that only one of the two can confirm; null when there is
- * none. A fee bump carries the send's own label.
+ * Another transaction in LND's list that spends a coin of the send, so that only one of the two can confirm; null when
+ * there is none, or when the send itself has confirmed. A transaction with the send's own label is a fee bump, not a
+ * rival.
  */
 export function rivalOf(send: Send, listed: readonly LndTransaction[]): LndTransaction | null {
   const own = listed.find(({ tx_hash }) => tx_hash === send.txid);
@@ -30,16 +31,18 @@ export function rivalOf(send: Send, listed: readonly LndTransaction[]): LndTrans
       label !== send.label &&
       previous_outpoints.some(({ outpoint }) => coins.has(outpoint)),
   );
-  // The one that is deepest in the chain is the one that counts.
+  // The rival with the most confirmations decides.
   return rivals.toSorted((a, b) => b.num_confirmations - a.num_confirmations)[0] ?? null;
 }
 
-/** Whether the chain has decided for the other transaction. */
+/** Whether the other transaction has the confirmations that make it final (docs/decisions.md 39). */
 export function isDecided({ num_confirmations }: LndTransaction): boolean {
   return num_confirmations >= FINAL_CONFIRMATIONS;
 }
 
-/** What a listed rival makes of a send that is known as published; null when there is none. */
+/**
+ * The observation of a published send whose coins a listed transaction spends; null when there is no such transaction.
+ */
 export function replacedSend(
   payment: Payment,
   listed: readonly LndTransaction[],

@@ -5,26 +5,29 @@ import { failureOf, type RemoteFailure, wasCut } from '../remote/failure.ts';
 import { anyRefusal, type Certainty } from './certainty.ts';
 import { LndRefusal, mayBeRejected, refusalError, saysRejected } from './refusal.ts';
 
-/** How one call departs from the usual. */
+/** Options of one call. */
 interface CallOptions {
   readonly timeoutMs?: number;
-  /** Whether it does no harm when it is done twice: then a connection that died unnoticed is tried anew. */
+  /** Whether a repeat does no harm. Such a call is sent again when its connection turns out to be dead. */
   readonly harmlessTwice?: boolean;
-  /** For calls that move money: which answers prove that nothing was done. */
+  /** For calls that move money: tells which answers prove that nothing was done. */
   readonly certainty?: Certainty;
-  /** Largest answer. */
+  /** The largest answer, in bytes. */
   readonly mostBytes?: number;
 }
 
-/** How a stream departs from the usual. */
+/** Options of one stream. */
 interface StreamOptions {
-  /** Lines that are not wanted are not even read, for streams of which most is of no interest. */
+  /** Lines for which this returns false are skipped unread. For streams of which most lines are not needed. */
   readonly isWanted?: (line: string) => boolean;
   /** For requests that move money; see {@link CallOptions}. */
   readonly certainty?: Certainty;
-  /** LND sends an answer's head with its first item: only for streams whose first item comes at once. */
+  /**
+   * Time limit for the answer's head. LND sends the head with the first item, so this suits only streams whose first
+   * item comes at once.
+   */
   readonly headWithinMs?: number;
-  /** Only for streams in which LND is never silent for longer. */
+  /** The longest silence between two items, for streams in which LND is never silent for longer. */
   readonly silenceMs?: number;
 }
 
@@ -32,31 +35,33 @@ type StreamMethod = 'GET' | 'POST' | 'DELETE';
 
 const DEFAULT_TIMEOUT_MS = 15_000;
 const MIB = 1024 * 1024;
-/** Largest answer of a call that answers one thing. */
+/** The largest answer of a call that reads one thing. */
 const MOST_BYTES = MIB;
-/** Largest answer of a call that answers a list. */
+/** The largest answer of a call that reads a list. */
 export const MOST_LIST_BYTES = 16 * MIB;
 
 const refusalShape = z.object({ code: z.number(), message: z.string() });
 const streamRefusal = z.object({ error: refusalShape });
 
-/** What the answers say beyond their content, and what comes before them. */
+/** Callbacks around the calls of {@link LndRest}. */
 export interface LndEvents {
-  /** LND answered, or could not be reached. */
+  /** Called after each call: whether LND answered, or could not be reached. */
   readonly contact?: (reached: boolean) => void;
-  /** LND does not accept the macaroon any more. */
+  /** Called when LND does not accept the macaroon any more. */
   readonly rejected?: () => void;
   /** Awaited before the macaroon is sent; throws {@link ApiError} where it may not be sent. */
   readonly ready?: () => Promise<void>;
 }
 
-/** LND's REST interface with one macaroon. Every method throws {@link ApiError}; see the port's doc comment. */
+/** LND's REST interface with one macaroon. Every method throws {@link ApiError}, as the port `WalletNode` describes. */
 export class LndRest {
   readonly #endpoint: RemoteEndpoint;
   readonly #macaroonHex: () => string | null;
   readonly #events: LndEvents;
 
-  /** The macaroon is asked for at each call, since a change of a grant replaces it. */
+  /**
+   * `macaroonHex` may be a function, which is called for each request, because a changed grant replaces the macaroon.
+   */
   constructor(
     endpoint: RemoteEndpoint,
     macaroonHex: string | null | (() => string),
@@ -78,19 +83,19 @@ export class LndRest {
     return this.#call('GET', path, undefined, shape, options, false);
   }
 
-  /** Changes something: when no answer comes, the error says `outcomeUnknown` unless nothing was sent. */
+  /** Changes something. When no answer comes, the error has `outcomeUnknown`, unless nothing was sent. */
   post<T>(path: string, body: unknown, shape: z.ZodType<T>, options: CallOptions = {}): Promise<T> {
     return this.#call('POST', path, body, shape, options, true);
   }
 
-  /** Removes something; repeating it is harmless. */
+  /** Removes something; a repeat does no harm. */
   delete<T>(path: string, shape: z.ZodType<T>): Promise<T> {
     return this.#call('DELETE', path, undefined, shape, { harmlessTwice: true }, false);
   }
 
   /**
-   * The items of a stream until LND ends it, cleanly or not, or `signal` aborts; then it ends or throws. The request
-   * is answered with the first item only, so nothing tells when LND began to listen.
+   * The items of a stream. It returns when LND ends the stream in good order or `signal` aborts, and throws when the
+   * stream breaks. LND answers only with the first item, so it is not known when it began to listen.
    */
   async *stream<T>(
     method: StreamMethod,
@@ -158,7 +163,7 @@ export class LndRest {
       });
     try {
       const answer = await send().catch((error: unknown) => {
-        // LND was restarted since the connection was last used.
+        // The connection was open since before LND restarted.
         if (harmlessTwice && wasCut(error)) return send();
         throw error;
       });
@@ -205,7 +210,10 @@ export class LndRest {
     return refusalError(refusal, { rejected, outcomeUnknown: !certainty(refusal) });
   }
 
-  /** Asks with a call that every macaroon of this program allows: an answer may hold LND's words for other reasons. */
+  /**
+   * Makes a second call that every macaroon of this program allows. If LND refuses that too, the macaroon is the cause;
+   * one error alone may contain the same words for other reasons.
+   */
   async #isRejected(): Promise<boolean> {
     try {
       const { status, text } = await this.#endpoint.call({
@@ -235,11 +243,15 @@ export class LndRest {
       case 'timeout':
         return new ApiError('timeout', 'LND did not answer in time: try again.', options);
       case 'oversized':
-        return new ApiError('unreadable', 'LND answered more than it may: check its URL.', options);
+        return new ApiError(
+          'unreadable',
+          'The answer of LND is too large: check its URL.',
+          options,
+        );
       case 'redirected':
         return new ApiError(
           'unreadable',
-          'LND sent the request elsewhere: check its URL.',
+          'LND answered with a redirect, which is not followed: check its URL.',
           options,
         );
       case 'certificate':
@@ -251,14 +263,14 @@ export class LndRest {
       default:
         return new ApiError(
           'unreachable',
-          'LND cannot be reached: see that it runs and try again.',
+          'LND cannot be reached: check that it is running, and try again.',
           options,
         );
     }
   }
 }
 
-/** What a macaroon may not read is null. */
+/** The result of the read, or null when the macaroon may not read it. */
 export async function ifAllowed<T>(read: Promise<T>): Promise<T | null> {
   try {
     return await read;
@@ -283,7 +295,7 @@ function readAs<T>(shape: z.ZodType<T>, value: unknown, changes: boolean): T {
 }
 
 function unreadable(cause: unknown, outcomeUnknown: boolean): ApiError {
-  return new ApiError('unreadable', 'LND answered something unreadable: check its version.', {
+  return new ApiError('unreadable', 'The answer of LND cannot be read: check the version of LND.', {
     cause,
     outcomeUnknown,
   });

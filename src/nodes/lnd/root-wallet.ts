@@ -10,9 +10,12 @@ import { refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { anyShape, stateShape } from './wire.ts';
 
-/** The LND wallet that a root seed stands for: everything that opens it follows from the seed. */
+/**
+ * Opens the LND wallet that follows from a root seed: its keys, its password and the administrator's macaroon
+ * (docs/decisions.md 83).
+ */
 
-/** Everything that LND's macaroons can allow. */
+/** All operations that LND's macaroons can allow. */
 const ADMIN: ReadonlyMap<string, readonly string[]> = new Map([
   ['address', ['read', 'write']],
   ['info', ['read', 'write']],
@@ -25,11 +28,11 @@ const ADMIN: ReadonlyMap<string, readonly string[]> = new Map([
   ['signer', ['generate', 'read']],
 ]);
 
-/** BIP 32 version bytes of extended private keys: mainnet, and every other network. */
+/** BIP 32 version bytes of extended private keys: for mainnet, and for every other network. */
 const EXTENDED_KEY_VERSIONS = [0x0488ade4, 0x04358394] as const;
-/** No seed of this program is older, so that no block before has to be searched for its coins: 1 January 2025. */
+/** LND searches for coins from this time on: 1 January 2025. No seed of this program is older. */
 const BIRTHDAY_SECS = 1_735_689_600;
-/** Addresses searched in a row without a coin before the search ends. */
+/** The number of addresses without a coin in a row after which LND's search for coins ends. */
 const RECOVERY_WINDOW = 250;
 const OPEN_WITHIN_MS = 120_000;
 const POLL_MS = 100;
@@ -41,8 +44,8 @@ export function adminMacaroon(rootSeed: Uint8Array, nonce: Uint8Array): string {
 }
 
 /**
- * Creates the seed's wallet in a fresh LND and waits until it is open; does nothing where a wallet exists. Throws
- * `unreachable` or `refused`.
+ * Creates the seed's wallet in an LND that has none and waits until it is open; does nothing where a wallet exists.
+ * Throws `unreachable` or `refused`.
  */
 export async function createWallet(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
   if ((await state(rest)) !== 'NON_EXISTING') return;
@@ -50,7 +53,10 @@ export async function createWallet(rest: LndRest, rootSeed: Uint8Array): Promise
   await opened(rest);
 }
 
-/** Unlocks the seed's wallet after LND was started, and waits until it is open. */
+/**
+ * Unlocks the seed's wallet after a start of LND, and waits until it is open. Throws `refused` where there is no
+ * wallet.
+ */
 export async function unlockWallet(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
   const current = await state(rest);
   if (current === 'NON_EXISTING') throw notSignedUp();
@@ -72,7 +78,7 @@ async function initialize(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
     wallet_password: password(rootSeed),
     extended_master_key: extendedMasterKey(rootSeed, version),
     extended_master_key_birthday_timestamp: `${BIRTHDAY_SECS}`,
-    // Without it LND would not look for the coins of a seed that was in use before.
+    // Without a window LND would not search for the coins of a seed that was used before.
     recovery_window: RECOVERY_WINDOW,
     stateless_init: true,
     macaroon_root_key: base64.encode(derive(rootSeed, DERIVATION_LABELS.lndMacaroons)),
@@ -83,7 +89,7 @@ async function initialize(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
   try {
     await init(mainnet);
   } catch (error) {
-    // A LND without a wallet tells its network in this way only.
+    // An LND without a wallet shows its network only by this error.
     if (!refusalText(error).includes('must be for network')) throw error;
     await init(others);
   }
@@ -107,7 +113,7 @@ function password(rootSeed: Uint8Array): string {
   return base64.encode(derive(rootSeed, DERIVATION_LABELS.lndPassword));
 }
 
-/** BIP 32, Master key generation and Serialization format: depth, parent and child number are zero. */
+/** BIP 32, Master key generation and Serialization format: depth, parent fingerprint and child number are zero. */
 function extendedMasterKey(rootSeed: Uint8Array, version: number): string {
   const seed = derive(rootSeed, DERIVATION_LABELS.lndMaster);
   const master = hmac(sha512, utf8ToBytes('Bitcoin seed'), seed);

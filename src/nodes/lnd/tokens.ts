@@ -7,15 +7,15 @@ import { restrictMacaroon, timeBefore } from './macaroon.ts';
 import type { LndRest } from './rest.ts';
 import { anyShape, bakedMacaroonShape, rootKeyIdsShape } from './wire.ts';
 
-/** Random bits of a root key id; the mark stands above them, and together they stay below 2^53. */
+/** The number of random bits of a root key id. The mark is above them, and both together stay below 2^53. */
 const RANDOM_BITS = 29n;
 const MARK_BYTES = 3;
 
-/** Root key ids of one installation: LND keeps no names with them, so that the id itself says whose it is. */
+/** Root key ids that carry a mark of this installation, because LND keeps no names with them. */
 export class RootKeyIds {
   readonly #mark: bigint;
 
-  /** `mark` is the installation's id. */
+  /** `mark` is the id of the installation. */
   constructor(mark: string) {
     const digest = sha256(utf8ToBytes(`wallet-sidecar root key${mark}`));
     this.#mark = digest
@@ -23,7 +23,7 @@ export class RootKeyIds {
       .reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
   }
 
-  /** An id from 4 random bytes; never 0, which is LND's own and cannot be deleted. */
+  /** A new id from 4 random bytes; never 0, which LND itself uses and which cannot be deleted. */
   draw(random: Uint8Array): string {
     const bits = BigInt(new DataView(random.buffer, random.byteOffset).getUint32(0));
     return `${(this.#mark << RANDOM_BITS) | (bits & ((1n << RANDOM_BITS) - 1n)) || 1n}`;
@@ -36,8 +36,8 @@ export class RootKeyIds {
 }
 
 /**
- * Macaroons for clients, each with a root key of its own, so that deleting it ends that client and no other. They are
- * baked, listed and ended with the owner's macaroon: a client's own never allows to make one.
+ * Makes, lists and ends clients' macaroons with the owner's macaroon. Each has a root key of its own, so that deleting
+ * the key ends that client and no other. A client's macaroon never allows to make another.
  */
 export function lndTokens(
   owner: () => LndRest,
@@ -61,7 +61,7 @@ export function lndTokens(
       return expiresAtMs === null ? macaroon : restrictMacaroon(macaroon, timeBefore(expiresAtMs));
     },
     async revoke(id) {
-      // LND answers alike where there is no such id.
+      // LND does not answer with an error when there is no such id.
       await owner()
         .delete(`/v1/macaroon/${id}`, anyShape)
         .catch((error: unknown) => {

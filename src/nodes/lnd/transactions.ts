@@ -6,10 +6,10 @@ import { transactionObservations } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { infoShape, type LndTransaction, transactionsShape } from './wire.ts';
 
-/** How far back a transaction is looked for: about two weeks. */
+/** Blocks, about two weeks, in which a transaction is searched for. */
 const RECENT_BLOCKS = 2016;
 
-/** Transactions confirmed at `startHeight` or above, and all unconfirmed ones. */
+/** The transactions confirmed at `startHeight` or above, and all unconfirmed ones. */
 export async function transactionsSince(
   rest: LndRest,
   startHeight: number,
@@ -18,13 +18,13 @@ export async function transactionsSince(
   return (await rest.list(path, transactionsShape)).transactions;
 }
 
-/** Transactions of the last two weeks. */
+/** The transactions of the last two weeks, and all unconfirmed ones. */
 export async function recentTransactions(rest: LndRest): Promise<readonly LndTransaction[]> {
   const { block_height } = await rest.get('/v1/getinfo', infoShape);
   return transactionsSince(rest, Math.max(0, block_height - RECENT_BLOCKS));
 }
 
-/** The on-chain payment of that id among the recent ones, or null. */
+/** The on-chain payment of an id among the recent transactions, or null. */
 export async function onchainPayment(
   rest: LndRest,
   wallet: LndWallet,
@@ -37,9 +37,9 @@ export async function onchainPayment(
   return seen.find(({ payment }) => idOf(payment) === id) ?? null;
 }
 
-/** What others have sent and no block has confirmed, satoshis: it may still be taken back. */
+/** Unconfirmed satoshis that others sent to the wallet; they can still be taken back. */
 export async function untrustedSat(rest: LndRest): Promise<bigint> {
-  // LND lists unconfirmed transactions alone when asked for what is confirmed at height -1 and above.
+  // A start and end height of -1 makes LND list unconfirmed transactions alone.
   const path = '/v1/transactions?start_height=-1&end_height=-1';
   const { transactions } = await rest.list(path, transactionsShape);
   return transactions

@@ -9,18 +9,18 @@ import { encodedExpiryMs, ownExpiryMs } from './invoice-expiry.ts';
 import { isKeysend, messageOf } from './keysend.ts';
 import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
 
-/** LND's shapes as payments; pure. Times of LND's that may lie ahead of ours are cut to `nowMs`. */
+/** Translates LND's resources into payments; pure. Times of LND that are later than `nowMs` are replaced by it. */
 
-/** Confirmations that finalize an on-chain payment (contract, Payment status). */
+/** Confirmations after which an on-chain payment is final (docs/api.md, Payment status). */
 export const FINAL_CONFIRMATIONS = 6;
-/** Marks transactions that were sent through the sidecar, with the payment's client_payment_id behind. */
+/** Prefix of the label of transactions that were sent through the sidecar; the client_payment_id follows it. */
 const SEND_LABEL = 'ws:';
-/** LND labels its own transactions so: opening, closing and sweeping channels moves money within the wallet. */
+/** LND's label on its own transactions. Opening, closing and sweeping channels moves money within the wallet. */
 const OWN_LABEL = /^0:/;
 
 const NS_PER_MS = 1_000_000n;
 
-/** Why a payment failed, for people. */
+/** `status_msg` for LND's reasons of failure. */
 const FAILURES: Readonly<Record<string, string>> = {
   FAILURE_REASON_TIMEOUT: 'timed out',
   FAILURE_REASON_NO_ROUTE: 'no route',
@@ -30,31 +30,31 @@ const FAILURES: Readonly<Record<string, string>> = {
   FAILURE_REASON_CANCELED: 'canceled',
 };
 
-/** The label of a transaction sent for a client_payment_id. */
+/** The label of a transaction that is sent for a client_payment_id. */
 export function sendLabel(clientPaymentId: string): string {
   return `${SEND_LABEL}${clientPaymentId}`;
 }
 
-/** What an invoice shows of its payments: none for a keysend that is only announced, several for an AMP invoice. */
+/** The observations of an invoice: none for a keysend that is only announced, several for an AMP invoice. */
 export function invoiceObservations(invoice: LndInvoice, nowMs: number): Observation[] {
   if (invoice.is_amp) return ampObservations(invoice, nowMs);
   const payment = invoicePayment(invoice, nowMs);
   return payment ? [{ payment, attempt: null, ampParts: null }] : [];
 }
 
-/** What LND's record of a payment shows: `payment_index` grows with each attempt of a hash. */
+/** The observation of an outgoing payment. LND's `payment_index` is the attempt; it grows with each attempt. */
 export function outboundObservation(payment: LndPayment, nowMs: number): Observation {
   return { payment: outboundPayment(payment, nowMs), attempt: payment.payment_index };
 }
 
-/** What a transaction shows of the wallet's payments. */
+/** The observations of an on-chain transaction. */
 export function transactionObservations(transaction: LndTransaction, nowMs: number): Observation[] {
   return transactionPayments(transaction, nowMs).map((payment) => ({ payment, attempt: null }));
 }
 
 /**
- * The inbound payment of an invoice, or null for a keysend that is only announced. `created_at` is LND's, in whole
- * seconds, so that the index follows from what LND knows.
+ * The inbound payment of an invoice, or null for a keysend that has not settled. `created_at` is LND's, in whole
+ * seconds, so that the index follows from data that LND keeps.
  */
 export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | null {
   const records = invoice.htlcs.map(({ custom_records }) => custom_records);
@@ -99,7 +99,7 @@ function invoiceOutcome(
         finalizedAtMs: Math.min(settle_date * 1000, nowMs),
       };
     case 'CANCELED': {
-      // LND cancels what expires and does not tell when or why.
+      // LND cancels expired invoices as well, and states neither when nor why.
       const expired = expiresAtMs !== null && nowMs >= expiresAtMs;
       return {
         status: 'failed',
@@ -112,7 +112,7 @@ function invoiceOutcome(
   }
 }
 
-/** The outbound payment. Only LND's `status` decides: its failure reason may stand beside any of them. */
+/** The outbound payment. LND's `status` alone decides, because LND may give a failure reason beside any status. */
 export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
   const createdAtMs = Number(payment.creation_time_ns / NS_PER_MS);
   const resolvedNs = payment.htlcs.reduce(
@@ -148,8 +148,8 @@ function outboundStatus(payment: LndPayment): Pick<Payment, 'status' | 'statusMs
 }
 
 /**
- * The payments of a transaction: one for each output that somebody else paid to the wallet, or the one that the
- * wallet sent. None for what LND does for its channels.
+ * The payments of a transaction: one for each output by which others paid the wallet, or the one payment that the
+ * wallet sent. There are none for transactions of channels.
  */
 export function transactionPayments(transaction: LndTransaction, nowMs: number): Payment[] {
   if (OWN_LABEL.test(transaction.label)) return [];
@@ -161,7 +161,7 @@ function onchainSend(transaction: LndTransaction, nowMs: number): Payment[] {
   const { amount, total_fees, tx_hash, label } = transaction;
   const sentSat = -amount - total_fees;
   const clientPaymentId = new RegExp(`^${SEND_LABEL}([0-9a-f]{64})$`).exec(label)?.[1];
-  // Coins moved from the wallet to itself pay nobody, unless somebody asked for just that.
+  // Coins that the wallet sends to itself are a payment only where a client asked for it.
   if (sentSat <= 0n && clientPaymentId === undefined) return [];
   const foreign = transaction.output_details.find(({ is_our_address }) => !is_our_address);
   const common = onchainFacts(transaction, nowMs);
@@ -202,7 +202,7 @@ function onchainReceipts(transaction: LndTransaction, nowMs: number): Payment[] 
     }));
 }
 
-/** LND's time of a transaction changes when a block holds it; the journal keeps what was seen first. */
+/** LND's time of a transaction changes when a block confirms it; the journal keeps the first one. */
 function onchainFacts(transaction: LndTransaction, nowMs: number) {
   const final = transaction.num_confirmations >= FINAL_CONFIRMATIONS;
   const createdAtMs = Math.min(transaction.time_stamp * 1000, nowMs);
@@ -222,7 +222,7 @@ function onchainFacts(transaction: LndTransaction, nowMs: number) {
   } as const;
 }
 
-/** Null for bytes that cannot be read: a payment is not lost over how it is shown. */
+/** Null for bytes that cannot be read, so that the payment is still shown. */
 function readTransaction(rawHex: string): TransactionJson | null {
   try {
     return transactionJsonOf(hex.decode(rawHex));

@@ -12,21 +12,22 @@ import { invoiceObservations, outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { blockShape, invoiceShape, paymentShape, transactionShape } from './wire.ts';
 
-/** LND may begin to listen a little after a subscription was sent; what fell in between is looked for then. */
+/** After subscribing, the lists are read once more this much later, because LND may begin to listen late. */
 const SETTLED_IN_MS = 1000;
-/** Within this time after its expiry LND has canceled an invoice that nobody has paid. */
+/** LND cancels an unpaid invoice within this time after its expiry. */
 const CANCELED_WITHIN_MS = 10_000;
-/** How often unfinished payments are looked at again, should a stream have kept something from us. */
+/** How often unfinished payments are read again, in case a stream left out a change. */
 const LOOK_AGAIN_MS = 30_000;
-/** LND tells of its newest block at once. */
+/** LND sends its newest block at once after subscribing. */
 const BLOCK_WITHIN_MS = 30_000;
-/** No block takes so long; a feed that is opened anew loses nothing. */
+/** The longest silence of the stream of blocks. No block takes as long, and opening the feed again loses nothing. */
 const BLOCK_SILENCE_MS = 6 * 3_600_000;
 
 /**
- * The updates of a wallet (see the port): LND's streams, which have no common cursor, and beside them its lists and
- * every unfinished payment, read when the feed opens, after each block and once in a while. Repeats are many and
- * harmless. Throws when any stream ends, cleanly or not: LND ends them in all ways when it stops.
+ * Follows the updates of a wallet; see `WalletNode.updates`. LND's streams have no common cursor, so its lists and
+ * every unfinished payment are read beside them: at the start, after each block and every 30 seconds
+ * (docs/decisions.md 82). Repeats are frequent and harmless. Throws when any stream ends, because LND ends its streams
+ * in different ways when it stops.
  */
 export async function* followWallet(
   rest: LndRest,
@@ -42,7 +43,8 @@ export async function* followWallet(
     follow({ rest, wallet, cursor, inbox, signal }).then(
       () => inbox.fail(disconnected()),
       (error) => {
-        // What this LND was built without, or the macaroon may not follow, is told by the looks, as far as they may.
+        // This LND was built without that stream, or the macaroon may not follow it. The reads of the lists cover it as
+        // far as they may.
         if (!isMissing(error) && !isApiError(error, 'forbidden')) inbox.fail(error);
       },
     );
@@ -54,7 +56,7 @@ export async function* followWallet(
       if (observations.length === 0) continue;
       yield { observations, cursor: writeCursor(cursor), caughtUp: false };
     }
-    // A cursor that has not moved need not be written again.
+    // A cursor that has not advanced need not be stored again.
     const now = writeCursor(cursor);
     if (caughtUp || now !== told) yield { observations: [], cursor: now, caughtUp };
     told = now;
@@ -79,7 +81,7 @@ export async function* followWallet(
   }
 }
 
-/** How long nothing needs a look, milliseconds, if no stream says otherwise. */
+/** Milliseconds until the lists must be read again, if no stream asks for it earlier. */
 async function untilNextLook(wallet: LndWallet, { open }: UpdatesOptions): Promise<number> {
   if (wallet.labels.waiting) return LABELED_WITHIN_MS;
   const nowMs = wallet.clock.now();
@@ -90,8 +92,8 @@ async function untilNextLook(wallet: LndWallet, { open }: UpdatesOptions): Promi
 }
 
 /**
- * When an unfinished payment should be looked at: LND cancels what has expired some time after, and tells nobody. One
- * whose HTLC is held outlives its expiry by as long as its holder likes.
+ * Milliseconds until an unfinished payment must be read again. LND cancels an expired invoice some time after its
+ * expiry and its streams do not report it. An invoice whose HTLC is held stays open past its expiry.
  */
 function untilWorthALook({ direction, expiresAtMs }: Payment, nowMs: number): number {
   if (direction !== 'inbound' || expiresAtMs === null) return LOOK_AGAIN_MS;
@@ -108,10 +110,10 @@ interface Following {
 }
 
 async function followInvoices({ rest, wallet, cursor, inbox, signal }: Following): Promise<void> {
-  // One item of backlog at least: it shows that LND listens.
+  // Asks for at least one earlier invoice, whose arrival shows that LND listens.
   const query = `add_index=${Math.max(cursor.addIndex - 1, 0)}&settle_index=${cursor.settleIndex}`;
   const path = `/v1/invoices/subscribe?${query}`;
-  // A new invoice is most often the sidecar's own, which is stored already; others are told by the next look.
+  // Most new invoices were made by the sidecar and are stored already; the next read of the list finds the others.
   const isSettled = (line: string) => {
     const isNew = line.includes('"state":"OPEN"');
     if (isNew) inbox.requestLookSoon();
@@ -133,7 +135,7 @@ async function followPayments({ rest, wallet, inbox, signal }: Following): Promi
   }
 }
 
-/** A transaction may be told of before LND has put its label on it, so it is read from the list. */
+/** LND may report a transaction before it puts its label on it, so the transaction is read from the list. */
 async function followTransactions({ rest, inbox, signal }: Following): Promise<void> {
   const path = '/v1/transactions/subscribe';
   for await (const _ of rest.stream('GET', path, undefined, transactionShape, signal)) {
@@ -141,7 +143,7 @@ async function followTransactions({ rest, inbox, signal }: Following): Promise<v
   }
 }
 
-/** Each block confirms transactions once more, of which the transaction stream says nothing after the first. */
+/** Each block adds a confirmation, but the stream of transactions reports only the first one. */
 async function followBlocks({ rest, inbox, signal }: Following): Promise<void> {
   const path = '/v2/chainnotifier/register/blocks';
   const blocks = rest.stream('POST', path, {}, blockShape, signal, {
@@ -159,9 +161,9 @@ function disconnected(): ApiError {
   return new ApiError('unreachable', 'LND ended a stream of updates.');
 }
 
-/** What the streams brought and nobody has taken yet. */
+/** Collects what the streams and this process report, until the feed takes it. */
 class Inbox {
-  /** Whether somebody asked for a look; it is for the reader to put back. */
+  /** Whether the lists must be read again; the feed resets it. */
   wanted: 'now' | 'soon' | null = null;
   #observations: Observation[] = [];
   #failure: { readonly error: unknown } | null = null;
@@ -178,7 +180,7 @@ class Inbox {
   };
 
   readonly requestLookSoon = (): void => {
-    // Once is enough: where many invoices are made, each would wake the reader.
+    // One request is enough. Otherwise every new invoice would wake the feed.
     if (this.wanted !== null) return;
     this.wanted = 'soon';
     this.#arrived.resolve();
@@ -189,7 +191,7 @@ class Inbox {
     this.#arrived.resolve();
   }
 
-  /** Resolves when something has arrived, after `ms` or when `signal` aborts. Throws what a stream failed with. */
+  /** Resolves when something arrives, after `ms`, or when `signal` aborts. Throws the error that ended a stream. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     const timer = new AbortController();
     await Promise.race([

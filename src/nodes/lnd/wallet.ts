@@ -15,28 +15,28 @@ export interface LndWallet {
   readonly locks: KeyedLock;
   readonly local: LocalChanges;
   readonly labels: LabelGrace;
-  /** Payment hashes whose outcome this process is reading from the send call itself. */
+  /** Payment hashes of sends whose outcome this process reads from the answer of the send call. */
   readonly sending: Set<string>;
   /** Aborts when the connector closes. */
   readonly closed: AbortSignal;
 }
 
-/** What this process itself learns about payments, for the feed that may be open. */
+/** Passes changes that this process learns of by its own calls to the feed, if one is open. */
 export class LocalChanges {
   readonly #listeners = new Set<LocalListener>();
 
-  /** Hears of changes until the returned function is called. */
+  /** Calls the listener for each change until the returned function is called. */
   subscribe(listener: LocalListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells of payments that changed. */
+  /** Passes changed payments to the listeners. */
   publish(observations: readonly Observation[]): void {
     for (const { changed } of this.#listeners) changed(observations);
   }
 
-  /** Asks to look at the unfinished payments again: one may have changed unheard. */
+  /** Asks the listeners to read the unfinished payments again, because one may have changed without a report. */
   requestLook(): void {
     for (const { look } of this.#listeners) look();
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A 64-bit integer, which LND writes as a string. */
+/** A 64-bit integer, which LND writes as a string; as a bigint. */
 const int64 = z
   .string()
   .regex(/^-?\d{1,20}$/)
@@ -9,13 +9,13 @@ const uint64 = z
   .string()
   .regex(/^\d{1,20}$/)
   .transform(BigInt);
-/** A 64-bit integer that is a count, an index or seconds, and so fits a number. */
+/** A 64-bit integer that is a count, an index or seconds, and fits a number. */
 const count = z
   .string()
   .regex(/^\d{1,15}$/)
   .transform(Number);
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
-/** Bytes, base64 in answers; as hex. */
+/** Bytes, which LND writes in base64; as hex. */
 const bytes = z.base64().transform((text) => Buffer.from(text, 'base64').toString('hex'));
 
 /** GET /v1/state */
@@ -38,7 +38,7 @@ export const walletBalanceShape = z.object({
   total_balance: int64,
   confirmed_balance: int64,
   unconfirmed_balance: int64,
-  /** Kept back to bump the fees of anchor channels. */
+  /** What LND keeps back for bumping the fees of anchor channels. */
   reserved_balance_anchor_chan: int64.default(0n),
 });
 
@@ -111,7 +111,7 @@ export const addedInvoiceShape = z.object({
   payment_addr: bytes,
 });
 
-/** GET /v1/invoice/{hash}, and each of GET /v1/invoices and its subscription */
+/** GET /v1/invoice/{hash}, and each item of GET /v1/invoices and of its subscription */
 export const invoiceShape = z.object({
   r_preimage: bytes,
   r_hash: bytes,
@@ -150,7 +150,7 @@ export const invoicesShape = z.object({
   last_index_offset: count,
 });
 
-/** Each of GET /v1/payments and of what the router streams */
+/** Each item of GET /v1/payments and of the router's streams */
 export const paymentShape = z.object({
   payment_hash: hex32,
   value_msat: int64,
@@ -171,7 +171,10 @@ export const paymentsShape = z.object({
   last_index_offset: count,
 });
 
-/** Each of GET /v1/transactions and its subscription; `amount` is net, fees included when the wallet pays them */
+/**
+ * Each item of GET /v1/transactions and of its subscription; `amount` is the net change of the wallet, less the fees
+ * where the wallet pays them
+ */
 export const transactionShape = z.object({
   tx_hash: hex32,
   amount: int64,
@@ -201,7 +204,7 @@ export const blockShape = z.object({ height: z.int() });
 
 /** GET /v1/newaddress */
 export const addressShape = z.object({ address: z.string() });
-/** An output of the wallet as requests and answers name it. */
+/** An output of the wallet in requests and answers */
 const outpointShape = z.object({ txid_str: hex32, output_index: z.int() });
 /** POST /v2/wallet/psbt/fund */
 export const fundedPsbtShape = z.object({
@@ -230,7 +233,7 @@ export const openedChannelShape = z.object({
   funding_txid_bytes: bytes,
   output_index: z.int(),
 });
-/** DELETE /v1/channels/{txid}/{index}; any update says that the closing was agreed on */
+/** DELETE /v1/channels/{txid}/{index}; any update says that both sides agreed on the closing */
 export const closeUpdateShape = z.looseObject({});
 
 /** POST /v1/macaroon */
@@ -239,5 +242,5 @@ export const bakedMacaroonShape = z.object({ macaroon: z.string().regex(/^[0-9a-
 export const rootKeyIdsShape = z.object({ root_key_ids: z.array(z.string().regex(/^\d{1,20}$/)) });
 /** POST /v1/signmessage, z-base-32 */
 export const signatureShape = z.object({ signature: z.string().max(200) });
-/** An answer of which nothing is needed. */
+/** An answer whose content is not used. */
 export const anyShape = z.looseObject({});

@@ -1,6 +1,9 @@
 const ALPHABET = 'ybndrfg8ejkmcpqxot1uwisza345h769';
 
-/** Decodes z-base-32 without padding; bits that make no whole byte must be zero. Throws RangeError. */
+/**
+ * Decodes z-base-32 without padding; leftover bits that make no whole byte must be zero. Throws RangeError for invalid
+ * input.
+ */
 export function decodeZbase32(text: string): Uint8Array {
   const bytes: number[] = [];
   let value = 0;

@@ -2,7 +2,7 @@ import { RemoteFailure } from './failure.ts';
 
 const NEWLINE = 0x0a;
 
-/** The whole body as UTF-8 text. Throws `oversized`, and reads no further, beyond `mostBytes`. */
+/** The whole body as UTF-8 text. Beyond `mostBytes` it throws `oversized` and reads no further. */
 export async function boundedText(
   chunks: AsyncIterable<Uint8Array>,
   mostBytes: number,
@@ -12,7 +12,7 @@ export async function boundedText(
   return body.take();
 }
 
-/** The lines of a body as they come, without the empty ones. Throws `oversized` for one beyond `mostBytes`. */
+/** The lines of a body as they arrive, without empty ones. Throws `oversized` for a line beyond `mostBytes`. */
 export async function* boundedLines(
   chunks: AsyncIterable<Uint8Array>,
   mostBytes: number,
@@ -28,12 +28,12 @@ export async function* boundedLines(
     }
     line.add(chunk.subarray(start));
   }
-  // An answer that is no stream, such as a refusal, ends without a line end.
+  // An answer that is no stream, such as an error, may end without a line end.
   const text = line.take();
   if (text !== '') yield text;
 }
 
-/** Bytes that came in pieces; joined once, so that many small pieces cost no more than a large one. */
+/** Bytes that arrive in pieces. They are joined once, so that many small pieces cost no more than a large one. */
 class Pieces {
   readonly #mostBytes: number;
   #pieces: Uint8Array[] = [];

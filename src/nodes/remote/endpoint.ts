@@ -5,9 +5,11 @@ import { openStream, type StreamRequest } from './https-stream.ts';
 import type { RemoteLocation } from './location.ts';
 import { Openings } from './openings.ts';
 
-/** Calls open at one place at a time, so that one that is slow leaves the process's connections to others. */
+/**
+ * The number of calls open at one place at a time, so that a slow node does not take all connections of the process.
+ */
 const MOST_CALLS = 32;
-/** Streams open at one place at a time: those of the wallet's feed, and one for each send on its way. */
+/** The number of streams open at one place at a time: those of the wallet's feed, and one for each send in progress. */
 const MOST_STREAMS = 256;
 /** Largest body of an answer that is an error. */
 const MOST_ERROR_BYTES = 64 * 1024;
@@ -21,10 +23,13 @@ export interface RemoteCall {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text, or null for none. */
   readonly body: string | null;
-  /** From the call to the last byte of the answer, waiting for a turn included. */
+  /** Time limit from the call to the last byte of the answer, including the wait for a turn. */
   readonly timeoutMs: number;
   readonly mostBytes: number;
-  /** On a connection of its own: one that died unnoticed would leave open whether the request was read. */
+  /**
+   * Whether to use a new connection. A pooled one may be dead, and then it would not be known whether the request was
+   * read.
+   */
   readonly ownConnection: boolean;
 }
 
@@ -34,19 +39,19 @@ export interface RemoteAnswer {
   readonly text: string;
 }
 
-/** An answer that goes on. */
+/** An answer whose body is read while it arrives. */
 export interface RemoteStream {
   readonly status: number;
   /** The body of an answer that is an error. */
   readonly text: () => Promise<string>;
   readonly lines: () => AsyncGenerator<string, void, undefined>;
-  /** Ends it; to be called whatever happened. */
+  /** Ends the stream; must be called in every case. */
   readonly close: () => void;
 }
 
 /**
- * The one way to a node at one place. Everything is bounded: how much is read, for how long, and how much is open at a
- * time; redirects are never followed. All methods throw {@link RemoteFailure}.
+ * All requests to the node at one place. Bounded are the size of answers, the time, and the number of open requests
+ * (docs/decisions.md 80); redirects are never followed. All methods throw {@link RemoteFailure}.
  */
 export class RemoteEndpoint {
   readonly location: RemoteLocation;
@@ -72,7 +77,7 @@ export class RemoteEndpoint {
       return { status: response.status, text: await boundedText(body, mostBytes) };
     } catch (error) {
       const failure = ended.signal.aborted ? (ended.signal.reason as unknown) : error;
-      // Whatever is still on its way is not read: the connection goes.
+      // Closes the connection, so that the rest of the answer is not read.
       ended.abort(failure);
       throw failureOf(failure);
     } finally {
@@ -106,7 +111,7 @@ export class RemoteEndpoint {
       method: call.method,
       signal,
       redirect: 'error',
-      // A small answer must not become a large one here.
+      // Compressed data could expand beyond the bound, so it is not unpacked.
       decompress: false,
       headers: { ...call.headers, 'accept-encoding': 'identity' },
       ...(call.body === null ? {} : { body: call.body }),

@@ -1,14 +1,14 @@
 import { codeOf } from '../../lib/error-code.ts';
-/** Why a request to a node got no answer that can be read. */
+/** Why a request to a node ended without an answer that can be read. */
 export type FailureReason =
   /** The connection could not be made, or was cut. */
   | 'unreachable'
-  /** The other side is not the one whose certificate was given. */
+  /** The server did not show the certificate that was given. */
   | 'certificate'
   | 'timeout'
-  /** The answer is larger than such an answer can be. */
+  /** The answer is larger than the bound. */
   | 'oversized'
-  /** The answer sends the request elsewhere; that is never followed. */
+  /** The answer is a redirect, which is never followed. */
   | 'redirected'
   | 'aborted';
 
@@ -25,7 +25,7 @@ export class RemoteFailure extends Error {
   }
 }
 
-/** The certificate was refused during the handshake, before the request. */
+/** Error codes of the handshake when the certificate is not accepted; the request was not sent. */
 const CERTIFICATE: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -35,7 +35,7 @@ const CERTIFICATE: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'CERT_HAS_EXPIRED',
 ]);
-/** There was no connection to write to. */
+/** Error codes of a connection that was never made; the request was not sent. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ConnectionRefused',
   'ECONNREFUSED',
@@ -45,7 +45,10 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 ]);
 const REDIRECT = 'UnexpectedRedirect';
 
-/** What the runtime threw, as a {@link RemoteFailure}. Anything that is no proof of the contrary may have left. */
+/**
+ * Turns what the runtime threw into a {@link RemoteFailure}. Unless the error proves otherwise, the request may have
+ * left.
+ */
 export function failureOf(error: unknown): RemoteFailure {
   if (error instanceof RemoteFailure) return error;
   const { name = '', code = '' } = error as { name?: string; code?: string };
@@ -55,7 +58,7 @@ export function failureOf(error: unknown): RemoteFailure {
   return new RemoteFailure('unreachable', NOT_CONNECTED.has(code), error);
 }
 
-/** Whether a pooled connection turned out to be dead: the node was restarted since it was last used. */
+/** Whether a pooled connection was dead, as after a restart of the node. */
 export function wasCut(error: unknown): boolean {
   const cause = error instanceof RemoteFailure ? error.cause : error;
   return codeOf(cause) === 'ECONNRESET';

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import { RemoteFailure } from './failure.ts';
 import type { RemoteLocation } from './location.ts';
 
-/** Streams stay open for as long as their wallet is followed, so each has a connection of its own. */
+/** A stream stays open as long as its wallet is followed, so each has a connection of its own. */
 const agent = new Agent({ keepAlive: false });
 
 /** A request whose answer is a stream. */
@@ -14,16 +14,16 @@ export interface StreamRequest {
   /** JSON text, or null for none. */
   readonly body: string | null;
   readonly signal: AbortSignal;
-  /** The answer's head must be there within this time; null waits, where a node sends it with the first item only. */
+  /** Time limit for the answer's head; null is no limit, for nodes that send the head with the first item. */
   readonly headWithinMs: number | null;
-  /** The longest silence within the answer; null where silence is usual. */
+  /** The longest silence within the answer; null is no limit, where silence is usual. */
   readonly silenceMs: number | null;
 }
 
 /**
- * Sends the request and resolves with the answer's head. Redirects are answers like others, never followed. Not by
- * `fetch`: the runtime bounds how many of those a process may have open, and streams of many wallets would leave
- * nothing for calls and webhooks.
+ * Sends the request and resolves with the answer's head. Redirects are returned like other answers, never followed. It
+ * does not use `fetch`: the runtime bounds how many of those a process may have open, and streams of many wallets would
+ * leave none for calls and webhooks (docs/decisions.md 80).
  */
 export function openStream(
   { url, cert }: RemoteLocation,
@@ -60,6 +60,6 @@ function endWhenSilent(message: IncomingMessage, silenceMs: number): void {
   const timer = setTimeout(() => message.destroy(new RemoteFailure('timeout', false)), silenceMs);
   message.on('data', () => timer.refresh());
   message.once('close', () => clearTimeout(timer));
-  // Reading begins with the consumer, not with the listener above.
+  // The listener above starts the flow; pausing it leaves the first bytes to the consumer.
   message.pause();
 }

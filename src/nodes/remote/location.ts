@@ -2,15 +2,20 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 
-/** Where a node's HTTPS interface is found. */
+/** The place of a node's HTTPS interface. */
 export interface RemoteLocation {
   /** Base URL. */
   readonly url: string;
-  /** PEM of its self-signed certificate, which is then the only one accepted; null trusts the system's authorities. */
+  /**
+   * PEM of the node's self-signed certificate, which is then the only one accepted; null trusts the system's
+   * authorities.
+   */
   readonly cert: string | null;
 }
 
-/** Hex SHA-256 that names a place: its URL and its certificate, however they are written. */
+/**
+ * Hex SHA-256 that identifies a place, by its URL and certificate. Slashes at the end and white space do not matter.
+ */
 export function fingerprintOf({ url, cert }: RemoteLocation): string {
   const { origin, pathname } = new URL(url);
   const place = [`${origin}${pathname.replace(/\/+$/, '')}`, cert?.replace(/\s+/g, '') ?? null];

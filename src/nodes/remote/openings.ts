@@ -1,6 +1,6 @@
 import { RemoteFailure } from './failure.ts';
 
-/** How many requests to one place are open at a time; the others wait in line. */
+/** Bounds how many requests to one place are open at a time; the others wait in order. */
 export class Openings {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -10,8 +10,8 @@ export class Openings {
   }
 
   /**
-   * Waits for a turn, at most `withinMs`; returns the function that gives it back. Throws `timeout`, or `aborted` when
-   * `signal` aborts; nothing was sent then.
+   * Waits for a turn, at most `withinMs`, and returns the function that ends the turn. Throws `timeout`, or `aborted`
+   * when `signal` aborts; nothing was sent then.
    */
   async enter(withinMs: number | null, signal: AbortSignal | null): Promise<() => void> {
     if (signal?.aborted) throw new RemoteFailure('aborted', true);

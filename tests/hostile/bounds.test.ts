@@ -15,12 +15,15 @@ import {
 import { type HostileLnd, type Misdeed, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 
-/** Rules for every connector of real money: answers are bounded in size and time, and read field by field. */
+/**
+ * Rules for connectors of real nodes: their answers are bounded in size and time, and every field is checked
+ * (docs/decisions.md 80).
+ */
 
 const LONG_MS = 120_000;
-/** Far above every answer that LND has a reason for, and far below what hurts. */
+/** More than any genuine answer of LND has, and small enough to do no harm. */
 const MOST_BYTES = 128 * 2 ** 20;
-/** A call answers within this time whatever the node does. */
+/** A call is answered within this time, whatever the node does. */
 const PATIENCE_MS = 40_000;
 const INFO = /GetInfo|WalletBalance|ListChannels/;
 
@@ -37,14 +40,14 @@ afterAll(async () => {
 }, LONG_MS);
 afterEach(async () => {
   node.misbehave();
-  // It has outlived what was done to it.
+  // After each test the sidecar must work with the node again.
   await waitUntil('the node serves again', async () => (await info()).status === 200);
 }, LONG_MS);
 
 const info = () =>
   sidecar.call('GET', '/v2/node/node_info', { signal: AbortSignal.timeout(PATIENCE_MS) });
 
-/** An invoice of the sidecar, for whose sake it follows the node. */
+/** Creates an invoice with the sidecar, which then follows the node's streams for it. */
 async function watched(): Promise<Invoice> {
   const { payment_hash } = await sidecar.post('/v2/node/create_invoice', { amount: '5' });
   return node.invoices.get(payment_hash);
@@ -155,7 +158,7 @@ test(
   LONG_MS,
 );
 
-/** Resolves when the sidecar has given the flood up, or has taken more of it than it may. */
+/** Resolves when the sidecar has ended the flood, or has read more of it than it may. */
 async function over(flood: Flood): Promise<void> {
   const isOver = async () => flood.ended() > 0 || flood.largest() >= MOST_BYTES;
   await waitUntil('the flood is given up', isOver);

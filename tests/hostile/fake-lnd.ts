@@ -15,28 +15,28 @@ import { LndError, type RpcMethod } from './fake-lnd/rpc.ts';
 import { Wallet } from './fake-lnd/wallet.ts';
 import { HttpsServer } from './https-server.ts';
 
-/** How a fake departs from a fresh node with one channel and one confirmed coin. */
+/** Options of a fake LND. By default it is a fresh node with one channel and one confirmed coin. */
 export interface FakeLndOptions {
-  /** The node's key: the same one makes another place of the same node. */
+  /** The node's key. A second fake with the same key stands for the same node at another place. */
   readonly secretKey?: Uint8Array;
   readonly certificate?: ServerCertificate;
-  /** Of another that has stopped, to take its place. */
+  /** The port of an earlier fake that has stopped, to take its place. */
   readonly port?: number;
-  /** In LND's words; its addresses and invoices are regtest's whatever it says. */
+  /** The network that it reports, as LND names it; its addresses and invoices are always for regtest. */
   readonly network?: string;
-  /** What one confirmed output holds at the beginning. */
+  /** The value of the one confirmed coin at the start. */
   readonly onchainSat?: bigint;
-  /** The one channel of the beginning; 0 opens none. */
+  /** The value of the one channel at the start; 0 makes no channel. */
   readonly channelSat?: bigint;
   readonly hooks?: Hooks;
 }
 
-/** An LND that behaves well, in this process; tests decide what the world outside does to it. */
+/** An LND that behaves well and runs in this process. Tests decide what other nodes and the chain do to it. */
 export interface FakeLnd {
   readonly url: string;
-  /** PEM, self-signed. */
+  /** The node's self-signed certificate, PEM. */
   readonly cert: string;
-  /** Hex, of the node's own key. */
+  /** The node's key, hex. */
   readonly pubkey: string;
   readonly secretKey: Uint8Array;
   readonly adminMacaroon: string;
@@ -47,19 +47,21 @@ export interface FakeLnd {
   readonly payments: Payments;
   readonly channels: Channels;
   readonly wallet: Wallet;
-  /** Another node pays an invoice: wholly and with its true preimage, unless said otherwise. */
+  /** Another node pays an invoice: in full and with the true preimage, unless `how` says otherwise. */
   paysInvoice(hash: string, how?: { amountMsat?: bigint; preimage?: string }): Invoice;
   setState(state: WalletState): void;
-  /** Moves the node's clock. */
+  /** Moves the node's clock forward. */
   advanceClock(secs: number): void;
-  /** Drops every connection, streams included, and listens again with all it knew. */
+  /** Drops every connection, streams included, and listens again with the same data. */
   restart(): Promise<void>;
   start(): Promise<void>;
-  /** Ends it; {@link start} listens on the same port again. */
+  /** Stops listening; {@link start} listens on the same port again. */
   stop(): Promise<void>;
 }
 
-/** Starts a fake LND. It reports a version that is no LND's. */
+/**
+ * Starts a fake LND. The version that it reports does not exist, so that no recording of it can pass for a real LND's.
+ */
 export async function startFakeLnd(options: FakeLndOptions = {}): Promise<FakeLnd> {
   const { network = 'regtest', onchainSat = 1_000_000n, channelSat = 1_000_000n } = options;
   let offsetMs = 0;

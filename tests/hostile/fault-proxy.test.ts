@@ -29,7 +29,10 @@ beforeEach(() => {
 const INVOICE = { method: 'POST', path: /^\/v1\/invoices/ } as const;
 const BLOCKS = { method: 'POST', path: /register\/blocks/ } as const;
 
-/** What the caller of AddInvoice sees: `answered`, a status, or `broken`. */
+/**
+ * The result for the caller of AddInvoice (`answered`, `unreadable`, a status, or `broken`), and the number of invoices
+ * made.
+ */
 async function addInvoice(fault: Fault): Promise<unknown> {
   proxy.rules({ ...INVOICE, nth: 1, fault });
   const before = fake.invoices.list().length;
@@ -87,6 +90,6 @@ test('a stream passes item by item, and faults meet its items', async () => {
   expect(await count()).toEqual({ seen: 0, garbled: false });
   proxy.rules({ ...BLOCKS, fault: { kind: 'garble' } });
   expect(await count()).toEqual({ seen: 0, garbled: true });
-  // The node learns that its callers have left.
+  // The proxy tells the node that its callers have disconnected.
   await until(() => fake.wallet.blocks.followers === 0);
 });

@@ -3,36 +3,36 @@ import { request as httpsRequest } from 'node:https';
 import { type ServerCertificate, selfSignedCertificate } from './certificates.ts';
 import { bodyOf, HttpsServer } from './https-server.ts';
 
-/** What goes wrong with a request between the sidecar and its node. */
+/** A fault of a request between the sidecar and its node. */
 export type Fault =
-  /** The connection ends and the node hears nothing. */
+  /** The connection ends, and the node does not get the request. */
   | { readonly kind: 'cut-before' }
-  /** The node has answered, and the connection ends without a byte of it. */
+  /** The node has answered, but the connection ends before any byte of the answer. */
   | { readonly kind: 'cut-after' }
-  /** The node has answered, and a proxy's page comes instead. */
+  /** The node has answered, but the caller gets the page of a proxy. */
   | { readonly kind: 'page'; readonly status: 502 | 504 }
-  /** The node has answered, and a gRPC refusal comes instead: code 14, "transport is closing". */
+  /** The node has answered, but the caller gets a gRPC error: code 14, "transport is closing". */
   | { readonly kind: 'unavailable' }
-  /** The answer comes late. */
+  /** The answer arrives late. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** The answer's JSON, or the stream's first item, loses its end. */
+  /** The end of the answer's JSON, or of the stream's first item, is missing. */
   | { readonly kind: 'garble' }
-  /** The node gets the request twice; the second answer is passed on. */
+  /** The node gets the request twice; the caller gets the second answer. */
   | { readonly kind: 'twice' }
-  /** The stream ends after so many items; 0 cuts once the first has come, without it. */
+  /** The stream ends after that many items; 0 ends it once the first has arrived, without passing it on. */
   | { readonly kind: 'cut-stream'; readonly afterItems: number };
 
-/** Which request meets which fault. */
+/** The requests that get a fault. */
 export interface FaultRule {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Of the path with its query. */
+  /** Matches the path with its query. */
   readonly path: RegExp;
-  /** The how-manieth such request, from 1; every one when left out. */
+  /** Only the request with this number among the matching ones, counted from 1; every one when left out. */
   readonly nth?: number;
   readonly fault: Fault;
 }
 
-/** A fault that happened. */
+/** A fault that has happened. */
 export interface Fired {
   readonly kind: Fault['kind'];
   readonly method: string;
@@ -42,12 +42,12 @@ export interface Fired {
 /** A proxy in front of an LND, with a certificate of its own. */
 export interface FaultProxy {
   readonly url: string;
-  /** PEM; the only one that callers see. */
+  /** The proxy's certificate, PEM; callers see no other. */
   readonly cert: string;
   readonly fired: readonly Fired[];
-  /** Requests that the node answered, or whose stream it began; `METHOD path`. */
+  /** Requests that the node answered, or whose stream it began, as `METHOD path`. */
   readonly reached: readonly string[];
-  /** From now on these rules hold, their counts at zero. */
+  /** Replaces the rules; their counts begin at zero. */
   rules(...rules: readonly FaultRule[]): void;
   /** Ends every connection. */
   drop(): void;
@@ -60,7 +60,7 @@ export interface ProxyTarget {
   readonly cert: string;
 }
 
-/** Starts a proxy to a node, without faults until rules are given. */
+/** Starts a proxy to a node. Without rules it passes everything on. */
 export async function startFaultProxy(
   target: ProxyTarget,
   certificate: ServerCertificate = selfSignedCertificate('fault proxy'),
@@ -89,14 +89,14 @@ export async function startFaultProxy(
     const forward = () => forwarded(target, request, body, left.signal);
     try {
       if (fault?.kind === 'twice') {
-        // Its answer must not be waited for to its end: it may be a stream.
+        // The answer is not read to its end, because it may be a stream.
         (await forward()).destroy();
       }
       const answer = await forward();
       reached.push(`${method} ${path}`);
       await pass(answer, response, fault);
     } catch {
-      // The node is not there, or broke off: that is passed on as it is.
+      // The node cannot be reached or broke the connection, so the caller's connection breaks too.
       request.socket.destroy();
     }
   });
@@ -115,7 +115,7 @@ export async function startFaultProxy(
   };
 }
 
-/** Resolves with the head of the node's answer. */
+/** Sends the request to the node and resolves with the head of its answer. */
 function forwarded(
   target: ProxyTarget,
   { method, url, headers }: IncomingMessage,
@@ -140,7 +140,7 @@ function forwarded(
   });
 }
 
-/** Passes an answer on as it comes, line by line, unless the fault says otherwise. */
+/** Passes an answer on as it arrives, line by line, with the fault applied. */
 async function pass(
   answer: IncomingMessage,
   response: ServerResponse,
@@ -168,7 +168,7 @@ async function pass(
     response.write(garbled ? `${line.slice(0, line.length / 2)}\n` : line);
     items += 1;
     if (items >= cutAfter) {
-      // The item must have left before the connection ends.
+      // The item must be sent before the connection ends.
       await Bun.sleep(20);
       return void response.socket?.destroy();
     }
@@ -184,7 +184,7 @@ function reply(response: ServerResponse, status: number, type: string, body: str
   response.end(body);
 }
 
-/** Lines with their ends; the last may have none. */
+/** The lines of an answer with their line ends; the last one may have none. */
 async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
   let rest = '';
   const decoder = new TextDecoder();

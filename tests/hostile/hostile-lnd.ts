@@ -3,30 +3,30 @@ import type { Received } from './fake-lnd/gateway.ts';
 import type { Json, JsonObject } from './fake-lnd/rpc.ts';
 import { type FakeLnd, type FakeLndOptions, startFakeLnd } from './fake-lnd.ts';
 
-/** One way in which an LND misbehaves. */
+/** One kind of misbehavior of an LND. */
 export interface Misdeed {
-  /** The methods, by full gRPC name, that it concerns; every one when left out. */
+  /** The methods that misbehave, by full gRPC name; all of them when left out. */
   readonly of?: RegExp;
-  /** Answers instead of the node; the connection is then its own. */
+  /** Answers instead of the node; it must end the answer itself. */
   readonly answer?: (response: ServerResponse) => void | Promise<void>;
-  /** Changes what the node answers, or each item of a stream. */
+  /** Changes the node's answer, or each item of a stream. */
   readonly rewrite?: (answer: JsonObject) => Json;
 }
 
-/** A fake LND whose misdeeds a test may change at any time. */
+/** A fake LND whose misbehavior a test may change at any time. */
 export interface HostileLnd extends FakeLnd {
-  /** From now on it does these, the first that fits. */
+  /** Replaces the misdeeds. For each request the first one that matches is used. */
   misbehave(...misdeeds: readonly Misdeed[]): void;
-  /** How many requests met a misdeed since the last change. */
+  /** The number of requests that met a misdeed since the last change. */
   readonly misdone: number;
 }
 
-/** A hostile node may take any macaroon that it is shown, as a thief would. */
+/** Options of a hostile LND. It may accept any macaroon, so that it learns tokens that are not its own. */
 export interface HostileLndOptions extends Omit<FakeLndOptions, 'hooks'> {
   readonly takesAnyMacaroon?: boolean;
 }
 
-/** Starts a fake LND that behaves well until it is told otherwise. */
+/** Starts a fake LND that behaves well until a test sets misdeeds. */
 export async function startHostileLnd(options: HostileLndOptions = {}): Promise<HostileLnd> {
   let misdeeds: readonly Misdeed[] = [];
   let misdone = 0;

@@ -5,7 +5,7 @@ import type { ServerCertificate } from './certificates.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** An HTTPS server on loopback that keeps its port over restarts and can drop every connection. */
+/** An HTTPS server on loopback that keeps its port over restarts and can drop all connections. */
 export class HttpsServer {
   readonly certificate: ServerCertificate;
   readonly #handle: Handler;
@@ -13,7 +13,7 @@ export class HttpsServer {
   #server: Server | null = null;
   #port: number;
 
-  /** Without a port, on a free one. */
+  /** Listens on a free port unless `port` names one. */
   constructor(certificate: ServerCertificate, handle: Handler, port = 0) {
     this.certificate = certificate;
     this.#handle = handle;
@@ -42,13 +42,13 @@ export class HttpsServer {
     this.#server = server;
   }
 
-  /** Ends every connection without a word. */
+  /** Breaks every connection. */
   drop(): void {
     for (const socket of this.#sockets) socket.destroy();
     this.#sockets.clear();
   }
 
-  /** Stops listening and ends every connection. */
+  /** Stops listening and breaks every connection. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = null;
@@ -73,7 +73,7 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Aborts when the caller has left. */
+/** A signal that aborts when the caller disconnects. */
 export function leavingOf(response: ServerResponse): AbortSignal {
   const left = new AbortController();
   response.once('close', () => left.abort());

@@ -15,7 +15,10 @@ import {
   startSidecarOnFake,
 } from './sidecar-on-fake.ts';
 
-/** Decisions section 7: only configuration says where a node is. */
+/**
+ * Only the configuration says where a node is (docs/decisions.md 56), and a new place must prove the wallet's key
+ * (docs/decisions.md 58).
+ */
 
 const LONG_MS = 90_000;
 const SIGNATURE = /\bsign|\bprove/i;
@@ -37,13 +40,13 @@ async function start(
   return { fake, sidecar: keep(await startSidecarOnFake(fake)) };
 }
 
-/** Credentials that name another place, with everything else as it was. */
+/** Credentials with another place and everything else unchanged. */
 function relocated(credentials: string, from: string, to: string): string {
   const text = Buffer.from(credentials, 'base64url').toString();
   return Buffer.from(text.replaceAll(from, to)).toString('base64url');
 }
 
-/** Stops the sidecar and starts it with other credentials; false when it refuses to start. */
+/** Stops the sidecar and starts it with other credentials. Returns false when it does not start. */
 async function restartWith(sidecar: SidecarOnFake, credentials: string): Promise<boolean> {
   await sidecar.stop();
   writeFileSync(sidecar.credentialsPath, `${credentials}\n`);
@@ -70,7 +73,8 @@ test(
 test(
   'the location inside credentials of a request is ignored: their token goes to the configured place',
   async () => {
-    // The other place shows the certificate that the credentials name, so that nothing but the rule keeps them away.
+    // The other place shows the certificate that the credentials name, so that only the rule under test keeps the token
+    // away.
     const certificate = selfSignedCertificate();
     const { fake, sidecar } = await start({ certificate });
     const other = keep(await startHostileLnd({ certificate, takesAnyMacaroon: true }));
@@ -112,7 +116,8 @@ test(
     const impostor = keep(await startHostileLnd({ takesAnyMacaroon: true }));
     impostor.misbehave(claimsIdentity(fake.pubkey));
     const { exitCode, stdout, stderr } = await connect(impostor);
-    // It may be refused at once, or by what is started with it; then for this reason and no other.
+    // Either `connect lnd` refuses the place or the sidecar that is started with it does, both because of the
+    // signature.
     if (exitCode !== 0) return void expect(stderr).toMatch(SIGNATURE);
     const log = sidecar.log().length;
     if (!(await restartWith(sidecar, stdout.trim()))) {
@@ -154,7 +159,7 @@ test(
     await sidecar.get('/v2/node/node_info', {}, client.client_credentials);
     const tokens = new Set(fake.received.map(({ macaroonHex }) => macaroonHex));
     tokens.delete(fake.adminMacaroon);
-    // The client's own token was used, and by way of the new place.
+    // The client's own token was used at the new place.
     expect(tokens.size).toBeGreaterThan(0);
     expect(proxy.reached.length).toBeGreaterThan(before);
   },

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RestLocation } from '../interop/harness/lnd-rest.ts';
 
-/** Access to a node as its operator has it: a URL and two files. */
+/** A node's URL, with its certificate and macaroon in two files, as its operator has them. */
 export interface NodeFiles extends RestLocation, Disposable {}
 
-/** Writes certificate (PEM) and macaroon (hex) of a node into files, which are removed at the end of the scope. */
+/** Writes the certificate (PEM) and macaroon (hex) of a node into files, which are removed at the end of the scope. */
 export function nodeFiles(node: { url: string; cert: string; adminMacaroon: string }): NodeFiles {
   const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-node-'));
   const tlsCertPath = join(folder, 'tls.cert');

@@ -6,16 +6,16 @@ import { nodeFiles } from './node-files.ts';
 
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 
-/** Where a node is reached and what opens it: a fake, or a proxy in front of one. */
+/** The URL and the macaroon of a node: a fake, or a proxy in front of one. */
 export interface NodePlace {
   readonly url: string;
-  /** PEM. */
+  /** The certificate at that URL, PEM. */
   readonly cert: string;
-  /** Hex. */
+  /** The macaroon, hex. */
   readonly adminMacaroon: string;
 }
 
-/** What a program printed and how it ended. */
+/** The output and the exit code of a program. */
 export interface Ended {
   readonly exitCode: number;
   readonly stdout: string;
@@ -24,13 +24,15 @@ export interface Ended {
 
 /** The compiled binary in front of a fake LND. */
 export interface SidecarOnFake extends LndSidecar {
-  /** What `connect lnd` made for the node. */
+  /** The credentials that `connect lnd` made for the node. */
   readonly credentials: string;
-  /** The file that holds them. */
+  /** The file with these credentials. */
   readonly credentialsPath: string;
 }
 
-/** Runs the binary to its end, 30 s at most; never blocks this process, in which the node lives. */
+/**
+ * Runs the binary to its end, for at most 30 seconds, without blocking this process, because the fake node runs in it.
+ */
 export async function run(...args: readonly string[]): Promise<Ended> {
   const child = Bun.spawn([BINARY, ...args], {
     ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
@@ -44,7 +46,7 @@ export async function run(...args: readonly string[]): Promise<Ended> {
   return { stdout, stderr, exitCode };
 }
 
-/** `connect lnd` for a node. */
+/** Runs `connect lnd` for a node. */
 export async function connect(node: NodePlace): Promise<Ended> {
   using files = nodeFiles(node);
   return await run(

@@ -1,17 +1,17 @@
 import { type ServerCertificate, selfSignedCertificate } from './certificates.ts';
 import { bodyOf, HttpsServer } from './https-server.ts';
 
-/** A server of another that only listens what comes to it. */
+/** A server that is not the node and records all that is sent to it. */
 export interface Thief {
   readonly url: string;
-  /** PEM. */
+  /** The server's certificate, PEM. */
   readonly cert: string;
   /** Headers and body of every request, as text. */
   readonly heard: string[];
   stop(): Promise<void>;
 }
 
-/** Starts it; with a certificate of the node it takes the place of, or its own. */
+/** Starts the server, with the certificate of the node whose place it takes, or with one of its own. */
 export async function startThief(certificate?: ServerCertificate): Promise<Thief> {
   const heard: string[] = [];
   const server = new HttpsServer(

@@ -7,7 +7,7 @@ import { type HostileLnd, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 import { startThief } from './thief.ts';
 
-/** Decisions section 7: a node's token never leaves the sidecar. */
+/** A node's token never leaves the sidecar (docs/decisions.md 57). */
 
 const LONG_MS = 90_000;
 const certificate = selfSignedCertificate();
@@ -24,7 +24,10 @@ afterAll(async () => {
 }, LONG_MS);
 beforeEach(() => node.misbehave());
 
-/** A new client, the calls that the node received for one request of it, and their macaroons. */
+/**
+ * Creates a client and makes one request with it. Returns the calls that the node received for it, with their
+ * macaroons.
+ */
 async function clientAndItsCalls(scopes: readonly string[]) {
   const client: Body = await sidecar.post('/v2/node/create_client', { scopes });
   const from = node.received.length;

@@ -6,8 +6,8 @@ import { type HostileLnd, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 
 /**
- * Decisions section 5: a Lightning payment is completed only when the node shows it settled, inbound for at least the
- * invoiced amount, and the preimage hashes to the payment hash.
+ * A Lightning payment completes only with proof (docs/decisions.md 43): the node shows it settled, its preimage hashes
+ * to the payment hash, and an inbound one has at least the invoiced amount.
  */
 
 const LONG_MS = 90_000;
@@ -36,7 +36,7 @@ async function caughtUp(): Promise<void> {
   await waitUntil('it is applied', async () => (await payment(made.index)).status === 'completed');
 }
 
-/** A pay call that does not wait for the end. */
+/** Makes a pay call that waits for at most 2 seconds. */
 async function pay(bolt11: string, credentials?: string): Promise<Body> {
   const answer = await sidecar.call('POST', '/v2/node/pay_invoice', {
     body: { invoice: bolt11 },

@@ -5,7 +5,7 @@ import { type FakeLnd, startFakeLnd } from './fake-lnd.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 
-/** Decisions section 5: unknown is not failed. */
+/** Unknown is not failed (docs/decisions.md 35). */
 
 const LONG_MS = 120_000;
 let fake: FakeLnd;
@@ -33,7 +33,7 @@ const pay = (invoice: string, key?: string): Promise<Answer> =>
     headers: { prefer: 'wait=2', ...(key === undefined ? {} : { 'idempotency-key': key }) },
   });
 
-/** The index that an answer names, which says no more than that something may have been sent. */
+/** The index in an answer that says only that something may have been sent. */
 function pendingIndex({ status, body }: Answer): string {
   if (status === 202) {
     expect(body.status).toBe('pending');
@@ -71,7 +71,7 @@ test.each(AFTER.map((fault) => [JSON.stringify(fault), fault] as const))(
     fake.payments.resolve(hash, { end: 'succeed' });
     await ended(index);
     expect(await payment(index)).toMatchObject({ status: 'completed', preimage });
-    // Paying it again finds that payment.
+    // Paying the same invoice again returns that payment.
     expect((await pay(invoice)).body).toMatchObject({ index, status: 'completed' });
     expect(fake.payments.attempts.get(hash)).toBe(1);
   },
@@ -169,7 +169,7 @@ test.each(ONCHAIN.map((fault) => [fault.kind, fault] as const))(
   LONG_MS,
 );
 
-/** 64 hex characters that follow from a word. */
+/** 64 hex characters derived from a word. */
 function idOf(word: string): string {
   return Buffer.from(word).toString('hex').padEnd(64, '0');
 }

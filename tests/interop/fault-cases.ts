@@ -1,6 +1,6 @@
 import type { Fault, FaultRule } from '../hostile/fault-proxy.ts';
 
-/** What a caller asks for that moves money, or may. */
+/** The operations under test, each of which asks LND to do something. */
 export type Operation =
   | 'pay_invoice'
   | 'pay_onchain'
@@ -9,7 +9,7 @@ export type Operation =
   | 'create_invoice'
   | 'cancel_payment';
 
-/** One call of LND by which an operation is made, and one thing that goes wrong with it. */
+/** One call of LND that an operation makes, with one fault. */
 export interface FaultCase {
   readonly name: string;
   readonly operation: Operation;
@@ -30,14 +30,14 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 const SEND = { method: 'POST', path: /^\/v2\/router\/send$/, nth: 1 } as const;
 const TRACK = { method: 'GET', path: /^\/v2\/router\/track\// } as const;
-/** LND refuses the second as a payment that it has already, which is then looked up. */
+/** LND refuses the second request because it has the payment already; the sidecar then looks the payment up. */
 const SEND_TWICE: FaultRule = { ...SEND, fault: { kind: 'twice' } };
 
 interface Call {
   readonly operation: Operation;
   readonly call: string;
   readonly rule: Omit<FaultRule, 'fault'>;
-  /** A fault without which the call is not made. */
+  /** A fault that must happen first, because the call is not made without it. */
   readonly first?: FaultRule;
 }
 

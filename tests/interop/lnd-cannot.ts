@@ -1,11 +1,11 @@
 const OFFERS = 'LND has no BOLT 12 offers';
 const NAMES = 'LND has no names';
-const PARTNER = 'LND takes no fees for partners';
+const PARTNER = 'LND does not support partner fees';
 const CLOCK = 'the clock of a real node cannot be moved; the interop tests wait instead';
-const LNURL = 'the LNURL services are of the sandbox; the interop tests bring their own';
-const ROOT_SEED = 'these wallets have no root seed; the interop tests have one that has';
-const FREE_ROUTE = 'both nodes share a channel, which costs nothing';
-const ESTIMATES = 'the fee estimates of a chain that nobody uses';
+const LNURL = 'these LNURL services belong to the sandbox; lnd-lnurl.test.ts has its own';
+const ROOT_SEED = 'these wallets have no root seed; lnd-root-seed.test.ts has one';
+const FREE_ROUTE = 'both nodes share a channel, so that the route costs nothing';
+const ESTIMATES = 'a chain without traffic has no real fee estimates';
 const SANDBOX = 'is about the sandbox itself';
 
 /** Conformance tests that LND cannot pass, each with the reason. */

@@ -24,10 +24,10 @@ describeNetwork('client credentials on LND', (network) => {
     await proxy?.stop();
   });
 
-  /** The macaroon of the last request of that kind. */
+  /** The macaroon of the last such request. */
   const macaroonOf = (method: string, path: string): string =>
     proxy.passed.findLast((one) => one.method === method && one.path === path)?.macaroonHex ?? '';
-  /** Calls LND itself with a macaroon; returns the status. */
+  /** Calls LND itself with a macaroon and returns the status. */
   const direct = async (macaroonHex: string, method: string, path: string, body?: unknown) => {
     try {
       await network().alice.rest(method, path, body, { macaroonHex });
@@ -129,7 +129,7 @@ describeNetwork('client credentials on LND', (network) => {
     const credentials: string = made.client_credentials;
     await sidecar.get('/v2/node/node_info', {}, credentials);
     for (const id of await ids()) {
-      // The administrator's own cannot be deleted, and bakes the others.
+      // The root key of the administrator's macaroon has id 0. It cannot be deleted, and it bakes the other macaroons.
       if (id !== '0') await network().alice.rest('DELETE', `/v1/macaroon/${id}`);
     }
     expectError(

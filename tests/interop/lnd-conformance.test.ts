@@ -4,7 +4,7 @@ import { findBinaries } from './harness/index.ts';
 import { LND_CANNOT } from './lnd-cannot.ts';
 
 const ROOT = join(import.meta.dir, '..', '..');
-/** Each file starts a network of its own. */
+/** Each test file starts a network of its own. */
 const TIMEOUT_MS = 120_000;
 
 const RULE = 'the conformance tests pass on LND, but for the declared list of what LND cannot do';

@@ -178,7 +178,7 @@ describeNetwork('the connector on a real LND', (network) => {
       attempt: null,
       signed: null,
     });
-    // The invoice has not expired: an attempt may still be made.
+    // The invoice has not expired, so LND may still make an attempt.
     expect(later.state).toBe('unknown');
   });
 
@@ -285,7 +285,7 @@ describeNetwork('the connector on a real LND', (network) => {
     const send = () => ({
       index: paymentIndex(Date.now(), paymentId('os', hexOf(random(32)))),
       createdAtMs: Date.now(),
-      // Everything but the fee and the anchor reserve, so that both need the same coins.
+      // The whole balance except the fee and the reserve for anchors, so that both sends need the same coins.
       amountMsat: 20_000_000_000n,
       personalNote: null,
       address,
@@ -439,6 +439,6 @@ describeNetwork('the connector on a real LND', (network) => {
   });
 });
 
-/** An example of BOLT 11 from 2017, for another network: only its expiry is looked at. */
+/** An example of BOLT 11 from 2017, for another network. Only its expiry matters here. */
 const OLD_INVOICE =
   'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9lfyql';

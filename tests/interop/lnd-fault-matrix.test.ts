@@ -10,7 +10,7 @@ import { type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { outsider } from './outsider.ts';
 
-/** INTEROP_FAULTS=all makes every call meet every fault; another value takes the cases whose name holds it. */
+/** INTEROP_FAULTS=all gives every fault to every call; another value selects the cases whose names contain it. */
 const CASES = chosen(process.env.INTEROP_FAULTS);
 const LONG_MS = 300_000;
 const COINS = 40;
@@ -82,7 +82,10 @@ describeNetwork('a fault at a call that moves money', (network) => {
     return Math.round(Number(info.budget.spent) * 1000);
   };
 
-  /** The first answer under the fault, and a function that repeats the request with its key. */
+  /**
+   * Makes the request under the fault. Returns its answer, `ask`, which sends it again with the same key, and
+   * `repeated`, which resolves with the first success.
+   */
   async function underFault(one: FaultCase, path: string, body: object) {
     const ask = (waitSecs: number): Promise<Answer> =>
       sidecar.call('POST', path, {
@@ -90,7 +93,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
         credentials,
         headers: {
           'idempotency-key': one.name,
-          // The others return without an end to wait for.
+          // Only pay_invoice waits for the payment's end, so the others need no time limit.
           ...(one.operation === 'pay_invoice' ? { prefer: `wait=${waitSecs}` } : {}),
         },
       });
@@ -133,7 +136,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
     const answer = await network().alice.rest<{ transactions: LndTransaction[] }>('GET', path);
     return answer.transactions;
   }
-  /** Fees of the transactions that came since, millisatoshis. */
+  /** Fees of the transactions that are not in `before`, in millisatoshis. */
   const feesMsat = (all: readonly LndTransaction[], before: readonly LndTransaction[]) =>
     all
       .filter(({ tx_hash }) => before.every((one) => one.tx_hash !== tx_hash))
@@ -173,7 +176,8 @@ describeNetwork('a fault at a call that moves money', (network) => {
       });
       if (first.body.data?.sent === 'no') expect(await attempts(hash)).toEqual([]);
       if (one.call === 'router/send' && one.fault.kind === 'cut-before') {
-        // The sidecar cannot know that LND has not got it: pending until ten minutes after the expiry.
+        // The sidecar cannot know that LND did not get the request: the payment is pending until ten minutes after the
+        // expiry.
         const again = await ask(3);
         expect([again.status, again.body.status]).toEqual([202, 'pending']);
         expect(await attempts(hash)).toEqual([]);
@@ -255,7 +259,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
           channels.find(({ channel_point }) => channel_point === channel?.channel_point) ?? null
         );
       });
-      // Everything in the channel was alice's.
+      // alice had the whole balance of the channel.
       const feeSat = Number(closed.capacity) - Number(closed.settled_balance);
       expect((await spentMsat()) - before).toBe(feeSat * 1000);
     },
@@ -341,7 +345,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
       limit: '1000',
     });
     for (const { index, status, rail, direction } of payments as Body[]) {
-      // Coins that came in were not asked for through the sidecar.
+      // Received coins were not requested through the sidecar, so they have no webhook.
       if (rail === 'onchain' && direction === 'inbound') continue;
       await notices.delivered(index, status);
     }

@@ -35,7 +35,7 @@ describeNetwork('faults between the sidecar and LND', (network) => {
     return { hold, answer };
   };
   const outcome = async (invoice: string) => sidecar.post('/v2/node/pay_invoice', { invoice });
-  /** The payment as it stands after a few seconds. */
+  /** The payment after a few seconds of waiting. */
   const soon = async (invoice: string) => {
     const headers = { prefer: 'wait=5' };
     const { body } = await sidecar.call('POST', '/v2/node/pay_invoice', {
@@ -171,7 +171,8 @@ describeNetwork('faults between the sidecar and LND', (network) => {
       await sidecar.start();
     }
     const payments = new Map<string, Body>();
-    // Killed before LND was asked: given up, and made now. Killed just before the request left: it may have left.
+    // A payment whose request had not left is given up at the start, and is paid now. One that was killed just before
+    // its request left stays pending, because the request may have left.
     for (const invoice of paid) payments.set(invoice, await soon(invoice));
     for (const { index } of received) {
       await waitUntil('the invoice is completed', async () => {
@@ -193,7 +194,7 @@ describeNetwork('faults between the sidecar and LND', (network) => {
       expect(own.map(({ index }) => index)).toEqual([payment.index]);
       expect(own.map(({ status }) => status)).toEqual([payment.status]);
       if (payment.status === 'pending') {
-        // Nothing but the invoice's expiry and ten minutes more will tell that LND never got it.
+        // The node cannot show that LND never got the request before the invoice has been expired for ten minutes.
         expect(attempts).toEqual([]);
         expect((await soon(invoice)).index).toBe(payment.index);
         expect(notices.byIndex.has(payment.index)).toBe(false);

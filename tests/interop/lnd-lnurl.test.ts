@@ -10,7 +10,7 @@ const METADATA = JSON.stringify([['text/plain', 'Tips for bob']]);
 
 describeNetwork('LNURL and the purchase link on LND', (network) => {
   let sidecar: LndSidecar;
-  /** bob's own LNURL services, as a shop would run them. */
+  /** LNURL services in front of bob's node, as a shop would run them. */
   const services = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',

@@ -5,16 +5,16 @@ import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { type OutsideInvoice, outsider } from './outsider.ts';
 
-/** Retried payments; INTEROP_RETRIES=100 is the long run. */
+/** The number of retried payments; INTEROP_RETRIES=100 is the long run. */
 const RETRIES = Number(process.env.INTEROP_RETRIES ?? 12);
-/** How many are under way at a time. */
+/** The number of payments in progress at a time. */
 const AT_ONCE = 24;
-/** Between the failure that was answered and the retry: at once, and before and after LND's own pauses. */
+/** Seconds between the answer with the failure and the retry: none, and before and after LND's own pauses. */
 const PAUSES_SECS = [0, 1, 6, 12] as const;
 const LONG_MS = 600_000;
 const ENOUGH = '10';
 
-/** A payment of LND's own list. */
+/** A payment in LND's list. */
 interface LndPayment {
   readonly payment_hash: string;
   readonly status: string;
@@ -23,7 +23,7 @@ interface LndPayment {
   readonly payment_preimage: string;
 }
 
-/** One invoice that was paid with too low a max_fee, and then with enough. */
+/** An invoice that was paid with too low a max_fee first, and then with enough. */
 interface Retried extends OutsideInvoice {
   readonly how: string;
   readonly amountMsat: bigint;
@@ -135,7 +135,7 @@ describeNetwork('an invoice that failed and is paid again', (network) => {
         expect(received).toMatchObject({ state: 'SETTLED', amt_paid_msat: `${amountMsat}` });
       }
 
-      // A block makes the feed read LND's lists again: what it may have taken for news shows then.
+      // A block makes the feed read LND's lists again. If it took an earlier attempt for a new one, that shows then.
       await network().btcd.generate(1);
       for (const { failed, paid } of done) {
         await notices.delivered(failed.index, 'failed');

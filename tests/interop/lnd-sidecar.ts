@@ -18,21 +18,21 @@ export interface LndSidecar extends SucceedingCalls {
   readonly baseUrl: string;
   readonly dataDir: string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** What it logged so far, since its first start. */
+  /** Everything that it has logged since its first start. */
   log(): string;
-  /** SIGKILL. */
+  /** Ends it with SIGKILL. */
   kill(): Promise<void>;
-  /** SIGTERM. */
+  /** Ends it with SIGTERM and returns the exit code. */
   stop(): Promise<number>;
   /** Starts it again on the same data directory and port. */
   start(): Promise<void>;
-  /** The process as the conformance tests treat it. */
+  /** The process in the form that the conformance tests use. */
   process(): FaultSidecar;
   /** Stops it and removes its data directory. */
   close(): Promise<void>;
 }
 
-/** What `connect lnd` prints for a node of the harness. */
+/** Runs `connect lnd` for a node of the harness and returns its output. */
 export function connectLnd(node: LndNode, macaroonPath = node.macaroonPath): string {
   const { stdout, stderr, exitCode } = Bun.spawnSync([
     BINARY,
@@ -124,7 +124,7 @@ const SECRET_FLAGS: Readonly<Record<string, string>> = {
   '--root-seed': 'SERVICE_ROOT_SEED',
 };
 
-/** Flags, with the secrets among them as variables: a flag that shows a secret draws a warning in health. */
+/** Moves secrets from flags to environment variables, because a secret in a flag causes a warning in health. */
 function withoutSecrets(flags: readonly string[]) {
   const plain: string[] = [];
   const secrets: Record<string, string> = {};

@@ -10,15 +10,15 @@ import { connectLnd, startLndSidecar } from './lnd-sidecar.ts';
 import { type HoldInvoice, outsider } from './outsider.ts';
 
 /**
- * The world of the conformance tests on real nodes: the default wallet is alice's LND, the second one bob's, and what
- * the sandbox's controls do there is done by bob's LND and btcd here.
+ * The world of the conformance tests on real nodes: the default wallet is alice's LND and the second wallet is bob's.
+ * The sandbox's controls are carried out with bob's LND and btcd.
  */
 export async function openLndWorld(webhookUrl?: string): Promise<ConformanceWorld> {
   network ??= start();
   return openWorldOn(await network, webhookUrl);
 }
 
-/** One for all files of a test run, since real nodes take seconds to start; it ends with the process. */
+/** All files of a test run share one network, since real nodes take seconds to start. It ends with the process. */
 let network: Promise<Network> | null = null;
 
 async function start(): Promise<Network> {
@@ -29,7 +29,7 @@ async function start(): Promise<Network> {
 
 async function openWorldOn(network: Network, webhookUrl?: string): Promise<ConformanceWorld> {
   const bob = connectLnd(network.bob);
-  // Only a node that configuration names may be reached (decisions section 7).
+  // The sidecar connects only to nodes that the configuration names (docs/decisions.md 56).
   const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-lnd-world-'));
   const bobPath = join(folder, 'bob.credentials');
   writeFileSync(bobPath, `${bob}\n`, { mode: 0o600 });
@@ -44,7 +44,7 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
   ]);
   const controls: Readonly<Record<string, Control>> = {
     ...outsideWorld(network),
-    // There are two wallets only; each call gives another client of bob's.
+    // There are only two wallets, so each call creates another client of bob's.
     async '/sandbox/wallets'() {
       const body = { scopes: ['full'], label: 'sandbox' };
       const { client_credentials } = await sidecar.post('/v2/node/create_client', body, bob);
@@ -77,8 +77,8 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
 }
 
 /**
- * LND tells of a settled payment some milliseconds before the channel's balances follow; the tests compare balances.
- * What is held for long is not waited for.
+ * Waits until the channels have no HTLC left, for half a second at most. LND reports a settled payment some
+ * milliseconds before the channel's balances change, and the tests compare balances.
  */
 async function commitmentsSettled({ alice, bob }: Network): Promise<void> {
   for (let round = 0; round < 20; round++) {

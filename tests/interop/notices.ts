@@ -3,19 +3,22 @@ import { waitUntil } from './harness/index.ts';
 
 const SECRET = Buffer.alloc(32, 7).toString('base64');
 
-/** A webhook that arrived, its signature verified. */
+/** A webhook that arrived with a valid signature. */
 export interface SeenNotice {
   /** The header `webhook-id`. */
   readonly id: string;
   readonly status: string;
 }
 
-/** A receiver of webhooks that keeps what came, by payment index. */
+/** A receiver of webhooks, which stores them by payment index. */
 export interface NoticeReceiver {
-  /** What the sidecar is started with to deliver here. */
+  /** The flags with which the sidecar delivers to this receiver. */
   readonly flags: readonly string[];
   readonly byIndex: ReadonlyMap<string, readonly SeenNotice[]>;
-  /** Resolves once a payment's webhook has come; throws if one of another status or another webhook-id came too. */
+  /**
+   * Resolves once a payment's webhook has arrived. Throws if the payment also got one with another status or
+   * webhook-id.
+   */
   delivered(index: string, status: string): Promise<void>;
   stop(): Promise<void>;
 }

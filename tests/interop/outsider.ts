@@ -4,13 +4,13 @@ import { type LndNode, waitUntil } from './harness/index.ts';
 /** An invoice of a node of the harness. */
 export interface OutsideInvoice {
   readonly invoice: string;
-  /** Hex. */
+  /** The payment hash, hex. */
   readonly hash: string;
 }
 
-/** An invoice whose receiver keeps the HTLC until told what to do with it. */
+/** An invoice whose receiver holds the HTLC until the test decides it. */
 export interface HoldInvoice extends OutsideInvoice {
-  /** Hex. */
+  /** The preimage, hex. */
   readonly preimage: string;
   /** Resolves once the payer's HTLC is held. */
   accepted(): Promise<unknown>;
@@ -18,7 +18,7 @@ export interface HoldInvoice extends OutsideInvoice {
   cancel(): Promise<unknown>;
 }
 
-/** What the other side of the network does in the tests, without the sidecar. */
+/** Acts as the other side of the network, without the sidecar. */
 export function outsider(node: LndNode) {
   const send = async (body: unknown): Promise<string | undefined> => {
     const [final] = await Array.fromAsync(
@@ -42,13 +42,13 @@ export function outsider(node: LndNode) {
     },
     cancel: (hash: string) =>
       node.rest('POST', '/v2/invoices/cancel', { payment_hash: base64.encode(hex.decode(hash)) }),
-    /** LND's final status of the payment. */
+    /** Pays an invoice and returns LND's final status. */
     pays: (invoice: string, amountMsat?: string) =>
       send({
         payment_request: invoice,
         ...(amountMsat === undefined ? {} : { amt_msat: amountMsat }),
       }),
-    /** Answers hash and LND's final status. */
+    /** Sends a keysend and returns its hash and LND's final status. */
     async keysends(to: LndNode, amountMsat: string, message: string) {
       const preimage = crypto.getRandomValues(new Uint8Array(32));
       const hash = await sha256(preimage);

@@ -3,16 +3,16 @@ import { encodeNodeCredentials } from '../../src/model/credentials.ts';
 import { CERT, KEY } from '../nodes/remote/raw-server.ts';
 import type { LndNode } from './harness/index.ts';
 
-/** A request that went through. */
+/** A request that the proxy passed on. */
 interface Passed {
   readonly method: string;
   readonly path: string;
   readonly macaroonHex: string | null;
 }
 
-/** A place between the sidecar and an LND that shows which macaroon each request carried. */
+/** A proxy between the sidecar and an LND that records the macaroon of each request. */
 export interface RecordingProxy {
-  /** What `connect lnd` would have printed for the node at this place. */
+  /** The credentials that `connect lnd` would print for the node at this place. */
   readonly credentials: string;
   readonly passed: readonly Passed[];
   stop(): Promise<void>;

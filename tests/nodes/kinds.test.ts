@@ -12,9 +12,9 @@ test('a kind that is not complete, or not listed, does not compile', () => {
   const { lnd } = REMOTE_NODES;
   // @ts-expect-error A kind without its `connect` command.
   const incomplete: RemoteNodeKind = { title: 'Other', testedWith: ['1'], open: lnd.open };
-  // @ts-expect-error A kind that has a name, and no entry.
+  // @ts-expect-error A kind with a name but without an entry.
   const unlisted: Record<RemoteKind | 'other', RemoteNodeKind> = { lnd };
-  // @ts-expect-error An entry whose name is no kind.
+  // @ts-expect-error An entry whose name is not a kind.
   const unnamed: Readonly<Record<NodeKind, unknown>> = { sandbox: {}, lnd, other: lnd };
   expect([incomplete, unlisted, unnamed]).toBeDefined();
 });

@@ -12,7 +12,7 @@ beforeEach(() => {
   nowMs = 0;
 });
 
-/** A node of which only the given members exist; a call of anything else fails the test. */
+/** A measured node with only the given members; any other call fails the test. */
 async function measured(members: Partial<Record<keyof WalletNode, unknown>>): Promise<WalletNode> {
   const unasked = () => Promise.reject(new Error('this was not to be called'));
   const connector = {
@@ -26,7 +26,7 @@ async function measured(members: Partial<Record<keyof WalletNode, unknown>>): Pr
   return (await wrap(connector).connectRoot(new Uint8Array())).node;
 }
 
-/** Calls by method: how many, and the seconds they took. */
+/** The number of calls by method, and the seconds that they took. */
 async function calls(): Promise<Record<string, readonly [number, number]>> {
   const name = 'wallet_sidecar_node_call_duration_seconds';
   const series = parseExposition(await metrics.render()).get(name)?.series ?? new Map();

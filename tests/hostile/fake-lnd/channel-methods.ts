@@ -172,7 +172,7 @@ function balanceJson(channels: Channels): JsonObject {
   };
 }
 
-/** Base64 of a txid in wire byte order. */
+/** A txid in wire byte order, as base64. */
 function wireTxid(txid: string): string {
   return Buffer.from(txid, 'hex').reverse().toString('base64');
 }

@@ -14,7 +14,7 @@ export interface Channel {
   readonly initiator: boolean;
   localMsat: bigint;
   active: boolean;
-  /** Until the funding transaction has enough confirmations. */
+  /** True until the funding transaction has enough confirmations. */
   pending: boolean;
 }
 
@@ -35,7 +35,7 @@ export class Channels {
     this.#wallet = wallet;
   }
 
-  /** What is confirmed deep enough has opened. */
+  /** All channels, after those whose funding has enough confirmations were opened. */
   list(): readonly Channel[] {
     for (const channel of this.#all.values()) {
       if (!channel.pending) continue;
@@ -49,7 +49,7 @@ export class Channels {
     return [...this.#all.values()];
   }
 
-  /** An open channel that was always there. */
+  /** Adds an open channel without a funding transaction on the chain. */
   add(options: { capacitySat: bigint; localSat: bigint; remotePubkey?: string }): Channel {
     const channel: Channel = {
       point: `${randomBytes(32).toString('hex')}:0`,
@@ -96,7 +96,7 @@ export class Channels {
     return channel;
   }
 
-  /** Pays our side out by a transaction of the outside; returns its txid. */
+  /** Closes a channel: a transaction from outside pays our side to the wallet. Returns its txid. */
   close(point: string): string {
     const channel = this.#all.get(point);
     if (!channel) throw new LndError('channel not found');
@@ -115,7 +115,7 @@ export class Channels {
       );
   }
 
-  /** Moves what a payment cost out of the channels, the fullest first. */
+  /** Takes the cost of a payment from the channels, the fullest first. */
   spend(amountMsat: bigint): void {
     let rest = amountMsat;
     for (const channel of [...this.list()].sort((a, b) => Number(b.localMsat - a.localMsat))) {
@@ -125,14 +125,14 @@ export class Channels {
     }
   }
 
-  /** Moves what was received into the first channel. */
+  /** Adds a received amount to the first channel. */
   earn(amountMsat: bigint): void {
     const channel = this.list().find(({ active }) => active);
     if (channel) channel.localMsat += amountMsat;
   }
 }
 
-/** What the opener's commitment sets aside. */
+/** Satoshis that the opener sets aside for the commitment's fee. */
 function reservedSat(initiator: boolean): bigint {
   return initiator ? COMMIT_FEE_SAT + ANCHORS_SAT : 0n;
 }

@@ -3,11 +3,11 @@ import { Address, OutScript, p2wpkh, Transaction } from '@scure/btc-signer';
 import { newIdentity } from './identity.ts';
 import { LndError } from './rpc.ts';
 
-/** Keys, addresses and signatures of the fake's wallet; real ones, on regtest. */
+/** Keys, addresses and signatures of the fake's wallet. They are real, on regtest. */
 
 const REGTEST = { bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 const PARSE = { allowUnknownOutputs: true, allowUnknownInputs: true, disableScriptCheck: true };
-/** Signals that the transaction may be replaced (BIP 125). */
+/** The sequence of every input, which says that the transaction may be replaced (BIP 125). */
 const SEQUENCE = 0xfffffffd;
 
 /** An output that the wallet can spend. */
@@ -15,14 +15,14 @@ export interface Coin {
   /** `<txid>:<vout>` */
   readonly outpoint: string;
   readonly valueSat: bigint;
-  /** Hex. */
+  /** The output's script, hex. */
   readonly script: string;
   readonly address: string;
   readonly confirmations: number;
 }
 
 export interface Output {
-  /** Hex. */
+  /** The output's script, hex. */
   readonly script: string;
   readonly valueSat: bigint;
 }
@@ -40,7 +40,7 @@ export function newAddressKey(): AddressKey {
   return { address, script: Buffer.from(script).toString('hex'), secretKey };
 }
 
-/** The script of an address; throws LND's words for another network's. */
+/** The script of an address. Throws LND's error for an address of another network. */
 export function scriptOf(address: string): string {
   try {
     return Buffer.from(OutScript.encode(Address(REGTEST).decode(address))).toString('hex');
@@ -49,7 +49,7 @@ export function scriptOf(address: string): string {
   }
 }
 
-/** The address of a script, empty for those that have none. */
+/** The address of a script; empty for scripts without an address. */
 export function addressOf(script: string): string {
   try {
     return Address(REGTEST).encode(OutScript.decode(Buffer.from(script, 'hex')));
@@ -58,13 +58,13 @@ export function addressOf(script: string): string {
   }
 }
 
-/** What a transaction of so many inputs and outputs costs at a rate. */
+/** The fee in satoshis of a transaction with that many inputs and outputs, at a rate. */
 export function feeSatOf(inputs: number, outputs: number, satPerKw: bigint): bigint {
   const vbytes = BigInt(11 + inputs * 68 + outputs * 43);
   return (vbytes * 4n * satPerKw + 999n) / 1000n;
 }
 
-/** An unsigned transaction of these coins. */
+/** An unsigned transaction that spends these coins. */
 export function draft(
   coins: readonly Coin[],
   outputs: readonly Output[],
@@ -84,7 +84,7 @@ export function draft(
   return transaction;
 }
 
-/** Signs the inputs whose scripts are known and finalizes. */
+/** Signs the inputs with the keys of their scripts, and finalizes. Throws LND's error for a script without a key. */
 export function signAll(transaction: Transaction, keys: ReadonlyMap<string, AddressKey>): void {
   for (let i = 0; i < transaction.inputsLength; i++) {
     const script = transaction.getInput(i).witnessUtxo?.script;
@@ -125,7 +125,7 @@ export function outputsOf(transaction: Transaction): Output[] {
   });
 }
 
-/** A signed transaction of someone outside that pays these outputs. */
+/** A signed transaction from outside the wallet that pays these outputs. */
 export function foreignTransaction(outputs: readonly Output[]): Uint8Array {
   const key = newAddressKey();
   const total = outputs.reduce((sum, { valueSat }) => sum + valueSat, 1000n);

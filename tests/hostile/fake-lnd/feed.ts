@@ -1,4 +1,4 @@
-/** What a node publishes to its open streams. */
+/** The events of a node, for its open streams. */
 export class Feed<T> {
   readonly #listeners = new Set<(item: T) => void>();
 
@@ -6,12 +6,14 @@ export class Feed<T> {
     for (const listener of this.#listeners) listener(item);
   }
 
-  /** How many follow now. */
+  /** The number of open streams. */
   get followers(): number {
     return this.#listeners.size;
   }
 
-  /** `backlog`, and then every item from the call on until `signal` aborts; nothing in between is lost. */
+  /**
+   * Returns `backlog` and then every item published after the call, until `signal` aborts. No item in between is lost.
+   */
   follow(signal: AbortSignal, backlog: () => readonly T[] = () => []): AsyncGenerator<T> {
     const queue: T[] = [];
     let wake = Promise.withResolvers<void>();

@@ -2,35 +2,38 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyOf, leavingOf } from '../https-server.ts';
 import { httpStatusOf, Input, type Json, LndError, type RpcMethod } from './rpc.ts';
 
-/** A request as it came in, for assertions of tests. */
+/** A request as the fake received it, for tests to check. */
 export interface Received {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
-  /** Full gRPC name, or null for a path that LND does not have. */
+  /** The full gRPC name, or null for a path that LND does not have. */
   readonly rpc: string | null;
   readonly macaroonHex: string | null;
   readonly body: string;
 }
 
-/** Where hostile variants of the node come in. */
+/** Hooks by which hostile variants change what the node does. */
 export interface Hooks {
-  /** Whether it has dealt with the request itself. */
+  /** Returns whether it has answered the request itself. */
   readonly intercept?: (received: Received, response: ServerResponse) => Promise<boolean> | boolean;
-  /** Changes an answer, or an item of a stream. */
+  /** Changes an answer, or one item of a stream. */
   readonly rewrite?: (rpc: string, answer: Json) => Json;
-  /** Whether only genuine macaroons are accepted; they are by default. */
+  /** Whether any macaroon is accepted; by default only genuine ones are. */
   readonly anyMacaroon?: boolean;
 }
 
 interface GatewayOptions {
   readonly methods: readonly RpcMethod[];
-  /** Throws LND's words unless the macaroon may call the method now. */
+  /** Throws LND's error unless the macaroon allows the method now. */
   readonly authorize: (macaroonHex: string | null, method: RpcMethod) => void;
   readonly hooks: Hooks;
 }
 
-/** grpc-gateway in front of the methods: paths, JSON, status codes and streams as LND's REST interface has them. */
+/**
+ * Does what grpc-gateway does before LND's methods: paths, JSON, status codes and streams, as LND's REST interface has
+ * them.
+ */
 export class Gateway {
   readonly received: Received[] = [];
   readonly #options: GatewayOptions;
@@ -84,7 +87,7 @@ export class Gateway {
     return null;
   }
 
-  /** The head leaves with the first item, as with LND. */
+  /** The head is sent with the first item, as LND does. */
   async #stream(rpc: string, items: AsyncGenerator<Json>, response: ServerResponse): Promise<void> {
     for await (const item of items) {
       if (response.destroyed) return;
@@ -106,7 +109,7 @@ function send(response: ServerResponse, status: number, body: Json): void {
   response.end(JSON.stringify(body));
 }
 
-/** An error before the first item of a stream stands in an `error` of its own. */
+/** In a stream, an error before the first item is wrapped in a field `error`. */
 function refuse(
   response: ServerResponse,
   { grpcCode, message }: LndError,

@@ -2,20 +2,20 @@ import { createHash, randomBytes } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { RpcMethod } from './rpc.ts';
 
-/** A node's key. */
+/** A node's key pair. */
 export interface Identity {
   readonly secretKey: Uint8Array;
-  /** Hex, compressed. */
+  /** The public key: hex, compressed. */
   readonly pubkey: string;
 }
 
-/** A key as every node has one. */
+/** A node's key, random by default. */
 export function newIdentity(secretKey: Uint8Array = randomBytes(32)): Identity {
   const pubkey = Buffer.from(secp256k1.getPublicKey(secretKey, true)).toString('hex');
   return { secretKey, pubkey };
 }
 
-/** LND's SignMessage: the compact recoverable signature of the prefixed message, zbase32. */
+/** LND's SignMessage: the compact recoverable signature of the prefixed message, in z-base-32. */
 export function signMessage(
   { secretKey }: Identity,
   message: Uint8Array,
@@ -28,11 +28,11 @@ export function signMessage(
     prehash: false,
     format: 'recovered',
   });
-  // 27, and 4 more for a compressed key.
+  // The first byte is 27 plus the recovery number, plus 4 for a compressed key.
   return zbase32(Uint8Array.from([31 + recovery, ...signature]));
 }
 
-/** The REST method. */
+/** The REST method SignMessage. */
 export function signMethod(identity: Identity): RpcMethod {
   return {
     http: 'POST',

@@ -12,7 +12,7 @@ export type WalletState =
   | 'SERVER_ACTIVE'
   | 'WAITING_TO_START';
 
-/** LND's words while its wallet is not open (rpcperms/interceptor.go). */
+/** LND's messages while its wallet is not open (rpcperms/interceptor.go). */
 export const NOT_OPEN: Readonly<Partial<Record<WalletState, string>>> = {
   NON_EXISTING: 'wallet not created, create one to enable full RPC access',
   LOCKED: 'wallet locked, unlock it to enable full RPC access',
@@ -20,7 +20,7 @@ export const NOT_OPEN: Readonly<Partial<Record<WalletState, string>>> = {
   WAITING_TO_START: 'waiting to start, RPC services not available',
 };
 
-/** A name that is no LND's, so that nothing recorded with it counts as verified. */
+/** A version that LND does not have, so that nothing recorded with it counts as verified against LND. */
 export const FAKE_VERSION = '0.21.2-beta.fake';
 
 interface Told {
@@ -31,7 +31,7 @@ interface Told {
   readonly nowMs: () => number;
 }
 
-/** The REST methods that say who and how the node is. */
+/** The REST methods about the node and its state. */
 export function infoMethods(told: Told): RpcMethod[] {
   return [
     {

@@ -4,7 +4,7 @@ import { base64Of, type Input, type RpcMethod } from './rpc.ts';
 
 const READ = ['invoices:read'];
 const WRITE = ['invoices:write'];
-/** What ListInvoices returns when no number is given. */
+/** The number of invoices that ListInvoices returns when the request names none. */
 const DEFAULT_PAGE = 100;
 
 /** The REST methods of invoices. */
@@ -89,7 +89,7 @@ export function invoiceMethods(invoices: Invoices): RpcMethod[] {
   ];
 }
 
-/** An index of zero asks for no backlog of its kind. */
+/** The earlier invoices that a new subscription gets. An index of zero asks for none of its kind. */
 function backlog(invoices: Invoices, input: Input): Invoice[] {
   const added = Number(input.int('add_index'));
   const settled = Number(input.int('settle_index'));

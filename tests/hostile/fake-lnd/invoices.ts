@@ -25,7 +25,7 @@ export interface Invoice {
   records: Readonly<Record<string, string>>;
 }
 
-/** What AddInvoice is asked for. */
+/** The request of AddInvoice. */
 export interface NewInvoice {
   readonly preimage?: string;
   readonly memo?: string;
@@ -48,7 +48,7 @@ export class Invoices {
     this.#nowMs = nowMs;
   }
 
-  /** By add index; LND cancels what has expired unpaid and tells no stream of it. */
+  /** All invoices by add index, after expired ones were canceled, which LND's streams do not report. */
   list(): readonly Invoice[] {
     for (const invoice of this.#all) {
       const endsMs = (invoice.createdSecs + invoice.expirySecs) * 1000;
@@ -91,7 +91,7 @@ export class Invoices {
     return this.#keep({ ...fields, createdSecs, paymentRequest, isPrivate, isKeysend: false });
   }
 
-  /** Pays it, as another node does: wholly unless said otherwise. Returns the settled invoice. */
+  /** Pays the invoice from another node, in full unless `how` says otherwise. Returns the settled invoice. */
   settle(hash: string, how: { amountMsat?: bigint; preimage?: string } = {}): Invoice {
     const invoice = this.get(hash);
     if (invoice.state === 'CANCELED') throw new LndError('invoice already canceled');
@@ -113,14 +113,17 @@ export class Invoices {
     invoice.paidMsat = invoice.valueMsat;
   }
 
-  /** LND: again is fine, after settling it is an error; no stream tells of it. */
+  /**
+   * Cancels an invoice. As with LND, canceling again succeeds, canceling a settled invoice is an error, and no stream
+   * reports it.
+   */
   cancel(hash: string): void {
     const invoice = this.get(hash);
     if (invoice.state === 'SETTLED') throw new LndError('invoice already settled');
     invoice.state = 'CANCELED';
   }
 
-  /** A spontaneous payment of another node. */
+  /** Receives a spontaneous payment from another node. */
   receiveKeysend(amountMsat: bigint, message?: string): Invoice {
     const preimage = randomBytes(32).toString('hex');
     const invoice = this.#keep({
@@ -155,7 +158,7 @@ const UNPAID = {
   records: {} as Invoice['records'],
 };
 
-/** SHA-256 of hex, hex. */
+/** The SHA-256 of a preimage; both are hex. */
 export function hashOf(preimage: string): string {
   return createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex');
 }

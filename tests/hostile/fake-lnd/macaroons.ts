@@ -2,13 +2,13 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Input, LndError, type RpcMethod } from './rpc.ts';
 
 /**
- * LND's macaroon service, written apart from the connector's: version 2 binary macaroons whose identifier is a
- * protobuf of nonce, root key id and operations, bound by a chain of HMACs.
+ * LND's macaroon service, written independently of the connector's code, so that the two check each other: version 2
+ * binary macaroons whose identifier is a protobuf of nonce, root key id and operations, signed by a chain of HMACs.
  */
 export class Macaroons {
   readonly #rootKeys = new Map<string, Buffer>([['0', randomBytes(32)]]);
 
-  /** Hex; operations as `entity:action`. Makes the root key when there is none. */
+  /** Makes a macaroon (hex) for operations written as `entity:action`. Makes the root key when there is none. */
   bake(operations: readonly string[], rootKeyId = '0'): string {
     const rootKey = this.#rootKeys.get(rootKeyId) ?? randomBytes(32);
     this.#rootKeys.set(rootKeyId, rootKey);
@@ -51,7 +51,7 @@ export class Macaroons {
     return this.#rootKeys.delete(rootKeyId);
   }
 
-  /** Throws LND's words unless the macaroon may call the method now. */
+  /** Throws LND's error unless the macaroon allows the method now. */
   check(macaroonHex: string | null, { rpc, needs }: RpcMethod, nowMs: number): void {
     if (needs === null) return;
     if (macaroonHex === null) throw new LndError('expected 1 macaroon, got 0');
@@ -74,7 +74,7 @@ export class Macaroons {
   }
 }
 
-/** Everything, as admin.macaroon has it. */
+/** All operations, as in admin.macaroon. */
 export const ADMIN: readonly string[] = [
   'address:read address:write info:read info:write invoices:read invoices:write',
   'macaroon:generate macaroon:read macaroon:write message:read message:write',
@@ -82,7 +82,7 @@ export const ADMIN: readonly string[] = [
   'signer:generate signer:read',
 ].flatMap((line) => line.split(' '));
 
-/** The REST methods of macaroons; `all` is what ListPermissions tells of. */
+/** The REST methods of macaroons; `all` are the methods that ListPermissions lists. */
 export function macaroonMethods(
   macaroons: Macaroons,
   all: () => readonly RpcMethod[],
@@ -125,7 +125,7 @@ export function macaroonMethods(
   ];
 }
 
-/** The root key id and the operations (`entity:action`) in a macaroon, for assertions of tests. */
+/** Reads the root key id and the operations (`entity:action`) of a macaroon, for tests to check. */
 export function readFakeMacaroon(macaroonHex: string): { rootKeyId: string; operations: string[] } {
   const { rootKeyId, operations } = parse(macaroonHex);
   return { rootKeyId, operations: [...operations] };

@@ -4,7 +4,7 @@ import type { Wallet, WalletTx } from './wallet.ts';
 
 const READ = ['onchain:read'];
 const WRITE = ['onchain:write'];
-/** What the chain asks now, for every target. */
+/** The fee rate for every confirmation target. */
 export const SAT_PER_KW = 500n;
 
 /** The REST methods of lnrpc's on-chain wallet and of the chain. */
@@ -115,19 +115,19 @@ export function onchainMethods(wallet: Wallet): RpcMethod[] {
   ];
 }
 
-/** Hex; the fake's blocks hold nothing. */
+/** The hash of a block, hex; it depends on the height alone. */
 export function blockHash(height: number): string {
   return height.toString(16).padStart(64, '0');
 }
 
-/** The fee rate that a request asks for. */
+/** The fee rate that a request names. */
 export function rateOf(input: Input): bigint {
   if (input.int('sat_per_kw') > 0n) return input.int('sat_per_kw');
   if (input.int('sat_per_vbyte') > 0n) return input.int('sat_per_vbyte') * 250n;
   return SAT_PER_KW;
 }
 
-/** lnrpc.OutPoint; its txid in wire byte order too. */
+/** lnrpc.OutPoint, which holds the txid in wire byte order as well. */
 export function outPointJson(outpoint: string): JsonObject {
   const [txid = '', vout] = outpoint.split(':');
   return {
@@ -137,7 +137,7 @@ export function outPointJson(outpoint: string): JsonObject {
   };
 }
 
-/** `<txid>:<vout>` of an lnrpc.OutPoint. */
+/** Reads an lnrpc.OutPoint as `<txid>:<vout>`. */
 export function outpointOf(input: Input): string {
   const txid = input.text('txid_str') || input.bytes('txid_bytes').reverse().toString('hex');
   if (!/^[0-9a-f]{64}$/.test(txid)) throw new LndError('outpoint has no txid');
@@ -176,7 +176,10 @@ export function transactionJson(wallet: Wallet, tx: WalletTx): JsonObject {
   };
 }
 
-/** From start_height to end_height; an end of -1 or 0 takes unconfirmed ones too, a start of -1 only them. */
+/**
+ * The transactions from start_height to end_height. An end of -1 or 0 includes unconfirmed ones; a start of -1 means
+ * only those.
+ */
 function between(wallet: Wallet, input: Input): WalletTx[] {
   const start = Number(input.int('start_height'));
   const end = Number(input.int('end_height')) || -1;

@@ -1,8 +1,8 @@
 import type { Input } from './rpc.ts';
 
 /**
- * One page of a list by index, as LND's channeldb reads them: `index_offset` is exclusive, zero begins at the oldest,
- * or with `reversed` at the newest; the page itself always ascends.
+ * One page of a list by index, as LND's channeldb reads it. `index_offset` is exclusive. Zero begins at the oldest
+ * item, or at the newest with `reversed`. The items of a page always ascend.
  */
 export function pageOf<T>(
   all: readonly T[],

@@ -3,7 +3,7 @@ import { type Payment, type Payments, paymentJson } from './payments.ts';
 import type { Call, JsonObject, RpcMethod } from './rpc.ts';
 
 const READ = ['offchain:read'];
-/** ListPayments: no number means this many (payments/db/query.go). */
+/** The number of payments that ListPayments returns when the request names none (payments/db/query.go). */
 const DEFAULT_PAGE = 100;
 const KEYSEND_RECORD = '5482373484';
 
@@ -76,7 +76,7 @@ export function paymentMethods(payments: Payments): RpcMethod[] {
   ];
 }
 
-/** The payment as it is, and every change until its end. Throws at once for a hash that is not known. */
+/** The payment in its present state, and every change until its end. Throws at once for an unknown hash. */
 function follow(
   payments: Payments,
   hash: string,

@@ -5,7 +5,7 @@ import { type Identity, newIdentity } from './identity.ts';
 import { hashOf } from './invoices.ts';
 import { type JsonObject, LndError } from './rpc.ts';
 
-/** What becomes of an attempt to pay; `hold` leaves it in flight. */
+/** The outcome of an attempt to pay; `hold` leaves it in flight. */
 export type Outcome =
   | {
       readonly end: 'succeed';
@@ -16,7 +16,7 @@ export type Outcome =
   | { readonly end: 'fail'; readonly reason?: string; readonly delayMs?: number }
   | { readonly end: 'hold' };
 
-/** An outgoing payment as the node keeps it: the newest attempt of its hash. */
+/** An outgoing payment: the newest attempt for its hash. */
 export interface Payment {
   readonly hash: string;
   readonly valueMsat: bigint;
@@ -31,10 +31,10 @@ export interface Payment {
   resolvedNs: bigint;
 }
 
-/** What SendPaymentV2 is asked for. */
+/** The request of SendPaymentV2. */
 export interface Send {
   readonly paymentRequest: string;
-  /** Of a keysend. */
+  /** The payment hash of a keysend. */
   readonly hash?: string;
   readonly preimage?: string;
   readonly amountMsat: bigint;
@@ -44,16 +44,16 @@ export interface Send {
 interface Surroundings {
   readonly identity: Identity;
   readonly nowMs: () => number;
-  /** What channels can send now. */
+  /** What the channels can send now. */
   readonly sendableMsat: () => bigint;
-  /** Takes what was spent out of the channels. */
+  /** Takes the cost of a payment from the channels. */
   readonly spend: (amountMsat: bigint) => void;
 }
 
-/** The node's outgoing payments, and the outside nodes that it pays. */
+/** The node's outgoing payments, and the nodes outside that it pays. */
 export class Payments {
   readonly changes = new Feed<Payment>();
-  /** How often SendPaymentV2 began an attempt, by hash. */
+  /** The number of attempts that SendPaymentV2 began, by hash. */
   readonly attempts = new Map<string, number>();
   readonly #byHash = new Map<string, Payment>();
   readonly #outcomes = new Map<string, Outcome>();
@@ -65,7 +65,7 @@ export class Payments {
     this.#around = around;
   }
 
-  /** By payment index; of a hash only the newest attempt, as LND keeps it. */
+  /** All payments by payment index. Of each hash only the newest attempt is kept, as LND does. */
   list(): readonly Payment[] {
     return [...this.#byHash.values()].toSorted((a, b) => a.index - b.index);
   }
@@ -76,7 +76,7 @@ export class Payments {
     return payment;
   }
 
-  /** An invoice of an outside node; paying it succeeds unless {@link decide} says otherwise. */
+  /** Makes an invoice of a node outside. Paying it succeeds unless {@link decide} says otherwise. */
   foreignInvoice(
     options: {
       amountMsat?: bigint;
@@ -104,7 +104,7 @@ export class Payments {
     return { invoice, hash, preimage };
   }
 
-  /** What becomes of the next attempts for a hash. */
+  /** Sets the outcome of the next attempts for a hash. */
   decide(hash: string, outcome: Outcome): void {
     this.#outcomes.set(hash, outcome);
   }
@@ -114,7 +114,7 @@ export class Payments {
     this.#end(this.get(hash), outcome);
   }
 
-  /** Begins an attempt and returns it; throws LND's words when it does not. */
+  /** Begins an attempt and returns it. Throws LND's error when it does not begin. */
   send(request: Send): Payment {
     const { hash, amountMsat } = this.#intent(request);
     this.#refuseRepeat(hash);
@@ -159,7 +159,7 @@ export class Payments {
     return { hash: invoice.paymentHash, amountMsat: invoice.amountMsat ?? amountMsat };
   }
 
-  /** LND's initializable(): only a failed payment may be tried anew. */
+  /** LND's initializable(): only a failed payment may be tried again. */
   #refuseRepeat(hash: string): void {
     const status = this.#byHash.get(hash)?.status;
     if (status === 'SUCCEEDED') throw new LndError('invoice is already paid', 6);

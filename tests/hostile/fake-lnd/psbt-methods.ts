@@ -11,12 +11,12 @@ import type { Wallet } from './wallet.ts';
 
 const READ = ['onchain:read'];
 const WRITE = ['onchain:write'];
-/** chanfunding.LndInternalLockID, and for how long it holds. */
+/** LND's own lock id (chanfunding.LndInternalLockID), and how long its locks last. */
 const INTERNAL_LOCK = 'ede19a92ed321a4705f8a1cccc1d4f6182545d4bb4fae08bd5937831b7e38f98';
 const LOCK_SECS = 600;
 const MAX_VALUE = 2 ** 31 - 1;
 
-/** The REST methods of walletrpc: PSBTs, leases, labels. `nowMs` is the node's time. */
+/** The REST methods of walletrpc: PSBTs, leases, labels. `nowMs` is the node's clock. */
 export function walletKitMethods(wallet: Wallet, nowMs: () => number): RpcMethod[] {
   const lease = (outpoint: string, id: string, secs: bigint): number => {
     const held = wallet.leases.get(outpoint);
@@ -187,7 +187,7 @@ function lockId(input: Input): string {
   return id.toString('hex');
 }
 
-/** What a template pays and which coins it names. */
+/** The payments and the coins that a request's template names. */
 function template(input: Input) {
   if (input.has('raw')) {
     const raw = input.object('raw');

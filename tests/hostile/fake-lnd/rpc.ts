@@ -1,23 +1,23 @@
-/** The shapes in which LND's REST interface speaks; what every file of the fake shares. */
+/** The JSON and the errors of LND's REST interface, for all files of the fake. */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** A refusal as a gRPC status; the gateway makes an HTTP status of its code. */
+/** An error answer of LND by gRPC code; the gateway derives the HTTP status from the code. */
 export class LndError extends Error {
   override readonly name = 'LndError';
   constructor(
     message: string,
-    /** 2, "unknown", is what LND gives for most. */
+    /** LND gives most errors code 2, "unknown". */
     readonly grpcCode = 2,
   ) {
     super(message);
   }
 }
 
-/** runtime.HTTPStatusFromCode of grpc-gateway v2. */
+/** The HTTP status of a gRPC code (runtime.HTTPStatusFromCode of grpc-gateway v2). */
 export function httpStatusOf(grpcCode: number): number {
   return HTTP_STATUS[grpcCode] ?? 500;
 }
@@ -58,14 +58,14 @@ export class Input {
     return this.text(name) === 'true';
   }
 
-  /** A 64-bit integer: a string or a number, as protobuf's JSON allows. */
+  /** A 64-bit integer, which protobuf's JSON allows as a string or a number. */
   int(name: string): bigint {
     const text = this.text(name) || '0';
     if (!/^-?\d+$/.test(text)) throw new LndError(`proto: invalid value for field ${name}`, 3);
     return BigInt(text);
   }
 
-  /** Base64, of either alphabet. */
+  /** Bytes in base64 of either alphabet. */
   bytes(name: string): Buffer {
     return Buffer.from(this.text(name).replace(/-/g, '+').replace(/_/g, '/'), 'base64');
   }
@@ -83,17 +83,19 @@ export class Input {
 /** One call of a method. */
 export interface Call {
   readonly input: Input;
-  /** Aborts when the caller leaves or the node stops. */
+  /** Aborts when the caller disconnects or the node stops. */
   readonly signal: AbortSignal;
 }
 
 interface Method {
   readonly http: 'GET' | 'POST' | 'DELETE';
-  /** With {names} of fields in it. */
+  /** The path with {names} of fields in it. */
   readonly path: string;
-  /** Full gRPC name, as `uri` permissions have it. */
+  /** The full gRPC name, as in `uri` permissions. */
   readonly rpc: string;
-  /** What a macaroon needs that has no `uri` permission for it; null needs no macaroon. */
+  /**
+   * The operations that a macaroon without a `uri` permission for the method needs; null when no macaroon is needed.
+   */
   readonly needs: readonly string[] | null;
 }
 export interface UnaryMethod extends Method {
@@ -104,7 +106,7 @@ export interface StreamMethod extends Method {
 }
 export type RpcMethod = UnaryMethod | StreamMethod;
 
-/** Bytes of hex as LND's JSON has them. */
+/** Hex as base64, which LND's JSON uses for bytes. */
 export function base64Of(hexText: string): string {
   return Buffer.from(hexText, 'hex').toString('base64');
 }

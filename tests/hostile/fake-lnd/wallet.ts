@@ -20,25 +20,25 @@ import { LndError } from './rpc.ts';
 /** A transaction that the wallet knows. */
 export interface WalletTx {
   readonly txid: string;
-  /** Hex, with witnesses. */
+  /** The transaction with its witnesses, hex. */
   readonly raw: string;
   readonly inputs: readonly { readonly outpoint: string; readonly ownValueSat: bigint | null }[];
   readonly outputs: readonly (Output & { readonly address: string; readonly isOurs: boolean })[];
   readonly seenSecs: number;
   label: string;
-  /** Null while unconfirmed. */
+  /** The height of its block; null while unconfirmed. */
   height: number | null;
 }
 
-/** Which coins a transaction may take. */
+/** The coins that a transaction may spend. */
 export interface Selection {
   readonly satPerKw: bigint;
   readonly spendUnconfirmed?: boolean;
-  /** Exactly these, where given. */
+  /** Spends exactly these coins, where given. */
   readonly outpoints?: readonly string[];
 }
 
-/** LND's on-chain wallet and the chain under it. */
+/** LND's on-chain wallet, and the chain that it follows. */
 export class Wallet {
   readonly blocks = new Feed<number>();
   readonly changes = new Feed<WalletTx>();
@@ -73,7 +73,7 @@ export class Wallet {
     return key;
   }
 
-  /** The last address as long as nothing was paid to it. */
+  /** The last address, until it is paid. */
   unusedAddress(): AddressKey {
     const last = this.#lastAddress;
     const used = this.list().some(({ outputs }) =>
@@ -82,7 +82,7 @@ export class Wallet {
     return last && !used ? last : this.newAddress();
   }
 
-  /** Outputs of the wallet that no transaction spends. */
+  /** Outputs of the wallet that no transaction has spent. */
   coins(): Coin[] {
     const spent = new Set(
       this.list().flatMap(({ inputs }) => inputs.map(({ outpoint }) => outpoint)),
@@ -102,7 +102,7 @@ export class Wallet {
     return (this.leases.get(outpoint)?.expiresMs ?? 0) > this.#nowMs();
   }
 
-  /** Money from outside, confirmed at once unless said otherwise. */
+  /** Receives coins from outside, confirmed at once unless `options` say otherwise. */
   receive(valueSat: bigint, options: { address?: string; confirmed?: boolean } = {}): WalletTx {
     const script = scriptOf(options.address ?? this.newAddress().address);
     const raw = foreignTransaction([{ script, valueSat }]);
@@ -111,7 +111,10 @@ export class Wallet {
     return tx;
   }
 
-  /** An unsigned transaction that pays `outputs`, its coins and the place of the change, -1 without. */
+  /**
+   * Makes an unsigned transaction that pays `outputs`. Returns it with its coins and the position of the change, -1
+   * without change.
+   */
   fund(
     outputs: readonly Output[],
     selection: Selection,
@@ -145,14 +148,16 @@ export class Wallet {
     return { transaction, coins, change: withChange ? outputs.length : -1 };
   }
 
-  /** Funds, signs and publishes. */
+  /** Funds, signs and publishes a transaction. */
   pay(outputs: readonly Output[], selection: Selection, label: string): WalletTx {
     const { transaction } = this.fund(outputs, selection);
     signAll(transaction, this.keys);
     return this.publish(transaction.extract(), label);
   }
 
-  /** As PublishTransaction: the same transaction again is fine, one that spends what is spent is not. */
+  /**
+   * Publishes like PublishTransaction: the same transaction again succeeds, one that spends spent coins is an error.
+   */
   publish(raw: Uint8Array, label: string): WalletTx {
     const transaction = readRaw(raw);
     const known = this.#txs.get(transaction.id);
@@ -166,7 +171,7 @@ export class Wallet {
     return this.#insert(transaction, raw, label);
   }
 
-  /** Mines blocks; the first holds everything unconfirmed, and what contradicts it is forgotten. */
+  /** Mines blocks. The first confirms all unconfirmed transactions; those that conflict with it are forgotten. */
   mine(count: number): void {
     for (let i = 0; i < count; i++) {
       this.height += 1;
@@ -185,7 +190,9 @@ export class Wallet {
     }
   }
 
-  /** Another transaction with the inputs of an unconfirmed one and a higher fee; the next block takes that one. */
+  /**
+   * Makes a transaction with the inputs of an unconfirmed one and a higher fee, which the next block confirms instead.
+   */
   replace(txid: string, label = ''): WalletTx {
     const old = this.get(txid);
     if (old.height !== null) throw new Error('a confirmed transaction cannot be replaced');

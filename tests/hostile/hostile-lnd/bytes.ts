@@ -2,25 +2,25 @@ import type { ServerResponse } from 'node:http';
 import type { Json } from '../fake-lnd/rpc.ts';
 import type { Misdeed } from '../hostile-lnd.ts';
 
-/** Answers that break the transport, the form or the reader's patience. */
+/** Misdeeds in bytes: answers that are too large, too slow, broken or in another form. */
 
 const JSON_HEAD = { 'content-type': 'application/json' };
 const CHUNK = Buffer.alloc(65_536, 'a');
 
-/** Bytes as fast as they are taken, up to `most`, of which the reader should take few. */
+/** A misdeed that sends bytes as fast as the caller reads them, up to `most`. A bounded caller reads few of them. */
 export interface Flood extends Misdeed {
-  /** Bytes written to the request that took most; what its socket holds counts too. */
+  /** The most bytes that were written to one request, including those that are still in its socket. */
   largest(): number;
-  /** How many requests are over, by their caller's leaving or at `most`. */
+  /** The number of such requests that have ended, because the caller disconnected or `most` was reached. */
   ended(): number;
 }
 
-/** An endless string value of a JSON object; in a stream one line without an end. */
+/** A JSON object with an endless string value; in a stream it is one line without an end. */
 export function endlessBody(of: RegExp, most = 2 ** 30): Flood {
   return flood(of, '{"result":{"alias":"', CHUNK, most);
 }
 
-/** A list that goes on and on with items of the right form; `field` is the list's. */
+/** A JSON object whose list `field` has items of the right form without end. */
 export function endlessList(of: RegExp, field: string, item: Json, most = 2 ** 30): Flood {
   const text = `${JSON.stringify(item)},`;
   const chunk = Buffer.from(text.repeat(Math.ceil(CHUNK.length / text.length)));
@@ -32,7 +32,7 @@ export function silent(of?: RegExp): Misdeed {
   return { ...only(of), answer: () => {} };
 }
 
-/** The head, and then a byte of a JSON object every `everyMs`. */
+/** Sends the head, and then one byte of a JSON object every `everyMs`. */
 export function trickle(of?: RegExp, everyMs = 1000): Misdeed {
   return {
     ...only(of),
@@ -45,7 +45,7 @@ export function trickle(of?: RegExp, everyMs = 1000): Misdeed {
   };
 }
 
-/** Sends the caller elsewhere; 307 and 308 ask it to bring its body along. */
+/** Answers with a redirect; 307 and 308 ask the caller to send its body again. */
 export function redirects(to: string, status: 301 | 302 | 307 | 308 = 307): Misdeed {
   return {
     answer: (response) => {
@@ -55,42 +55,42 @@ export function redirects(to: string, status: 301 | 302 | 307 | 308 = 307): Misd
   };
 }
 
-/** A page of a proxy in front of the node. */
+/** Answers with an HTML page, as a proxy in front of the node does. */
 export function html(status: 200 | 502 | 504, of?: RegExp): Misdeed {
   const page = '<html><head><title>Bad Gateway</title></head><body>nginx</body></html>';
   return fixed(status, page, of, 'text/html');
 }
 
-/** This JSON, whatever was asked. */
+/** Answers with this JSON, whatever was asked. */
 export function answers(value: Json, of?: RegExp, status = 200): Misdeed {
   return fixed(status, JSON.stringify(value), of);
 }
 
-/** A refusal in LND's form. */
+/** Answers with an error in LND's form. */
 export function refuses(message: string, of?: RegExp, code = 2, status = 500): Misdeed {
   return answers({ code, message, details: [] }, of, status);
 }
 
-/** Arrays within arrays, deeper than a parser's stack may be. */
+/** Answers with arrays within arrays, too deep for the stack of a parser. */
 export function nests(depth = 200_000, of?: RegExp): Misdeed {
   return fixed(200, `{"version":${'['.repeat(depth)}${']'.repeat(depth)}}`, of);
 }
 
-/** The connection ends in the middle of a body that was announced longer. */
+/** Ends the connection in the middle of a body that was announced as longer. */
 export function breaksOff(of?: RegExp): Misdeed {
   return {
     ...only(of),
     answer: async (response) => {
       response.writeHead(200, { ...JSON_HEAD, 'content-length': 1000 });
       response.write('{"version":"0.2');
-      // Cut only after the beginning has left.
+      // The beginning must be sent before the connection ends.
       await Bun.sleep(20);
       response.socket?.destroy();
     },
   };
 }
 
-/** The connection ends before a byte of the answer. */
+/** Ends the connection before any byte of the answer. */
 export function cuts(of?: RegExp): Misdeed {
   return {
     ...only(of),

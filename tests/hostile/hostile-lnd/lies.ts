@@ -1,12 +1,12 @@
 import type { JsonObject } from '../fake-lnd/rpc.ts';
 import type { Misdeed } from '../hostile-lnd.ts';
 
-/** Answers in LND's shapes that are not true. */
+/** Misdeeds in LND's own shapes: answers that are not true. */
 
 const INVOICES = /LookupInvoice|ListInvoices|SubscribeInvoices/;
 const PAYMENTS = /SendPaymentV2|TrackPayment|ListPayments/;
 
-/** It says that it is another node. */
+/** The node claims another node's key. */
 export function claimsIdentity(pubkey: string): Misdeed {
   return {
     of: /GetInfo/,
@@ -14,7 +14,9 @@ export function claimsIdentity(pubkey: string): Misdeed {
   };
 }
 
-/** Every invoice is settled: with its true amount unless said otherwise, and with a preimage that fits nothing. */
+/**
+ * Every invoice looks settled: with its own amount unless `how` says otherwise, and with a preimage that fits no hash.
+ */
 export function settlesUnpaid(
   how: { readonly amountMsat?: bigint; readonly preimage?: string } = {},
 ): Misdeed {
@@ -33,7 +35,7 @@ export function settlesUnpaid(
   };
 }
 
-/** Every settled invoice received another amount than it did, its preimage stays. */
+/** Every settled invoice shows another amount than it received; its preimage stays. */
 export function paysAmount(amountMsat: bigint): Misdeed {
   return {
     of: INVOICES,
@@ -43,7 +45,7 @@ export function paysAmount(amountMsat: bigint): Misdeed {
   };
 }
 
-/** Every payment succeeded, with a preimage that fits nothing. */
+/** Every payment looks successful, with a preimage that fits no hash. */
 export function succeedsFalsely(preimage = 'cd'.repeat(32)): Misdeed {
   return {
     of: PAYMENTS,
@@ -56,7 +58,7 @@ export function succeedsFalsely(preimage = 'cd'.repeat(32)): Misdeed {
   };
 }
 
-/** Changes the one that was asked for, or each of a list. */
+/** Changes the resource that was asked for, or each one of a list. */
 function onEach(list: string, change: (item: JsonObject) => JsonObject) {
   return (answer: JsonObject): JsonObject => {
     const items = answer[list];

@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 /** The programs that the interop tests run; absolute paths, or names resolved on PATH. */
 export interface Binaries {
   readonly lnd: string;
-  /** What that `lnd` says of itself, as `0.21.2-beta`. */
+  /** The version that this `lnd` reports, such as `0.21.2-beta`. */
   readonly lndVersion: string;
   readonly btcd: string;
 }
@@ -11,11 +11,11 @@ export interface Binaries {
 let found: readonly Binaries[] | null = null;
 
 /**
- * Every `lnd` that LND_BIN names (several are separated by commas or colons), else the one on PATH, each with the
- * `btcd` of BTCD_BIN or of PATH.
+ * Finds every `lnd` that LND_BIN names (separated by commas or colons), else the one on PATH, each with the `btcd` of
+ * BTCD_BIN or of PATH.
  *
- * Empty when either is missing, after one loud line on stderr: such tests are skipped, never passed.
- * A variable that is set and names no executable file is a mistake, not an absence: it throws.
+ * Returns nothing when either is missing, after one conspicuous line on stderr: the tests are then skipped, not passed.
+ * Throws when a variable is set and names no executable file, because that is a mistake.
  */
 export function findBinaries(): readonly Binaries[] {
   found ??= locateAll();

@@ -9,29 +9,29 @@ import type { Reaper } from './reaper.ts';
 import { waitUntil } from './wait-until.ts';
 
 /**
- * Blocks until segwit and taproot are active on regtest (3 periods of 144) plus the 100 that a
- * coinbase must wait; LND refuses a chain without taproot.
+ * Blocks to mine first: segwit and taproot are active on regtest after 3 periods of 144, and a coinbase can be spent
+ * after 100 more. LND does not start on a chain without taproot.
  */
 const BLOCKS_TO_START_WITH = 450;
 const COINBASE_MATURITY = 100;
 
-/** A regtest chain whose blocks come on command. */
+/** A regtest chain on which blocks are mined on request. */
 export interface Btcd {
-  /** Mines `count` blocks, with whatever waits in the mempool, and returns their hashes. */
+  /** Mines `count` blocks, the first with the transactions of the mempool, and returns their hashes. */
   generate(count: number): Promise<string[]>;
-  /** Mines an empty block with that timestamp, which may be up to two hours ahead: the chain's clock moves on. */
+  /** Mines an empty block with that timestamp, up to two hours ahead, which moves the chain's clock. */
   generateAt(timestampSecs: number): Promise<void>;
-  /** Sends coins of the miner, unconfirmed until the next block, and returns the txid. */
+  /** Sends the miner's coins and returns the txid. They are unconfirmed until the next block. */
   send(outputs: readonly Output[]): Promise<string>;
-  /** Height of the tip. */
+  /** The height of the newest block. */
   height(): Promise<number>;
   /** Ids of the unconfirmed transactions. */
   mempool(): Promise<string[]>;
-  /** Ends the chain for good. */
+  /** Ends btcd for good. */
   stop(): Promise<void>;
 }
 
-/** What a Lightning node needs to follow the chain. */
+/** Access to the chain for a Lightning node. */
 export interface ChainAccess {
   readonly rpcHost: string;
   readonly rpcUser: string;
@@ -47,10 +47,10 @@ interface Block {
 }
 
 /**
- * Starts btcd on free loopback ports with its data under `folder`, and mines until coins are ripe.
+ * Starts btcd on free loopback ports with its data under `folder`, and mines until coins can be spent.
  *
- * Blocks pay a key of the harness, not a node's wallet: a node's transactions are then only those
- * that a test makes, and btcd need not be restarted once a node can tell an address.
+ * Blocks pay a key of the harness and not a node's wallet. So a node has only the transactions that a test makes, and
+ * btcd need not restart to learn a node's address.
  */
 export async function startBtcd(
   binary: string,

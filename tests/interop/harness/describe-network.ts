@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { type Network, startNetwork } from './network.ts';
 
-/** Ample: a network is up within 10 s on two idle cores. */
+/** Time limit for starting a network, which takes 10 seconds on two idle cores. */
 const START_WITHIN_MS = 180_000;
 const TEST_WITHIN_MS = 180_000;
 
 /**
- * A `describe` for each LND that is given, whose tests share one network of their own: started before them, gone
- * after them, failed or not. Where lnd or btcd is missing its tests are skipped, with one loud line. Call
- * `network()` inside tests and hooks only.
+ * Runs the tests once for each LND that was found. The tests of one LND share one network, which is started before them
+ * and removed after them, even if they fail. Where lnd or btcd is missing the tests are skipped, with one conspicuous
+ * line. Call `network()` inside tests and hooks only.
  */
 export function describeNetwork(name: string, tests: (network: () => Network) => void): void {
   const given = findBinaries();
-  // Real nodes take their time: a restart some seconds, a payment that was never sent longer.
+  // Real nodes are slow: a restart takes some seconds, and finding out that a payment was never sent takes longer.
   setDefaultTimeout(TEST_WITHIN_MS);
   if (given.length === 0) describe.skip(name, () => tests(() => none()));
   for (const binaries of given) {

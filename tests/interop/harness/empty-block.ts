@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 
-/** What a block follows: members of `getblockheader` of the tip. */
+/** Fields of the newest block as `getblockheader` answers them. */
 export interface Tip {
   readonly hash: string;
   readonly height: number;
-  /** Hex, as the header's own field reads. */
+  /** The compact target in hex, in the byte order of display. */
   readonly bits: string;
 }
 
@@ -14,8 +14,8 @@ const HEADER_BYTES = 80;
 const NONCE_AT = 76;
 
 /**
- * The block after `tip` with nothing but a coinbase, which pays nobody, and with that timestamp: btcd itself stamps its
- * blocks with the present. Hex, for `submitblock`.
+ * Makes the block after `tip`, with a chosen timestamp and only a coinbase, which pays to no key. btcd itself uses the
+ * present time. Returns hex for `submitblock`.
  */
 export function emptyBlock({ hash, height, bits }: Tip, timestampSecs: number): string {
   const coinbase = coinbaseAt(height + 1);
@@ -26,7 +26,7 @@ export function emptyBlock({ hash, height, bits }: Tip, timestampSecs: number): 
   bytes.set(twice(coinbase), 36);
   header.setUint32(68, timestampSecs, true);
   header.setUint32(72, Number.parseInt(bits, 16), true);
-  // Regtest's target leaves the highest bit to be zero, and nothing else.
+  // Regtest's target requires only that the highest bit is zero.
   for (let nonce = 0; ((twice(bytes)[31] ?? 0) & 0x80) !== 0; nonce++) {
     header.setUint32(NONCE_AT, nonce, true);
   }
@@ -34,7 +34,7 @@ export function emptyBlock({ hash, height, bits }: Tip, timestampSecs: number): 
 }
 
 function coinbaseAt(height: number): Uint8Array {
-  // BIP 34: the height is pushed first.
+  // BIP 34: the coinbase begins with the height.
   const script = new Uint8Array([3, height & 0xff, (height >> 8) & 0xff, (height >> 16) & 0xff]);
   return hex.decode(
     ['01000000', '01', '00'.repeat(32), 'ffffffff', '04', hex.encode(script), 'ffffffff']

@@ -1,6 +1,6 @@
 import { hex } from '@scure/base';
 
-/** An answer that is not a success, as LND sent it. */
+/** An error answer of LND. */
 export class LndRestError extends Error {
   override readonly name = 'LndRestError';
   constructor(
@@ -12,20 +12,20 @@ export class LndRestError extends Error {
   }
 }
 
-/** How one call departs from the usual. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Macaroon in hex instead of the administrator's; null sends none. */
+  /** A macaroon in hex in place of the administrator's; null sends none. */
   readonly macaroonHex?: string | null;
   readonly signal?: AbortSignal;
 }
 
-/** LND's REST interface, spoken without the sidecar: what the interop tests compare with. */
+/** LND's REST interface, called without the sidecar, so that tests can compare. */
 export interface LndRest {
-  /** The JSON answer to one call; throws {@link LndRestError} unless the status is 2xx. */
+  /** Makes one call and returns the JSON of the answer. Throws {@link LndRestError} unless the status is 2xx. */
   rest<T>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<T>;
   /**
-   * The `result` values of a streaming call, in order. Throws {@link LndRestError} for a refusal, and
-   * for an `error` in the midst of the stream (status 200 then). Leaving the loop closes the stream.
+   * The `result` values of a streaming call, in order. Throws {@link LndRestError} for an error answer, and for an
+   * `error` within the stream, whose status is 200. Leaving the loop closes the stream.
    */
   stream<T>(
     method: string,
@@ -35,14 +35,14 @@ export interface LndRest {
   ): AsyncGenerator<T, void, undefined>;
 }
 
-/** Where one node is found; both files are read at each call, since the node writes them late. */
+/** The place of one node. Both files are read at each call, because the node may write them after it starts. */
 export interface RestLocation {
   readonly restUrl: string;
   readonly tlsCertPath: string;
   readonly macaroonPath: string;
 }
 
-/** The client of one node, with its self-signed certificate pinned as the only authority. */
+/** The client of one node, which accepts only the node's self-signed certificate. */
 export function lndRest(location: RestLocation): LndRest {
   async function call(
     method: string,
@@ -60,7 +60,7 @@ export function lndRest(location: RestLocation): LndRest {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       tls: { ca: await Bun.file(location.tlsCertPath).text() },
-      // A stream may rest for longer than Bun's five minutes between two updates.
+      // A stream may be silent between two updates for longer than the five minutes that Bun allows.
       timeout: false,
     });
   }

@@ -7,7 +7,7 @@ import { program } from './program.ts';
 import type { Reaper } from './reaper.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** The states of `GET /v1/state`, in the order in which a node passes through them. */
+/** The states of `GET /v1/state`, in the order in which a node reaches them. */
 type LndState =
   | 'WAITING_TO_START'
   | 'NON_EXISTING'
@@ -19,19 +19,19 @@ type LndState =
 /** One `lnd` process, with or without a wallet. */
 export interface LndProcess extends RestLocation, LndRest {
   readonly name: string;
-  /** The `--lnddir`; removed with the network. */
+  /** The node's folder (`--lnddir`), which is removed with the network. */
   readonly dir: string;
-  /** Where its peers reach it, `host:port`. */
+  /** The address for its peers, `host:port`. */
   readonly peerAddress: string;
-  /** How far it has come; throws while REST does not answer. */
+  /** Its present state. Throws while REST does not answer. */
   state(): Promise<LndState>;
-  /** Resolves at this very state; throws, with the log's end, if the process ends before. */
+  /** Resolves when it is in exactly this state. Throws, with the end of its log, if the process ends before. */
   reached(state: LndState): Promise<void>;
-  /** Starts it on the same folder and ports; resolves when it answers (its wallet may be locked). */
+  /** Starts it on the same folder and ports. Resolves when REST answers; the wallet may still be locked. */
   start(): Promise<void>;
-  /** Ends it in good order. */
+  /** Ends it in good order (SIGTERM). */
   stop(): Promise<void>;
-  /** Ends it as a crash would. */
+  /** Ends it at once (SIGKILL), as a crash would. */
   kill(): Promise<void>;
 }
 
@@ -41,18 +41,18 @@ export interface LndNode extends Omit<LndProcess, 'reached' | 'state'> {
   readonly version: string;
 }
 
-/** Who a node is and what it follows. */
+/** The name of a node, its chain and its wallet. */
 export interface LndOptions {
   readonly binary: string;
   readonly name: string;
   readonly parentFolder: string;
   readonly chain: ChainAccess;
   readonly reaper: Reaper;
-  /** 'open': a random wallet, opened at each start. 'none': as installed, waiting for initwallet. */
+  /** 'open': a random wallet that is opened at each start. 'none': a fresh LND that waits for initwallet. */
   readonly wallet: 'open' | 'none';
 }
 
-/** Starts a node on free loopback ports; resolves when REST answers, wherever its wallet stands. */
+/** Starts a node on free loopback ports. Resolves when REST answers, in whichever state the wallet is. */
 export async function startLndProcess(options: LndOptions): Promise<LndProcess> {
   const { name, chain } = options;
   const dir = join(options.parentFolder, name);
@@ -83,7 +83,7 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
       '--accept-keysend',
       '--accept-amp',
       '--trickledelay=50',
-      // After a restart the two ends find each other at once, not after a growing pause.
+      // After a restart the two nodes reconnect at once, not after a growing pause.
       '--minbackoff=200ms',
       '--maxbackoff=500ms',
       ...(options.wallet === 'open' ? ['--noseedbackup'] : []),
@@ -128,7 +128,7 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
   };
 }
 
-/** Starts a node with a wallet and resolves when it is ready to open channels. */
+/** Starts a node with a wallet. Resolves when it is ready to open channels. */
 export async function startLnd(options: Omit<LndOptions, 'wallet'>): Promise<LndNode> {
   const node = await startLndProcess({ ...options, wallet: 'open' });
   const { identity_pubkey, version } = await ready(node);

@@ -11,7 +11,7 @@ export interface Coin {
   readonly valueSat: bigint;
 }
 
-/** Where a payment goes. */
+/** The address and the amount of a payment. */
 export interface Output {
   readonly address: string;
   readonly amountSat: bigint;
@@ -20,7 +20,7 @@ export interface Output {
 /** The key to which blocks pay. */
 export interface Miner {
   readonly address: string;
-  /** The signed transaction that spends `coin` on `outputs`, the rest back to the miner. */
+  /** The signed transaction that spends `coin` on `outputs`; the change goes back to the miner. */
   pay(coin: Coin, outputs: readonly Output[]): Uint8Array;
 }
 

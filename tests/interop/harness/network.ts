@@ -12,32 +12,32 @@ const ONCHAIN_SAT = 50_000_000n;
 const CHANNEL_SAT = 10_000_000n;
 const PUSH_SAT = 5_000_000n;
 
-/** One chain and two nodes that can pay each other. */
+/** A chain and two nodes that can pay each other. */
 export interface Network {
-  /** Version of its LND nodes, as `0.21.2-beta`. */
+  /** The version of its LND nodes, such as `0.21.2-beta`. */
   readonly version: string;
   readonly btcd: Btcd;
-  /** Opened the channel; 0.5 BTC on-chain less the channel's 0.1, half of which is bob's. */
+  /** The node that opened the channel. It has 0.5 BTC on chain, less the 0.1 of the channel, half of which is bob's. */
   readonly alice: LndNode;
-  /** Has 0.5 BTC on-chain. */
+  /** The other node. It has 0.5 BTC on chain. */
   readonly bob: LndNode;
-  /** Resolves when the channel can carry payments again, as after a restart of either node. */
+  /** Resolves when the channel can carry payments, such as after a restart of either node. */
   channelUsable(): Promise<void>;
   /**
-   * Another node, which alice reaches over bob and for his fee: bob opens a channel to it. Resolves when alice knows
-   * the way.
+   * Adds a node to which bob opens a channel, so that alice pays it through bob and pays his fee. Resolves when alice
+   * knows the route.
    */
   addBeyondBob(name: string): Promise<LndNode>;
-  /** Another node on the same chain, as installed: no wallet, no macaroons, no channels. */
+  /** Adds a node on the same chain without a wallet, macaroons and channels. */
   addFreshNode(name: string): Promise<LndProcess>;
-  /** Kills every process and removes every file; call it in `afterAll`. */
+  /** Kills every process and removes every file. Call it in `afterAll`. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts btcd and two LND nodes, funds both and opens a channel from alice to bob with half of it on
- * bob's side. Everything is on 127.0.0.1 and in one temporary folder. If any step fails, or the test
- * run ends without `stop`, nothing stays behind.
+ * Starts btcd and two LND nodes, funds both and opens a channel from alice to bob, with half of it on bob's side.
+ * Everything is on 127.0.0.1 and in one temporary folder. Nothing remains if a step fails, or if the test run ends
+ * without `stop`.
  */
 export async function startNetwork(binaries: Binaries): Promise<Network> {
   const folder = await mkdtemp(join(tmpdir(), 'wallet-sidecar-interop-'));
@@ -102,7 +102,7 @@ async function fund(btcd: Btcd, nodes: readonly LndNode[]): Promise<void> {
 
 async function openChannel(btcd: Btcd, from: LndNode, to: LndNode, pushSat: bigint): Promise<void> {
   await from.rest('POST', '/v1/peers', { addr: { pubkey: to.pubkey, host: to.peerAddress } });
-  // Both ends refuse a channel until their own view of the chain has caught up with the tip.
+  // Both nodes refuse a channel until they have read the newest block.
   await Promise.all([caughtUp(btcd, from), caughtUp(btcd, to)]);
   await from.rest('POST', '/v1/channels', {
     node_pubkey: base64.encode(hex.decode(to.pubkey)),
@@ -125,8 +125,8 @@ async function caughtUp(btcd: Btcd, node: LndNode): Promise<void> {
 }
 
 /**
- * An active channel is no route yet: a payment made before both ends have announced their fees to
- * each other fails with no route.
+ * Resolves when a node can route over its channel. An active channel does not suffice: a payment fails with no route
+ * until both nodes have announced their fees to each other.
  */
 async function usable(node: LndNode): Promise<void> {
   await waitUntil(`${node.name} can route over its channel`, async () => {
@@ -147,7 +147,7 @@ async function isAnnounced(node: LndNode, channelId: string): Promise<boolean> {
   return edge.node1_policy !== null && edge.node2_policy !== null;
 }
 
-/** Whether `from` knows a channel of `to` with the fees of both its ends. */
+/** Whether `from` knows a channel of `to`, with the fees of both its ends. */
 async function isReached(from: LndNode, to: LndNode): Promise<boolean> {
   const { channels } = await to.rest<{ channels: { chan_id: string }[] }>('GET', '/v1/channels');
   const [channel] = channels;

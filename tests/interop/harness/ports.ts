@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * Below the range from which systems take the local ports of outgoing connections (32768 on Linux,
- * 49152 elsewhere), so that nobody is handed a node's port while that node is being restarted.
+ * Ports below the range from which systems take the local ports of outgoing connections (32768 on Linux, 49152
+ * elsewhere). No other program then gets a node's port while the node restarts.
  */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** `count` different TCP ports on which nothing listens on 127.0.0.1 at the moment of the call. */
+/** `count` different TCP ports of 127.0.0.1 on which nothing listens at the time of the call. */
 export function freePorts(count: number): number[] {
   const found = new Set<number>();
   while (found.size < count) {

@@ -2,13 +2,13 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Subprocess } from 'bun';
 import type { Reaper } from './reaper.ts';
 
-/** A program that a test can start, end and start again, with its output kept in one log file. */
+/** A program that a test can start, end and start again. Its output goes to one log file. */
 export interface Program {
-  /** Starts it; throws while it is still running. */
+  /** Starts it. Throws while it is still running. */
   start(): void;
-  /** Asks it to end (SIGTERM) and resolves when it has; no effect when it is not running. */
+  /** Ends it with SIGTERM and resolves when it has ended. Does nothing when it is not running. */
   stop(): Promise<void>;
-  /** Ends it at once (SIGKILL), as a crash or a power cut would; no effect when it is not running. */
+  /** Ends it with SIGKILL, as a crash or a power cut would. Does nothing when it is not running. */
   kill(): Promise<void>;
   /** Throws, with the end of the log, unless it is running. */
   assertRunning(): void;
@@ -16,10 +16,10 @@ export interface Program {
 
 const LOG_TAIL_CHARACTERS = 3_000;
 
-/** A program with a fixed command line; `logPath` receives everything that it prints. */
+/** A program with a fixed command line. `logPath` receives all its output. */
 export function program(command: readonly string[], logPath: string, reaper: Reaper): Program {
   let child: Subprocess | null = null;
-  // Not cleared in onExit, which runs only after `exited` has resolved.
+  // onExit does not reset it, because that runs only after `exited` has resolved.
   const running = (): Subprocess | null =>
     child !== null && child.exitCode === null && child.signalCode === null ? child : null;
 

@@ -1,7 +1,7 @@
 /**
- * Reads lines "watch PID" and "forget PID". When its input closes, which also happens when the test
- * run is killed, crashes or is cut off by a timeout, it kills what it still watches and removes the
- * folder. The signals of a terminal's Ctrl-C reach it too and must not end it before its work.
+ * The script of the reaper. It reads lines "watch PID" and "forget PID". When its input closes, which also happens when
+ * the test run is killed, crashes or times out, it kills the processes that it still watches and removes the folder. A
+ * terminal's Ctrl-C reaches it too and must not end it before that.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -18,13 +18,13 @@ done
 for attempt in 1 2 3 4 5; do rm -rf "$1" && break; sleep 0.2; done
 `;
 
-/** The guarantee that no process and no folder of a test outlives the test run. */
+/** Makes sure that no process and no folder of a test remains after the test run. */
 export interface Reaper {
-  /** From now on the process is killed when the run ends, however it ends. */
+  /** The process will be killed when the run ends, in whichever way it ends. */
   watch(pid: number): void;
-  /** The process has ended by itself; its number may be given to a stranger. */
+  /** The process has ended by itself, so another process may get its number. */
   forget(pid: number): void;
-  /** Kills what is watched, removes the folder, and resolves when both are done. */
+  /** Kills the watched processes, removes the folder, and resolves when both are done. */
   reap(): Promise<void>;
 }
 

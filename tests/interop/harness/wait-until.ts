@@ -1,11 +1,10 @@
-/** Longest wait in milliseconds for anything two idle nodes do on one machine. */
+/** Default time limit in milliseconds, enough for anything that two idle nodes do on one machine. */
 const PATIENCE_MS = 60_000;
 const PROBE_EVERY_MS = 50;
 
 /**
- * Asks `probe` every 50 ms until its answer is neither null nor false, and returns that answer.
- * A probe that throws counts as "not yet". After `patienceMs` it throws, naming what was awaited and
- * the last error seen.
+ * Calls `probe` every 50 ms until its result is neither null nor false, and returns that result. A probe that throws
+ * counts as "not yet". After `patienceMs` it throws an error with `what` and the last error of the probe.
  */
 export async function waitUntil<T>(
   what: string,

@@ -19,7 +19,7 @@ const channelId = channelIdOf(POINT);
 const userChannelId = 'e7'.repeat(16);
 const NO_LIMIT = { maxFeeMsat: null };
 
-/** A closing transaction with these outputs, satoshis. */
+/** A closing transaction with these output amounts, in satoshis. */
 function closingHex(...amounts: bigint[]): string {
   return hex.encode(
     RawTx.encode({

@@ -24,7 +24,8 @@ test('the chosen coins hold the value and a fee for every byte that they make', 
           rate,
         );
         const sum = coins.reduce((total, { amount_sat }) => total + amount_sat, 0n);
-        // A transaction of that many P2WPKH inputs, a P2WSH and a change output (BIP 141 sizes, rounded down).
+        // The least fee of a transaction with that many P2WPKH inputs, a P2WSH and a change output (BIP 141 sizes,
+        // rounded down).
         const leastSat = (10n + 43n + 31n + 67n * BigInt(coins.length)) * rate;
         expect(feeBoundSat).toBeGreaterThanOrEqual(leastSat);
         expect(sum).toBeGreaterThanOrEqual(50_000n + leastSat);

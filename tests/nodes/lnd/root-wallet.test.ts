@@ -8,14 +8,17 @@ import { createWallet, unlockWallet } from '../../../src/nodes/lnd/root-wallet.t
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 
 const SEED = new Uint8Array(32).fill(7);
-/** HKDF-SHA256 of the seed, computed with another implementation (node:crypto's hkdfSync). */
+/** HKDF-SHA256 of the seed, computed by another implementation (hkdfSync of node:crypto). */
 const VECTORS = {
   master: '6ce2d0d337072822e1e3ba90e921b208404339f839012be26dcc29b0ed2ece3f',
   password: '1ea70ace3fc12d2cfbab7bf36fcfde9240273b5968ef129efb6547b6b791876d',
   macaroons: '4bdd5b0cdb396ea487164753429b7ad14caaf33bacb9b667a5c14d71f3ac7267',
 };
 
-/** Answers like an LND on regtest as far as wallets go; what it proves of LND itself is nothing. */
+/**
+ * The state of a minimal server that answers the wallet methods as LND on regtest does. It proves nothing about LND
+ * itself.
+ */
 let state = 'NON_EXISTING';
 let requests: { path: string; body: Record<string, string> }[] = [];
 const fakeLnd = Bun.serve({

@@ -2,10 +2,10 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { CERT, KEY } from '../remote/raw-server.ts';
 
-/** A request as the server got it. */
+/** A request that the server received. */
 export interface Got {
   readonly method: string;
-  /** With the query. */
+  /** The path with its query. */
   readonly path: string;
   readonly macaroon: string | null;
   readonly body: Record<string, unknown>;
@@ -13,19 +13,19 @@ export interface Got {
 
 type Answer = (got: Got) => Response | Promise<Response>;
 
-/** An HTTPS server that answers what a test says; what it proves of LND itself is nothing. */
+/** An HTTPS server that answers what a test sets. It proves nothing about LND itself. */
 export interface ScriptedLnd {
   readonly url: string;
   readonly cert: string;
   readonly requests: Got[];
-  /** Answers paths that begin so, after the method; later ones win. */
+  /** Sets the answer for requests whose method and path begin with `start`; later settings win. */
   on(start: string, answer: Answer | object): void;
-  /** Forgets requests and answers. */
+  /** Forgets all requests and answers. */
   reset(): void;
   stop(): void;
 }
 
-/** LND's form of an error. */
+/** An error in LND's form. */
 export const refusal = (status: number, code: number, message: string) =>
   Response.json({ code, message, details: [] }, { status });
 
@@ -82,7 +82,7 @@ export const infoOf = (nodePk: string, change: object = {}) => ({
 
 const ALPHABET = 'ybndrfg8ejkmcpqxot1uwisza345h769';
 
-/** A node's key, and what its `signmessage` answers. */
+/** A node's key, with the answers of its `signmessage`. */
 export function nodeKey(fill: number) {
   const secret = new Uint8Array(32).fill(fill);
   return {

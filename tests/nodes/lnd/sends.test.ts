@@ -10,7 +10,7 @@ import { CERT, head, startRawServer } from '../remote/raw-server.ts';
 import { memoryState } from './memory-state.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
-/** An example of BOLT 11 from 2017; its hash is 0001020304... and it expires an hour later. */
+/** An example of BOLT 11 from 2017. Its hash is 0001020304..., and it expires an hour after its creation. */
 const INVOICE =
   'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9lfyql';
 const HASH = '0001020304050607080900010203040506070809000102030405060708090102';

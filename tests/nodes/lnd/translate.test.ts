@@ -15,7 +15,7 @@ const NOW_MS = 1_800_000_000_000;
 const HASH = 'd1'.repeat(32);
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
 
-/** As LND writes it, with what a test changes. */
+/** An invoice in LND's form, with the changes that a test makes. */
 const invoice = (changes: object = {}) =>
   invoiceShape.parse({
     memo: 'coffee',
@@ -178,7 +178,7 @@ describe('an AMP receipt', () => {
       preimage: state === 'SETTLED' ? base64(`${fill.slice(1)}0`.repeat(32)) : '',
     },
   });
-  /** As seen on LND v0.21.2-beta: neither hash nor preimage, nor a date. */
+  /** An AMP invoice as LND v0.21.2-beta shows it: without hash, preimage and date. */
   const received = (changes: object = {}) =>
     invoice({
       is_amp: true,

@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 
 const file = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
-/** Self-signed, for 127.0.0.1 and localhost; the key is a test's alone. */
+/** A self-signed certificate for 127.0.0.1 and localhost; its key is used in tests only. */
 export const CERT = file('server-cert.pem');
 export const KEY = file('server-key.pem');
 
-/** What a server does with a connection once the first bytes of a request have come. */
+/** What a server does with a connection after the first bytes of a request have arrived. */
 export type Behavior = (socket: TLSSocket, request: string) => void;
 
-/** A TLS server whose answers are written byte by byte, and what it saw. */
+/** A TLS server whose answers a test writes byte by byte. */
 export interface RawServer {
   readonly url: string;
-  /** First lines of the requests. */
+  /** The first lines of the requests. */
   readonly requests: readonly string[];
   readonly open: () => number;
   behave(behavior: Behavior): void;
@@ -51,7 +51,10 @@ export async function startRawServer(): Promise<RawServer> {
   };
 }
 
-/** Writes `chunk` until `mostBytes` or until the other side has gone; returns how much was written. */
+/**
+ * Writes `chunk` until `mostBytes` are written or the other side disconnects. Returns a function for the number of
+ * bytes written.
+ */
 export function pour(socket: TLSSocket, chunk: Buffer, mostBytes: number): () => number {
   let written = 0;
   const more = () => {

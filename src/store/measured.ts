@@ -4,12 +4,12 @@ import { DELIVERY_STATES } from '../model/delivery.ts';
 import { DIRECTIONS, isFinal, type Payment, RAILS } from '../model/payment.ts';
 import type { ObservationStore, Store } from './ports.ts';
 
-/** So many counted payments are remembered, since nodes may tell of a payment's end more than once. */
+/** How many counted payments are remembered. A node may report the end of a payment more than once. */
 const REMEMBERED = 10_000;
 
 /**
- * Registers what the store learns and holds, and returns the store with its observations counted: a payment once,
- * when it is stored as completed or failed, unless that happened before this process started.
+ * Registers the metrics of the store, and returns the store with its observations counted. A payment is counted once,
+ * when it is stored as completed or failed, unless it ended before this process started.
  */
 export function measuredStore(store: Store, metrics: Metrics, clock: Clock): Store {
   metrics.gauge(
@@ -59,7 +59,9 @@ function finalizationCounter(
     }
   }
   const countedAtMs = new Map<string, number>();
-  /** Ends up to here are counted already, or are not this process's to count. */
+  /**
+   * A payment that ended at or before this time is not counted: it was counted already, or before this process started.
+   */
   let settledMs = startedAtMs - 1;
   return (walletId, payment) => {
     if (!isFinal(payment)) return;

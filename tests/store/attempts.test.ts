@@ -11,7 +11,7 @@ beforeEach(() => {
   store = openSqliteStore(':memory:');
 });
 
-/** The payment of one hash, created at that millisecond. */
+/** The same payment hash each time, created at that millisecond. */
 const at = <T>(make: (number: number, change: object) => T, createdAtMs: number): T =>
   make(1, {
     createdAtMs,
@@ -27,7 +27,7 @@ const seen = (payment: typeof first, attempt: number) =>
 const statusOf = async (payment: typeof first) =>
   (await store.journal.get(WALLET, payment.index))?.status;
 
-/** What the node says has its own creation time, which is not that of the row. */
+/** The node reports a creation time of its own, which is not that of the row. */
 const failedAtNode = at(sampleFailed, 11);
 const doneAtNode = at(sampleDone, 21);
 
@@ -58,7 +58,7 @@ test('a late observation of an earlier attempt changes nothing of a retry', asyn
 test('the attempt of a send is remembered though its first observation says nothing new', async () => {
   await begin(first, 4);
   await seen(at(samplePayment, 11), 5);
-  // Another program paid the same hash; its attempt is not ours.
+  // Another program paid the same hash, so this attempt belongs to no row.
   await seen(at(sampleFailed, 30), 6);
   expect(await statusOf(first)).toBe('pending');
   await seen(failedAtNode, 5);

@@ -190,7 +190,7 @@ test('sums hold more than a double or 64 bits can', async () => {
   expect(await spentAt(1)).toBe(5n * most);
 });
 
-/** Days since the epoch: ten weeks and three changes of the month. */
+/** Days since the epoch. They span ten weeks and three changes of the month. */
 const [FIRST_DAY, LAST_DAY] = [18_000, 18_070];
 
 type Step =

@@ -55,7 +55,7 @@ test('a change is whole or not at all', async () => {
     throw new Error('no');
   });
   await expect(thrown).rejects.toThrow('no');
-  // The second record belongs to another wallet, which is found out when the first is written already.
+  // The second record belongs to another wallet. The store notices that after it has written the first.
   const foreign = change({
     records: [clientRecord({ label: 'new' }), clientRecord({ clientPk: '01', walletId: OTHER })],
     budgets: [{ clientPk: CLIENT, budget: null }],

@@ -11,7 +11,7 @@ import { fits, newSpend, WALLET } from './steps.ts';
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-locked-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A program that takes the lock, says so, and keeps it until its input ends. */
+/** A program that takes the lock, prints a line, and keeps the lock until its input ends. */
 const LOCKER = `
   const { Database } = require('bun:sqlite');
   const db = new Database(process.argv[1]);
@@ -29,7 +29,7 @@ beforeEach(() => {
   store = openSqliteStore(path);
 });
 
-/** Another process locks the database; returns how to end that. */
+/** Lets another process lock the database. Returns a function that ends that process. */
 async function lock(kind: 'IMMEDIATE' | 'EXCLUSIVE'): Promise<() => Promise<void>> {
   const program = Bun.spawn([process.execPath, '-e', LOCKER, path, kind], {
     stdin: 'pipe',
@@ -47,7 +47,7 @@ const begin = (number: number) => store.spends.begin(WALLET, newSpend(samplePaym
 const begun = async () =>
   (await store.spends.unfinished(WALLET)).map(({ payment }) => payment.createdAtMs);
 
-/** Measures the longest time in which the event loop did nothing. */
+/** Measures the longest time for which the event loop was blocked. */
 function watchEventLoop(): () => number {
   let [last, longestMs] = [performance.now(), 0];
   const tick = () => {

@@ -21,7 +21,7 @@ const pending = samplePayment(1);
 const incoming = samplePayment(2, { direction: 'inbound' });
 const over = sampleDone(3);
 
-/** What the first version kept of a client on an LND. */
+/** The row that version 0.1 stored for a client on LND. */
 const lndClient = {
   createdAtMs: 5,
   expiresAtMs: 9_000_000_000_000,
@@ -36,7 +36,7 @@ const lndClient = {
   network: 'regtest',
 };
 
-/** A database as the versions up to the fourth left it. */
+/** A database of a schema version from 1 to 4, with data of every kind. */
 function databaseOf(version: number): string {
   const path = join(folder, `version-${version}-${Math.random()}.sqlite`);
   const db = new Database(path, { create: true });
@@ -87,7 +87,7 @@ function databaseOf(version: number): string {
   return path;
 }
 
-/** From here on clients are records of the store. */
+/** The schema version from which on clients are rows of the store. */
 const CLIENTS_VERSION = 5;
 
 for (let version = 1; version < CLIENTS_VERSION; version++) {
@@ -168,11 +168,11 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
       const spent = async (client: string, nowMs: number) =>
         (await store.budgets.get(WALLET, client, nowMs)).spentMsat;
       expect(await spent(LND_CLIENT, DAY_MS)).toBe(9_007_199_254_742_993n);
-      // What lies ahead counts too.
+      // Spending of later periods counts too.
       expect(await spent(LND_CLIENT, 0)).toBe(9_007_199_254_742_993n + 70n);
       expect(await spent(BUDGETED, DAY_MS)).toBe(0n);
       expect((await store.budgets.get(WALLET, LND_CLIENT, 0)).budgetState).toBe('set');
-      // What was over before is not settled a second time.
+      // A payment that was final before the migration is not settled a second time.
       await observe(store, [sampleDone(1), sampleDone(3, { message: 'hi' })], { journaled: true });
       expect(await spent(LND_CLIENT, DAY_MS)).toBe(9_007_199_254_741_998n);
       await store.close();

@@ -15,7 +15,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The sentence with which a path is refused. */
+/** The message of the StoreUnusable that opening the path throws. */
 function refusal(path: string): string {
   try {
     openDatabase(path).close();
@@ -32,7 +32,7 @@ test('a directory that is missing is named', () => {
   expect(message).toContain(`${missing} is not a directory: create that directory`);
 });
 
-test('a path that is a directory is refused with what to do', () => {
+test('a path that is a directory is an error that says what to do', () => {
   expect(refusal(folder)).toMatch(/cannot be opened.*another --data-dir/);
 });
 
@@ -60,7 +60,7 @@ test.skipIf(!mounted)('a read-only disk is named', () => {
   Bun.spawnSync(['mount', '-o', 'remount,rw', disk]);
 });
 
-test('a file of another user is refused with what to do', async () => {
+test('a file of another user is an error that says what to do', async () => {
   const own = join(folder, 'own');
   mkdirSync(own);
   const path = join(own, 'a.sqlite');
@@ -71,7 +71,8 @@ test('a file of another user is refused with what to do', async () => {
     expect(refusal(path)).toMatch(/by this user.*chown/);
     return;
   }
-  // Root may read everything, so that another user has to try. The program is one file, which that user may read.
+  // Root may read every file, so the test runs as another user. The program is bundled into one file, which that user
+  // may read.
   chmodSync(folder, 0o755);
   chmodSync(own, 0o755);
   const built = await Bun.build({
@@ -98,7 +99,7 @@ test('a file of another user is refused with what to do', async () => {
   expect(run(join(own, 'new.sqlite'))).toMatch(/new\.sqlite cannot be opened.*by this user.*chown/);
 });
 
-test('a file that another program keeps locked is refused with what to do', async () => {
+test('a file that another program keeps locked is an error that says what to do', async () => {
   const path = join(folder, 'locked.sqlite');
   const other = new Database(path, { create: true });
   other.run('BEGIN EXCLUSIVE');

@@ -3,7 +3,7 @@ import { expect, spyOn, test } from 'bun:test';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { openDatabase } from '../../src/store/sqlite/open.ts';
 
-/** Every statement that the store prepares when it opens, with the steps by which SQLite would run it. */
+/** Every statement that the store prepares when it opens, with the steps of SQLite's plan for it. */
 async function plans(): Promise<Map<string, string[]>> {
   const prepare = spyOn(Database.prototype, 'prepare');
   const store = openSqliteStore(':memory:');
@@ -26,7 +26,7 @@ async function plans(): Promise<Map<string, string[]>> {
   return planned;
 }
 
-/** Statements that read all of something, each with the reason why that is no harm. */
+/** Statements that may read a whole table, each with the reason why that is no harm. */
 const READS_ALL: readonly (readonly [RegExp, string])[] = [
   [/^SELECT DISTINCT wallet FROM (watch|spend)$/, 'asked once, at the start'],
   [/ FROM meta$|^UPDATE meta /, 'has one row'],

@@ -3,7 +3,10 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { blankPayment, type Payment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 
-/** A pending outbound payment of 1 sat, named by a number, made at that millisecond unless `change` says when. */
+/**
+ * A pending outbound payment of 1 sat, told apart by a number, with that creation time in milliseconds unless `change`
+ * has another.
+ */
 export function samplePayment(number: number, change: Partial<Payment> = {}): Payment {
   const hash = bytesToHex(sha256(hexToBytes(preimageOf(number))));
   const createdAtMs = change.createdAtMs ?? number;
@@ -23,7 +26,7 @@ export function samplePayment(number: number, change: Partial<Payment> = {}): Pa
   };
 }
 
-/** That payment completed for a fee of 5 msat, with the preimage that proves it. */
+/** The {@link samplePayment} of that number, completed for a fee of 5 msat, with the preimage that proves it. */
 export function sampleDone(number: number, change: Partial<Payment> = {}): Payment {
   return samplePayment(number, {
     status: 'completed',
@@ -35,7 +38,7 @@ export function sampleDone(number: number, change: Partial<Payment> = {}): Payme
   });
 }
 
-/** That payment failed. */
+/** The {@link samplePayment} of that number, failed. */
 export function sampleFailed(number: number, change: Partial<Payment> = {}): Payment {
   return samplePayment(number, {
     status: 'failed',

@@ -86,7 +86,7 @@ for (const journaled of [true, false]) {
     expect(await store.watches.has(WALLET)).toBe(false);
     expect(await store.journal.open(WALLET)).toEqual([]);
     expect(await store.idempotency.begin(scope, 'a', 1)).toMatchObject({ index: null });
-    // It may be begun again under the same name.
+    // The same payment may be begun again.
     await begin({ journaled, caller: CLIENT, idempotencyKey: 'k' });
     expect(await store.idempotency.begin(scope, 'a', 1)).toMatchObject({ index: one.index });
   });
@@ -107,10 +107,10 @@ test('asking again keeps what is planned unless it is replaced', async () => {
 });
 
 test('nothing is asked for that is not kept', async () => {
-  await expect(asked()).rejects.toThrow('must not be asked for');
+  await expect(asked()).rejects.toThrow('must not be asked to send');
   await begin({ state: 'begun' });
   await observe(store, [sampleFailed(1)], { journaled: true });
-  await expect(asked()).rejects.toThrow('must not be asked for');
+  await expect(asked()).rejects.toThrow('must not be asked to send');
 });
 
 test('a send does not take the place of a payment that is there', async () => {

@@ -15,13 +15,13 @@ export const rules = observationRules({
   deliver: (payment) => ({ id: `msg_${payment.index}`, body: '{}', createdAtMs: 1 }),
 });
 
-/** Allows what fits the budget, and everything to clients without one. */
+/** Throws for an amount above the client's budget, and allows every amount to clients without one. */
 export const fits: BudgetRule = ({ budget, spentMsat }, amountMsat) => {
   if (budget === null) return;
   if (spentMsat + amountMsat > budget.amountMsat) throw new ApiError('overBudget', 'over budget');
 };
 
-/** Applies observations of payments, all of the same attempt. */
+/** Applies observations of payments, all with the same attempt. */
 export function observe(
   store: Store,
   payments: readonly Payment[],
@@ -37,7 +37,9 @@ export function observe(
   return store.observations.apply(wallet, { observations, cursor, journaled, nowMs: 1000 }, rules);
 }
 
-/** A send of the owner that was asked for, journaled and without a reservation, unless `change` says so. */
+/**
+ * A spend of the owner in the state `asked`, in the journal and without a reservation, unless `change` says otherwise.
+ */
 export function newSpend(payment: Payment, change: Partial<NewSpend> = {}): NewSpend {
   return {
     payment,
@@ -73,7 +75,7 @@ export function clientRecord(change: Partial<ClientRecord> = {}): ClientRecord {
   };
 }
 
-/** Sets the client's budget, or removes it, and writes its record with that. */
+/** Sets the client's budget, or removes it (null), and writes the client's record in the same change. */
 export function setBudget(store: Store, budget: Budget | null, clientPk = CLIENT) {
   const budgetState = budget === null ? 'lifted' : 'set';
   return store.clients.change(WALLET, () => ({

@@ -174,7 +174,7 @@ describe('the file', () => {
     await second.close();
   });
 
-  test('of a newer version, of somebody else, or corrupted is refused with what to do, and never overwritten', () => {
+  test('of a newer version, of another program, or corrupted is an error that says what to do, and never overwritten', () => {
     const newer = join(folder, 'newer.sqlite');
     const db = new Database(newer, { create: true });
     db.run('CREATE TABLE t (x)');

@@ -10,7 +10,7 @@ import { migrate } from '../../src/store/sqlite/migrations/index.ts';
 import { sampleDone } from './sample-payment.ts';
 import { WALLET } from './steps.ts';
 
-/** The last version in which a waived fee was called `wf_<channel id>`. */
+/** The last schema version in which the id of a waived fee was `wf_<channel id>`. */
 const OLD_VERSION = 6;
 const [SHOWN, NAMED_ONLY] = ['5a', '5b'].map(
   (byte) => `0000000000000000007-wf_${byte.repeat(32)}`,
@@ -33,7 +33,7 @@ const other = sampleDone(3, { personalNote: NOTE });
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-waived-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A database with the old ids wherever a payment is named. */
+/** A database with old ids in every column that can name a payment. */
 function oldDatabase(): string {
   const path = join(folder, `${Math.random()}.sqlite`);
   const db = new Database(path, { create: true });

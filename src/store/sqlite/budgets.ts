@@ -4,14 +4,14 @@ import type { BudgetState } from '../../model/client.ts';
 import type { BudgetStanding, BudgetStore } from '../ports.ts';
 import type { SpendingRows } from './spending.ts';
 
-/** Budgets, for the ports that read and write them inside their own transactions. */
+/** Rows of the budget table, for ports that read and write them inside their own transactions. */
 export interface BudgetRows {
   standing(walletId: string, clientPk: string, nowMs: number): BudgetStanding;
-  /** Sets the budget, or removes it (null); its sums follow when its period changes. */
+  /** Sets the budget, or removes it (null). When the period changes, the sums are computed again. */
   set(walletId: string, clientPk: string, budget: Budget | null): void;
 }
 
-/** Prepared access to the budget table. Amounts are cast to text: they exceed what a double holds. */
+/** Prepares the statements of the budget table. Amounts are read as text, because they exceed what a double holds. */
 export function budgetRows(db: Database, spending: SpendingRows): BudgetRows {
   const read = db.prepare<
     { amount: string; period: string; most: string | null },

@@ -3,13 +3,13 @@ import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyState, IdempotencyStore, KeyScope } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** Keys of requests, for the ports that write them inside their own transactions. */
+/** Rows of the idempotency table, for ports that write them inside their own transactions. */
 export interface IdempotencyRows {
-  /** Binds the key to the payment that its request sends. */
+  /** Binds the key to the payment that its request makes. */
   bind(scope: KeyScope, index: PaymentIndex): void;
-  /** Takes back what {@link bind} wrote, where the key is still bound to that payment. */
+  /** Undoes {@link bind}, where the key is still bound to that payment. */
   unbind(scope: KeyScope, index: PaymentIndex): void;
-  /** Drops the outcomes that the client caused, and the bodies of those that hold its credentials. */
+  /** Deletes the outcomes of the client's own requests, and the body of the outcome that holds its credentials. */
   forget(walletId: string, clientPk: string): void;
 }
 
@@ -24,7 +24,7 @@ interface Row {
 
 const KEY = 'wallet = ? AND caller = ? AND key = ?';
 
-/** Prepared access to the idempotency table. */
+/** Prepares the statements of the idempotency table. */
 export function idempotencyRows(db: Database): IdempotencyRows {
   const bind = db.prepare(`UPDATE idempotency SET idx = ? WHERE ${KEY}`);
   const unbind = db.prepare(`UPDATE idempotency SET idx = NULL WHERE ${KEY} AND idx = ?`);
@@ -52,7 +52,7 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
     'INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)',
   );
   const name = db.prepare(`UPDATE idempotency SET effect = ?, idx = coalesce(?, idx) WHERE ${KEY}`);
-  // The client may have ended while the request that created it still ran.
+  // The created client may have been revoked while the request that created it still ran.
   const finish = db.prepare(
     `UPDATE idempotency SET subject = ?1,
        gone = EXISTS (SELECT 1 FROM client WHERE client_pk = ?1 AND revoked_at IS NOT NULL),
@@ -65,7 +65,7 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
     `DELETE FROM idempotency
      WHERE ${KEY} AND idx IS NULL AND effect IS NULL AND body IS NULL AND NOT gone`,
   );
-  // A key stays bound to a send that is not over, whatever its request had named.
+  // A key stays bound to a spend that is not over, whatever its request had named.
   const unname = db.prepare(
     `UPDATE idempotency SET effect = NULL,
        idx = iif(EXISTS (SELECT 1 FROM spend s WHERE s.wallet = idempotency.wallet AND s.idx = idempotency.idx),
@@ -89,8 +89,8 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
     name: ({ walletId, caller, key }, { json, index }) =>
       queue.write(() => {
         if (name.run(json, index, walletId, caller, key).changes === 0) {
-          // Without the row, a repeat would not know of the effect.
-          throw new Error('An effect was named for an Idempotency-Key that is not kept.');
+          // Without the row, a repeat would cause the effect again.
+          throw new Error('An effect was named for an Idempotency-Key that is not stored.');
         }
       }),
     finish: ({ walletId, caller, key }, { httpStatus, body, subject }) =>

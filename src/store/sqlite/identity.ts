@@ -2,13 +2,13 @@ import type { Database } from 'bun:sqlite';
 import type { StoreIdentity } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** The store's counter, for the ports that advance it inside their own transactions. */
+/** The store's counter, for ports that advance it inside their own transactions. */
 export interface StoreCounter {
-  /** Counts one more, at least one more than `atLeast`, and returns the new count. */
+  /** Adds one to the counter, or to `atLeast` where that is greater, and returns the new count. */
   advance(atLeast?: number): number;
 }
 
-/** Prepared access to the counter. */
+/** Prepares the statement of the counter. */
 export function storeCounter(db: Database): StoreCounter {
   const advance = db.prepare<{ count: number }, [number]>(
     'UPDATE meta SET count = max(count, ?) + 1 RETURNING count',

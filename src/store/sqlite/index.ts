@@ -18,7 +18,7 @@ import { writeQueue } from './write-queue.ts';
 
 export { firstDamage };
 
-/** Opens the store in a SQLite file, or in memory. Throws StoreUnusable as {@link openDatabase} does. */
+/** Opens the store in a SQLite file, or in memory (`:memory:`). Throws StoreUnusable as {@link openDatabase} does. */
 export function openSqliteStore(path: string): Store {
   const db = openDatabase(path);
   const queue = writeQueue(db);
@@ -45,7 +45,7 @@ export function openSqliteStore(path: string): Store {
     identity: readable(sqliteIdentity(db, queue, counter)),
     async close() {
       try {
-        // Lets writes that were asked for in this turn reach the file.
+        // Writes that were queued in this turn are committed before the file is closed.
         await queue.write(() => undefined);
       } finally {
         db.close();
@@ -54,7 +54,7 @@ export function openSqliteStore(path: string): Store {
   };
 }
 
-/** The port with error 8 in place of what SQLite throws when a read finds the database locked or failing. */
+/** Wraps a port so that a read throws error 8 when SQLite finds the database locked or failing. */
 function readable<T extends object>(port: T): T {
   const entries = Object.entries(port).map(([name, member]) => [
     name,

@@ -16,21 +16,24 @@ interface Row {
   readonly after_attempt: number | null;
 }
 
-/** The journal's rows, for the ports that write them inside their own transactions. */
+/** Rows of the journal, for ports that write them inside their own transactions. */
 export interface JournalRows {
   get(walletId: string, index: string): JournalRow | null;
-  /** The newest of that id. */
+  /** The newest row with that payment id. */
   latest(walletId: string, id: string): JournalRow | null;
-  /** The row of that id that stands for that attempt. */
+  /** The row with that payment id and attempt. */
   ofAttempt(walletId: string, id: string, attempt: number): JournalRow | null;
-  /** Writes the row with the wallet's next updated_at (strictly increasing) and returns its payment so. */
+  /**
+   * Writes the row with the wallet's next `updated_at`, which strictly increases (docs/decisions.md 25). Returns the
+   * payment with it.
+   */
   put(walletId: string, row: JournalRow, nowMs: number): Payment;
-  /** Writes which attempt a row stands for, which is no update of its payment. */
+  /** Stores the attempt of a row, which is not an update of its payment. */
   setAttempt(walletId: string, index: string, attempt: number): void;
   remove(walletId: string, index: string): void;
 }
 
-/** Prepared access to the journal table. */
+/** Prepares the statements of the journal. */
 export function journalRows(db: Database): JournalRows {
   const byIndex = db.prepare<Row, [string, string]>(
     'SELECT json, attempt, after_attempt FROM journal WHERE wallet = ? AND idx = ?',
@@ -83,7 +86,7 @@ export function journalRows(db: Database): JournalRows {
     },
     setAttempt: (walletId, index, attempt) => void setAttempt.run(attempt, walletId, index),
     remove(walletId, index) {
-      // What follows must stand after what was removed, even when the clock is set back meanwhile.
+      // Later rows must come after the removed one, also when the clock is set back meanwhile.
       const beforeMs = lastMs(walletId);
       if (remove.run(walletId, index).changes > 0) keepTip.run(walletId, beforeMs);
     },

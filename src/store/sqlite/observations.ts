@@ -14,7 +14,7 @@ import type { SpendRows } from './spends.ts';
 import type { WatchRows } from './watches.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** Tables that an observation touches. */
+/** The tables that an observation's transaction touches. */
 interface ObservationParts {
   readonly journal: JournalRows;
   readonly spends: SpendRows;
@@ -38,7 +38,7 @@ export function sqliteObservations(
     `INSERT INTO feed_cursor (wallet, cursor) VALUES (?, ?)
      ON CONFLICT (wallet) DO UPDATE SET cursor = excluded.cursor`,
   );
-  // The row stays when its body is pruned, so that an observation seen again is not delivered again.
+  // A pruned delivery keeps its row, so that an observation that comes again is not delivered again.
   const insertDelivery = db.prepare(
     `INSERT INTO delivery (id, wallet, idx, state, body, due_at, created_at)
      VALUES (?1, ?2, ?3, 'pending', ?4, ?5, ?5) ON CONFLICT (id) DO NOTHING`,
@@ -67,7 +67,7 @@ export function sqliteObservations(
     };
   }
 
-  /** The node has shown this row's attempt, whatever the rules make of what it says of it. */
+  /** Stores that the node has shown this row's attempt, also when the rules reject what the node says of it. */
   function recognize(walletId: string, row: JournalRow, attempt: number | null): JournalRow {
     const { index } = row.payment;
     spends.known(walletId, index, attempt);
@@ -76,7 +76,10 @@ export function sqliteObservations(
     return { ...row, attempt };
   }
 
-  /** An attempt that has no row must not replace the row of another one that was created at the same moment. */
+  /**
+   * Moves a payment without a row to a free index: it must not replace the row of another attempt created at the same
+   * moment.
+   */
   function atFreeIndex(walletId: string, payment: Payment): Payment {
     let { createdAtMs, index } = payment;
     while (journal.get(walletId, index)) {
@@ -114,7 +117,7 @@ export function sqliteObservations(
           const row = match && !seen.ownWord ? recognize(walletId, match, seen.attempt) : match;
           const next = rules.transition(row?.payment ?? null, seen);
           if (!next) {
-            // A repeat of its request may have watched it again.
+            // A repeat of the request may have added the watch again.
             if (row && isFinal(row.payment)) watches.endPayment(walletId, row.payment.index);
             continue;
           }

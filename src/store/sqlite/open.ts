@@ -4,20 +4,23 @@ import { dirname } from 'node:path';
 import { failureCode } from '../../lib/file-problem.ts';
 import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
 
-/** A database file that must not or cannot be used as it is; the message says what to do. */
+/** Thrown for a database file that cannot or must not be used as it is. The message says what to do. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }
 
-/** At the start nothing else runs yet, so that a program that is about to end may be waited for. */
+/** How long opening waits for another program's lock. Nothing else runs at the start yet, so waiting harms nothing. */
 const OPENING_BUSY_MS = 5000;
-/** Blocks the event loop: the write queue waits for longer locks. */
+/**
+ * How long SQLite waits for a lock after the start. The wait blocks the event loop, so longer locks are left to the
+ * write queue.
+ */
 const BUSY_MS = 20;
 
 /**
- * Opens a SQLite database with the settings that money needs and brings its schema up to date in one transaction.
- * The file is created readable by its owner only. Throws {@link StoreUnusable} for a corrupted file and for one
- * that a newer version wrote, neither of which is touched, and for one that cannot be read and written.
+ * Opens a SQLite database with durable commits (docs/decisions.md 85) and brings its schema up to date in one
+ * transaction. The file is created readable by its owner only. Throws {@link StoreUnusable} for a corrupted file and
+ * for a file of a newer version, neither of which it changes, and for a file that cannot be read and written.
  */
 export function openDatabase(path: string): Database {
   let db: Database | null = null;
@@ -33,7 +36,10 @@ export function openDatabase(path: string): Database {
   }
 }
 
-/** Makes the file where there is none. SQLite itself does not tell a file of another user from a read-only disk. */
+/**
+ * Creates the file where there is none, and checks access to it. SQLite itself does not tell a file of another user
+ * from a read-only disk.
+ */
 function requireAccess(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
   accessSync(path, constants.R_OK | constants.W_OK);
@@ -52,7 +58,7 @@ function prepare(db: Database, path: string): void {
   }
   if (version === 0) requireEmpty(db, path);
   else checkQuickly(db, path);
-  // Only now, since it writes into the file.
+  // WAL mode writes into the file, so it is set only after the checks.
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
   db.run('PRAGMA temp_store = MEMORY');
@@ -70,7 +76,7 @@ function requireEmpty(db: Database, path: string): void {
   }
 }
 
-/** Reads every table once, so that a broken file is found now and not in the middle of a payment. */
+/** Reads a row of every table, so that a corrupted file is found now and not in the middle of a payment. */
 function checkQuickly(db: Database, path: string): void {
   const tables = db.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
     name: string;
@@ -80,18 +86,18 @@ function checkQuickly(db: Database, path: string): void {
 }
 
 const CORRUPTED =
-  'is corrupted: stop here, keep a copy of the file, and restore it from a backup or move it away to start with an empty one. It was not changed.';
+  'is corrupted: keep a copy of the file, then restore it from a backup or move it away to start with an empty one. It was not changed.';
 const NOT_OURS =
   'cannot be opened for reading and writing by this user: give this user the file and its directory (chown), or use another --data-dir.';
 const READ_ONLY =
   'cannot be written, since the file, its directory or the disk is read-only: make it writable, or use another --data-dir.';
 const FULL = 'cannot be written, since the disk is full: free space, then start again.';
 const FAILING =
-  'cannot be read or written, since the disk is failing: check the disk, and restore the file from a backup on a good one.';
+  'cannot be read or written, since the disk is failing: check the disk, and restore the file from a backup to a disk that works.';
 const LOCKED =
   'is locked by another program: end that program, then start again, or use another --data-dir.';
 
-/** What is wrong, by the code that the system or SQLite gives, and what to do about it. */
+/** What is wrong and what to do about it, by the error code of the system or of SQLite. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_(CORRUPT|NOTADB)/, CORRUPTED],
   [/^(EACCES|EPERM|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH)/, NOT_OURS],

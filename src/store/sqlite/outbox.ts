@@ -4,17 +4,18 @@ import type { DeliveryJson } from '../../model/delivery.ts';
 import type { Outbox } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** What the delivery log shows: everything but the bodies. */
+/** The columns of the delivery log: everything but the body. */
 const COLUMNS =
   'id, idx AS "index", state, attempts, last_error, due_at AS next_attempt_at, delivered_at, created_at';
 
-/** Where the settled deliveries stand, from the newest on. */
+/** The `seq` of the newest settled delivery; with OFFSET, of an older one. */
 const NEWEST_SETTLED = `SELECT seq FROM delivery WHERE body IS NOT NULL AND state != 'pending'
        ORDER BY seq DESC LIMIT 1`;
 
 /**
- * {@link Outbox} over SQLite. A lease is a due time in the future: it ends by itself. It carries the id of the process
- * that has it, drawn at each opening; since one process owns the file, any other id is of a process that is gone.
+ * {@link Outbox} over SQLite. A lease is a due time in the future, so it ends by itself. It carries the id of its
+ * process, which is drawn at each opening. One process owns the file, so any other id is of a process that is gone
+ * (docs/decisions.md 92).
  */
 export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
   const owner = randomBytes(8).toString('hex');
@@ -64,7 +65,7 @@ export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
     `UPDATE delivery SET body = NULL WHERE body IS NOT NULL AND state != 'pending'
        AND seq <= (${NEWEST_SETTLED} OFFSET ?)`,
   );
-  // Each count is that of one partial index: the rows themselves are large and many.
+  // Each count reads one partial index and no rows, which are large and many.
   const count = db.prepare<{ pending: number; settled: number; failed: number }, []>(
     `SELECT (SELECT count(*) FROM delivery WHERE state = 'pending') AS pending,
        (SELECT count(*) FROM delivery WHERE state != 'pending' AND body IS NOT NULL) AS settled,

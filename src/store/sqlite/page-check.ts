@@ -2,9 +2,9 @@ import { Database } from 'bun:sqlite';
 import { codeOf } from '../../lib/error-code.ts';
 
 /**
- * Reads every page of a SQLite file and returns what is wrong with the first bad one, or null. Takes as long as reading
- * the file and blocks the thread meanwhile, so it belongs into a process of its own. Writes nothing, and may run while
- * another process uses the file.
+ * Reads every page of a SQLite file and returns what is wrong with the first damaged one, or null. It blocks the thread
+ * for as long as reading the file takes, so it belongs in a process of its own (docs/decisions.md 87). It writes
+ * nothing and may run while another process uses the file.
  */
 export function firstDamage(path: string): string | null {
   const db = new Database(path, { readonly: true });

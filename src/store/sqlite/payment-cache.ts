@@ -77,7 +77,7 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
   };
 }
 
-/** One more row than asked for is read, to know whether there is a next page. */
+/** Reads one row more than was asked for, to know whether there is a next page. */
 function listQuery(
   walletId: string,
   query: CacheQuery,
@@ -88,7 +88,7 @@ function listQuery(
     conditions.push(condition);
     bindings.push(value);
   };
-  // Named, since the planner would walk all of the wallet's rows for the few that are pending.
+  // The index is named because the planner would read all rows of the wallet to find the few that are pending.
   const one = query.filter !== 'all' && query.filter !== 'finalized';
   const index = one ? 'INDEXED BY cache_by_status' : '';
   if (query.filter === 'finalized') conditions.push("status != 'pending'");

@@ -1,26 +1,27 @@
 import type { Database } from 'bun:sqlite';
 import { type BudgetPeriod, budgetWindow } from '../../model/budget.ts';
 
-/** What clients spent and hold back, for the ports that write it inside their own transactions. */
+/** What clients have spent and reserved, for ports that write it inside their own transactions. */
 export interface SpendingRows {
   /**
-   * The sum of the period that starts there, of a client with a budget, and of those after it: what was spent while the
-   * clock was ahead. One row for each period, however many payments there were.
+   * What a client with a budget has spent and reserved in the period that starts at `startsAtMs` and in all later ones,
+   * in millisatoshis. Later ones count because the clock may have been ahead (docs/decisions.md 67). There is one row
+   * for each period, however many payments it had.
    */
   sum(walletId: string, clientPk: string, startsAtMs: number): bigint;
-  /** Makes the client's sums anew for the period of its budget; without a budget there are none. */
+  /** Computes the client's sums again for the period of its budget. A client without a budget has none. */
   sumUp(walletId: string, clientPk: string): void;
-  /** Holds an amount back under a name, in the period of `atMs`. */
+  /** Reserves an amount under a name, in the period of `atMs`. */
   reserve(
     walletId: string,
     name: string,
     reservation: { readonly clientPk: string; readonly amountMsat: bigint; readonly atMs: number },
   ): void;
-  /** Replaces what is held under the name by its cost, in the period in which it was reserved; 0 gives it back. */
+  /** Replaces the reservation of that name by its cost, in the period in which it was reserved; 0 gives it back. */
   close(walletId: string, name: string, costMsat: bigint): void;
-  /** Whether the cost of what the name stands for is known already. */
+  /** Whether the cost of that name is settled. */
   isSettled(walletId: string, name: string): boolean;
-  /** Gives back what is held under the name; what was settled stays. */
+  /** Gives back the reservation of that name. What is settled stays. */
   release(walletId: string, name: string): void;
 }
 
@@ -32,8 +33,9 @@ interface Row {
 }
 
 /**
- * Prepared access to spending and its sums. Every client's spending is kept, so that a budget that is set later knows
- * it; sums exist for clients with a budget. Amounts are cast to text: they exceed what a double holds.
+ * Prepares the statements of spending and its sums. The spending of every client is stored, so that a budget set later
+ * counts it; sums exist only for clients with a budget. Amounts are read as text, because they exceed what a double
+ * holds.
  */
 export function spendingRows(db: Database): SpendingRows {
   const readPeriod = db.prepare<{ period: string }, [string, string]>(

@@ -9,10 +9,10 @@ import type { SpendingRows } from './spending.ts';
 import type { WatchRows } from './watches.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** Sends that are not over, for the ports that write them inside their own transactions. */
+/** Rows of the spend table, for ports that write them inside their own transactions. */
 export interface SpendRows {
   get(walletId: string, index: string): Spend | null;
-  /** The node has shown the send. */
+  /** Moves the spend to `known`, with the node's attempt where it has one. */
   known(walletId: string, index: string, attempt: number | null): void;
   remove(walletId: string, index: string): void;
 }
@@ -29,7 +29,7 @@ interface Row {
 
 const COLUMNS = 'state, json, after_attempt, attempt, plan, caller, idempotency_key';
 
-/** Prepared access to the spend table. */
+/** Prepares the statements of the spend table. */
 export function spendRows(db: Database): SpendRows {
   const read = db.prepare<Row, [string, string]>(
     `SELECT ${COLUMNS} FROM spend WHERE wallet = ? AND idx = ?`,
@@ -49,7 +49,7 @@ export function spendRows(db: Database): SpendRows {
   };
 }
 
-/** Tables that a send touches besides its own. */
+/** The tables that a spend's transactions touch. */
 interface SpendParts {
   readonly spends: SpendRows;
   readonly journal: JournalRows;
@@ -70,7 +70,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     `UPDATE spend SET state = iif(state = 'begun', 'asked', state), plan = coalesce(?, plan)
      WHERE wallet = ? AND idx = ?`,
   );
-  // What failed is not asked for: its spending was given back, and it may be sent by any caller.
+  // A failed payment has no caller here: its reservation was given back, and any caller may send it again.
   const caller = db.prepare<{ caller: string }, [string, string]>(
     `SELECT caller FROM spend WHERE wallet = ?1 AND idx = ?2 AND caller != 'owner'
      UNION ALL SELECT client_pk FROM spending WHERE wallet = ?1 AND idx = ?2 LIMIT 1`,
@@ -98,8 +98,8 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
         const { index } = payment;
         if (spend.journaled && journal.get(walletId, index)) {
-          // It would take the place of another payment.
-          throw new Error(`There is a payment ${index} already.`);
+          // The new row would replace another payment.
+          throw new Error(`The payment ${index} exists already.`);
         }
         if (reservation) reserve(walletId, index, reservation, allows);
         const json = JSON.stringify(encodePayment(payment));
@@ -113,14 +113,16 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     asked: (walletId, index, plan) =>
       queue.write(() => {
         if (ask.run(plan, walletId, index).changes === 0) {
-          // Without its row, nobody would look for what is about to be sent.
-          throw new Error(`The send ${index} is not kept (any more), so it must not be asked for.`);
+          // Without the row, no part of the program would find out what became of the payment.
+          throw new Error(
+            `The spend ${index} is not stored, so the node must not be asked to send it.`,
+          );
         }
       }),
     abandon: (walletId, index) =>
       queue.write(() => {
         const spend = spends.get(walletId, index);
-        // What the node has shown was sent.
+        // The node has shown a known spend, so it was sent.
         if (!spend || spend.state === 'known') return;
         spends.remove(walletId, index);
         watches.endPayment(walletId, index);
@@ -135,7 +137,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     wallets: async () => wallets.all().map(({ wallet }) => wallet),
     reserve: (walletId, name, reservation, allows) =>
       queue.write(() => {
-        // A repeat of what has happened costs nothing more, and one after a crash holds the amount once.
+        // A repeat after the cost was settled costs nothing more. A repeat after a crash replaces its own reservation.
         if (spending.isSettled(walletId, name)) return;
         spending.release(walletId, name);
         reserve(walletId, name, reservation, allows);

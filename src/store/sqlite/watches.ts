@@ -3,16 +3,16 @@ import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Watch, WatchStore } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** Watches, for the ports that write them inside their own transactions. */
+/** Rows of the watch table, for ports that write them inside their own transactions. */
 export interface WatchRows {
   add(walletId: string, watch: Watch): void;
-  /** Ends the watch of one payment; those of offers and addresses go on. */
+  /** Deletes the watch of one payment. Watches of offers and addresses stay. */
   endPayment(walletId: string, index: PaymentIndex): void;
   /** Whether the wallet has any of these watches. */
   hasAny(walletId: string, watches: readonly Watch[]): boolean;
 }
 
-/** Prepared access to the watch table. */
+/** Prepares the statements of the watch table. */
 export function watchRows(db: Database): WatchRows {
   const add = db.prepare(
     'INSERT INTO watch (wallet, kind, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

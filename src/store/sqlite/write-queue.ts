@@ -5,10 +5,10 @@ import { sqliteFailure } from '../../lib/sqlite-failure.ts';
 import { asStorageError } from '../../model/storage-error.ts';
 
 /**
- * Writes of the same turn of the event loop share one durable commit, and one that fails undoes nothing of the others.
- * They run in the order they were asked for, and resolve after the commit. While another program holds the database
- * locked they wait without blocking the event loop, and are rejected with `overCapacity` after
- * {@link LOCKED_LIMIT_MS}.
+ * Runs writes of one turn of the event loop in one durable commit (docs/decisions.md 85). They run in the order in
+ * which they were queued, and their promises resolve after the commit. A write that fails undoes nothing of the others.
+ * While another program holds the database locked, writes wait without blocking the event loop, and are rejected with
+ * `overCapacity` (error 8) after {@link LOCKED_LIMIT_MS}.
  */
 export interface WriteQueue {
   write<T>(work: () => T): Promise<T>;
@@ -18,15 +18,15 @@ interface Pending {
   readonly work: () => unknown;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
-  /** How long it has waited for a lock of another program. */
+  /** How long the write has waited for another program's lock. */
   waitedMs: number;
 }
 
-/** Most that a write waits for another program's lock. */
+/** The longest that a write waits for another program's lock. */
 const LOCKED_LIMIT_MS = 5000;
 const RETRY = { firstMs: 5, mostMs: 100, jitter: 0.5, random: Math.random };
 
-/** A write queue over one connection, which must be used for writing by nobody else. */
+/** Creates a write queue over one connection. All writes of that connection must go through the queue. */
 export function writeQueue(db: Database): WriteQueue {
   const commits = groupCommit(db, asStorageError);
   let pending: Pending[] = [];
@@ -47,7 +47,7 @@ export function writeQueue(db: Database): WriteQueue {
     try {
       commits.commit();
     } catch {
-      // Each write is told by its own promise.
+      // The promise of each write is rejected with the error.
     }
   }
 
@@ -57,7 +57,7 @@ export function writeQueue(db: Database): WriteQueue {
     return batch;
   }
 
-  /** Nothing of the batch has run: it stays in order, and later writes join it. */
+  /** Called before any write of the batch has run. The batch keeps its order, and later writes join it. */
   function waitForLock(error: unknown): void {
     lockedAttempts += 1;
     const delayMs = backoffDelayMs(lockedAttempts, RETRY);

@@ -1,6 +1,7 @@
 /**
- * The first schema. `wallet` is the hex user_pk, `idx` a payment index, amounts are millisatoshis, times are
- * milliseconds. Payments of cache and journal are their response JSON beside the columns that queries use.
+ * The first schema. `wallet` is the hex user_pk, `idx` a payment index; amounts are millisatoshis, times are
+ * milliseconds. The cache and the journal hold each payment as the JSON of its answer, beside the columns that queries
+ * use.
  */
 export const initialSchema = `
 CREATE TABLE cache (

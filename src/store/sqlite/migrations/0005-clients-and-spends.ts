@@ -2,8 +2,8 @@ import type { Database } from 'bun:sqlite';
 import { type BudgetPeriod, budgetWindow } from '../../../model/budget.ts';
 
 /**
- * Clients, sends that are not over, sums of what was spent, keys by caller, attempts, and the store's own identity.
- * Sums are decimal text, since they may exceed 64 bits; `starts_at` is where the budget's period starts.
+ * Tables for the store's identity, clients, sums of what was spent and spends, and columns for attempts. Sums are
+ * decimal text, since they may exceed 64 bits; `starts_at` is the start of the budget's period.
  */
 const TABLES = `
 CREATE TABLE meta (
@@ -61,7 +61,10 @@ ALTER TABLE journal ADD COLUMN after_attempt INTEGER;
 CREATE INDEX journal_by_attempt ON journal (wallet, id, attempt);
 `;
 
-/** A name may be reserved again when its first reservation was settled, at the same millisecond even. */
+/**
+ * Gives each reservation a number of its own: a name may be reserved again once its first reservation is settled, even
+ * at the same millisecond.
+ */
 const SPENDING = `
 ALTER TABLE spending RENAME TO first_spending;
 DROP INDEX spending_by_payment;
@@ -84,8 +87,8 @@ CREATE INDEX spending_by_name ON spending (wallet, idx);
 `;
 
 /**
- * Keys of before belonged to the wallet, whose owner has them now. Outcomes that hold credentials in clear are not
- * kept, since from now on such outcomes are sealed.
+ * Idempotency-Keys belong to callers. Older keys belonged to the wallet, and now belong to its owner. Outcomes that
+ * hold credentials in clear are deleted, because such outcomes are sealed from now on (docs/decisions.md 53).
  */
 const KEYS = `
 ALTER TABLE idempotency RENAME TO first_idempotency;
@@ -114,8 +117,9 @@ DROP TABLE first_idempotency;
 `;
 
 /**
- * On an LND of the first version, the secret in a client's credentials was the macaroon. A revoked client's macaroon
- * was ended at the node. Rows without a secret or a macaroon were of no use to the first version either.
+ * Clients on LND become rows of the store. In version 0.1 the secret in a client's credentials was its macaroon. The
+ * macaroon of a revoked client was ended at the node. Rows without a secret or a macaroon did not work in that version
+ * either.
  */
 const LND_CLIENTS = `
 INSERT INTO client (wallet, client_pk, node_kind, parent_pk, secret_hash, created_at, expires_at, label, scopes,
@@ -134,7 +138,10 @@ DELETE FROM connector_state WHERE kind IN ('lnd-client', 'lnd-follower');
 DROP TABLE credential;
 `;
 
-/** The first version did not write whether a request had left: the node has to show what became of it. */
+/**
+ * Pending outgoing payments become spends. Version 0.1 did not store whether a request had left, so the node has to
+ * show what became of them.
+ */
 const OLD_SENDS = `
 INSERT INTO spend (wallet, idx, state, json, caller, idempotency_key)
   SELECT j.wallet, j.idx, 'asked', j.json, 'owner',

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { presentId } from '../../../model/payment-index.ts';
 
-/** Columns that end in a payment's id: ids, indexes, updated indexes and what is made of them. */
+/** Columns whose values end in a payment id: ids, indexes, updated indexes and keys made of them. */
 const NAMES = [
   ['cache', 'idx'],
   ['cache_cursor', 'updated_idx'],
@@ -16,7 +16,7 @@ const NAMES = [
   ['idempotency', 'idx'],
 ] as const;
 
-/** Columns with the JSON of a payment, or of an answer that names one in the same place. */
+/** Columns that hold the JSON of a payment, or of an answer that has the payment's index in the same field. */
 const PAYMENTS = [
   ['cache', 'json'],
   ['journal', 'json'],
@@ -25,12 +25,13 @@ const PAYMENTS = [
   ['idempotency', 'body'],
 ] as const;
 
-/** Characters of a payment id. */
+/** Length of a payment id in characters: a prefix of two, an underscore and 64 hex characters. */
 const ID_LENGTH = 67;
 
 /**
- * Gives payments of waived fees their present ids wherever one is kept. The time in an index stays, and a delivery
- * keeps its webhook-id. Effects that were named for a key are all of sends and receives, which a waived fee is not.
+ * Renames the ids of waived fees from `wf_` to `or_` wherever one is stored (docs/decisions.md 24). The time in an
+ * index stays, and a delivery keeps its webhook-id. Effects that were named for a key need no change: they belong to
+ * sends and receipts, and a waived fee is neither.
  */
 export function waivedFeeIds(db: Database): void {
   db.run('CREATE TEMP TABLE renamed (old TEXT PRIMARY KEY, new TEXT NOT NULL) WITHOUT ROWID');
@@ -42,7 +43,7 @@ export function waivedFeeIds(db: Database): void {
     for (const { old } of rows.all()) insert.run(old, presentId(old));
   };
   for (const [table, column] of PAYMENTS) {
-    // A sealed outcome is no JSON; it holds a client and no payment.
+    // A sealed outcome is not JSON. It holds a client and no payment.
     const isHeld = `instr(${column}, '-wf_') > 0 AND json_valid(${column})`;
     const index = `iif(${isHeld}, ${column} ->> '$.index', NULL)`;
     collect(table, index, isWaivedFee(index));

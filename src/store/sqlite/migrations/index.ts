@@ -7,7 +7,10 @@ import { clientsAndSpends } from './0005-clients-and-spends.ts';
 import { leaseOwners } from './0006-lease-owners.ts';
 import { waivedFeeIds } from './0007-waived-fee-ids.ts';
 
-/** Every step of the schema, in order; the position (from 1) is the version that it leads to. Never edited. */
+/**
+ * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
+ * edited (docs/decisions.md 86).
+ */
 const STEPS: readonly (string | ((db: Database) => void))[] = [
   initialSchema,
   connectorStateByKey,
@@ -18,10 +21,10 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   waivedFeeIds,
 ];
 
-/** The version of the schema that this program uses. */
+/** The version of the schema that this program reads and writes. */
 export const SCHEMA_VERSION = STEPS.length;
 
-/** Brings a database from one version to another and writes the version into it; call it inside a transaction. */
+/** Brings a database from one version to another and stores the version in it. The caller opens the transaction. */
 export function migrate(db: Database, from: number, to = SCHEMA_VERSION): void {
   for (const step of STEPS.slice(from, to)) {
     if (typeof step === 'string') db.run(step);

@@ -20,31 +20,32 @@ import type { PaymentServices } from './payment-services.ts';
 import type { NamedMethod } from './payment-string.ts';
 import type { Session } from './session.ts';
 
-/** What a payment string offers to this wallet, the most recommended first. */
+/** The methods of a payment string that this wallet can use, the most recommended first. */
 export interface Analysis {
   readonly payables: readonly PayMethod[];
   readonly claimables: readonly ClaimMethod[];
 }
 
-/** An {@link Analysis}, and what was found on the way to it. */
+/** An {@link Analysis} with everything that it was made from. */
 export interface Examination extends Analysis {
-  /** Every method that could be read, whether it can be paid or not. */
+  /** Every method that could be read, also those that cannot be paid. */
   readonly methods: readonly NamedMethod[];
-  /** What the URI says of all of them. */
+  /** The terms that the URI sets for all its methods. */
   readonly uri: UriTerms;
-  /** Why the others are left out. */
+  /** The reasons why methods were left out. */
   readonly obstacles: readonly ApiError[];
 }
 
-/** Order of recommendation (decisions section 13). */
+/** The order of recommendation, the best first (docs/decisions.md 95). */
 const RECOMMENDATION = ['offer', 'invoice', 'lnurl-pay', 'onchain'] as const;
 
-/** Most reasons that one error names. */
+/** The largest number of reasons in one error message. */
 const MAX_REASONS = 5;
 
 /**
- * Explains a payment string. Throws error 7 for `path` when the text is no payment string, error 106 when nothing of
- * it may or can be paid, and the service's own error when the only reason is that services outside failed.
+ * Explains a payment string (docs/api.md, Payable and claimable). Throws error 7 for `path` when the text is not a
+ * payment string, and error 106 when none of its methods may or can be used. Where only services outside failed, it
+ * throws the first one's error.
  */
 export async function analyze(
   text: string,
@@ -58,7 +59,7 @@ export async function analyze(
   return { payables, claimables };
 }
 
-/** {@link analyze}, also when no method is left. */
+/** {@link analyze} that also returns when no method is left. */
 export async function examine(
   text: string,
   path: string,
@@ -80,12 +81,12 @@ export async function examine(
   };
 }
 
-/** The place of a method in the order of recommendation, the best first. */
+/** The place of a method in the order of recommendation; 0 is the best. */
 export function rank({ kind }: Pick<PayMethod, 'kind'>): number {
   return RECOMMENDATION.indexOf(kind);
 }
 
-/** The error for a payment string of which no method is left. */
+/** The error for a payment string without a usable method. */
 export function nothingLeft(obstacles: readonly ApiError[]): ApiError {
   const [first] = obstacles;
   if (!first) {
@@ -98,7 +99,7 @@ export function nothingLeft(obstacles: readonly ApiError[]): ApiError {
   return refused([...reasons].slice(0, MAX_REASONS).join(' '));
 }
 
-/** A method's terms, or the error that keeps it from being used. */
+/** The terms of a method, or the error that says why it cannot be used. */
 interface Judgement {
   readonly payable?: PayMethod;
   readonly claimable?: ClaimMethod;

@@ -2,25 +2,26 @@ import { formatAmountMsat } from '../model/amount.ts';
 import { ApiError } from '../model/errors.ts';
 import type { BudgetStanding } from '../store/ports.ts';
 
-/** How far a fee on chain may rise between its estimate and the transaction, for clients with a budget. */
+/** For clients with a budget: how many times its estimate an on-chain fee may reach (docs/decisions.md 68). */
 export const FEE_HEADROOM = 2n;
 
 /**
- * Whether a client may reserve an amount with its fees (decisions section 7). A budget fails closed: a client that has
- * one and whose row is missing spends nothing. Throws `overBudget`.
+ * Throws `overBudget` (error 109) when a client may not reserve this amount, fees included, in millisatoshis
+ * (docs/decisions.md 66). A budget fails closed: a client whose budget row is missing spends nothing
+ * (docs/decisions.md 69).
  */
 export function requireWithinBudget(standing: BudgetStanding, amountMsat: bigint): void {
   const { budgetState, budget, spentMsat } = standing;
   if (budgetState !== 'set') return;
   if (budget === null) {
     throw overBudget(
-      'The budget of these credentials is missing from the database, so they may not spend: the wallet owner must set it anew.',
+      'The budget of these credentials is missing from the database, so they may not spend: ask the wallet owner to set it again.',
       0n,
     );
   }
   const { maxPaymentMsat } = budget;
   const leftMsat = budget.amountMsat > spentMsat ? budget.amountMsat - spentMsat : 0n;
-  // What is told is the narrower of both bounds: a payment of as much must fit.
+  // The error names the narrower of the two limits, because a payment of that amount must fit.
   if (maxPaymentMsat !== null && amountMsat > maxPaymentMsat && maxPaymentMsat <= leftMsat) {
     throw overBudget(
       `A payment with these credentials may cost at most ${formatAmountMsat(maxPaymentMsat)} sats with its fees.`,

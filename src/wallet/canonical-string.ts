@@ -3,13 +3,16 @@ import { bolt12PrefixOf } from '../codecs/bolt12/index.ts';
 import { CodecError } from '../codecs/codec-error.ts';
 import { withoutLightningScheme } from './payment-string.ts';
 
-/** What may be written in either case: bech32, offers and names; base58 and web addresses may not. */
+/**
+ * Strings that mean the same in either case: bech32, offers and names. Base58 addresses and web addresses are not among
+ * them.
+ */
 const CASELESS = /^(?:(?:ln|bc1|tb1|bcrt1)[a-z0-9]*|₿?[a-z0-9._+-]*@[a-z0-9.:[\]-]*)$/i;
 
 /**
- * The same text for all spellings of a payment string: case, joins, `lightning:` before it, a BIP 321 URI around a
- * single method (decisions section 5, addresses and invoices are compared in canonical form). It only tells requests
- * apart; what is paid is read from the string itself. Strings that cannot be read stay as they are.
+ * Returns one canonical text for all spellings of a payment string: either case, offers joined with `+`, `lightning:`
+ * before it, a BIP 321 URI around a single method (docs/decisions.md 46). It only serves to compare requests; payments
+ * are made from the string as it was given. A string that cannot be read is returned as it is.
  */
 export function canonicalPaymentString(text: string): string {
   const bare = withoutLightningScheme(text);

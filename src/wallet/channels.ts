@@ -5,14 +5,14 @@ import { FEE_HEADROOM, requireWithinBudget } from './budget.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
 
-/** The channels of the wallet's node. */
+/** The Lightning channels of the wallet's node. */
 export function listChannels(session: Session): Promise<Channel[]> {
   return nodeGroup(session, 'channels').listChannels();
 }
 
 /**
- * Opens a channel, once for its user channel id. Its on-chain fee counts towards a client's budget and is bounded
- * before anything is signed (decisions section 7). Throws with `data.sent`.
+ * Opens a channel, once for its `user_channel_id` (docs/decisions.md 31). Its on-chain fee counts in a client's budget
+ * and is bounded before anything is signed (docs/decisions.md 68). Errors carry `data.sent`.
  */
 export function openChannel(
   session: Session,
@@ -29,7 +29,7 @@ export function openChannel(
     const opened = await fee.spend((maxFeeMsat) =>
       channels.openChannel({ valueMsat, userChannelId, maxFeeMsat }),
     );
-    // A channel that was there before cost nothing now, unless this very request has opened it.
+    // An existing channel costs nothing, unless an earlier run of this request opened it.
     if (opened.isNew || fee.isRepeat) await fee.settle(opened.feeMsat);
     else await fee.giveBack();
     return opened;
@@ -37,8 +37,8 @@ export function openChannel(
 }
 
 /**
- * Closes a channel cooperatively; its fee counts towards a client's budget. A repeat of a request that finds no such
- * channel any more has closed it, at the cost that was told before. Throws with `data.sent`.
+ * Closes a channel cooperatively. Its fee counts in a client's budget. When a repeat of the request finds no such
+ * channel, the earlier run has closed it, and the estimated fee counts as the cost. Errors carry `data.sent`.
  */
 export function closeChannel(
   session: Session,
@@ -62,18 +62,21 @@ export function closeChannel(
   });
 }
 
-/** A fee on chain that is held back from the caller's budget. */
+/** An on-chain fee that is reserved in the caller's budget. */
 interface ReservedFee {
-  /** Whether an earlier run of the request has reserved it. */
+  /** Whether an earlier run of the same request reserved it. */
   readonly isRepeat: boolean;
-  /** Asks the node. What it refused is given back; what is not known to have failed stays reserved. */
+  /**
+   * Calls `act`, which asks the node, with the bound on the fee; null where there is no budget. When the node refuses,
+   * the fee is given back. When the outcome is not known, it stays reserved.
+   */
   spend<T>(act: (maxFeeMsat: bigint | null) => Promise<T>): Promise<T>;
-  /** Puts the true fee in its place; null where the node does not tell it. */
+  /** Replaces the reservation by the true fee; null, where the node does not tell it, makes the estimate the cost. */
   settle(feeMsat: bigint | null): Promise<void>;
   giveBack(): Promise<void>;
 }
 
-/** Reserves under a name of this request alone, since another one must not take its place or give it back. */
+/** Reserves the fee under a name that only this request has, so that no other request replaces it or gives it back. */
 async function reserveFee(
   session: Session,
   names: EffectNames,
@@ -112,7 +115,7 @@ async function reserveFee(
       } catch (error) {
         if (!isApiError(error)) throw error;
         const sent = wasRefused(error) ? 'no' : 'unknown';
-        // What an earlier run of the request has done is not undone by this one's refusal.
+        // An earlier run may have succeeded, so the refusal of a repeat gives nothing back.
         if (sent === 'no' && !isRepeat) {
           await settle(0n);
           await names.forget();
@@ -134,7 +137,7 @@ async function beforeAsking<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function wasRefused(error: unknown): boolean {
-  // After a storage error it may have happened.
+  // After a storage error the node may have done it.
   return (
     isApiError(error) && !error.outcomeUnknown && !isApiError(error, 'internal', 'overCapacity')
   );

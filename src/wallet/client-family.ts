@@ -10,7 +10,7 @@ import {
 } from './client-policy.ts';
 import type { MadeToken } from './client-tokens.ts';
 
-/** A change of a client; only the members given change, `grant` replaces the whole grant. */
+/** A change of a client. A member that is absent stays as it is; `grant` replaces the whole grant. */
 export interface ClientUpdate {
   readonly label?: string | null;
   readonly expiresAtMs?: number | null;
@@ -18,7 +18,10 @@ export interface ClientUpdate {
   readonly budget?: Budget | null;
 }
 
-/** The client and its descendants within what the client will hold; one that is left with nothing is revoked. */
+/**
+ * Narrows a client and all its descendants to what the client will hold (docs/decisions.md 62). A descendant that is
+ * left without permissions is revoked. Returns the new records, the client first.
+ */
 export function narrowedFamily(
   records: readonly ClientRecord[],
   next: ClientRecord,
@@ -26,7 +29,7 @@ export function narrowedFamily(
   nowMs: number,
 ): ClientRecord[] {
   const own = withinBounds(current, boundsOf({ ...next, budgetState: 'none' }));
-  // A budget is lifted only when the new grant is in force.
+  // The budget stays until the new grant is in force.
   const budgetState = next.budgetState === 'lifted' ? current.budgetState : next.budgetState;
   const target = { ...own, label: next.label, budgetState };
   const family = new Map<string, ClientRecord>([[target.clientPk, target]]);
@@ -42,15 +45,15 @@ export function narrowedFamily(
 }
 
 /**
- * The client narrowed to the bounds. A token that reaches further has to be ended, by a later update too when the node
- * makes no other now.
+ * The client, narrowed to the bounds. When that narrows it, its present token must be ended; if the node cannot make
+ * another one now, a later update ends it.
  */
 function withinBounds(client: ClientRecord, bounds: Bounds): ClientRecord {
   const within = narrowed(client, bounds);
   return sameReach(client, within) ? within : { ...within, endedTokenIds: endedWith(client) };
 }
 
-/** The record with the token that was made for it. */
+/** The record with its new token, if one was made. */
 export function withToken(
   record: ClientRecord,
   tokens: ReadonlyMap<string, MadeToken>,
@@ -62,7 +65,7 @@ export function withToken(
   return { ...record, token, endedTokenIds: endedWith(stored) };
 }
 
-/** The client, ended, with its token among those to end at the node. */
+/** The client, revoked, with its token added to those that must be ended at the node. */
 export function revoked(client: ClientRecord, nowMs: number): ClientRecord {
   return {
     ...client,
@@ -72,12 +75,12 @@ export function revoked(client: ClientRecord, nowMs: number): ClientRecord {
   };
 }
 
-/** The tokens to end at the node, the client's present one included. */
+/** The ids of tokens to end at the node, the client's present one included. */
 function endedWith({ token, endedTokenIds }: ClientRecord): string[] {
   return [...new Set([...endedTokenIds, ...(token ? [token.id] : [])])];
 }
 
-/** The record as the update leaves it. */
+/** The record after the update. */
 export function merged(before: ClientRecord, update: ClientUpdate): ClientRecord {
   const { label, expiresAtMs, grant, budget } = update;
   return {

@@ -2,7 +2,7 @@ import type { BudgetState, ClientRecord, Grant } from '../model/client.ts';
 import { ApiError } from '../model/errors.ts';
 import { effectivePermissions, type Permission, SCOPES, type Scope } from '../model/permissions.ts';
 
-/** Permissions that a budget bounds: channels too, since opening and closing them costs fees. */
+/** Permissions that can cost money. Opening and closing channels costs fees. */
 const SPENDING: ReadonlySet<Permission> = new Set([
   'pay_invoice',
   'pay_offer',
@@ -11,7 +11,7 @@ const SPENDING: ReadonlySet<Permission> = new Set([
   'close_channel',
 ]);
 
-/** What the one holds who creates, changes or revokes a client. */
+/** The permissions and limits of a caller that creates, changes or revokes a client. */
 export interface Granter {
   /** Null for the wallet's owner. */
   readonly clientPk: string | null;
@@ -20,20 +20,21 @@ export interface Granter {
   readonly budgetState: BudgetState;
 }
 
-/** Bounds that a client is narrowed to. */
+/** The limits to which a client is narrowed. */
 export interface Bounds {
   readonly permissions: ReadonlySet<Permission>;
   readonly expiresAtMs: number | null;
 }
 
-/** Whether the permission can move money. */
+/** Whether the permission can cost money. */
 export function spends(permission: Permission): boolean {
   return SPENDING.has(permission);
 }
 
 /**
- * Throws `forbidden` for a grant beyond the granter's own, for one that outlives it, and for one that spends where the
- * granter has or had a budget: clones of it would multiply what it may spend (decisions section 7).
+ * Throws `forbidden` (error 108) for a grant with more permissions or a longer life than the granter's own
+ * (docs/decisions.md 61). It also throws for a grant that spends when the granter has or had a budget, because the new
+ * client would multiply that budget (docs/decisions.md 68).
  */
 export function requireGrantable(granter: Granter, grant: Grant, expiresAtMs: number | null): void {
   const wanted = effectivePermissions(grant.scopes, grant.permissions);
@@ -59,7 +60,10 @@ export function requireGrantable(granter: Granter, grant: Grant, expiresAtMs: nu
   }
 }
 
-/** Throws `forbidden` unless the target holds no more than the one who wants to change or revoke it. */
+/**
+ * Throws `forbidden` (error 108) when the target holds more than the caller that wants to change or revoke it
+ * (docs/decisions.md 63).
+ */
 export function requireReach(granter: Granter, target: ClientRecord): void {
   if (granter.clientPk === null) return;
   const beyond = permissionsOf(target).find(
@@ -81,8 +85,8 @@ export function requireReach(granter: Granter, target: ClientRecord): void {
 }
 
 /**
- * Throws `forbidden` where a client would widen one that is not its own descendant: that one would keep what it was
- * given when the granter falls.
+ * Throws `forbidden` (error 108) when a client would widen one that is not its descendant: that one would keep the
+ * permissions when the granter is revoked (docs/decisions.md 63).
  */
 export function requireNoGift(
   granter: Granter,
@@ -109,7 +113,7 @@ export function requireNoGift(
   );
 }
 
-/** Throws `forbidden` where the granter may not decide about budgets: one that has or had a budget itself. */
+/** Throws `forbidden` (error 108) when the granter has or had a budget itself, and so may not set or remove budgets. */
 export function requireBudgetAuthority(granter: Granter): void {
   if (granter.budgetState === 'none') return;
   throw forbidden(
@@ -118,7 +122,7 @@ export function requireBudgetAuthority(granter: Granter): void {
   );
 }
 
-/** The clients that were created by the client, directly or through others. */
+/** The clients that a client created, directly or through others, parents before children. */
 export function descendantsOf(
   records: readonly ClientRecord[],
   clientPk: string,
@@ -136,12 +140,15 @@ export function descendantsOf(
   return found;
 }
 
-/** The client's permissions, by scopes and one by one. */
+/** All permissions of a grant: those of its scopes and its single ones. */
 export function permissionsOf(grant: Grant): Permission[] {
   return effectivePermissions(grant.scopes, grant.permissions);
 }
 
-/** The client with nothing beyond the bounds. A scope that is not wholly within them becomes single permissions. */
+/**
+ * The client without anything beyond the bounds. A scope that is only partly within them is replaced by its permissions
+ * that are.
+ */
 export function narrowed<Narrowed extends Grant & { readonly expiresAtMs: number | null }>(
   client: Narrowed,
   bounds: Bounds,
@@ -160,7 +167,10 @@ export function narrowed<Narrowed extends Grant & { readonly expiresAtMs: number
   return { ...client, scopes, permissions, expiresAtMs };
 }
 
-/** Bounds that a client sets for its descendants: what it holds, and nothing that spends once it has or had a budget. */
+/**
+ * The bounds that a client sets for its descendants: its own permissions and expiry, without permissions that spend if
+ * it has or had a budget.
+ */
 export function boundsOf(
   client: Grant & { readonly expiresAtMs: number | null; readonly budgetState: BudgetState },
 ): Bounds {
@@ -170,7 +180,7 @@ export function boundsOf(
   return { permissions: new Set(permissions), expiresAtMs: client.expiresAtMs };
 }
 
-/** Whether two grants allow the same until the same time, so that one token serves both. */
+/** Whether two grants have the same permissions and expiry, so that one token serves both. */
 export function sameReach(
   a: Grant & { readonly expiresAtMs: number | null },
   b: Grant & { readonly expiresAtMs: number | null },

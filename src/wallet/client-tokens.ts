@@ -4,12 +4,13 @@ import { permissionsOf, sameReach } from './client-policy.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
 
-/** A token of the node as a client's record keeps it. */
+/** A token of the node, as a client's record holds it. */
 export type MadeToken = NonNullable<ClientRecord['token']>;
 
 /**
- * Makes a token at the node with no more than the grant. With `names`, its identity is named in the key's row before
- * that, so that a repeat after a crash makes it under the same one.
+ * Makes a token at the node that allows no more than the grant (docs/decisions.md 57). With `names`, the token's id is
+ * stored in the key's row first, so that a repeat after a crash makes the token under the same id. Throws `refused`
+ * when the node cannot bound a token to these permissions.
  */
 export async function issueToken(
   session: Session,
@@ -26,12 +27,15 @@ export async function issueToken(
   return { id, token, exposed: false };
 }
 
-/** Whether the client's token has to be ended although no other has taken its place yet. */
+/** Whether the client's token must be ended, although it has not been replaced yet. */
 function isTokenOver({ token, endedTokenIds }: ClientRecord): boolean {
   return token !== null && endedTokenIds.includes(token.id);
 }
 
-/** New tokens for the active clients whose reach is another than their token's. */
+/**
+ * Makes new tokens for the clients that are not revoked and whose token does not fit their grant. Returns them by
+ * public key.
+ */
 export async function renewedTokens(
   session: Session,
   earlier: readonly ClientRecord[],
@@ -49,21 +53,21 @@ export async function renewedTokens(
 }
 
 /**
- * Ends at the node what the records say is over. Left for the next time while the node is out of reach: no holder ever
- * had those tokens.
+ * Ends at the node the tokens that the records mark as ended. Tokens that cannot be ended now are left for the next
+ * call, which is safe because no application ever held them.
  */
 export async function endTokens(session: Session): Promise<void> {
   const { store, userPk } = session;
   const tokens = nodeGroup(session, 'tokens');
   const ended = new Set<string>();
   for (const { token, endedTokenIds } of await store.clients.list(userPk)) {
-    // One that is in use ends when another has taken its place.
+    // A token that is still in use is ended after it is replaced.
     for (const id of endedTokenIds.filter((ended) => ended !== token?.id)) {
       try {
         await tokens.revoke(id);
         ended.add(id);
       } catch (error) {
-        // Also where a client has revoked itself, and with that the token by which the node is asked.
+        // This also happens when a client revokes itself, because the node is asked with the token that ended.
         if (!isApiError(error)) throw error;
         session.log.warn('A token of the node could not be ended yet; it is tried again later.', {
           walletId: userPk,
@@ -85,8 +89,8 @@ export async function endTokens(session: Session): Promise<void> {
 }
 
 /**
- * Replaces a token that its client's holder has too, as the first version gave it out: from then on the old one opens
- * nothing at the node. Throws where the node's owner token cannot make another.
+ * Replaces a token that the client's application holds too, as in credentials of version 0.1 (docs/decisions.md 57).
+ * The old token is ended at the node. Throws when the owner's token cannot make another.
  */
 export function replaceExposedToken(session: Session, clientPk: string): Promise<ClientRecord> {
   return session.locks.run('clients', async () => {
@@ -97,7 +101,7 @@ export function replaceExposedToken(session: Session, clientPk: string): Promise
     const token = await issueToken(session, before, before.expiresAtMs, null);
     await nodeGroup(session, 'tokens').revoke(old.id);
     const { records } = await clients.change(before.walletId, (current) => ({
-      // As it stands now: it may have been revoked meanwhile.
+      // The current record is used, because the client may have been revoked meanwhile.
       records: current
         .filter((one) => one.clientPk === clientPk && one.token?.id === old.id)
         .map((one) => ({ ...one, token })),
@@ -112,7 +116,10 @@ function requireToken(record: ClientRecord | null | undefined): ClientRecord {
   throw endedCredentials();
 }
 
-/** Tokens at the node that carry this sidecar's mark and belong to no client that is active. */
+/**
+ * The ids of tokens at the node that carry this installation's mark and belong to no client in use
+ * (docs/decisions.md 69).
+ */
 export async function strayTokens(session: Session): Promise<string[]> {
   const tokens = nodeGroup(session, 'tokens');
   const records = await session.store.clients.list(session.userPk);
@@ -122,7 +129,7 @@ export async function strayTokens(session: Session): Promise<string[]> {
   return (await tokens.list()).filter((id) => !used.has(id));
 }
 
-/** Ends the {@link strayTokens} and returns their identities. */
+/** Ends the {@link strayTokens} at the node and returns their ids. */
 export async function pruneTokens(session: Session): Promise<string[]> {
   return session.locks.run('clients', async () => {
     const stray = await strayTokens(session);

@@ -35,7 +35,7 @@ export interface NewClient extends Grant {
   readonly budget: Budget | null;
 }
 
-/** The caller's own identity and grant (contract, client_info). */
+/** The identity and grant of the caller (docs/api.md, Client info). */
 export async function clientInfo(
   session: Session,
 ): Promise<ClientInfoJson & { kind: 'client_credentials' | 'root_seed' }> {
@@ -60,7 +60,7 @@ export async function isActiveClient(session: Session, clientPk: string): Promis
   return client !== null && isActive(client, session.node.clock.now());
 }
 
-/** Active clients by public key. */
+/** The active clients of the wallet, by public key. */
 export async function listClients(session: Session): Promise<Record<string, ClientInfoJson>> {
   nodeGroup(session, 'tokens');
   const active = (await session.store.clients.list(session.userPk)).filter((client) =>
@@ -73,9 +73,10 @@ export async function listClients(session: Session): Promise<Record<string, Clie
 }
 
 /**
- * Creates a client that can do no more than its creator and does not outlive it (decisions section 7). One at a time,
- * so that the limit of active clients holds. Named by the request's Idempotency-Key: a repeat after a crash finds the
- * client that was made, and returns its credentials.
+ * Creates a client that can do no more than its creator and does not outlive it (docs/decisions.md 61). Clients are
+ * created one at a time, so that the limit of active clients holds. The client's key follows from the request's
+ * Idempotency-Key, so that a repeat after a crash finds the client and returns its credentials. Throws errors 7, 106
+ * and 108.
  */
 export function createClient(
   session: Session,
@@ -128,9 +129,9 @@ export function createClient(
 }
 
 /**
- * Changes a client; what it may do afterwards must be within what the caller may do (decisions section 7). Narrowed
- * first, widened last: what the new grant does not hold ends before anything else, a budget is set with that, and one
- * is lifted only at the end. Descendants are narrowed with it.
+ * Changes a client to a grant within the caller's own (docs/decisions.md 63). What the new grant does not hold ends
+ * first, together with a budget being set; what is new is added last, together with a budget being lifted
+ * (docs/decisions.md 64). Descendants are narrowed with the client. Throws errors 7, 107 and 108.
  */
 export function updateClient(
   session: Session,
@@ -184,9 +185,10 @@ export function updateClient(
 }
 
 /**
- * Revokes a client and its descendants for ever; their requests in progress end (contract, revoke_client). It holds as
- * soon as it is stored: the node's tokens never left the sidecar, and are ended as soon as the node can be reached. It
- * is named in the key's row before that, so that a repeat after a crash returns the client it has revoked.
+ * Revokes a client and its descendants for ever, and ends their requests in progress (docs/decisions.md 65). The
+ * revocation holds as soon as it is stored, because tokens never left the sidecar; they are ended at the node when it
+ * can be reached. The revocation is named in the key's row first, so that a repeat after a crash returns the revoked
+ * client. Throws errors 107 and 108.
  */
 export function revokeClient(
   session: Session,
@@ -224,8 +226,8 @@ export function revokeClient(
 }
 
 /**
- * What the caller itself holds now, by the records as they stand: while a request waited for its turn the caller may
- * have been revoked or narrowed. Throws `unauthenticated` and `forbidden`.
+ * What the caller may grant, by the current records: while its request waited, the caller may have been revoked or
+ * narrowed. Throws `unauthenticated` (error 104) and `forbidden` (error 108).
  */
 function granterIn(
   records: readonly ClientRecord[],

@@ -3,7 +3,7 @@ import { ApiError } from '../model/errors.ts';
 import type { DeliveryQuery } from '../store/ports.ts';
 import type { Session } from './session.ts';
 
-/** The delivery log of the wallet, newest first (decisions section 11). */
+/** The webhook deliveries of the wallet, newest first (docs/api.md, Delivery). */
 export function deliveriesOf(
   session: Session,
   query: Omit<DeliveryQuery, 'walletId'>,
@@ -12,8 +12,8 @@ export function deliveriesOf(
 }
 
 /**
- * Makes one delivery due again, or all that were created since a time, with fresh attempts; returns how many. Throws
- * `notFound` for an id that the wallet's log does not have.
+ * Makes one delivery due again, or all that were created since a time, with all attempts left. Returns how many. Throws
+ * `notFound` (error 107) for an id that is not in the wallet's log.
  */
 export async function redeliver(
   session: Session,

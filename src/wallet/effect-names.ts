@@ -3,27 +3,34 @@ import type { PaymentIndex } from '../model/payment-index.ts';
 import type { IdempotencyStore, KeyScope, StoreIdentity } from '../store/ports.ts';
 
 /**
- * Names for what a request causes outside, fixed before it is caused, so that a repeat with the same Idempotency-Key
- * goes on with the same invoice, client, channel or send (decisions section 6). Without a key they are random.
+ * The names of a request's effects outside, fixed before they are caused. With an Idempotency-Key a repeat gets the
+ * same names, and goes on with the same invoice, client, channel or payment (docs/decisions.md 52). Without a key they
+ * are random.
  */
 export interface EffectNames {
-  /** Whether a repeat gets the same names. */
+  /** Whether a repeat of the request gets the same names. */
   readonly isKeyed: boolean;
-  /** 32 bytes for that purpose: the same for every repeat of the request, and known only with this store and the caller's credential. */
+  /**
+   * 32 bytes for that purpose, the same for every repeat of the request. They cannot be computed without both this
+   * store and the caller's credential.
+   */
   bytes(purpose: string): Uint8Array;
-  /** What an earlier run of the request has kept for that purpose, or null. */
+  /** The value that an earlier run of the request stored for that purpose, or null. */
   earlier(purpose: string): string | null;
-  /** A value that is drawn once and kept in the key's row before this resolves; `index` is the payment it is about. */
+  /**
+   * Draws a value once and stores it in the key's row before it resolves; a repeat gets the stored value. `index` is
+   * the payment that the effect is about.
+   */
   kept(
     purpose: string,
     draw: () => string | Promise<string>,
     index?: PaymentIndex,
   ): Promise<string>;
-  /** Takes back what was kept, where the effect is known not to have happened. */
+  /** Deletes the stored values, where the effect certainly did not happen. */
   forget(): Promise<void>;
 }
 
-/** Names for a request without a key. */
+/** The names of a request without a key. */
 export const randomNames: EffectNames = {
   isKeyed: false,
   bytes: () => new Uint8Array(randomBytes(32)),
@@ -32,7 +39,7 @@ export const randomNames: EffectNames = {
   forget: async () => undefined,
 };
 
-/** Names for a request with a key; `effect` is what an earlier run of it has kept. */
+/** The names of a request with a key; `effect` is what an earlier run of it stored, as JSON. */
 export function keyedNames(
   scope: KeyScope,
   effect: string | null,
@@ -42,7 +49,7 @@ export function keyedNames(
     keys,
   }: {
     readonly identity: StoreIdentity;
-    /** Of the caller: a copy of the database alone must not give what was named for it. */
+    /** The caller's key: a copy of the database alone must not give the names away. */
     readonly sealKey: Uint8Array;
     readonly keys: IdempotencyStore;
   },

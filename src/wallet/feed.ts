@@ -7,23 +7,26 @@ import type { PaymentIndex } from '../model/payment-index.ts';
 import type { Observation, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, ObservedPayment, Store } from '../store/ports.ts';
 
-/** How an open feed can stand: all is stored, something may be missing, or nobody's credentials are left to ask with. */
+/**
+ * The states of an open feed: everything is stored, something may be missing, or there is no valid credential to ask
+ * the node with.
+ */
 export const FEED_STATES = ['caught_up', 'behind', 'no_credentials'] as const;
 
-/** How an open feed stands, and since when in milliseconds. */
+/** The state of an open feed, and since when it has been in it, in milliseconds. */
 export interface FeedStanding {
   readonly state: (typeof FEED_STATES)[number];
   readonly sinceMs: number;
 }
 
-/** What a wallet is followed with: its node by a credential that is still good. */
+/** A wallet's node with a valid credential, by which a feed follows it. */
 export interface Follower {
   readonly node: WalletNode;
   /** Aborts when the credential ends. */
   readonly ended: AbortSignal;
 }
 
-/** What a feed needs around it. */
+/** What a feed needs. */
 export interface FeedOptions {
   readonly walletId: string;
   readonly store: Store;
@@ -31,19 +34,19 @@ export interface FeedOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Milliseconds that no change of the clock moves. */
+  /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
   /** Null when no valid credential of the wallet is known. */
   readonly follower: () => Promise<Follower | null>;
-  /** Called after webhook deliveries were written. */
+  /** Called after webhook deliveries were stored. */
   readonly onDelivery: () => void;
 }
 
 type Listener = (payment: Payment) => void;
 
 /**
- * The stream of a wallet's payment changes, from the node's push into the store and on to whoever listens. It is
- * open while somebody listens or something is watched, and closed otherwise (decisions section 11).
+ * Follows the payment changes of a wallet: stores what the node pushes, then calls the listeners. It is open while it
+ * has listeners or the wallet has watches, and closed otherwise (docs/decisions.md 89).
  */
 export class Feed {
   readonly #options: FeedOptions;
@@ -64,22 +67,22 @@ export class Feed {
     this.#options = options;
   }
 
-  /** Whether somebody listens or something is watched: such a wallet must not be closed. */
+  /** Whether the feed has listeners or the wallet has watches. Such a wallet must not be closed. */
   get busy(): boolean {
     return this.#holds > 0 || this.#watched;
   }
 
-  /** How it stands while it is open; null otherwise. */
+  /** The feed's state while it is open; null otherwise. */
   get standing(): FeedStanding | null {
     return this.#standing;
   }
 
-  /** For how long the node could not be followed; 0 while it can be. */
+  /** For how long the node could not be followed, in milliseconds; 0 while it can be. */
   brokenForMs(): number {
     return this.#brokenSinceMs === null ? 0 : this.#options.elapsedMs() - this.#brokenSinceMs;
   }
 
-  /** Keeps the feed open until the answered function is called (once). */
+  /** Keeps the feed open until the returned function is called. */
   hold(): () => void {
     this.#holds++;
     this.#adjust();
@@ -92,7 +95,9 @@ export class Feed {
     };
   }
 
-  /** Calls `listener` after every stored change, until the answered function is called. Holds the feed open. */
+  /**
+   * Calls `listener` after every stored change, until the returned function is called. Keeps the feed open meanwhile.
+   */
   listen(listener: Listener): () => void {
     this.#any.add(listener);
     const release = this.hold();
@@ -102,7 +107,7 @@ export class Feed {
     };
   }
 
-  /** {@link listen} for one payment. */
+  /** {@link listen} for the changes of one payment. */
   listenTo(index: PaymentIndex, listener: Listener): () => void {
     let listeners = this.#byIndex.get(index);
     if (!listeners) {
@@ -120,52 +125,52 @@ export class Feed {
   }
 
   /**
-   * Makes sure that the feed will begin no later than now. Must be awaited before the first watched payment is
+   * Stores where the feed begins, if that is not stored yet. This must be awaited before the first watched payment is
    * made: a feed that began after it would never see it.
    */
   async prepare(node: WalletNode): Promise<void> {
     if (this.#prepared) return;
     const { store, walletId } = this.#options;
     if ((await store.observations.cursor(walletId)) === undefined) {
-      // A node without an order of its own is read from its first payment, so that the journal is whole.
+      // A node without an order of updates is read from its first payment, so that the journal is complete.
       const tip = node.history ? await node.history.tip() : null;
       await store.observations.startAt(walletId, tip);
     }
     this.#prepared = true;
   }
 
-  /** Tells the feed that a watch was written. */
+  /** Must be called after a watch was stored, so that the feed opens. */
   watchAdded(): void {
     this.#watchesAdded++;
     this.#watched = true;
     this.#adjust();
   }
 
-  /** Looks whether anything is still watched. */
+  /** Reads whether the wallet still has watches, and closes the feed if nothing needs it any more. */
   async refreshWatched(): Promise<void> {
     const added = this.#watchesAdded;
     const watched = await this.#options.store.watches.has(this.#options.walletId);
-    // A watch written while the store was read may be missing from the answer.
+    // A watch that was stored during the read may be missing from its result.
     if (added !== this.#watchesAdded) return;
     this.#watched = watched;
     this.#adjust();
   }
 
   /**
-   * Resolves once everything that happened before the feed was opened has been stored. The feed must be held.
-   * Rejects when the node cannot be followed now.
+   * Resolves once everything that happened before the feed was opened is stored. Rejects when the node cannot be
+   * followed now. The caller must hold the feed.
    */
   async caughtUp(): Promise<void> {
     await this.#caughtUp.promise;
   }
 
-  /** Tells the feed that a new credential of the wallet is known. */
+  /** Must be called when a new credential of the wallet is known. A feed that waits for one tries again. */
   credentialAdded(): void {
     this.#wake.resolve();
     this.#wake = Promise.withResolvers();
   }
 
-  /** Hands a change to the listeners, after it was stored. */
+  /** Calls the listeners with a change that is stored. */
   emit(payment: Payment): void {
     for (const listener of this.#byIndex.get(payment.index) ?? []) listener(payment);
     for (const listener of this.#any) listener(payment);
@@ -248,15 +253,15 @@ export class Feed {
     }
   }
 
-  /** A run that was ended says nothing of the one that may have followed it. */
+  /** A run that was aborted must not set the state of the run that followed it. */
   #stand(state: FeedStanding['state'], { aborted }: AbortSignal): void {
     if (aborted || this.#standing?.state === state) return;
     this.#standing = { state, sinceMs: this.#options.clock.now() };
   }
 
   /**
-   * Stores a payment that the node has just shown, and returns it as it is stored. A node with a history keeps it
-   * itself; its end is stored here all the same, since nothing may be sooner than that.
+   * Stores a payment that the node has just shown. Returns it as the journal has it, or as the node showed it when the
+   * node keeps the history. Its end is stored in either case, because it must be stored before a caller learns of it.
    */
   async record(observation: Observation, node: WalletNode): Promise<Payment> {
     const { payment } = observation;
@@ -266,7 +271,7 @@ export class Feed {
     return (await store.journal.get(walletId, payment.index)) ?? payment;
   }
 
-  /** Stores what a node said, then tells listeners and the dispatcher. */
+  /** Stores observations of a node, then calls the listeners and wakes the dispatcher. Returns the changed payments. */
   async apply(
     batch: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
     node: WalletNode,
@@ -289,7 +294,7 @@ export class Feed {
   }
 }
 
-/** A promise that may be rejected while nobody waits for it. */
+/** A promise whose rejection is no unhandled error while nothing awaits it. */
 function quietResolvers(): PromiseWithResolvers<void> {
   const resolvers = Promise.withResolvers<void>();
   resolvers.promise.catch(() => undefined);

@@ -1,14 +1,17 @@
 import type { Session } from './session.ts';
 
-/** A signal that follows a grant until `stop` is called, which must happen: all requests of a client share it. */
+/**
+ * A signal that aborts when a grant is lost. `stop` must be called at the end, because it removes a listener from the
+ * client that all requests share.
+ */
 export interface GrantSignal {
   readonly signal: AbortSignal;
   readonly stop: () => void;
 }
 
 /**
- * Aborts when the credential ends, and when its grant no longer holds what `requireGrant` asks for, with the error that
- * it throws: a change of a grant reaches open streams and waits (decisions section 7).
+ * Aborts when the credential ends, or when a change of its grant makes `requireGrant` throw, with that error as the
+ * reason. So a changed grant reaches open streams and waits (docs/decisions.md 64).
  */
 export function grantSignal(session: Session, requireGrant: () => void): GrantSignal {
   const lost = new AbortController();

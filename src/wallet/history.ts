@@ -5,17 +5,19 @@ import type { NodeHistory, WalletNode } from '../nodes/node.ts';
 import type { Store } from '../store/ports.ts';
 import type { Feed } from './feed.ts';
 
-/** Reads a wallet's payments in the order they were updated, whether node or journal keeps that order. */
+/** A wallet's payments in the order of their updates, which either the node or the store's journal keeps. */
 export interface History {
   payment(index: PaymentIndex): Promise<Payment | null>;
-  /** The newest payment of that id. */
+  /** The newest payment with that id; null when there is none. */
   latest(id: PaymentId): Promise<Payment | null>;
   tip(): Promise<UpdatedIndex | null>;
-  /** Payments updated after `after`, ascending, each in its newest state. */
+  /**
+   * Payments updated after `after`, oldest update first, each in its newest state. Null begins with the first update.
+   */
   updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
 }
 
-/** The history of a wallet as one credential may see it. */
+/** The history of a wallet, read from the node with one credential. */
 export function historyOf(node: WalletNode, walletId: string, store: Store, feed: Feed): History {
   return node.history
     ? nativeHistory(node, node.history, walletId, store)
@@ -31,7 +33,7 @@ function nativeHistory(
   return {
     async payment(index) {
       const seen = await node.payment(index);
-      // A send that was begun is there before the node has it.
+      // A spend is stored before the node has the payment.
       return seen?.payment ?? (await spends.get(walletId, index))?.payment ?? null;
     },
     latest: async (id) => (await node.latestPayment(id))?.payment ?? null,
@@ -60,7 +62,7 @@ function journaledHistory(
       const known = await journal.get(walletId, index);
       if (known && known.status !== 'pending') return known;
       const seen = await node.payment(index).catch((error) => {
-        // What is known is the best there is while the node gives no usable answer.
+        // While the node gives no usable answer, the stored payment is the best result.
         if (known && isApiError(error) && error.kind !== 'unauthenticated') return null;
         throw error;
       });

@@ -2,35 +2,38 @@ import type { Clock } from '../lib/clock.ts';
 import { type ClientRecord, isActive } from '../model/client.ts';
 import { endedCredentials } from '../model/errors.ts';
 
-/** A client as it stands now, shared by all its sessions. */
+/** The current state of a client, shared by all its sessions. */
 export interface LiveClient {
   readonly record: () => ClientRecord;
-  /** Aborts when the client is revoked or expires; its reason is the error to return. Looks at the clock when read. */
+  /** Aborts when the client is revoked or expires. Its reason is the error to throw. Reading it checks the clock. */
   readonly ended: AbortSignal;
-  /** Calls back after every change of the record. Returns a function that stops that. */
+  /** Calls `listener` after every change of the record. Returns a function that removes the listener. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
-/** The clients in use, so that a change or revocation reaches requests, waits and streams at once. */
+/**
+ * The clients in use. Through them a change or revocation reaches requests, waits and streams at once
+ * (docs/decisions.md 65).
+ */
 export interface LiveClients {
   /**
-   * The live state of a client that has proved itself; `clock` is its node's. Throws `unauthenticated` when it is no
-   * longer active.
+   * The state of a client whose secret was checked; `clock` is that of its node. Throws `unauthenticated` (error 104)
+   * when the client is not active.
    */
   open(record: ClientRecord, clock: Clock): LiveClient;
-  /** Puts new records in force; those that are no longer active end. */
+  /** Puts changed records in force, and ends clients that are no longer active. */
   changed(records: readonly ClientRecord[]): void;
-  /** Ends what has expired; to be called when the clock moved. */
+  /** Ends the clients that have expired. It must be called when a clock was moved. */
   expire(): void;
   close(): void;
 }
 
-/** Clients are looked at no later than this while any can expire, so that a jump of the clock is noticed. */
+/** The longest time between two checks while any client can expire, so that a jump of the clock is noticed. */
 const LONGEST_TIMER_MS = 60_000;
 
-/** Opens the book of clients in use. */
+/** Creates an empty set of clients in use. */
 export function liveClients(): LiveClients {
-  // Sessions hold their client; what no session holds any more is forgotten.
+  // Sessions hold their client. A client without sessions is removed when it is garbage-collected.
   const live = new Map<string, WeakRef<Live>>();
   const forgotten = new FinalizationRegistry<string>((clientPk) => {
     if (live.get(clientPk)?.deref() === undefined) live.delete(clientPk);

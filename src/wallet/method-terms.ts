@@ -4,19 +4,19 @@ import type { Offer } from '../codecs/bolt12/index.ts';
 import type { LnurlPayRequest, LnurlWithdrawRequest } from '../net/lnurl.ts';
 
 interface MethodTerms {
-  /** The encoded method alone, in its canonical form. */
+  /** The method alone, encoded in its canonical form. */
   readonly text: string;
   readonly description: string | null;
-  /** Exact amount asked for; null when the sender chooses within the bounds. */
+  /** The exact amount asked for; null when the payer chooses within the bounds. */
   readonly amountMsat: bigint | null;
-  /** Whether the amount stands beside the method (in a BIP 321 URI) and not in it. */
+  /** Whether the amount comes from the BIP 321 URI around the method and not from the method itself. */
   readonly amountFromUri: boolean;
   readonly minMsat: bigint | null;
   readonly maxMsat: bigint | null;
   readonly expiresAtMs: number | null;
 }
 
-/** A way to pay that the wallet's node can use. */
+/** A way to pay that the wallet's node supports, with its terms. */
 export type PayMethod = MethodTerms &
   (
     | { readonly kind: 'offer'; readonly offer: Offer; readonly viaName: string | null }
@@ -25,16 +25,18 @@ export type PayMethod = MethodTerms &
     | { readonly kind: 'onchain'; readonly address: DecodedAddress }
   );
 
-/** Money that the wallet can withdraw. */
+/** An LNURL-withdraw service from which the wallet can withdraw, with its terms. */
 export type ClaimMethod = MethodTerms & { readonly request: LnurlWithdrawRequest };
 
-/** What a URI says of all its methods (decisions section 13); a method's own description is nearer to it. */
+/**
+ * The terms that a URI sets for all its methods (docs/decisions.md 96). A method's own description takes precedence.
+ */
 export interface UriTerms {
   readonly amountMsat: bigint | null;
   readonly description: string | null;
 }
 
-/** Terms that are the same for most methods. */
+/** The terms that most methods share. */
 function termsOf(text: string, own: string | null, uri: UriTerms) {
   return {
     text,
@@ -47,7 +49,7 @@ function termsOf(text: string, own: string | null, uri: UriTerms) {
   };
 }
 
-/** An offer's terms: its amount is the least that it takes (BOLT 12). */
+/** The terms of an offer. Its amount is the least that it accepts (BOLT 12). */
 export function offerTerms(offer: Offer, viaName: string | null, uri: UriTerms): PayMethod {
   const { text, description, amountMsat: minMsat, absoluteExpirySecs } = offer;
   return {
@@ -60,7 +62,7 @@ export function offerTerms(offer: Offer, viaName: string | null, uri: UriTerms):
   };
 }
 
-/** An invoice's terms. */
+/** The terms of an invoice. Its own amount takes precedence over the URI's. */
 export function invoiceTerms(invoice: Bolt11Invoice, uri: UriTerms): PayMethod {
   const { text, description, amountMsat, expiresAtMs } = invoice;
   const shared = {
@@ -77,7 +79,7 @@ export function addressTerms(address: DecodedAddress, uri: UriTerms): PayMethod 
   return { ...termsOf(address.canonical, null, uri), kind: 'onchain', address };
 }
 
-/** The terms of an LNURL-pay service; the URI's amount must lie within its limits. */
+/** The terms of an LNURL-pay service. The caller checks that the URI's amount is within its limits. */
 export function lnurlPayTerms(text: string, request: LnurlPayRequest, uri: UriTerms): PayMethod {
   const { minSendableMsat: minMsat, maxSendableMsat: maxMsat } = request;
   const own = request.longDescription ?? request.description;
@@ -93,7 +95,9 @@ export function lnurlPayTerms(text: string, request: LnurlPayRequest, uri: UriTe
     : shared;
 }
 
-/** The terms of an LNURL-withdraw service; a URI's amount is about paying, so it says nothing here. */
+/**
+ * The terms of an LNURL-withdraw service. The amount and description of a URI are about paying, so they are left out.
+ */
 export function withdrawTerms(text: string, request: LnurlWithdrawRequest): ClaimMethod {
   const { minWithdrawableMsat: minMsat, maxWithdrawableMsat: maxMsat } = request;
   const uri = { amountMsat: null, description: null };

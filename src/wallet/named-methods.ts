@@ -5,27 +5,26 @@ import { requireOneAmount, requireSameUriAmount } from './one-amount.ts';
 import type { PaymentServices } from './payment-services.ts';
 import { type NamedMethod, type PaymentString, parsePaymentString } from './payment-string.ts';
 
-/** A method, and how it was found. */
+/** A method, and the name that led to it. */
 export interface FoundMethod {
   readonly method: NamedMethod;
-  /** `name@domain` when it stands in that name's record. */
+  /** The `name@domain` whose record holds the method; null when the payment string holds it. */
   readonly viaName: string | null;
 }
 
-/** Every method that a payment string leads to. */
+/** The methods that a payment string and the record of its name hold. */
 export interface FoundMethods {
   readonly methods: readonly FoundMethod[];
-  /** Why others cannot be had. */
+  /** The reasons why other methods cannot be read or reached. */
   readonly obstacles: readonly ApiError[];
-  /** For all methods; null when each has its own or none. */
+  /** The amount that the URI sets for all methods; null when it sets none. */
   readonly amountMsat: bigint | null;
   readonly description: string | null;
 }
 
 /**
- * Reads a payment string and looks up the name in it. Throws error 7 for `path` when the text is no payment string,
- * and error 106 when nothing of it may be paid: a required parameter is not known, or its amounts differ (decisions
- * section 13).
+ * Reads a payment string and looks up the name in it. Throws error 7 for `path` when the text is not a payment string,
+ * and error 106 when it has an unknown required parameter or amounts that contradict each other (docs/decisions.md 96).
  */
 export async function findMethods(
   text: string,
@@ -60,7 +59,7 @@ function requireUnderstood({ requiredUnknown: [name] }: PaymentString, subject: 
   );
 }
 
-/** What the name in a payment string leads to; an error where it cannot be had, null without a name. */
+/** The record of the name in a payment string, or the error that says why there is none to use. Null without a name. */
 async function recordOf(
   { name }: PaymentString,
   services: PaymentServices,
@@ -97,7 +96,7 @@ function joinRecord(given: PaymentString, record: PaymentString | ApiError | nul
   requireSameUriAmount(amountMsat, record.amountMsat);
   const viaName = given.name && `${given.name.username}@${given.name.domain}`;
   return {
-    // Those of the name come first among equals: the name is what a person reads.
+    // Among methods of one kind, those of the name come first, because the name is what a person reads.
     methods: [...record.methods.map((method) => ({ method, viaName })), ...own],
     obstacles: [...obstacles, ...record.unreadable.map((why) => refused(why))],
     amountMsat: amountMsat ?? record.amountMsat,

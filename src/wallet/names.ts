@@ -3,7 +3,7 @@ import { ApiError } from '../model/errors.ts';
 import type { HumanBitcoinAddress } from '../model/receive.ts';
 import { nodeGroup, type Session, watch } from './session.ts';
 
-/** The wallet's Human Bitcoin Address. Throws `notFound` before one is claimed. */
+/** The wallet's Human Bitcoin Address. Throws `notFound` (error 107) when none is claimed. */
 export async function nameOf(session: Session): Promise<HumanBitcoinAddress> {
   const record = await nodeGroup(session, 'names').humanBitcoinAddress();
   if (record) return record;
@@ -13,7 +13,7 @@ export async function nameOf(session: Session): Promise<HumanBitcoinAddress> {
   );
 }
 
-/** Claims or changes the wallet's name and watches every payment that will arrive on its offer. */
+/** Claims or changes the wallet's Human Bitcoin Address, and watches every payment that arrives on its offer. */
 export async function claimUsername(
   session: Session,
   username: string,

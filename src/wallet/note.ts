@@ -3,8 +3,8 @@ import type { Session } from './session.ts';
 import { paymentNotFound } from './wait.ts';
 
 /**
- * Sets or clears a payment's personal note, in the node where it keeps notes, else in the journal, and in the cache
- * where the payment is cached. Throws `notFound`.
+ * Sets or clears (null) a payment's personal note: at the node if it keeps notes, else in the journal, and in the cache
+ * if the payment is cached. Throws `notFound` (error 107).
  */
 export async function setPersonalNote(
   session: Session,

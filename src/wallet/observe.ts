@@ -10,7 +10,7 @@ import type {
 } from '../store/ports.ts';
 import { costMsat, watchesOf } from './payment-end.ts';
 
-/** Thrown instead of logged where tests ask for it: a payment left a terminal state. */
+/** Thrown in tests, where production logs: an observation would take a payment out of a final status. */
 export class TerminalStateLeft extends Error {
   override readonly name = 'TerminalStateLeft';
 }
@@ -18,15 +18,16 @@ export class TerminalStateLeft extends Error {
 interface ObserveOptions {
   readonly deliver: ObservationRules['deliver'];
   readonly log: Log;
-  /** Whether leaving a terminal state throws (tests) or is logged and ignored (production). */
+  /** Whether such an observation throws {@link TerminalStateLeft} (tests) or is logged and ignored (production). */
   readonly strict: boolean;
-  /** Told of a payment that the node calls completed without proof; for health. */
+  /** Called with a payment that the node reports as completed without proof, so that health can say so. */
   readonly unproven?: (payment: Payment) => void;
 }
 
 /**
- * The only place where a payment changes status: pending to completed or failed, and never back (contract, Payment
- * status). Observations may repeat and may know less than we do; what the node does not know is kept.
+ * The rules by which observations change payments. Nothing else changes a payment's status: it goes from pending to
+ * completed or failed, and never back (docs/decisions.md 44). Observations may repeat, and may hold less than the row;
+ * what they lack is kept from the row.
  */
 export function observationRules(options: ObserveOptions): ObservationRules {
   return {
@@ -38,7 +39,7 @@ export function observationRules(options: ObserveOptions): ObservationRules {
       const { payment } = seen;
       if (payment.status === 'completed' && !isProven(previous, seen)) {
         options.log.error(
-          'The node calls a payment completed, but its preimage or amount does not fit; ignored.',
+          'The node reports a payment as completed, but its preimage or amount does not match: the report is ignored.',
           { index: previous?.index ?? payment.index },
         );
         options.unproven?.(payment);
@@ -50,11 +51,14 @@ export function observationRules(options: ObserveOptions): ObservationRules {
       if (isFinal(previous) && payment.status !== previous.status) {
         const message = `${previous.index} is ${previous.status} and was observed ${payment.status}`;
         if (options.strict) throw new TerminalStateLeft(message);
-        options.log.error('A finalized payment was observed in another state; ignored.', {
-          index: previous.index,
-          status: previous.status,
-          observed: payment.status,
-        });
+        options.log.error(
+          'The node reports a finalized payment with another status: the report is ignored.',
+          {
+            index: previous.index,
+            status: previous.status,
+            observed: payment.status,
+          },
+        );
         return null;
       }
       const next = merge(previous, payment);
@@ -64,8 +68,8 @@ export function observationRules(options: ObserveOptions): ObservationRules {
 }
 
 /**
- * The row that an observation is about (decisions section 5: an observation belongs to one attempt). A row that was
- * asked for and whose attempt is not known yet takes the first attempt that is newer than all that were there before.
+ * Returns the row that an observation is about (docs/decisions.md 42). A row whose attempt is not known yet takes the
+ * first attempt that is newer than all attempts the node had before. Null when no row fits.
  */
 export function matchObservation(
   rows: MatchCandidates,
@@ -84,22 +88,22 @@ export function matchObservation(
   const { latest } = rows;
   if (latest === null || latest.attempt !== null) return null;
   if (latest.afterAttempt === null) {
-    // Rows of the first version know no attempts.
+    // Rows of version 0.1 have no attempts.
     return !isFinal(latest.payment) || latest.payment.status === payment.status ? latest : null;
   }
   return !isFinal(latest.payment) && attempt > latest.afterAttempt ? latest : null;
 }
 
 /**
- * Whether a completed payment shows what it must (decisions section 5): a Lightning payment a preimage that hashes to
- * the payment hash, a received one at least the invoiced amount as well.
+ * Whether a payment that is reported as completed has proof (docs/decisions.md 43). A Lightning payment needs a
+ * preimage that hashes to its payment hash; an inbound one also needs at least the invoiced amount.
  */
 function isProven(
   previous: Payment | null,
   { payment, ampParts }: Pick<ObservedPayment, 'payment' | 'ampParts'>,
 ): boolean {
   if (payment.rail === 'onchain' || payment.direction === 'info') return true;
-  // It was proven before; what is observed again may know less.
+  // The row was proven before; a later observation may lack the preimage.
   if (previous?.status === 'completed' && payment.preimage === null) return true;
   const invoicedMsat = previous?.status === 'pending' ? previous.amountMsat : null;
   const movedMsat = (payment.amountMsat ?? 0n) + payment.feesMsat;
@@ -121,7 +125,7 @@ function fits(preimage: string, hash: string): boolean {
   }
 }
 
-/** A payment that is first heard of as completed and is not proven: it is not over for us. */
+/** A payment without a row that is reported as completed without proof becomes a pending payment. */
 function pendingOf(payment: Payment): Payment {
   return {
     ...payment,
@@ -132,17 +136,20 @@ function pendingOf(payment: Payment): Payment {
   };
 }
 
-/** What the node says, over what this program knows: identity and note are ours, gaps are filled from before. */
+/**
+ * The row, updated with what the node reports. Index, creation time and note stay those of the row, and the row's
+ * values fill what the report lacks.
+ */
 function merge(previous: Payment, seen: Payment): Payment {
   return {
     ...seen,
     index: previous.index,
-    // What ended a payment does not change afterwards, whatever the node calls it later.
+    // The reason why a payment ended does not change, whatever the node reports later.
     statusMsg: isFinal(previous) ? previous.statusMsg : seen.statusMsg,
     createdAtMs: previous.createdAtMs,
     personalNote: previous.personalNote ?? seen.personalNote,
     hash: seen.hash ?? previous.hash,
-    // A preimage is shown once the payment is proven, and not before (decisions section 5).
+    // A preimage is shown only after the payment is proven (docs/decisions.md 43).
     preimage:
       seen.status === 'completed' ? (seen.preimage ?? previous.preimage) : previous.preimage,
     offerId: seen.offerId ?? previous.offerId,

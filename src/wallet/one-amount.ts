@@ -3,9 +3,9 @@ import { refused } from '../model/errors.ts';
 import type { NamedMethod } from './payment-string.ts';
 
 /**
- * Throws error 106 when the amounts that stand in one payment string contradict each other, also in a method that
- * cannot be paid: then nobody knows what is asked for, and nothing of the string may be paid (decisions section 13).
- * An offer may ask for less, since its amount is the least that it takes.
+ * Throws error 106 when the amounts in one payment string contradict each other, also when the method that differs
+ * cannot be paid: it is then not known which amount is meant, so nothing of the string may be paid
+ * (docs/decisions.md 96). An offer's amount is the least that it accepts, so it may be lower.
  */
 export function requireOneAmount(
   methods: readonly NamedMethod[],
@@ -30,7 +30,7 @@ export function requireOneAmount(
   }
 }
 
-/** Throws error 106 when a URI and the record that its name leads to have different amounts. */
+/** Throws error 106 when a URI and the record of the name in it have different amounts. */
 export function requireSameUriAmount(uriMsat: bigint | null, recordMsat: bigint | null): void {
   if (uriMsat === null || recordMsat === null || uriMsat === recordMsat) return;
   throw contradiction(

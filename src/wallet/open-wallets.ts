@@ -10,14 +10,14 @@ import { Resolver } from './pay/resolver.ts';
 import type { Session } from './session.ts';
 import type { StoreGuard } from './store-guard.ts';
 
-/** What every open wallet works with. */
+/** What all open wallets share. */
 export interface OpenWalletsOptions {
   readonly store: Store;
   readonly guard: StoreGuard;
   readonly rules: ObservationRules;
   readonly log: Log;
   readonly clock: Clock;
-  /** Milliseconds that no change of the clock moves. */
+  /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
   readonly random: () => number;
   readonly onDelivery: () => void;
@@ -30,24 +30,27 @@ interface OpenWallet {
   readonly sessions: Set<Session>;
 }
 
-/** A session to open: who calls, and the node by that caller's token. */
+/** The parts of a session to open: the caller, and the node as the caller's token reaches it. */
 interface SessionParts {
   readonly userPk: string;
   readonly node: WalletNode;
   readonly caller: Session['caller'];
-  /** What a configured token allows; absent where it is everything. */
+  /** The grant of a configured token; absent when the token allows everything. */
   readonly client?: ReturnType<Session['client']>;
-  /** Absent for the wallet's owner. */
+  /** The state of the client that calls; absent for the wallet's owner. */
   readonly live?: LiveClient;
 }
 
 const NEVER = new AbortController().signal;
 
-/** The wallets that are open, each with its feed, its unfinished sends and its sessions. */
+/** The open wallets, each with its feed, its resolver of unfinished spends, its locks and its sessions. */
 export class OpenWallets {
   readonly #options: OpenWalletsOptions;
   readonly #live: LiveClients;
-  /** By what a wallet without an open session of its owner is followed. */
+  /**
+   * Finds the credential by which a wallet's node is followed; `open` is an open session of the wallet, if there is
+   * one.
+   */
   readonly #follower: (walletId: string, open: Session | null) => Promise<Follower | null>;
   readonly #wallets = new Map<string, OpenWallet>();
 
@@ -61,7 +64,7 @@ export class OpenWallets {
     this.#follower = follower;
   }
 
-  /** The wallet, opened when it is not. */
+  /** The open wallet; opens it if needed. */
   of(walletId: string): OpenWallet {
     const known = this.#wallets.get(walletId);
     if (known) return known;
@@ -80,7 +83,7 @@ export class OpenWallets {
     return wallet;
   }
 
-  /** Opens a session, which the wallet keeps until {@link forget} or until its credential ends. */
+  /** Opens a session. The wallet keeps it until {@link forget} is called or its credential ends. */
   adopt(parts: SessionParts): Session {
     const { userPk, caller, node, live } = parts;
     const { store, log, guard } = this.#options;
@@ -111,12 +114,12 @@ export class OpenWallets {
     return session;
   }
 
-  /** Lets a session go that nobody is given any more. */
+  /** Removes a session that is no longer handed out. */
   forget(session: Session): void {
     this.#wallets.get(session.userPk)?.sessions.delete(session);
   }
 
-  /** Closes wallets beyond `most` that are idle and unwatched. */
+  /** Closes idle wallets without watches until at most `most` are open. */
   closeIdle(most: number): void {
     for (const [walletId, { feed, resolver, sessions }] of this.#wallets) {
       if (this.#wallets.size <= most) break;
@@ -127,7 +130,7 @@ export class OpenWallets {
     }
   }
 
-  /** How many there are, and how their open feeds stand. */
+  /** How many wallets are open, and the states of their open feeds. */
   figures(): { wallets: number; feeds: readonly FeedStanding[] } {
     const standings = [...this.#wallets.values()].map(({ feed }) => feed.standing);
     return {

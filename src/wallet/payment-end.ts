@@ -2,8 +2,8 @@ import type { Payment } from '../model/payment.ts';
 import type { Watch } from '../store/ports.ts';
 
 /**
- * What a final payment takes from its client's budget: amount and fees when it was made, 0 when it failed. Null leaves
- * what was held back, since the cost is not known, or the payment spends nothing of the wallet.
+ * What a final payment takes from its client's budget, in millisatoshis: amount and fees of a completed one, 0 of a
+ * failed one. Null leaves the reservation as it is, because the amount is not known or the payment is not outbound.
  */
 export function costMsat({ direction, status, amountMsat, feesMsat }: Payment): bigint | null {
   if (direction !== 'outbound') return null;
@@ -12,8 +12,8 @@ export function costMsat({ direction, status, amountMsat, feesMsat }: Payment): 
 }
 
 /**
- * The watches of which any makes a final payment owed a delivery: its own, which ends with it, and those of the offer
- * or address that it arrived on, which go on (decisions section 11).
+ * The watches by which a final payment gets a delivery (docs/decisions.md 90): its own, which ends with it, and those
+ * of the offer or address that it arrived on, which stay.
  */
 export function watchesOf({ index, direction, offerId, address }: Payment): Watch[] {
   const own: Watch = { kind: 'payment', index };

@@ -10,25 +10,25 @@ import {
 import { decodeLightningAddress } from '../codecs/lightning-address.ts';
 import { decodeLnurl, lnurlInWebAddress } from '../codecs/lnurl.ts';
 
-/** A way to pay or be paid that a payment string names; whether this wallet can use it is not judged yet. */
+/** A way to pay or be paid that a payment string holds. Whether this wallet can use it is judged elsewhere. */
 export type NamedMethod =
   | { readonly kind: 'offer'; readonly offer: Offer }
   | { readonly kind: 'invoice'; readonly invoice: Bolt11Invoice }
   | { readonly kind: 'onchain'; readonly address: DecodedAddress }
-  /** An LNURL or Lightning Address, and the service it stands for. */
+  /** An LNURL or Lightning Address, and the URL of its service. */
   | { readonly kind: 'lnurl'; readonly text: string; readonly url: string };
 
-/** What a payment string says before anybody else is asked. */
+/** The contents of a payment string, read without asking any service. */
 export interface PaymentString {
   readonly methods: readonly NamedMethod[];
-  /** Why further methods that it names cannot be read, a sentence each. */
+  /** The reasons why other methods in it cannot be read, one sentence each. */
   readonly unreadable: readonly string[];
-  /** A Human Bitcoin Address that must be resolved to learn more methods. */
+  /** The Human Bitcoin Address in it, which must be resolved to find more methods; null without one. */
   readonly name: HumanBitcoinName | null;
-  /** An amount for all methods (BIP 321); null when the string has none of its own. */
+  /** The amount that the URI sets for all methods (BIP 321); null when it sets none. */
   readonly amountMsat: bigint | null;
   readonly description: string | null;
-  /** Names of required parameters that are not known here: then nothing of it may be paid (BIP 321). */
+  /** Names of unknown required parameters. If there are any, nothing of the string may be paid (BIP 321). */
   readonly requiredUnknown: readonly string[];
 }
 
@@ -41,12 +41,15 @@ const NOTHING: PaymentString = {
   requiredUnknown: [],
 };
 
-/** Methods of a URI at most: each may cost a signature check or a request to a service outside. */
+/**
+ * The most methods that a URI may name, because each may cost a signature check or a request to a service outside
+ * (docs/decisions.md 95).
+ */
 const MAX_METHODS = 10;
 
 /**
- * Takes a payment string apart (contract, analyze: accepted encodings) and reads its methods. Throws
- * {@link CodecError} for what is no payment string; a method of a URI that cannot be read is only left out.
+ * Reads a payment string and the methods in it (docs/decisions.md 97). Throws {@link CodecError} when the text is not a
+ * payment string. A method of a URI that cannot be read is left out, and `unreadable` says why.
  */
 export function parsePaymentString(text: string): PaymentString {
   const bare = withoutLightningScheme(text);
@@ -58,14 +61,18 @@ export function parsePaymentString(text: string): PaymentString {
   return { ...NOTHING, methods: [method] };
 }
 
-/** The method that a payment string is when no URI is around it; null for what looks like none. Throws CodecError. */
+/**
+ * Reads a payment string that is a single method without a URI around it. Returns null when it looks like none. Throws
+ * {@link CodecError} when it is invalid.
+ */
 export function parseLoneMethod(text: string): NamedMethod | null {
   return readMethod(withDecodedName(withoutLightningScheme(text)));
 }
 
-/** A payment string without the `lightning:` before it and the whitespace around it. */
+/** The payment string without the scheme `lightning:` and without whitespace around it. */
 export function withoutLightningScheme(text: string): string {
-  // Taken off at once: one by one, a long row of them would take time that grows with its square.
+  // One match removes all repetitions. Removing them one by one would take time that grows with the square of their
+  // number.
   return text.trim().replace(/^(?:lightning:(?:\/\/)?\s*)+/i, '');
 }
 
@@ -73,7 +80,7 @@ function isUri(text: string): boolean {
   return /^bitcoin:/i.test(text);
 }
 
-/** Names may be percent-encoded outside URIs too; nothing else is. */
+/** Human Bitcoin Addresses may be percent-encoded outside URIs too. Nothing else may. */
 function withDecodedName(text: string): string {
   if (!/^[^:]*(?:%40|%e2%82%bf)/i.test(text)) return text;
   try {
@@ -83,7 +90,7 @@ function withDecodedName(text: string): string {
   }
 }
 
-/** The method that a text without any wrapping is; null for what looks like none. Throws CodecError. */
+/** Reads a method without anything around it. Returns null when the text looks like none. Throws CodecError. */
 function readMethod(text: string): NamedMethod | null {
   if (/^(?:lnurl1|lnurl[pwc]:|keyauth:)/i.test(text)) return readLnurl(text);
   if (/^https?:/i.test(text)) {
@@ -106,10 +113,10 @@ function readLnurl(lnurl: string): NamedMethod {
   return { kind: 'lnurl', text, url };
 }
 
-/** What was meant as an address: then the error says what is wrong with it. */
+/** Texts that look like an address, so that the error can say what is wrong with it. */
 const ADDRESS_LIKE = /^(?:(?:bc|tb|bcrt)1|[123mn][0-9a-z]{24,39}$)/i;
 
-/** Documents of BOLT 12 that are not payable here, and what to do about it. */
+/** BOLT 12 documents that cannot be paid, with a message that says what to do instead. */
 const OTHER_DOCUMENTS = {
   lnr: 'A BOLT 12 invoice request cannot be paid: ask for an offer or an invoice.',
   lni: 'A BOLT 12 invoice cannot be paid on its own: pay the offer that it belongs to.',
@@ -146,7 +153,7 @@ function parseUri(text: string): PaymentString {
   };
 }
 
-/** Reads the methods of a URI, each by what its place in the URI may hold (BIP 321). */
+/** Returns a reader for each method of a URI. Each accepts only what its parameter may hold (BIP 321). */
 function methodReaders({ body, offers, lightning, addresses }: Bip321Uri): (() => NamedMethod)[] {
   return [
     ...offers.map(
@@ -181,7 +188,7 @@ function readSegwit(prefix: string, text: string): DecodedAddress {
   );
 }
 
-/** What was read, or the sentence that says why it cannot be. */
+/** The method that was read, or the sentence that says why it is invalid. */
 function attempt<T>(read: () => T): T | string {
   try {
     return read();

@@ -5,27 +5,30 @@ import type { CacheQuery } from '../store/ports.ts';
 import type { Session } from './session.ts';
 import { paymentNotFound, waitForFinal } from './wait.ts';
 
-/** The response JSON of one payment as the node has it. Throws `notFound`. */
+/** The JSON of one payment, as answers carry it, in its newest state. Throws `notFound` (error 107). */
 export async function paymentJsonOf(session: Session, index: PaymentIndex): Promise<string> {
   const cached = await session.store.cache.get(session.userPk, index);
-  // What is final does not change, so the cache tells it for the node.
+  // A final payment does not change, so the cached JSON is up to date.
   if (cached?.final) return cached.json;
   return JSON.stringify(encodePayment(await paymentOf(session, index)));
 }
 
-/** One payment as the node has it; null when there is none. */
+/** One payment in its newest state; null when there is none. */
 export function findPayment(session: Session, index: PaymentIndex): Promise<Payment | null> {
   return session.history.payment(index);
 }
 
-/** {@link findPayment}, throwing `notFound`. */
+/** {@link findPayment} that throws `notFound` (error 107) when there is none. */
 export async function paymentOf(session: Session, index: PaymentIndex): Promise<Payment> {
   const payment = await findPayment(session, index);
   if (payment === null) throw paymentNotFound();
   return payment;
 }
 
-/** Response JSON of cached payments, and where the next page begins (contract, list_payments). */
+/**
+ * A page of the cache as the JSON of answers, and the index after which the next page begins; null at the end
+ * (docs/decisions.md 88).
+ */
 export function cachedPayments(
   session: Session,
   query: CacheQuery,
@@ -33,12 +36,12 @@ export function cachedPayments(
   return session.store.cache.list(session.userPk, query);
 }
 
-/** Empties the cache; the node's data is untouched (contract, clear_payments). */
+/** Empties the cache. The node keeps everything. */
 export function clearCache(session: Session): Promise<void> {
   return session.store.cache.clear(session.userPk);
 }
 
-/** Waits until the payment is final, and takes it into the cache (decisions section 11). */
+/** Waits until the payment is final, and stores it in the cache (docs/decisions.md 88). */
 export async function waitAndCache(
   session: Session,
   index: PaymentIndex,
@@ -49,7 +52,9 @@ export async function waitAndCache(
   return payment;
 }
 
-/** Payments in the order of their updates, after one of them (decisions section 4). */
+/**
+ * Payments in the order of their updates, after the update `after`; null begins with the first (docs/decisions.md 25).
+ */
 export function updatedPayments(
   session: Session,
   after: UpdatedIndex | null,
@@ -58,14 +63,14 @@ export function updatedPayments(
   return session.history.updatedAfter(after, limit);
 }
 
-/** The newest update of the wallet; null before there is any. */
+/** The newest update of the wallet; null when there is none. */
 export function newestUpdate(session: Session): Promise<UpdatedIndex | null> {
   return session.history.tip();
 }
 
 /**
- * Cancels a pending inbound invoice, which then can no longer be paid; one that has failed stays so (decisions section
- * 4). Error 106 for every other payment.
+ * Cancels a pending inbound invoice, which can then no longer be paid (docs/decisions.md 28). A failed payment stays as
+ * it is. For every other payment it throws `refused` (error 106), and `notFound` (error 107) when there is none.
  */
 export async function cancelPayment(session: Session, index: PaymentIndex): Promise<void> {
   const payment = await paymentOf(session, index);

@@ -6,17 +6,17 @@ import type { PaymentIndex } from '../model/payment-index.ts';
 import { nodeGroup, type Session } from './session.ts';
 import { paymentNotFound } from './wait.ts';
 
-/** A proof to make. */
+/** A payer proof to create. */
 export interface ProofRequest {
   readonly index: PaymentIndex;
-  /** TLV types to disclose where the invoice has them. */
+  /** TLV types to disclose if the invoice has them. */
   readonly types: readonly number[];
-  /** TLV types that must be disclosed. */
+  /** TLV types that must be disclosed, or the request fails. */
   readonly additionalTypes: readonly number[];
   readonly note: string | null;
 }
 
-/** Proves that the wallet paid an offer (contract, create_payer_proof). Throws errors 7, 106, 107 and 110. */
+/** Creates a payer proof that the wallet paid an offer (docs/decisions.md 101). Throws errors 7, 106, 107 and 110. */
 export async function createProof(session: Session, request: ProofRequest): Promise<string> {
   const material = await nodeGroup(session, 'proofs').proofMaterial(request.index);
   if (material === null) {

@@ -7,10 +7,13 @@ import type { CreatedInvoice, CreateInvoiceCommand } from '../nodes/node.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session, watch } from './session.ts';
 
-/** An invoice to create, without what the wallet adds itself. */
+/** An invoice to create, without the values that the wallet adds. */
 export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs' | 'preimage'>;
 
-/** Creates an invoice and watches it. It is answered, and so can be paid, only once it is watched. */
+/**
+ * Creates an invoice and watches it. It is returned only once it is watched, and so cannot be paid before
+ * (docs/decisions.md 90). With a key, a repeat creates the same invoice.
+ */
 export async function issueInvoice(
   session: Session,
   request: InvoiceRequest,
@@ -23,17 +26,17 @@ export async function issueInvoice(
   const watched = () => watch(session, { kind: 'payment', index: payment.index });
   const recorded = () => session.feed.record({ payment, attempt: null }, session.node);
   if (isFinal(payment)) {
-    // A repeat finds it over, which ends the watch only once it is there.
+    // A repeat may find the invoice final. Recording that ends the watch, so the watch must be stored first.
     await watched();
     await recorded();
   } else {
-    // Side by side, so that both become durable in one commit.
+    // Both writes are queued together, so that they share one commit.
     await Promise.all([watched(), recorded()]);
   }
   return created;
 }
 
-/** {@link issueInvoice}, as HTTP answers carry its result. */
+/** {@link issueInvoice} with its result as answers carry it (docs/api.md, Created invoice). */
 export async function createInvoice(
   session: Session,
   request: InvoiceRequest,
@@ -53,7 +56,7 @@ export async function createInvoice(
   };
 }
 
-/** Creates a reusable offer and watches every payment that will arrive on it. */
+/** Creates a reusable offer, and watches every payment that arrives on it. */
 export async function createOffer(
   session: Session,
   request: {
@@ -72,7 +75,7 @@ export async function createOffer(
   return offer;
 }
 
-/** An address without payments so far, watched (contract, get_next_unused_address). */
+/** An on-chain address that has no payments yet. Every payment that arrives on it is watched. */
 export async function nextUnusedAddress(session: Session): Promise<string> {
   const address = await nodeGroup(session, 'onchain').nextUnusedAddress();
   await watch(session, { kind: 'address', address });

@@ -12,39 +12,41 @@ import type { LiveClients } from './live-clients.ts';
 import type { Resolver } from './pay/resolver.ts';
 import type { StoreGuard } from './store-guard.ts';
 
-/** Who calls: one client of a wallet, or its owner. Idempotency keys belong to callers (decisions section 6). */
+/** The caller: one client of a wallet, or its owner. Idempotency-Keys belong to callers (docs/decisions.md 50). */
 export interface Caller {
   /** Hex public key of the client, or `owner`. */
   readonly id: string;
-  /** 32 bytes that only the caller's own credential gives: kept outcomes that hold a secret are sealed with it. */
+  /**
+   * 32 bytes that only the caller's own credential gives. Stored outcomes that hold a secret are encrypted with them.
+   */
   readonly sealKey: Uint8Array;
 }
 
-/** A wallet as one credential reaches it: what every operation works with. */
+/** A wallet as one credential reaches it. Every operation works on a session. */
 export interface Session {
-  /** Hex ed25519 user public key: the wallet's identity. */
+  /** The wallet's identity: a hex ed25519 public key. */
   readonly userPk: string;
   readonly caller: Caller;
   /** Whether the caller is the wallet's owner: the root seed, or the node's own credentials in the configuration. */
   readonly isOwner: boolean;
-  /** The client as it stands now, or null for the root seed. */
+  /** The client in its present state; null for the root seed, and for a configured token that allows everything. */
   readonly client: () => Client | null;
-  /** Whether the client's spending is bounded by a budget now. */
+  /** Whether the caller is a client with a budget now. */
   readonly hasBudget: () => boolean;
-  /** Calls back when the client's grant changes. Returns a function that stops that. */
+  /** Calls `listener` when the client's grant changes. Returns a function that removes the listener. */
   readonly onGrantChange: (listener: () => void) => () => void;
-  /** Aborts when the credential is revoked or expires; its reason is the error to return. */
+  /** Aborts when the credential is revoked or expires. Its reason is the error to throw. */
   readonly ended: AbortSignal;
   readonly node: WalletNode;
   readonly store: Store;
   readonly log: Log;
   readonly feed: Feed;
   readonly history: History;
-  /** Finds out what became of sends whose request may have left. */
+  /** Finds out what became of spends whose request may have left. */
   readonly resolver: Resolver;
   readonly guard: StoreGuard;
   readonly liveClients: LiveClients;
-  /** Shared by all sessions of the wallet. */
+  /** Locks that all sessions of the wallet share. */
   readonly locks: KeyedLock;
 }
 
@@ -53,10 +55,13 @@ type NodeGroup = {
   [Name in keyof WalletNode]-?: undefined extends WalletNode[Name] ? Name : never;
 }[keyof WalletNode];
 
-/** What people call the groups that have another name inside. */
+/** Names of groups in messages, where they differ from the name in the port. */
 const GROUP_WORDS: Partial<Record<NodeGroup, string>> = { tokens: 'clients' };
 
-/** A group of the node port, or error 110 naming the node (decisions section 9). */
+/**
+ * Returns a group of the node port. Throws `unsupported` (error 110), which names the node, when the node does not have
+ * it (docs/decisions.md 76).
+ */
 export function nodeGroup<Name extends NodeGroup>(
   session: Pick<Session, 'node'>,
   name: Name,
@@ -71,7 +76,7 @@ export function nodeGroup<Name extends NodeGroup>(
   );
 }
 
-/** Who the node is and what it holds. */
+/** The node's identity and balances. */
 export function nodeInfo(session: Session): Promise<NodeInfo> {
   return session.node.info();
 }
@@ -89,7 +94,7 @@ export function requirePermission(session: Pick<Session, 'client'>, permission: 
   if (!allows(session, permission)) throw lacking(permission);
 }
 
-/** Error 108 for a permission. */
+/** The error 108 for a missing permission. */
 export function lacking(permission: Permission): ApiError {
   return new ApiError(
     'forbidden',
@@ -109,8 +114,8 @@ export function requireOwner(session: Session): void {
 }
 
 /**
- * Watches what was issued or is about to be sent, so that its end is delivered also after a restart (decisions
- * section 11).
+ * Stores a watch for what was issued or is about to be sent, so that its end is delivered also after a restart
+ * (docs/decisions.md 90).
  */
 export async function watch(session: Session, what: Watch): Promise<void> {
   await session.feed.prepare(session.node);

@@ -2,39 +2,44 @@ import type { Log } from '../lib/log.ts';
 import { ApiError } from '../model/errors.ts';
 import type { StoreIdentity } from '../store/ports.ts';
 
-/** What stands outside the database, so that a restored one is noticed (decisions section 7). */
+/**
+ * The contents of the marker file outside the database, by which a restored database is noticed (docs/decisions.md 69).
+ */
 export interface StoreMark {
   readonly storeId: string;
   readonly count: number;
 }
 
-/** The file that keeps the mark. */
+/** The marker file. */
 export interface MarkerFile {
-  /** Null where there is none yet. */
+  /** The mark, or null when there is no file yet. */
   read(): StoreMark | null;
-  /** Durable when it resolves; never goes backwards. */
+  /** Writes the mark, durably when it resolves. The count of one store never decreases. */
   write(mark: StoreMark): Promise<void>;
 }
 
-/** Whether budgets can be trusted: a store behind its marker does not know what was spent since. */
+/** Guards budgets: a store that is behind its marker was restored, and does not know what was spent since. */
 export interface StoreGuard {
-  /** What is wrong, in a sentence for health; null while all is well. */
+  /** Sentences for health that say what is wrong and what to do; null when all is well. */
   problem(): string | null;
-  /** Throws `overBudget` for a client with a budget while the store is behind its marker. */
+  /** Throws `overBudget` (error 109) while the store is behind its marker. It is called for clients with a budget. */
   requireTrusted(): void;
   /**
-   * Brings the marker up to the store; to be awaited before anything is sent for a client with a budget. Throws
-   * `overCapacity` when the file cannot be written.
+   * Writes the store's count to the marker. It must be awaited before anything is sent for a client with a budget.
+   * Throws `overCapacity` (error 8) when the file cannot be written.
    */
   keepUp(): Promise<void>;
-  /** The owner's word that the budgets may be used as they stand. */
+  /** Called when the owner confirms the budgets: clients may spend again. Throws as {@link keepUp} does. */
   confirm(): Promise<void>;
 }
 
-/** The marker is this far ahead while a restored store is not confirmed: the store counts on and must not reach it. */
+/**
+ * How far the marker is set ahead of a restored store that is not confirmed. The store's counter goes on growing and
+ * must not reach the marker.
+ */
 const UNCONFIRMED_LEAD = 2 ** 32;
 
-/** Compares the store with its marker, and counts this start in both. */
+/** Compares the store with its marker, and counts this start in both. Logs what is wrong. */
 export async function openStoreGuard(
   identity: StoreIdentity,
   marker: MarkerFile,
@@ -80,13 +85,13 @@ async function keep(marker: MarkerFile, mark: StoreMark): Promise<void> {
   } catch (error) {
     throw new ApiError(
       'overCapacity',
-      'The file that shows a restored database cannot be written: free space on its disk or make it writable, then try again.',
+      'The marker file of the database cannot be written: free space on its disk or make it writable, then try again.',
       { cause: error },
     );
   }
 }
 
-/** Lets a store that is behind its marker be noticed at every start until the owner confirms. */
+/** Keeps the marker ahead of a restored store, so that it is noticed at every start until the owner confirms. */
 async function stayAhead(marker: MarkerFile, storeId: string, count: number): Promise<void> {
   const mark = marker.read();
   if (mark?.storeId !== storeId || mark.count - count > UNCONFIRMED_LEAD / 2) return;
@@ -96,7 +101,7 @@ async function stayAhead(marker: MarkerFile, storeId: string, count: number): Pr
 function problemOf(storeId: string, count: number, mark: StoreMark | null): string | null {
   const next = 'The wallet owner confirms the budgets with "wallet-sidecar clients confirm".';
   if (mark === null) {
-    // Counted up already, so it had a marker: it is a copy, or the marker was removed.
+    // The store has counted before, so it had a marker: it is a copy, or the marker was removed.
     if (count === 0) return null;
     return `The marker file of the database is missing, so it may be an older copy that does not know everything that was spent. ${next}`;
   }

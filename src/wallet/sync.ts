@@ -1,12 +1,13 @@
 import { updatedIndexOf } from '../model/payment.ts';
 import type { Session } from './session.ts';
 
-/** Payments read from the node and written to the cache at a time: bounds memory whatever the history's length. */
+/** How many payments are read from the node and written to the cache at a time. It bounds memory for long histories. */
 const SYNC_PAGE = 1000;
 
 /**
- * Brings what is new or updated since the last sync into the cache (contract, sync_payments). One sync of a wallet
- * at a time, so that the counts of two callers add up to what changed.
+ * Stores what is new or updated since the last sync in the cache (docs/decisions.md 88). Returns how many payments are
+ * new and how many have changed. A wallet has one sync at a time, so that the counts of two callers add up to what
+ * changed.
  */
 export function syncPayments(session: Session): Promise<{ numNew: number; numUpdated: number }> {
   const { cache } = session.store;

@@ -3,12 +3,12 @@ import { isFinal, type Payment, updatedIndexOf } from '../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
 import type { Session } from './session.ts';
 
-/** Most payments given at once while tailing. */
+/** The most payments that {@link tail} yields at once. */
 const TAIL_PAGE = 100;
 
 /**
- * Waits until the payment is final. Rejects with the reason of `signal` when that aborts, or of the session when
- * its credential ends; throws `notFound`.
+ * Waits until the payment is final. Rejects with the reason of `signal` when that aborts, or with that of the session
+ * when its credential ends. Throws `notFound` (error 107) when there is no such payment.
  */
 export function waitForFinal(
   session: Session,
@@ -18,17 +18,17 @@ export function waitForFinal(
   return waitUntil(session, index, isFinal, signal);
 }
 
-/** {@link waitForFinal} for another state of the payment. */
+/** {@link waitForFinal} with another condition than being final. */
 export async function waitUntil(
   session: Session,
   index: PaymentIndex,
   isReached: (payment: Payment) => boolean,
   signal: AbortSignal,
 ): Promise<Payment> {
-  // The feed must begin before the row is read: what changes after the reading is then still to come.
+  // The feed must begin before the row is read, so that every later change is pushed.
   await session.feed.prepare(session.node);
   const { promise, resolve, reject } = Promise.withResolvers<Payment>();
-  // It may be rejected while the row is read, when nobody waits for it yet: that must not end the process.
+  // The promise may be rejected while the row is read and nothing awaits it yet. That must not end the process.
   promise.catch(() => undefined);
   const stopListening = session.feed.listenTo(index, (payment) => {
     if (isReached(payment)) resolve(payment);
@@ -45,8 +45,8 @@ export async function waitUntil(
 }
 
 /**
- * Every update after `after`, oldest first, for ever: what was stored before, then live, with no gap. Ends by
- * rejecting with the reason of `signal` or of the session's end.
+ * Yields every update after `after`, oldest first, without end: first what is stored, then live, with no gap
+ * (docs/decisions.md 89). Ends by rejecting with the reason of `signal`, or of the session when its credential ends.
  */
 export async function* tail(
   session: Session,
@@ -79,8 +79,8 @@ export async function* tail(
 }
 
 /**
- * The next update after `after`. Without one it starts at the cache's cursor, and what it returns is stored there
- * (decisions section 11).
+ * Waits for the next update after `after`. Null starts at the cache's cursor, and then the update is stored in the
+ * cache and moves that cursor (docs/decisions.md 88).
  */
 export async function waitForNext(
   session: Session,
@@ -97,12 +97,12 @@ export async function waitForNext(
   throw new ApiError('internal', 'The update stream ended.');
 }
 
-/** Error 107 for a payment (contract, Errors). */
+/** The error 107 for a payment. */
 export function paymentNotFound(): ApiError {
   return new ApiError('notFound', 'Payment not found');
 }
 
-/** Rejects with the first signal's reason. Returns a function that stops that. */
+/** Calls `reject` with the reason of the first signal that aborts. Returns a function that removes the listeners. */
 function onAbort(signals: readonly AbortSignal[], reject: (reason: unknown) => void): () => void {
   const listeners = signals.map((signal) => {
     const listener = () => reject(signal.reason);

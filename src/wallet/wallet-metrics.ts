@@ -3,7 +3,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { FEED_STATES } from './feed.ts';
 import type { Wallets } from './wallets.ts';
 
-/** Registers what is open, and how far updates are behind. */
+/** Registers the metrics of open wallets, sessions and feeds, and how far updates are behind. */
 export function walletMetrics(metrics: Metrics, wallets: Wallets, clock: Clock): void {
   metrics.gauge(
     { name: 'wallet_sidecar_open_wallets', help: 'Wallets that are kept open.' },

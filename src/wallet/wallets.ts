@@ -13,7 +13,7 @@ import { OpenWallets, type OpenWalletsOptions } from './open-wallets.ts';
 import { clientSeal, configuredSeal, rootSeal } from './seal-keys.ts';
 import type { Session } from './session.ts';
 
-/** Wallets and sessions kept open while idle; busy ones are kept beyond that. */
+/** How many wallets and sessions stay open while idle. Busy ones stay open beyond that. */
 const KEPT_OPEN = 256;
 
 interface WalletsOptions extends OpenWalletsOptions {
@@ -23,18 +23,18 @@ interface WalletsOptions extends OpenWalletsOptions {
   readonly rootConnector: NodeConnector;
   readonly rootSeed: Uint8Array | null;
   readonly defaultCredentials: string | null;
-  /** The nodes that configuration names, the default one included. */
+  /** The credentials of the nodes that the configuration names, the default one included. */
   readonly configured: readonly NodeCredentials[];
 }
 
-/** Opens wallets by credential, keeps them while they are used or watched, and closes them after that. */
+/** Opens wallets by credentials, keeps them open while they are used or watched, and closes them afterwards. */
 export class Wallets {
   readonly #options: WalletsOptions;
   readonly #live: LiveClients = liveClients();
   readonly #wallets: OpenWallets;
-  /** By {@link keyOf}; only of credentials that were found to be known here. */
+  /** Sessions by {@link keyOf} of their credentials. Only known credentials have one. */
   readonly #sessions = new Map<string, Promise<Session>>();
-  /** Of configured nodes. */
+  /** Sessions of the owners of configured nodes. */
   readonly #owners = new Map<NodeCredentials, Promise<Session>>();
   #root: Promise<Session> | null = null;
 
@@ -46,8 +46,9 @@ export class Wallets {
   }
 
   /**
-   * The wallet that credentials name; without any, the default one (contract, Authentication). Throws
-   * `unauthenticated` when there are none or they are not good, `refused` before signup.
+   * Opens the wallet that the credentials name; without credentials, the default wallet (docs/api.md, Authentication).
+   * Throws `unauthenticated` (error 104) for missing, unknown, expired and revoked credentials, and `refused` (error
+   * 106) before signup.
    */
   async open(credentials: string | null): Promise<Session> {
     const session = await this.#open(credentials ?? this.#options.defaultCredentials);
@@ -55,7 +56,9 @@ export class Wallets {
     throw session.ended.reason;
   }
 
-  /** {@link open} without waiting: the session of credentials that are open already and still good, or null. */
+  /**
+   * {@link open} without waiting: returns the session of credentials that are open already and still valid, or null.
+   */
   opened(credentials: string | null): Session | null {
     const opening = this.#known(credentials ?? this.#options.defaultCredentials);
     if (opening === null || peek.status(opening) !== 'fulfilled') return null;
@@ -63,24 +66,30 @@ export class Wallets {
     return session.ended.aborted ? null : session;
   }
 
-  /** Creates the wallet of the configured root seed (contract, signup). */
+  /**
+   * Creates the wallet of the configured root seed. A repeat does nothing. Throws `unauthenticated` (error 104) without
+   * a root seed.
+   */
   async signup(partnerPk: string | null): Promise<void> {
     await this.#options.rootConnector.signup(this.#rootSeed(), { partnerPk });
   }
 
-  /** Provisions the configured root seed's node to trusted releases (contract, provision). */
+  /**
+   * Provisions the node of the configured root seed to trusted releases (docs/decisions.md 79). Throws
+   * `unauthenticated` (error 104) without a root seed.
+   */
   async provision(): Promise<void> {
     await this.#options.rootConnector.provision(this.#rootSeed());
   }
 
-  /** The wallet of another root seed, as its owner, for one use: the session is not kept. */
+  /** Opens the wallet of another root seed, as its owner, for one use. The session is not kept. */
   async openSeed(rootSeed: Uint8Array): Promise<Session> {
     const session = await this.#openSeed(rootSeed);
     this.#wallets.forget(session);
     return session;
   }
 
-  /** Takes up watching, and unfinished sends, where they were when the process stopped. */
+  /** Resumes watches and unfinished spends of the previous process. */
   async resume(): Promise<void> {
     const { watches, spends } = this.#options.store;
     for (const walletId of await watches.wallets()) {
@@ -91,26 +100,31 @@ export class Wallets {
         .of(walletId)
         .resolver.ready()
         .catch((error) =>
-          this.#options.log.warn('Unfinished sends are compared with the node later.', {
-            walletId,
-            error,
-          }),
+          this.#options.log.warn(
+            'Unfinished payments could not be compared with the node. They are compared before the next write.',
+            {
+              walletId,
+              error,
+            },
+          ),
         );
     }
   }
 
-  /** Watches a payment that was issued for a wallet without a request of its owner: by its Lightning Address. */
+  /**
+   * Watches an invoice that was issued without a request of the wallet's owner: to a payer of its Lightning Address.
+   */
   async watchIssued(walletId: string, index: PaymentIndex): Promise<void> {
     await this.#options.store.watches.add(walletId, { kind: 'payment', index });
     this.#wallets.of(walletId).feed.watchAdded();
   }
 
-  /** Looks at the clients in use again, since a clock was moved. */
+  /** Must be called after a clock was moved. Ends the clients that have expired. */
   clockMoved(): void {
     this.#live.expire();
   }
 
-  /** How many wallets and sessions are open, and how their open feeds stand. */
+  /** How many wallets and sessions are open, and the states of their open feeds. */
   figures(): { wallets: number; sessions: number; feeds: readonly FeedStanding[] } {
     return {
       ...this.#wallets.figures(),
@@ -133,13 +147,13 @@ export class Wallets {
     );
   }
 
-  /** The session that is open or being opened, or null. */
+  /** The session of these credentials that is open or being opened, or null. */
   #known(credentials: string | null): Promise<Session> | null {
     if (credentials === null) return this.#root;
     const key = keyOf(credentials);
     const known = this.#sessions.get(key);
     if (!known) return null;
-    // Used again: move it to the young end.
+    // A Map keeps insertion order: moving the session to its end marks it as used last.
     this.#sessions.delete(key);
     this.#sessions.set(key, known);
     return known;
@@ -161,7 +175,7 @@ export class Wallets {
       });
       return this.#root;
     }
-    // What names nothing known is refused before any work is done or anything is kept for it.
+    // Unknown credentials are rejected before any work is done or anything is stored for them.
     const opener = await this.#openerOf(credentials);
     const key = keyOf(credentials);
     const opened = this.#sessions.get(key);
@@ -185,7 +199,10 @@ export class Wallets {
     });
   }
 
-  /** Finds out whose credentials these are, in the store and the configuration alone (decisions section 7). */
+  /**
+   * Finds the client or configured node of these credentials, in the store and the configuration alone
+   * (docs/decisions.md 56). Returns a function that opens the session.
+   */
   async #openerOf(text: string): Promise<() => Promise<Session>> {
     const credentials = decodeCredentials(text);
     if (credentials?.client) {
@@ -201,7 +218,7 @@ export class Wallets {
     throw endedCredentials();
   }
 
-  /** The entry of the configuration with the same token, and the same node where both name it. */
+  /** The entry of the configuration with the same token, and with the same node key where both name one. */
   #configured(given: NodeCredentials): NodeCredentials | null {
     const same = this.#options.configured.find(
       (entry) =>
@@ -225,7 +242,7 @@ export class Wallets {
     if (!connector) throw endedCredentials();
     const { userPk, node, permissions } = await connector.connectConfigured(entry);
     const client = {
-      // Named after its token, so that it is the same over restarts.
+      // The id follows from the token, so that it is the same after a restart.
       clientPk: createHash('sha256').update(`configured ${entry.token}`).digest('hex'),
       createdAtMs: node.clock.now(),
       expiresAtMs: null,
@@ -255,7 +272,9 @@ export class Wallets {
     try {
       this.#live.changed([await replaceExposedToken(session, clientPk)]);
     } catch (error) {
-      this.#options.log.warn('A client of an earlier version cannot be taken over.', { error });
+      this.#options.log.warn("A token in an earlier version's credentials could not be replaced.", {
+        error,
+      });
       throw new ApiError(
         'unauthenticated',
         'These credentials were made by an earlier version and hold the node\'s own token, which could not be replaced: ask the wallet owner for new ones ("wallet-sidecar clients create").',
@@ -280,7 +299,7 @@ export class Wallets {
     };
     const connect = () => connector.connectClient(found.walletId, token);
     const { node } = await connect().catch(async (error) => {
-      // The node that a root seed controls says which wallet it has when it is opened with the seed.
+      // Only opening the root seed's node with the seed shows which wallet it has.
       const isRoots = connector === this.#options.rootConnector && this.#options.rootSeed !== null;
       if (!isRoots || !isApiError(error, 'unreachable')) throw error;
       await this.#open(null);
@@ -291,8 +310,8 @@ export class Wallets {
   }
 
   /**
-   * By what a wallet is followed whose owner has no open session: the owner's configured credentials, else those of a
-   * client that is still active. A node that is out of reach may be another wallet's.
+   * The credential by which a wallet is followed: the owner's configured one, else an open session, else an active
+   * client's. When the owner's node cannot be reached, it may be another wallet's, so the others are tried as well.
    */
   async #follower(walletId: string, open: Session | null): Promise<Follower | null> {
     try {
@@ -312,7 +331,7 @@ export class Wallets {
     for (const owner of opened) {
       if (owner.status === 'fulfilled' && owner.value.userPk === walletId) return owner.value;
     }
-    // Which wallet a node that cannot be reached has is not known: it may be this one.
+    // A node that cannot be reached may be the one of this wallet.
     const failed = opened.find((owner) => owner.status === 'rejected');
     if (failed) throw failed.reason;
     return null;
@@ -341,12 +360,15 @@ export class Wallets {
   }
 }
 
-/** Sessions are looked up by hash, so that no comparison of secrets takes a telling time. */
+/** Sessions are looked up by a hash, so that the time of the look-up reveals nothing of a secret. */
 function keyOf(credentials: string): string {
   return createHash('sha256').update(credentials).digest('base64');
 }
 
-/** Secrets are 32 bytes; of clients of the first version on LND the macaroon's hex text was hashed. */
+/**
+ * A secret is 32 bytes, and their hash is stored. For clients of version 0.1 on LND, the hash is of the macaroon's hex
+ * text.
+ */
 function isSecretOf({ secretHash }: ClientRecord, secret: string): boolean {
   const kept = Buffer.from(secretHash, 'hex');
   const ofBytes = createHash('sha256').update(Buffer.from(secret, 'hex')).digest();

@@ -10,22 +10,22 @@ import { issueInvoice } from './receive.ts';
 import type { Session } from './session.ts';
 import { waitForFinal } from './wait.ts';
 
-/** Seconds that a withdrawal's invoice stays payable. */
+/** How long a withdrawal's invoice can be paid, in seconds. */
 const WITHDRAWAL_EXPIRATION_SECS = 3600;
 
-/** A request to withdraw from an LNURL-withdraw service (contract, withdraw_lnurl). */
+/** A request to withdraw from an LNURL-withdraw service (LUD-03). */
 export interface WithdrawalRequest {
   readonly lnurl: string;
-  /** Null withdraws the most that the service allows. */
+  /** The amount in millisatoshis; null is the most that the service allows. */
   readonly amountMsat: bigint | null;
   readonly description: string | null;
   readonly personalNote: string | null;
 }
 
 /**
- * Withdraws (LUD-03) and waits for the money. Returns the finalized inbound payment. The service's terms and the
- * invoice are kept under the request's key before the invoice is handed over: a repeat hands over the same one
- * (decisions section 6).
+ * Withdraws and waits for the money. Returns the finalized inbound payment. The service's terms and the invoice are
+ * stored in the key's row before the invoice is handed over, so that a repeat hands over the same invoice
+ * (docs/decisions.md 54). When it is not known whether the service will pay, the error carries `data.sent: "unknown"`.
  */
 export async function withdrawLnurl(
   session: Session,
@@ -60,7 +60,7 @@ export async function withdrawLnurl(
   try {
     await services.lnurl.submitWithdraw(terms, invoice, { signal });
   } catch (error) {
-    // Only an ERROR to the first request says that the service will not pay, or that it was never asked.
+    // Only an ERROR to the first request, or a request that never left, proves that the service will not pay.
     const isOver = isServiceRefusal(error) || isServiceNotAsked(error);
     if (isOver && !handedOverBefore) {
       await session.node.cancelInvoice(payment.index);
@@ -72,7 +72,7 @@ export async function withdrawLnurl(
   return waitForFinal(session, payment.index, signal);
 }
 
-/** What is kept of a service's terms, as JSON. */
+/** The service's terms as they are stored, in JSON. */
 interface WithdrawalTerms {
   readonly callback: string;
   readonly k1: string;
@@ -103,5 +103,5 @@ function requireWithin(found: LnurlWithdrawRequest, amountMsat: bigint): void {
   const { minWithdrawableMsat, maxWithdrawableMsat } = found;
   if (amountMsat >= minWithdrawableMsat && amountMsat <= maxWithdrawableMsat) return;
   const [least, most] = [minWithdrawableMsat, maxWithdrawableMsat].map(formatAmountMsat);
-  throw rejected('amount', `the service lets from ${least} to ${most} sats be withdrawn`);
+  throw rejected('amount', `must be from ${least} to ${most} sats, the limits of the service`);
 }

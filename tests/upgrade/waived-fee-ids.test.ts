@@ -7,11 +7,11 @@ import { presentId } from '../../src/model/payment-index.ts';
 import { type Body, request, succeedingCalls } from '../conformance/request.ts';
 import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
 
-/** What the version that wrote these files called the waived fee of the channel in them. */
+/** The old index of the waived fee in `first-ids`, the files of an earlier version. */
 const OLD =
   '0000001795283482085-wf_c02285ac3abee51c809bd31df1eb9ed9248b1d83d45b66a6fd15d34730b3b483';
 const PRESENT = presentId(OLD);
-/** Its update in those files, after which only the waiting invoice changes. */
+/** The old updated index of that waived fee. In those files only the pending invoice has a later update. */
 const OLD_CURSOR = `u0000001795283482101${OLD.slice(19)}`;
 const INVOICE =
   '0000001795283482107-ln_c611775e03939fa9054bc62974e0444d5492fc0fa26bb0d34594e798859ed95f';
@@ -75,7 +75,7 @@ describe('the data of a version with the first ids', () => {
     ]);
     const next = await get('/v2/node/wait_for_next_payment', { start_index: OLD_CURSOR });
     expect(next.payment).toMatchObject({ index: INVOICE });
-    // The cache's own cursor stood there.
+    // The cursor of the cache was at that update.
     expect(await put('/v2/node/sync_payments')).toEqual({ num_new: 1, num_updated: 0 });
     const stop = new AbortController();
     const events = await fetch(`http://127.0.0.1:${port}/v2/node/events`, {

@@ -136,7 +136,7 @@ describe('the amount, label and message of a URI', () => {
       ['lnurl-pay', 400_000n, true],
       ['onchain', 400_000n, true],
     ]);
-    // What a method says of itself is nearer to it.
+    // A method's own description takes precedence.
     expect(found.map(({ description }) => description)).toEqual(['tea', 'Coffee', 'Shop', 'Lunch']);
   });
 

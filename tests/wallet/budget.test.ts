@@ -11,7 +11,7 @@ const of = (amountMsat: bigint, change: Partial<Budget> = {}): Budget => ({
   ...change,
 });
 
-/** Null when the client may spend; else the code and what the error says is left. */
+/** Null when the client may spend; otherwise the error's code and the amount that it says is left. */
 function over(
   amountMsat: bigint,
   budget: Budget | null,

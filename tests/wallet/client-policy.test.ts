@@ -43,7 +43,7 @@ const client = (scopes: readonly Scope[], change: Partial<Granter> = {}): Grante
 const target = (change: Partial<ClientRecord>) => clientRecord({ scopes: [], ...change });
 const forbidden = (data: object) => expect.objectContaining({ kind: 'forbidden', data });
 
-/** What the work throws, or null. */
+/** The error that `work` throws, or null. */
 function thrown(work: () => void): unknown {
   try {
     work();

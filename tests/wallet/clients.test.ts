@@ -38,7 +38,7 @@ const request = (scopes: readonly Scope[], change: Partial<NewClient> = {}): New
   ...change,
 });
 
-/** A client that `by` creates, with a session of its own. */
+/** A client that the session `by` creates, and a session of that client. */
 async function make(scopes: readonly Scope[], change: Partial<NewClient> = {}, by = owner) {
   const { client, credentials } = await createClient(by, request(scopes, change), randomNames);
   return { pk: client.clientPk, credentials, session: await wallets.open(credentials) };
@@ -58,7 +58,7 @@ const grant = (...scopes: Scope[]) => ({ grant: { scopes, permissions: [] } });
 const permissions = (...scopes: Scope[]) => permissionsOf({ scopes, permissions: [] });
 const forbidden = { kind: 'forbidden' };
 
-/** Runs `look` when the node is asked for a token, and never twice. */
+/** Runs `look` each time that the node is asked for a token. Returns a function that tells how often that was. */
 function whenIssuing(look: () => Promise<void>): () => number {
   let looked = 0;
   world.fake.issue = async () => {
@@ -149,7 +149,7 @@ describe('an update is narrowed first and widened last', () => {
       kind: 'unreachable',
     });
     world.fake.issue = async () => undefined;
-    // It works on meanwhile, since the sidecar checks the narrower grant, whatever else is ended.
+    // The client can go on meanwhile, because the sidecar itself checks the narrower grant.
     await revokeClient(owner, (await make(['receive'])).pk, randomNames);
     expect((await record(client.pk)).token).toEqual(wide);
     expect([...world.fake.living]).toEqual([wide?.id ?? '']);

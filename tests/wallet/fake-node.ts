@@ -12,29 +12,29 @@ import type {
   WalletNode,
 } from '../../src/nodes/node.ts';
 
-/** A node that does what a test tells it to, and keeps what it was asked. */
+/** A fake node that a test controls, and that records its calls. */
 export interface FakeNode {
   readonly node: WalletNode;
   nowMs: number;
-  /** {@link WalletNode.newestAttempt}; a test may let it throw. */
+  /** The implementation of {@link WalletNode.newestAttempt}, which a test may replace. */
   newestAttempt: () => Promise<number>;
-  /** {@link WalletNode.sendOutcome}. */
+  /** The implementation of {@link WalletNode.sendOutcome}, which a test may replace. */
   sendOutcome: (question: SendQuestion) => Promise<SendOutcome>;
   readonly questions: SendQuestion[];
-  /** What the node knows of payments, by index and id. */
+  /** The payments that the node knows, by index and by id. */
   readonly shown: Map<string, Observation>;
   sign: (command: PayOnchainCommand) => Promise<SignedSend>;
   publish: (signed: SignedSend) => Promise<SendReport>;
-  /** Calls of the on-chain group, oldest first. */
+  /** The calls of the on-chain group, oldest first. */
   readonly onchainCalls: string[];
   issue: (command: IssueTokenCommand) => Promise<void>;
   revoke: (id: string) => Promise<void>;
-  /** Why no client can be bounded; null when it can. */
+  /** The reason why the node cannot bound clients by tokens; null when it can. */
   obstacle: string | null;
   readonly issued: IssueTokenCommand[];
-  /** Tokens that live at the node. */
+  /** The tokens that are valid at the node. */
   readonly living: Set<string>;
-  /** Pushes a change to whoever follows the node. */
+  /** Pushes a change to all open streams of updates. */
   push(...observations: Observation[]): void;
 }
 
@@ -48,7 +48,7 @@ export const SIGNED: SignedSend = {
 export const unreachable = () =>
   new ApiError('unreachable', 'The node is out of reach: try again later.');
 
-/** A node that is followed and asked; with `history` it keeps the order of updates itself. */
+/** Creates a fake node; with `history` it keeps the order of updates itself. */
 export function fakeNode({ history = false } = {}): FakeNode {
   const followers = new Set<(batch: UpdateBatch) => void>();
   let tokens = 0;

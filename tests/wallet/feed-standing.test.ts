@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-/** A feed of a node whose stream the test drives; `nowMs` is its clock. */
+/** A feed of a node whose updates the test yields; `nowMs` is its clock. */
 function open({ credentials = true } = {}) {
   const store = openSqliteStore(':memory:');
   const world = { nowMs: 100, streams: 0, taken: 0, next: Promise.withResolvers<UpdateBatch>() };
@@ -27,7 +27,7 @@ function open({ credentials = true } = {}) {
         if (!batch) return;
         world.next = Promise.withResolvers();
         yield batch;
-        // Asked for more: what was given is stored.
+        // The feed asks for the next batch, so it has stored this one.
         world.taken++;
       }
     },

@@ -1,6 +1,6 @@
 import type { MarkerFile, StoreMark } from '../../src/wallet/store-guard.ts';
 
-/** A marker in memory that behaves as the file does: of one store it never goes back. */
+/** A marker in memory. Like the file, it never lowers the count of one store. */
 export function memoryMarker(): MarkerFile & { mark: StoreMark | null } {
   const marker = {
     mark: null as StoreMark | null,

@@ -263,7 +263,7 @@ describe('terminal stays terminal', () => {
   });
 });
 
-/** A script of sends of one payment hash: how each attempt of the node ends, and who makes it. */
+/** Attempts to pay one hash. An outside one is made by another program and not by this wallet. */
 const attempts = fc.array(fc.record({ outside: fc.boolean() }), { minLength: 1, maxLength: 6 });
 
 test('each row ends as its own attempt ended, in whatever order and however often attempts are shown', async () => {
@@ -275,7 +275,7 @@ test('each row ends as its own attempt ended, in whatever order and however ofte
       async (script, lastSucceeds, choices) => {
         const store = openSqliteStore(':memory:');
         const pick = (below: number) => Number(choices.next().value ?? 0) % below;
-        /** What each attempt of the node has been, oldest first; the number is its place. */
+        /** The states of the node's attempts, oldest first. The number of an attempt is its place. */
         const shown: Payment[] = [];
         const rows = new Map<string, number>();
         const at = (ms: number) => ({
@@ -303,7 +303,7 @@ test('each row ends as its own attempt ended, in whatever order and however ofte
             rows.set(own.index, attempt);
           }
           await showEarlier();
-          // The node has creation times of its own.
+          // The node's creation times differ from those of the rows.
           const atNode = at(began.createdAtMs + 1 + pick(50));
           shown.push(samplePayment(1, atNode));
           if (pick(2) === 0) await show(attempt);

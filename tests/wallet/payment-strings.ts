@@ -11,7 +11,7 @@ import type { PaymentServices } from '../../src/wallet/payment-services.ts';
 import { failureOf } from '../net/outside-service.ts';
 import { fakeNode } from './fake-node.ts';
 
-/** An invoice of the test network that is good for an hour by {@link payingNode}'s clock; null leaves its amount out. */
+/** An invoice of the test network, valid for an hour by {@link payingNode}'s clock. A null amount is left out. */
 export function invoiceOf(
   amountMsat: bigint | null,
   { network = 'regtest', expired = false }: { network?: Network; expired?: boolean } = {},
@@ -31,12 +31,12 @@ export function invoiceOf(
   );
 }
 
-/** A segwit address of the network, another one for each number. */
+/** A segwit address of the network, a different one for each number. */
 export function addressOf(number: number, network: Network = 'regtest'): string {
   return encodeWitnessAddress(0, new Uint8Array(20).fill(number), network) ?? '';
 }
 
-/** Terms of an LNURL-pay service for 10 to 500 sats. */
+/** The terms of an LNURL-pay service that accepts 10 to 500 sats. */
 export const PAY_TERMS: LnurlPayRequest = {
   tag: 'payRequest',
   callback: 'https://shop.example/cb',
@@ -61,7 +61,7 @@ export const PAY_LNURL = encodeLnurl('https://shop.example/pay');
 export const WITHDRAW_LNURL = encodeLnurl('https://shop.example/withdraw');
 export const DEAD_LNURL = encodeLnurl('https://dead.example/pay');
 
-/** Services of shop.example, records of names, and a note of every URL asked. */
+/** The LNURL services of shop.example and the records of names; `asked` lists every URL that was requested. */
 export function fakeServices(
   records: Readonly<Record<string, string>> = {},
 ): PaymentServices & { readonly asked: string[] } {
@@ -90,17 +90,17 @@ export function fakeServices(
   };
 }
 
-/** A node on the test network that pays on every rail; its clock stands at second 1000. */
+/** A node on the test network that can pay on every rail. Its clock is at second 1000. */
 export function payingNode(): WalletNode {
   return { ...fakeNode().node, offers: {} as NonNullable<WalletNode['offers']> };
 }
 
-/** What a string offers to {@link payingNode}. */
+/** The analysis of a payment string for {@link payingNode}. */
 export function analyzed(text: string, services = fakeServices()): Promise<Analysis> {
   return analyze(text, 'payment_string', { node: payingNode() }, services);
 }
 
-/** The message of the error, of that kind, with which a string is turned down. */
+/** The message of the error that analyzing the string throws, which must be of that kind. */
 export async function turnedDown(
   text: string,
   kind: ErrorName,
@@ -112,7 +112,7 @@ export async function turnedDown(
   return error.message;
 }
 
-/** The ways to pay that a string offers, by kind, in their order. */
+/** The kinds of methods that a string offers, the most recommended first. */
 export async function kindsOf(text: string, services = fakeServices()): Promise<string[]> {
   return (await analyzed(text, services)).payables.map(({ kind }) => kind);
 }

@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Starts anew over the files as they are. */
+/** Opens the store and its guard again, as a new start does. */
 async function start() {
   await running?.store.close();
   const store = openSqliteStore(path);
@@ -44,7 +44,7 @@ function backUp(name: string): void {
   }
 }
 
-/** Puts the copy in the place of the database while nothing runs. */
+/** Replaces the database by the copy while no process has it open. */
 async function restore(name: string): Promise<void> {
   await running?.store.close();
   running = null;
@@ -54,7 +54,7 @@ async function restore(name: string): Promise<void> {
   }
 }
 
-/** Spends as a client with a budget does: the marker follows before anything is sent. */
+/** Reserves an amount in a client's budget, and updates the marker as is done before sending. */
 async function spend({ store, guard }: { store: Store; guard: StoreGuard }, number: number) {
   const payment = samplePayment(number);
   const reservation = { clientPk: CLIENT, amountMsat: 1n, nowMs: 1 };
@@ -62,7 +62,7 @@ async function spend({ store, guard }: { store: Store; guard: StoreGuard }, numb
   await guard.keepUp();
 }
 
-/** A store with a client that has a budget, as far as its marker. */
+/** A store with a client that has a budget. Its marker is up to date. */
 async function startWithBudget() {
   const started = await start();
   await setBudget(started.store, { amountMsat: 1000n, period: 'total', maxPaymentMsat: null });
@@ -231,7 +231,7 @@ test('whatever happens, the marker of a store is never lowered', async () => {
   expect(counts).toEqual(counts.toSorted((a, b) => a - b));
 });
 
-/** Copies the database as it is, lets it go on, and puts the copy back. */
+/** Copies the database, runs `goOn`, and then puts the copy back. */
 async function restoreCopyFrom(name: string, goOn: () => Promise<unknown>): Promise<void> {
   backUp(name);
   await goOn();

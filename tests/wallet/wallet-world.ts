@@ -11,7 +11,7 @@ import { memoryMarker } from './memory-marker.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 
-/** {@link WALLET} on a fake node, over a store in memory; time passes when the test says so. */
+/** The wallet {@link WALLET} on a fake node and a store in memory. Time passes only when the test says so. */
 export async function walletWorld(options: { readonly history?: boolean } = {}) {
   const fake: FakeNode = fakeNode(options);
   const store = openSqliteStore(':memory:');
@@ -30,7 +30,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
   };
   let wallets: Wallets | null = null;
 
-  /** A process over the store as it is. */
+  /** Starts a process over the present store. */
   async function start() {
     wallets = new Wallets({
       store,
@@ -50,14 +50,14 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
     return { wallets, owner: await wallets.open(null) };
   }
 
-  /** Ends the process without a word; what it had asked of the node may still come back to it. */
+  /** Ends the process as a kill does. Calls to the node that it made may still return to it. */
   function kill(): void {
     wallets?.stop();
   }
 
   async function close(): Promise<void> {
     kill();
-    // What was going on ends in its next turns.
+    // Work in progress ends within the next turns of the event loop.
     await Bun.sleep(20);
     await store.close();
   }

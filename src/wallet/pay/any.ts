@@ -15,7 +15,7 @@ import { planOfferPayment } from './offer.ts';
 import { payOnchain } from './onchain.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
-/** A request to pay whatever a payment string asks for (contract, pay). */
+/** A request to pay a payment string by its most recommended method (docs/api.md, Paying). */
 export interface AnyPaymentRequest {
   readonly payable: string;
   readonly amountMsat: bigint | null;
@@ -24,7 +24,7 @@ export interface AnyPaymentRequest {
   readonly personalNote: string | null;
 }
 
-/** The permission that paying by each method needs (decisions section 7). */
+/** The permission that each method needs (docs/decisions.md 60). */
 const PERMISSION: Readonly<Record<PayMethod['kind'], Permission>> = {
   offer: 'pay_offer',
   invoice: 'pay_invoice',
@@ -32,7 +32,10 @@ const PERMISSION: Readonly<Record<PayMethod['kind'], Permission>> = {
   onchain: 'pay_onchain',
 };
 
-/** Pays by the most recommended method. Returns the finalized payment, or the pending one on chain. */
+/**
+ * Pays by the most recommended method. Returns the finalized payment; on chain, the pending one. Throws error 108 when
+ * the caller lacks the permission of that method.
+ */
 export async function payAny(
   given: SendContext,
   request: AnyPaymentRequest,
@@ -45,7 +48,7 @@ export async function payAny(
   const method = await chosenMethod(session, found);
   const permission = PERMISSION[method.kind];
   requirePermission(session, permission);
-  // From here on this very permission counts, not any of those that the endpoint takes.
+  // From here on only this permission counts, although the endpoint accepts any permission to pay.
   const granted = grantSignal(session, () => requirePermission(session, permission));
   try {
     const context = { ...given, signal: AbortSignal.any([given.signal, granted.signal]) };
@@ -97,9 +100,8 @@ function payBy(
 }
 
 /**
- * The method to pay by: the most recommended one. An invoice that has expired is none, but for one that this wallet has
- * paid or is paying: then the request meets that payment (decisions section 5), and no method that is recommended less
- * is paid on top of it.
+ * The method to pay by (docs/decisions.md 95). An expired invoice that this wallet paid or is paying comes before
+ * methods that are recommended less: the request then returns that payment and pays nothing more.
  */
 async function chosenMethod(session: Session, found: Examination): Promise<PayMethod> {
   const [best] = found.payables;

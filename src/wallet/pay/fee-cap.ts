@@ -1,12 +1,15 @@
-/** How much a Lightning payment may pay for routing when the request does not say (decisions section 1, max-fee). */
+/** How much a Lightning payment may pay for routing when the request has no `max_fee` (docs/decisions.md 48). */
 export interface FeePolicy {
   /** Parts per million of the amount. */
   readonly ppm: number;
-  /** The cap is never below this. */
+  /** The least value of the cap. */
   readonly leastMsat: bigint;
 }
 
-/** The cap for an amount, in millisatoshis, rounded down; `requestedMsat` is the request's own `max_fee`. */
+/**
+ * The cap for an amount, in millisatoshis, rounded down. `requestedMsat` is the request's `max_fee`, which replaces the
+ * policy.
+ */
 export function feeCapMsat(
   amountMsat: bigint,
   requestedMsat: bigint | null,

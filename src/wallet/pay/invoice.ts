@@ -12,14 +12,17 @@ import type { SendPlan } from './send.ts';
 /** A request to pay a BOLT 11 invoice. */
 export interface InvoicePaymentRequest {
   readonly invoice: Bolt11Invoice;
-  /** For invoices without an amount; must equal the amount of one that has it. */
+  /**
+   * The amount for an invoice without one, in millisatoshis. If the invoice has an amount, this must equal it or be
+   * null.
+   */
   readonly amountMsat: bigint | null;
   readonly maxFeeMsat: bigint | null;
   readonly personalNote: string | null;
   readonly message: string | null;
 }
 
-/** Reads an invoice given by a caller. Throws error 7 for `invoice` when it is not one. */
+/** Reads an invoice from a request. Throws error 7 for `invoice` when it is not a valid one. */
 export function readInvoice(text: string): Bolt11Invoice {
   try {
     return decodeBolt11(withoutLightningScheme(text));
@@ -29,7 +32,7 @@ export function readInvoice(text: string): Bolt11Invoice {
   }
 }
 
-/** Why the node cannot pay the invoice whatever the amount, or null when it can (decisions section 13). */
+/** The reason why the node cannot pay the invoice with any amount, or null when it can (docs/decisions.md 95). */
 export function invoiceObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
   return networkObstacle(invoice, node) ?? expiryObstacle(invoice, node);
 }
@@ -47,7 +50,7 @@ function expiryObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null
   return null;
 }
 
-/** Checks and prices the payment of an invoice. Throws errors 7 and 106; sends nothing. */
+/** Checks the payment of an invoice and sets its fee cap. Throws errors 7 and 106. Sends nothing. */
 export function planInvoicePayment(
   request: InvoicePaymentRequest,
   { node }: Pick<Session, 'node'>,

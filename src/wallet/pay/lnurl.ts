@@ -9,17 +9,20 @@ import type { FeePolicy } from './fee-cap.ts';
 import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 
-/** A request to pay an LNURL-pay service that was already asked for its terms. */
+/** A request to pay an LNURL-pay service whose terms are known. */
 export interface LnurlPaymentRequest {
   readonly request: LnurlPayRequest;
   readonly amountMsat: bigint;
   readonly maxFeeMsat: bigint | null;
-  /** Sent only where the service takes comments, cut to the length it takes (LUD-12). */
+  /**
+   * A comment for the payee. It is sent only if the service accepts comments, shortened to the accepted length
+   * (LUD-12).
+   */
   readonly message: string | null;
   readonly personalNote: string | null;
 }
 
-/** Reads an LNURL or Lightning Address given by a caller, no URI around it. Throws error 7 for `lnurl`. */
+/** Reads an LNURL or Lightning Address from a request, without a URI around it. Throws error 7 for `lnurl`. */
 export function readLnurl(text: string): NamedMethod & { kind: 'lnurl' } {
   try {
     const method = parseLoneMethod(text);
@@ -31,7 +34,10 @@ export function readLnurl(text: string): NamedMethod & { kind: 'lnurl' } {
   throw rejected('lnurl', 'must be an LNURL (lnurl1..., lnurlp://...) or a Lightning Address');
 }
 
-/** Asks the service for its terms (LUD-06, LUD-16). Throws error 106 when it is not for paying. */
+/**
+ * Asks an LNURL-pay service or Lightning Address for its terms (LUD-06, LUD-16). Throws error 106 when the LNURL is for
+ * withdrawing.
+ */
 export async function lnurlPayRequest(
   text: string,
   services: PaymentServices,
@@ -52,7 +58,7 @@ export async function payLnurl(
   const { minSendableMsat, maxSendableMsat } = request.request;
   if (request.amountMsat < minSendableMsat || request.amountMsat > maxSendableMsat) {
     const [least, most] = [formatAmountMsat(minSendableMsat), formatAmountMsat(maxSendableMsat)];
-    throw rejected('amount', `the receiver takes from ${least} to ${most} sats`);
+    throw rejected('amount', `must be from ${least} to ${most} sats, the limits of the receiver`);
   }
   const { invoice, sentComment } = await services.lnurl.requestInvoice(
     request.request,

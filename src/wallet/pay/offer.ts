@@ -19,11 +19,14 @@ export interface OfferPaymentRequest {
   readonly maxFeeMsat: bigint | null;
   readonly message: string | null;
   readonly personalNote: string | null;
-  /** The Human Bitcoin Address that led to the offer, without `₿`. */
+  /** The Human Bitcoin Address whose record holds the offer, without `₿`; null without one. */
   readonly viaName: string | null;
 }
 
-/** Reads an offer given by a caller. Throws error 110 where the node pays none, and error 7 when it is not one. */
+/**
+ * Reads an offer from a request. Throws error 110 when the node has no offers, and error 7 for `offer` when it is not a
+ * valid one.
+ */
 export function readOffer(text: string, session: Session): Offer {
   nodeGroup(session, 'offers');
   try {
@@ -34,7 +37,7 @@ export function readOffer(text: string, session: Session): Offer {
   }
 }
 
-/** Why the node cannot pay the offer whatever the amount, or null when it can (decisions section 13). */
+/** The reason why the node cannot pay the offer with any amount, or null when it can (docs/decisions.md 95). */
 export function offerObstacle(offer: Offer, node: WalletNode): string | null {
   if (!node.offers) return `This wallet's node (${node.descriptor.kind}) cannot pay offers.`;
   return offerUnpayableReason(offer, {
@@ -43,7 +46,7 @@ export function offerObstacle(offer: Offer, node: WalletNode): string | null {
   });
 }
 
-/** Checks and prices the payment of an offer. Throws errors 7, 106 and 110; sends nothing. */
+/** Checks the payment of an offer and sets its fee cap. Throws errors 7, 106 and 110. Sends nothing. */
 export function planOfferPayment(
   request: OfferPaymentRequest,
   session: Session,
@@ -62,7 +65,7 @@ export function planOfferPayment(
   }
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
   return {
-    // An offer can be paid many times, so each payment is told apart by an id of its own.
+    // An offer can be paid many times, so each payment has an id of its own.
     id: paymentId('fs', hex.encode(names.bytes('payment'))),
     rail: 'offer',
     amountMsat,

@@ -16,23 +16,21 @@ export interface OnchainPaymentRequest {
   readonly address: DecodedAddress;
   readonly amountMsat: bigint;
   readonly priority: Priority;
-  /** 64 hex characters; the idempotency key of the payment. Null draws one. */
+  /** 64 hex characters that name the payment, which is sent once for them; null draws an id. */
   readonly clientPaymentId: string | null;
   readonly personalNote: string | null;
-  /** The transaction is not made when it would cost more; null is no limit of the request's own. */
+  /** The highest fee, in millisatoshis: the transaction is not made if it would cost more. Null sets no limit. */
   readonly maxFeeMsat: bigint | null;
 }
 
-/** Why the node cannot pay the address, or null when it can (decisions section 13). */
+/** The reason why the node cannot pay the address, or null when it can (docs/decisions.md 95). */
 export function addressObstacle(address: DecodedAddress, node: WalletNode): string | null {
   const { kind, network } = node.descriptor;
   if (!node.onchain) return `This wallet's node (${kind}) cannot pay on chain.`;
   return networkObstacle(address, network);
 }
 
-/**
- * Reads an address given by a caller, alone or in a BIP 321 URI that holds nothing else. Throws error 7 for `address`.
- */
+/** Reads an address from a request, alone or in a BIP 321 URI without parameters. Throws error 7 for `address`. */
 export function readAddress(text: string): DecodedAddress {
   const [, address = text] = /^bitcoin:(?:\/\/)?([^?#]*)$/i.exec(text.trim()) ?? [];
   try {
@@ -42,12 +40,15 @@ export function readAddress(text: string): DecodedAddress {
     const isUri = /^bitcoin:.*[?#]/is.test(address);
     throw rejected(
       'address',
-      isUri ? 'must be an address alone: pay a URI that holds more with pay' : error.message,
+      isUri ? 'must be an address alone: use pay for a URI with parameters' : error.message,
     );
   }
 }
 
-/** Broadcasts the payment, once for its client_payment_id whatever becomes of it, and returns it pending. */
+/**
+ * Publishes the payment once for its `client_payment_id`, whatever becomes of it, and returns it
+ * (docs/decisions.md 39). Throws errors 7, 106, 109 and 110.
+ */
 export async function payOnchain(
   context: SendContext,
   request: OnchainPaymentRequest,
@@ -55,7 +56,7 @@ export async function payOnchain(
   const { address, amountMsat } = request;
   const { session, signal } = context;
   if (amountMsat % MSAT_PER_SAT !== 0n) {
-    throw rejected('amount', 'must be whole satoshis: the chain knows nothing smaller');
+    throw rejected('amount', 'must be whole satoshis: on-chain amounts have no decimals');
   }
   const obstacle = networkObstacle(address, session.node.descriptor.network);
   if (obstacle !== null) throw refused(obstacle);
@@ -72,7 +73,7 @@ function networkObstacle({ networks }: DecodedAddress, network: Network): string
   return `The address is for ${networks.join(' or ')} and this wallet's node is on ${network}.`;
 }
 
-/** Rows of the first version keep addresses as they were given; the case of a segwit address says nothing. */
+/** Rows of version 0.1 hold addresses as they were given. The case of a segwit address makes no difference. */
 function sameAddress(kept: string | null, { canonical, witnessVersion }: DecodedAddress): boolean {
   return kept === canonical || (witnessVersion !== null && kept?.toLowerCase() === canonical);
 }
@@ -102,7 +103,10 @@ async function planOnchainPayment(
   };
 }
 
-/** A bound on the fee: the request's own, and what a budget must account for before the transaction is made. */
+/**
+ * The limit on the fee, in millisatoshis: the request's own or, if lower, the one for clients with a budget, which must
+ * be known before the transaction is made (docs/decisions.md 68). Null without a limit.
+ */
 async function feeLimitMsat(
   session: Session,
   request: Omit<OnchainPaymentRequest, 'address'> & { readonly address: string },

@@ -8,9 +8,9 @@ import type { SignedSend, WalletNode } from '../../nodes/node.ts';
 import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
 import type { Feed } from '../feed.ts';
 
-/** The node may be out of reach for so long before a blocking pay call returns (decisions section 5). */
+/** How long the node may be out of reach before a blocking pay call ends (docs/decisions.md 36). */
 const OUT_OF_REACH_MS = 60_000;
-/** After so long the payment says that the node does not show it yet. */
+/** After this time a payment says that the node does not show it yet. */
 const NOT_SEEN_AFTER_MS = 20_000;
 const NOT_SEEN = 'not seen at the node yet';
 const ASK_AGAIN = { firstMs: 200, mostMs: 5000, jitter: 0.5 };
@@ -21,15 +21,15 @@ interface ResolverOptions {
   readonly feed: Feed;
   readonly log: Log;
   readonly random: () => number;
-  /** Milliseconds that no change of the clock moves. */
+  /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
-  /** The node by the wallet's best credential, or null when none is known. */
+  /** The node as the wallet's best valid credential reaches it, or null when none is known. */
   readonly node: () => Promise<WalletNode | null>;
 }
 
 /**
- * Finds out what became of a wallet's sends whose request may have left and whose attempt the node has not shown
- * (decisions section 5, unknown is not failed). Works while there is such a send, and rests otherwise.
+ * Finds out what became of a wallet's unknown spends: those whose request may have left and whose attempt the node has
+ * not shown (docs/decisions.md 35). It asks the node again and again while there is such a spend, and rests otherwise.
  */
 export class Resolver {
   readonly #options: ResolverOptions;
@@ -38,25 +38,29 @@ export class Resolver {
   #working = false;
   #again = false;
   #silentSinceMs: number | null = null;
-  /** Sends that were certainly not asked for, and whose rows could not be taken back yet. */
+  /** Spends that were certainly not sent, and whose rows could not be deleted yet. */
   readonly #toGiveUp = new Set<PaymentIndex>();
-  /** Sends that may be asked about: one whose request is just leaving is not at the node yet. */
+  /**
+   * Spends that the node may be asked about. A spend whose request is just leaving is not among them, because the node
+   * cannot know it yet.
+   */
   readonly #minded = new Set<PaymentIndex>();
-  /** When each send that is not seen was first asked about in this process. */
+  /** When this process first asked about each spend that the node does not show, in monotonic milliseconds. */
   readonly #firstAskedMs = new Map<PaymentIndex, number>();
 
   constructor(options: ResolverOptions) {
     this.#options = options;
   }
 
-  /** Whether a send is being resolved: such a wallet must not be closed. */
+  /** Whether a spend is being resolved. Such a wallet must not be closed. */
   get busy(): boolean {
     return this.#working;
   }
 
   /**
-   * Resolves once the sends that the process before left unfinished were compared with the node; at once from then on.
-   * Throws `unreachable` while that is not possible, and is then tried anew by the next caller.
+   * Resolves once the spends that the previous process left unfinished were compared with the node
+   * (docs/decisions.md 41); later calls resolve at once. Throws `unreachable` (error 3) while the node cannot be asked;
+   * the next call tries again.
    */
   async ready(): Promise<void> {
     this.#ready ??= this.#recover().catch((error) => {
@@ -68,8 +72,8 @@ export class Resolver {
   }
 
   /**
-   * Takes back a send whose request certainly did not leave. Throws when that cannot be stored, and then goes on
-   * trying: a row that stayed would hold its key and its amount for ever.
+   * Deletes a spend whose request certainly did not leave. Throws when that cannot be stored, and then goes on trying:
+   * a row that stayed would hold its key and its reservation for ever.
    */
   async giveUp(index: PaymentIndex): Promise<void> {
     this.#toGiveUp.add(index);
@@ -82,7 +86,7 @@ export class Resolver {
     }
   }
 
-  /** Tells it that a send's outcome is unknown: its request has left, or nothing more is heard of it. */
+  /** Must be called when the outcome of a spend is unknown. The node is then asked until it shows the outcome. */
   mind(index: PaymentIndex): void {
     this.#minded.add(index);
     this.#again = true;
@@ -90,8 +94,8 @@ export class Resolver {
   }
 
   /**
-   * Rejects with error 3 once the node has been out of reach for a minute and the send is still not over. Never
-   * resolves; ends when `signal` aborts.
+   * Rejects with error 3 once the node has been out of reach for a minute and the spend is still not over
+   * (docs/decisions.md 36). It never resolves, and stops checking when `signal` aborts.
    */
   async outOfReach(index: PaymentIndex, signal: AbortSignal): Promise<never> {
     const { feed, elapsedMs, store, walletId } = this.#options;
@@ -102,7 +106,7 @@ export class Resolver {
       if ((await store.spends.get(walletId, index)) === null) continue;
       throw new ApiError(
         'unreachable',
-        'The wallet node has been out of reach for a minute and may have been asked to pay: the payment stays pending. Look at it later by its index.',
+        'The wallet node has been out of reach for a minute and may have been asked to pay. The payment stays pending: look it up later by its index.',
       );
     }
     return new Promise(() => undefined);
@@ -117,7 +121,7 @@ export class Resolver {
     this.#working = true;
     void this.#work().finally(() => {
       this.#working = false;
-      // Told while the last round was ending.
+      // A spend may have been added while the last round was ending.
       if (this.#again) this.#start();
     });
   }
@@ -148,7 +152,7 @@ export class Resolver {
         this.#silentSinceMs = null;
       } catch (error) {
         this.#silentSinceMs ??= elapsedMs();
-        log.warn('The node could not be asked about unfinished sends; it is asked again.', {
+        log.warn('The node could not be asked about unfinished payments; it is asked again.', {
           walletId,
           error,
         });
@@ -157,7 +161,7 @@ export class Resolver {
     }
   }
 
-  /** Asks about every minded send that is not known; returns whether any is left. */
+  /** Asks the node about every spend in `#minded` that is not known yet. Returns whether any is left. */
   async #askAll(): Promise<boolean> {
     this.#again = false;
     await this.#giveUpLeft();
@@ -185,7 +189,7 @@ export class Resolver {
     if (node) return node;
     throw new ApiError(
       'unreachable',
-      'No credentials of this wallet are known by which its unfinished payments could be looked up.',
+      'Unfinished payments cannot be looked up, since no valid credentials of this wallet are known: send a request with valid ones.',
     );
   }
 
@@ -195,7 +199,8 @@ export class Resolver {
     const outcome = await node.sendOutcome({ payment, afterAttempt, attempt, signed });
     if (outcome.state === 'known') return this.#apply(node, outcome);
     if (outcome.state === 'never') {
-      // The process that asked is gone and told nobody of the payment, since a node with a history tells of its own.
+      // The process that sent is gone, and it told no caller of the payment: a node with a history tells of its
+      // payments itself.
       if (when === 'restart' && node.history) return this.giveUp(payment.index);
       return this.#apply(node, { payment: ended(payment, outcome.reason, node), attempt: null });
     }

@@ -9,47 +9,53 @@ import type { EffectNames } from '../effect-names.ts';
 import { allows, type Session } from '../session.ts';
 import { waitUntil } from '../wait.ts';
 
-/** What the request that sends brings along, whatever the rail. */
+/** What every pay request brings along, on any rail. */
 export interface SendContext {
   readonly session: Session;
-  /** Ends the wait for the outcome, not the payment. */
+  /** Aborting it ends the wait for the outcome, not the payment. */
   readonly signal: AbortSignal;
-  /** The request's Idempotency-Key; its row learns the payment's index before anything is sent. */
+  /** The request's Idempotency-Key. The payment's index is written to its row before anything is sent. */
   readonly idempotencyKey: string | null;
   readonly names: EffectNames;
-  /** Told of the payment as soon as it is on its way, or found to be. */
+  /** Called with the payment as soon as it is on its way, or when an earlier one is found. */
   readonly onSent: (payment: Payment) => void;
 }
 
-/** The wallet's own identity of a send. */
+/** The wallet's own identity of a spend. */
 export interface SendIdentity {
   readonly index: PaymentIndex;
   readonly createdAtMs: number;
 }
 
-/** A payment about to be made. */
+/** A payment that is to be made. */
 export interface SendPlan {
   readonly id: PaymentId;
   readonly rail: Rail;
   readonly amountMsat: bigint;
-  /** Most that the payment may cost on top; counts towards the budget until the outcome is known. */
+  /** The highest fee, in millisatoshis. It counts in the budget until the outcome is known. */
   readonly maxFeeMsat: bigint;
-  /** Whether a payment of the same id that failed may be followed by another. */
+  /** Whether another payment may follow a failed one with the same id. */
   readonly again: 'after-failure' | 'never';
-  /** Throws what keeps the payment from being made now, such as an invoice that has expired; an earlier one is met first. */
+  /**
+   * Throws when the payment cannot be made now, for example because its invoice has expired. It is not called when an
+   * earlier payment is returned.
+   */
   readonly requirePayable?: () => void;
-  /** What is known of the payment before the node is asked. */
+  /** Fields of the payment that are known before the node is asked. */
   readonly details: Partial<Payment>;
-  /** Makes what is sent, which is stored before the node is asked to send it; null where there is nothing to make. */
+  /**
+   * Signs the transaction, which is stored before the node is asked to publish it; null when there is nothing to sign.
+   */
   readonly sign: ((identity: SendIdentity) => Promise<SignedSend>) | null;
-  /** Asks the node to send. */
+  /** Asks the node to send, and returns its report. */
   readonly start: (identity: SendIdentity, signed: SignedSend | null) => Promise<SendReport>;
 }
 
 /**
- * Makes a payment at most once: an id that is on its way or done is not sent again, by any caller (decisions section
- * 5). A spend is named and begun in one transaction, asked in a committed one before the request leaves, and known
- * when the node has shown it. Returns the payment as it stands once the node has it, or pending when that is unknown.
+ * Makes a payment at most once: an id that is pending or completed is not sent again, for any caller
+ * (docs/decisions.md 46). The spend's row is `begun` or `asked` in a committed transaction before the request leaves
+ * (docs/decisions.md 34). Returns the payment as the node shows it, or pending when its outcome is unknown; `begun` is
+ * false for an earlier payment with the same id. Errors carry `data.sent`.
  */
 export async function send(
   context: SendContext,
@@ -74,10 +80,10 @@ export async function send(
   return sent;
 }
 
-/** {@link send}, then waits for the outcome (contract: pay operations block until the payment is terminal). */
+/** {@link send} that then waits until the payment is final (docs/decisions.md 47). */
 export async function sendAndWait(context: SendContext, plan: SendPlan): Promise<Payment> {
   const { session } = context;
-  // Held from before the start, so that one feed serves the sending and the waiting.
+  // The feed is held from the start, so that one feed serves both the sending and the waiting.
   const release = session.feed.hold();
   try {
     const { payment } = await send(context, plan);
@@ -87,12 +93,15 @@ export async function sendAndWait(context: SendContext, plan: SendPlan): Promise
   }
 }
 
-/** The payment once it is final. Throws with `data.sent: "unknown"` when the wait ends before. */
+/** Waits until the payment is final. Errors carry `data.sent: "unknown"` when the wait ends before that. */
 export function endOf(session: Session, payment: Payment, signal: AbortSignal): Promise<Payment> {
   return reached(session, payment, isFinal, signal);
 }
 
-/** An on-chain payment once the node has shown its transaction; see {@link endOf}. */
+/**
+ * Waits until the node has shown the transaction of an on-chain payment, or it is final. Errors are as in
+ * {@link endOf}.
+ */
 export function broadcastOf(
   session: Session,
   payment: Payment,
@@ -114,7 +123,7 @@ async function reached(
       waitUntil(session, payment.index, isReached, signal),
       session.resolver.outOfReach(payment.index, stop.signal),
     ]);
-    // The node may show the end sooner than its feed does; what that changes here is stored before it is returned.
+    // The node may show the end before its feed does. The end is stored before the payment is returned.
     if (session.node.history)
       await session.feed.record({ payment: now, attempt: null }, session.node);
     return now;
@@ -133,8 +142,9 @@ async function begin(
   const { session, idempotencyKey } = context;
   const { node } = session;
   const nowMs = node.clock.now();
-  // The newest payment of an id is the one created last, also when the clock was set back in between: an earlier
-  // one that failed must not hide it, or the next request would pay again.
+  // The newest payment with an id is the one with the latest creation time, so a retry must be later than the failed
+  // payment before it, also when the clock was set back. Otherwise the next request would find the failed one and pay
+  // again.
   const createdAtMs = Math.max(nowMs, (previous?.createdAtMs ?? 0) + 1);
   const index = paymentIndex(createdAtMs, plan.id);
   const identity = { index, createdAtMs };
@@ -158,7 +168,7 @@ async function begin(
     const spend: NewSpend = {
       payment: pending,
       journaled: node.history === undefined,
-      // Where nothing is made before the node is asked, one commit serves both.
+      // When there is nothing to sign, one commit serves both states.
       state: plan.sign === null ? 'asked' : 'begun',
       afterAttempt,
       plan: null,
@@ -169,7 +179,7 @@ async function begin(
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
     };
     await session.store.spends.begin(session.userPk, spend, requireWithinBudget);
-    // From here on it is given up when it does not get as far as being asked for.
+    // From here on, a spend that is not sent must be given up.
     try {
       if (session.hasBudget()) await session.guard.keepUp();
       requireStillGood(session);
@@ -183,7 +193,7 @@ async function begin(
   return startedPayment(session, pending, await startSafely(plan, identity, signed));
 }
 
-/** Signs, and stores what was signed before anybody is asked to publish it. */
+/** Signs the transaction and stores it before the node is asked to publish it (docs/decisions.md 38). */
 async function signAndStore(
   session: Session,
   sign: NonNullable<SendPlan['sign']>,
@@ -208,12 +218,12 @@ async function startSafely(
   try {
     return await plan.start(identity, signed);
   } catch (error) {
-    // A connector reports; what it throws instead proves nothing.
+    // A connector returns a report. An error that it throws instead proves nothing.
     return { state: 'unknown', error: internalUnlessApi(error) };
   }
 }
 
-/** What a report means for the payment: the wallet alone decides (architecture, a spend is a state machine). */
+/** Decides what a connector's report means for the payment; nothing else does (docs/decisions.md 34). */
 async function startedPayment(
   session: Session,
   pending: Payment,
@@ -222,7 +232,7 @@ async function startedPayment(
   const { index } = pending;
   if (report.state === 'unknown') {
     session.log.warn(
-      'The node may have been asked to send and has not said so; it is asked again.',
+      'The node was asked to send and has not reported the outcome; it is asked again.',
       { walletId: session.userPk, index, error: report.error },
     );
     session.resolver.mind(index);
@@ -235,13 +245,13 @@ async function startedPayment(
   try {
     return await session.feed.record(report, session.node);
   } catch (error) {
-    // The node has said it and this program has not kept it: it is asked again.
+    // The node has shown the payment, but it could not be stored, so the node is asked again.
     session.resolver.mind(index);
     throw internalUnlessApi(error).with({ sent: 'unknown', index });
   }
 }
 
-/** An invoice without an amount is paid once, whatever amount is asked for the next time (decisions section 5). */
+/** Throws error 106 when an invoice without an amount was paid before with another amount (docs/decisions.md 46). */
 function requireSameAmount({ amountMsat, rail }: SendPlan, previous: Payment): void {
   if (rail === 'onchain' || previous.amountMsat === null) return;
   if (previous.amountMsat === amountMsat) return;
@@ -251,7 +261,10 @@ function requireSameAmount({ amountMsat, rail }: SendPlan, previous: Payment): v
   );
 }
 
-/** A payment of the same id that was made before: its own payer may see it, and whoever may read payments. */
+/**
+ * Throws error 106 when the caller may not see an earlier payment with the same id. Its own payer may, and callers that
+ * may read payments (docs/decisions.md 46).
+ */
 async function requireMayMeet(session: Session, previous: Payment): Promise<void> {
   if (previous.direction !== 'outbound') {
     throw new ApiError(
@@ -275,7 +288,7 @@ function requireStillGood(session: Session): void {
   if (session.ended.aborted) throw session.ended.reason;
 }
 
-/** Runs what happens before the node is asked: its errors say that nothing was sent. */
+/** Runs work before the node is asked. Its errors carry `data.sent: "no"`. */
 async function beforeSending<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

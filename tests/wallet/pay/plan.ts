@@ -6,7 +6,7 @@ import type { SendContext, SendIdentity, SendPlan } from '../../../src/wallet/pa
 import type { Session } from '../../../src/wallet/session.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../store/sample-payment.ts';
 
-/** A send of the sample payment of that number; `start` is what the node says when it is asked. */
+/** A plan to send the sample payment of that number; `start` makes the node's report. */
 export function planOf(
   start: (identity: SendIdentity) => Promise<SendReport>,
   change: Partial<SendPlan> & { readonly number?: number } = {},
@@ -26,7 +26,7 @@ export function planOf(
   };
 }
 
-/** The context of a request of that session. */
+/** The context of a pay request in that session. */
 export function contextOf(session: Session, change: Partial<SendContext> = {}): SendContext {
   return {
     session,
@@ -38,7 +38,7 @@ export function contextOf(session: Session, change: Partial<SendContext> = {}): 
   };
 }
 
-/** What the node shows of that send. */
+/** A `known` report of that payment. */
 export const shown = (payment: Payment, attempt: number | null = null) =>
   ({ state: 'known', payment, attempt }) as const;
 
@@ -48,7 +48,7 @@ const sentAs =
   ({ index, createdAtMs }, number = 1) =>
     make(number, { index, createdAtMs, updatedAtMs: createdAtMs });
 
-/** The sample payment of that number under the wallet's identity, pending, completed or failed. */
+/** The sample payment of that number under the wallet's own index, pending, completed or failed. */
 export const sent = {
   pending: sentAs(samplePayment),
   done: sentAs(sampleDone),

@@ -26,7 +26,7 @@ const silence = async (): Promise<SendReport> => ({ state: 'unknown', error: unr
 const never = async (): Promise<SendOutcome> => ({ state: 'never', reason: 'the invoice expired' });
 const asked = () => world.fake.questions.length;
 
-/** Sends and hears nothing of it; returns what the wallet called it, and how often it was started. */
+/** Sends a payment whose outcome stays unknown. Returns the wallet's own index of it, and how often it was started. */
 async function sendIntoSilence(number = 1) {
   let starts = 0;
   const plan = planOf(
@@ -172,7 +172,7 @@ describe('an unknown send', () => {
       world.elapsedMs = 20_000;
       await until(async () => (await stored(identity))?.statusMsg === 'not seen at the node yet');
       expect(await stored(identity)).toMatchObject({ status: 'pending' });
-      // It is not known, so it is asked about still.
+      // The payment is not known yet, so the node is asked about it again.
       const after = asked();
       await until(() => asked() > after);
       expect(await unfinished()).toMatchObject([{ state: 'asked' }]);

@@ -39,7 +39,7 @@ const refusal = async (): Promise<SendReport> => ({
 });
 const silence = async (): Promise<SendReport> => ({ state: 'unknown', error: unreachable() });
 
-/** A client of the wallet with a session of its own. */
+/** The session of a new client of the wallet. */
 async function clientOf(scopes: readonly Scope[], budget: Budget | null = null) {
   const request = { scopes, permissions: [], expiresAtMs: null, label: null, budget };
   const { client, credentials } = await createClient(owner, request, randomNames);
@@ -51,7 +51,7 @@ const budgetOf = (amountMsat: bigint): Budget => ({
   maxPaymentMsat: null,
 });
 
-/** The error of a send, which never ends well. */
+/** The error of a send that must fail. */
 async function errorOf(
   context: SendContext,
   plan: SendPlan,
@@ -65,7 +65,7 @@ async function errorOf(
   return error;
 }
 
-/** Nothing of the sample payment is left: no row, watch, journal row, reservation, nor index at its key. */
+/** Checks that nothing of the sample payment is left: no spend, watch, journal row, reservation or index at its key. */
 async function expectNothingLeft(caller = 'owner'): Promise<void> {
   const { store } = world;
   expect(await unfinished()).toEqual([]);

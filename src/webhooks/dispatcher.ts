@@ -8,26 +8,32 @@ import { openPoster, type Poster } from './post.ts';
 import { type AttemptProblem, failureProblem, statusProblem } from './problem.ts';
 import type { SignDelivery } from './sign.ts';
 
-/** Attempts at 0 s, about 2 s and about 8 s, each with its limit (decisions section 11). */
+/** Attempts start at 0, about 2 and about 8 seconds, each with its own time limit (docs/decisions.md 92). */
 const MAX_ATTEMPTS = 3;
 const BACKOFF = { firstMs: 2_000, mostMs: 6_000, jitter: 0.2 };
 const ATTEMPT_LIMIT_MS = 10_000;
-/** A lease outlasts the attempt it is for, so that nobody else makes the same attempt. */
+/** A lease lasts longer than its attempt, so that no other process makes the same attempt meanwhile. */
 const LEASE_MS = 3 * ATTEMPT_LIMIT_MS;
-/** Attempts in progress at once: a receiver that hangs holds up a delivery only when all of them hang. */
+/** The most attempts in progress at once. A receiver that hangs delays a delivery only when all of them hang. */
 const MAX_CONCURRENT = 256;
-/** The outbox is looked at no later than this, whatever the clock says. */
+/** The longest time between two looks at the outbox, whatever the clock says. */
 const LONGEST_SLEEP_MS = 5_000;
-/** Settled deliveries can be sent again for so long; so many of them at least, whatever the clock says, and at most. */
+/**
+ * How long settled deliveries are kept, so that they can be sent again. At least {@link KEPT_LEAST} are kept, whatever
+ * the clock says, and at most {@link KEPT_MOST}.
+ */
 const KEPT_MS = 30 * 24 * 3600 * 1000;
 const KEPT_LEAST = 10_000;
 const KEPT_MOST = 100_000;
 const PRUNE_EVERY_MS = 3600 * 1000;
 
-/** When the sidecar stops, attempts in progress may take so long to end before they are aborted. */
+/**
+ * When the sidecar stops, attempts in progress may take this long to end before they are aborted
+ * (docs/decisions.md 94).
+ */
 const STOP_GRACE_MS = 1_000;
 
-/** How an attempt ended: 200, another answer, none in time, or no connection. */
+/** How an attempt ended: with status 200, with another status, without an answer in time, or without a connection. */
 type Outcome = 'delivered' | AttemptProblem['outcome'];
 
 interface DispatcherOptions {
@@ -39,22 +45,22 @@ interface DispatcherOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly attemptLimitMs?: number;
-  /** Certificate authorities to trust in place of the system's, PEM. */
+  /** Certificate authorities (PEM) that are trusted instead of the system's. */
   readonly ca?: string;
 }
 
-/** Sends what the outbox holds. */
+/** Sends the deliveries of the outbox. */
 export interface Dispatcher {
-  /** Looks at the outbox now: something was written. */
+  /** Looks at the outbox now. It must be called after a delivery was written. */
   wake(): void;
   /**
-   * Takes up nothing new, gives the attempts in progress a second, and aborts those that are left: they are due at the
-   * next start and do not count, since their end is not known.
+   * Starts no new attempt, waits a second for those in progress, and aborts the rest. An aborted attempt does not
+   * count, because its outcome is not known, and its delivery is due at the next start.
    */
   stop(): Promise<void>;
 }
 
-/** Starts delivering to one receiver; deliveries of different payments run side by side. */
+/** Starts delivering to one receiver. Deliveries of different payments run side by side (docs/decisions.md 92). */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { outbox, clock, log } = options;
   const ended = attemptCounters(options.metrics);
@@ -92,7 +98,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       const dueAtMs = await outbox.nextDueAt();
       if (dueAtMs !== null) sleepMs = Math.max(0, dueAtMs - clock.now());
     } catch (error) {
-      log.error('The webhook outbox could not be read; it will be tried again.', { error });
+      log.error('The webhook outbox could not be read; it is read again soon.', { error });
     }
     looking = false;
     if (lookAgain) return wake();
@@ -106,7 +112,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
         await Promise.race(inProgress.values());
         continue;
       }
-      // A clock that was set ends leases of attempts that still run here: those stay the only attempts.
+      // Setting the clock may end the lease of an attempt that still runs here. That attempt stays the only one.
       const running = new Set(inProgress.keys());
       const due = await outbox.claim({ ...leaseFrom(clock.now(), LEASE_MS), limit });
       for (const delivery of due) {
@@ -135,7 +141,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       if (final) log.warn('A webhook was not delivered.', { id: delivery.id, attempts, problem });
       else wake();
     } catch (error) {
-      // The lease ends by itself and the delivery is tried again: at least once.
+      // The lease ends by itself and the delivery is tried again, so the receiver may get it twice.
       log.error('The outcome of a webhook attempt could not be stored.', {
         id: delivery.id,
         error,
@@ -181,7 +187,7 @@ function attemptCounters(metrics: Metrics): Readonly<Record<Outcome, Counter>> {
   };
 }
 
-/** One attempt, and what went wrong with it; null when the receiver answered 200. */
+/** Makes one attempt. Returns what went wrong, null when the receiver answered 200, or `aborted`. */
 async function attemptOnce(
   options: DispatcherOptions,
   poster: Poster,

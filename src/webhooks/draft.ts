@@ -4,8 +4,9 @@ import { encodePayment, type Payment } from '../model/payment.ts';
 import type { DeliveryDraft } from '../store/ports.ts';
 
 /**
- * The delivery of a finalized payment (contract, Payload), whose time is that of the payment's end. Its id follows from
- * wallet and payment alone, so it is the same over retries, redeliveries and restarts (decisions section 11).
+ * The delivery of a finalized payment (docs/webhooks.md, Payload). `timestamp` is the time at which the payment ended.
+ * The webhook-id follows from wallet and payment alone, so it is the same over attempts, redeliveries and restarts
+ * (docs/decisions.md 91).
  */
 export function deliveryDraft(payment: Payment, userPk: string, nowMs: number): DeliveryDraft {
   const payload: WebhookPayload = {

@@ -1,4 +1,6 @@
-/** When the claim of a delivery ends, and from when on a due time cannot be true. */
+/**
+ * The times of a claim, in milliseconds: when it begins, when its lease ends, and the latest due time that can be true.
+ */
 export interface Lease {
   readonly nowMs: number;
   readonly leaseUntilMs: number;
@@ -6,8 +8,8 @@ export interface Lease {
 }
 
 /**
- * The lease of an attempt that begins now. No lease or retry is due further ahead than two leases: what seems to be was
- * written before the clock was set back, and is due at once.
+ * The lease of an attempt that begins at `nowMs`. No lease or retry is due later than two leases from then. A delivery
+ * that seems to be was written before the clock was set back, and is due at once.
  */
 export function leaseFrom(nowMs: number, leaseMs: number): Lease {
   return { nowMs, leaseUntilMs: nowMs + leaseMs, lastPossibleMs: nowMs + 2 * leaseMs };

@@ -4,10 +4,13 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { codeOf } from '../lib/error-code.ts';
 
-/** How far an attempt had come when it failed. */
+/** The phase in which an attempt failed. */
 export type PostPhase = 'connecting' | 'handshake' | 'waiting';
 
-/** An attempt without an answer. `code` is that of the system or the TLS library; `TIMEOUT` when the time was over. */
+/**
+ * Thrown for an attempt without an answer. `code` is the error code of the system or the TLS library, or `TIMEOUT` when
+ * the time limit passed.
+ */
 export class PostFailed extends Error {
   override readonly name = 'PostFailed';
   constructor(
@@ -23,31 +26,31 @@ export class PostFailed extends Error {
 interface PostRequest {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** From the start of the request to the status line. */
+  /** The time limit in milliseconds, from the start of the request to the status line. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Posts to the receiver. */
+/** Sends requests to one receiver. */
 export interface Poster {
   /**
-   * Resolves with the status as soon as it is known: whatever follows it, a broken body too, changes nothing
-   * (decisions section 11). Rejects with {@link PostFailed}, or with the signal's reason.
+   * Sends a POST request. Resolves with the status as soon as it is known: what follows, such as a broken body, makes
+   * no difference. Rejects with {@link PostFailed}, or with the signal's reason.
    */
   post(request: PostRequest): Promise<number>;
   /** Closes idle connections. */
   close(): void;
 }
 
-/** A body is only read so that its connection can be used again: so much of it, and for so long. */
+/** The limits on reading an answer's body, which is read only so that the connection can be used again. */
 const MOST_BODY_BYTES = 16 * 1024;
 const BODY_LIMIT_MS = 1000;
 const IDLE_CONNECTIONS = 16;
 
 /**
- * Opens connections to one receiver, by node:http, since all requests by `fetch` share a limit of the process: a
- * receiver that hangs would then hold up the requests to the node. `ca` (PEM) is trusted in place of the system's
- * authorities.
+ * Creates a sender to one receiver with connections of its own. It uses node:http because all requests by `fetch` share
+ * one limit of the process, so a receiver that hangs would delay requests to the node (docs/decisions.md 92). `ca`
+ * (PEM) is trusted instead of the system's authorities.
  */
 export function openPoster(url: string, ca?: string): Poster {
   const settings = { keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS };
@@ -86,7 +89,7 @@ export function openPoster(url: string, ca?: string): Poster {
       resolve(response.statusCode ?? 0);
       discard(response, () => request.destroy());
     });
-    // Errors after the end are of no interest, but must have a listener.
+    // An error after the answer makes no difference, but without a listener it would end the process.
     request.on('error', (error) => {
       over();
       reject(new PostFailed(phase, codeOf(error), error));
@@ -100,7 +103,7 @@ export function openPoster(url: string, ca?: string): Poster {
 function followPhase(socket: Socket, enter: (phase: PostPhase) => void): void {
   const encrypted = socket instanceof TLSSocket;
   if (!socket.connecting) {
-    // A connection that is used again: it would keep a listener of every post.
+    // The connection is reused: it is established, and each listener would stay on it.
     enter('waiting');
     return;
   }
@@ -108,7 +111,7 @@ function followPhase(socket: Socket, enter: (phase: PostPhase) => void): void {
   if (encrypted) socket.once('secureConnect', () => enter('waiting'));
 }
 
-/** Reads a short body to its end; ends the connection of a long, slow or broken one. */
+/** Reads a short body to its end. Ends the connection of a long, slow or broken one. */
 function discard(response: IncomingMessage, end: () => void): void {
   let bytes = 0;
   const timer = setTimeout(end, BODY_LIMIT_MS);

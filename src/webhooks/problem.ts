@@ -1,12 +1,12 @@
 import { PostFailed, type PostPhase } from './post.ts';
 
-/** Whether no answer came in time, or none at all, and what happened in words for the delivery log. */
+/** How an attempt failed, and what happened, in the words of the delivery log. */
 export interface AttemptProblem {
   readonly outcome: 'refused' | 'timeout' | 'unreachable';
   readonly words: string;
 }
 
-/** What an answer other than 200 means; null for 200, the only one that counts. */
+/** The problem with an answer's status; null for 200, the only one that counts (docs/webhooks.md, Attempts). */
 export function statusProblem(status: number): AttemptProblem | null {
   if (status === 200) return null;
   const redirect = status >= 300 && status < 400 && status !== 304;
@@ -16,7 +16,7 @@ export function statusProblem(status: number): AttemptProblem | null {
   };
 }
 
-/** Why there was no answer. */
+/** The problem with an attempt that had no answer. `error` is what the request threw. */
 export function failureProblem(error: unknown, url: string, limitMs: number): AttemptProblem {
   const { hostname, host } = new URL(url);
   const { phase, code } =
@@ -40,7 +40,7 @@ const LATE: Readonly<Record<PostPhase, string>> = {
   waiting: 'no answer',
 };
 
-/** By the code of the system, the TLS library or the HTTP parser. */
+/** What happened, by the error code of the system, the TLS library or the HTTP parser. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^CERT_HAS_EXPIRED$/, "the receiver's certificate has expired"],
   [/^CERT_NOT_YET_VALID$/, "the receiver's certificate is not valid yet"],

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 
-/** Makes the signing headers of a delivery attempt. */
+/** Makes the signature headers of a delivery attempt that starts at `atMs`. */
 export type SignDelivery = (
   id: string,
   atMs: number,
@@ -8,8 +8,8 @@ export type SignDelivery = (
 ) => Readonly<Record<string, string>>;
 
 /**
- * Signs as Standard Webhooks says (contract, Signing), with the standard's own library. `secret` is base64; without
- * one no header is added.
+ * Creates a signer by Standard Webhooks, with the standard's own library (docs/webhooks.md, Signatures). `secret` is
+ * base64, with or without `whsec_`; without a secret no header is added.
  */
 export function deliverySigner(secret: string | null): SignDelivery {
   if (secret === null) return () => ({});

@@ -7,7 +7,7 @@ export interface Certificate {
   readonly cert: string;
 }
 
-/** Certificates by a test authority: a good one for 127.0.0.1, one for another name, and one that has expired. */
+/** Certificates of a test authority: a valid one for 127.0.0.1, one for another name, and an expired one. */
 export interface Certificates {
   readonly ca: string;
   readonly good: Certificate;
@@ -15,7 +15,7 @@ export interface Certificates {
   readonly expired: Certificate;
 }
 
-/** Makes them with openssl. */
+/** Creates the certificates with openssl. */
 export function makeCertificates(): Certificates {
   const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-certificates-'));
   const openssl = (line: string) => {

@@ -18,7 +18,10 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-/** A dispatcher over a store of its own, and a receiver that answers so; `url` and `ca` are of another receiver. */
+/**
+ * Starts a dispatcher with a store of its own, and a receiver that answers by `answer`. `url` and `ca` replace the
+ * receiver by another.
+ */
 export function start(
   answer: (request: Request) => Response | Promise<Response>,
   url?: string,
@@ -64,7 +67,7 @@ export function start(
     return draft.id;
   }
 
-  /** Attempts by outcome, those that happened. */
+  /** How often each outcome of an attempt was counted, without zeros. */
   async function attempts(): Promise<Record<string, number>> {
     const family = parseExposition(await metrics.render()).get(
       'wallet_sidecar_webhook_attempts_total',

@@ -10,7 +10,7 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-/** Listens on a port of its own; answers the host and port. */
+/** Listens on a free port. Returns the host and port. */
 async function listening(server: Server): Promise<string> {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -20,7 +20,7 @@ async function listening(server: Server): Promise<string> {
 const tls = (certificate: Certificate) => async () =>
   `https://${await listening(createHttpsServer(certificate, (_, answer) => answer.end()))}/`;
 
-/** A server that does so when the first bytes arrive, or at once on a connection. */
+/** Starts a server that runs `act` when the first bytes arrive, or at once on a connection. */
 const tcp =
   (
     scheme: 'http' | 'https',
@@ -41,7 +41,7 @@ const reset = (socket: Socket) => socket.resetAndDestroy();
 const answering = (text: string) => (socket: Socket) => socket.end(text);
 const head = (lines: string) => `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`;
 
-/** What is delivered to, and the words; `HOST` stands for its address and port. */
+/** Receivers, and the words of the error that each causes. `HOST` stands for the receiver's address and port. */
 const FAILURES: readonly (readonly [string, () => Promise<string>, string])[] = [
   [
     'a certificate of an unknown authority',
@@ -123,7 +123,7 @@ describe('last_error says what happened', () => {
   }
 });
 
-/** A status line of 200 with bodies that cannot be read, or have no end. */
+/** Answers with status 200 whose bodies are broken or do not end. */
 const BODIES: readonly (readonly [string, (socket: Socket) => unknown])[] = [
   ['broken chunks', answering(`${head('transfer-encoding: chunked')}zzz\r\nabc`)],
   [
@@ -163,7 +163,7 @@ describe('a 200 counts whatever its body is', () => {
     })();
     const { deliver, settled } = start(() => new Response(), url);
     expect(await settled(await deliver(1))).toMatchObject({ state: 'delivered' });
-    // What the kernel's buffers take is sent; a gigabyte a minute is not.
+    // The kernel's buffers take some of the body, and no more than that is sent.
     expect(await closed.promise).toBeLessThan(64 * 1024 * 1024);
   }, 30_000);
 });

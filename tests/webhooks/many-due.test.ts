@@ -7,7 +7,7 @@ import { cleanups, start } from './dispatch-world.ts';
 
 const DUE = 10_000;
 const OFFER = 'cd'.repeat(32);
-/** Attempts in progress at once, as the dispatcher bounds them. */
+/** The dispatcher's limit of attempts in progress. */
 const MOST = 256;
 
 test(`${DUE} due deliveries and a receiver that hangs hold ${MOST} connections, and no other request waits for them`, async () => {
@@ -37,7 +37,7 @@ test(`${DUE} due deliveries and a receiver that is dead are all given up, ${MOST
   await until(() => receiver.open() === 0);
 }, 240_000);
 
-/** Deliveries of payments that arrived on one offer. */
+/** A store with deliveries that are due, of payments that arrived on one offer. */
 async function storeWithDue() {
   const store = openSqliteStore(':memory:');
   await store.watches.add(WALLET, { kind: 'offer', offerId: OFFER });
@@ -50,7 +50,7 @@ async function storeWithDue() {
   return store;
 }
 
-/** Takes connections and never answers. */
+/** A server that accepts connections and never answers. */
 async function hangingReceiver() {
   let [open, most] = [0, 0];
   const server = createServer((socket) => {

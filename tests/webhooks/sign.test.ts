@@ -38,7 +38,7 @@ describe('secrets are 24 to 64 bytes of base64, with or without whsec_', () => {
       expect(parseWebhookSecret(good)).toHaveProperty('value'));
   }
   for (const bad of [bytes(23), bytes(65), '', 'whsec_', 'not base64!', 'whsec_whsec_AAAA']) {
-    test(`refuses ${JSON.stringify(bad)}`, () =>
+    test(`finds ${JSON.stringify(bad)} invalid`, () =>
       expect(parseWebhookSecret(bad)).toHaveProperty('problem'));
   }
 });

@@ -3,7 +3,7 @@ import type { PaymentJson } from '../../src/model/payment.ts';
 import type { UnreliableReceiver } from './receiver.ts';
 import type { FaultSidecar } from './sidecar.ts';
 
-/** What both wallets hold, satoshis. */
+/** The balances of both wallets together, in satoshis. */
 export async function totalSats(sidecar: FaultSidecar, credentials: string): Promise<number> {
   const infos = await Promise.all(
     [null, credentials].map((wallet) =>
@@ -17,8 +17,9 @@ export async function totalSats(sidecar: FaultSidecar, credentials: string): Pro
 }
 
 /**
- * Looks when all is quiet: every invoice payment of both wallets (the second one paid) that is over was noticed under one
- * id, none that is not over was, nothing sent is still on its way, and the caches agree. The receiver must behave.
+ * Checks both wallets after the load has ended. Every final invoice payment (the second wallet pays) was delivered
+ * under exactly one id, and no pending one was. No outbound payment is pending, and the caches are correct. The
+ * receiver must accept everything by then.
  */
 export async function expectNothingLost(
   sidecar: FaultSidecar,
@@ -44,7 +45,7 @@ export async function expectNothingLost(
   expect(receiver.accepted().size).toBeGreaterThan(0);
 }
 
-/** Every payment of a wallet (null is the default one), in the order of its last update, which only goes forward. */
+/** Every payment of a wallet, in the order of the updates, whose times only increase. Null is the default wallet. */
 async function allPayments(sidecar: FaultSidecar, wallet: string | null): Promise<PaymentJson[]> {
   const payments = new Map<string, PaymentJson>();
   let start: string | null = '';
@@ -64,7 +65,7 @@ async function allPayments(sidecar: FaultSidecar, wallet: string | null): Promis
   return [...payments.values()];
 }
 
-/** Deliveries that the receiver failed three times are kept, and sent again on request. */
+/** Sends again the deliveries that failed three times. */
 async function deliverEverything(sidecar: FaultSidecar, wallet: string | null): Promise<void> {
   const who = wallet === null ? {} : { credentials: wallet };
   const { deliveries } = (await sidecar.call('GET', '/v2/webhooks/deliveries', {
@@ -76,7 +77,7 @@ async function deliverEverything(sidecar: FaultSidecar, wallet: string | null): 
   }
 }
 
-/** After a sync the cache must hold exactly these payments. */
+/** Checks that the cache holds exactly these payments after a sync. */
 async function expectCacheEqualsNode(
   sidecar: FaultSidecar,
   wallet: string | null,
@@ -97,7 +98,10 @@ async function expectCacheEqualsNode(
   expect(cached).toEqual(payments.toSorted((a, b) => (a.index < b.index ? -1 : 1)));
 }
 
-/** Waits for half a minute at most, or so long; the check that follows tells what is missing. */
+/**
+ * Waits until `holds` returns true, at most for the given time. It does not throw: the check that follows tells what is
+ * missing.
+ */
 export async function eventually(holds: () => boolean, mostMs = 30_000): Promise<void> {
   const endsAtMs = performance.now() + mostMs;
   for (let pauseMs = 2; !holds() && performance.now() < endsAtMs; pauseMs *= 1.5) {

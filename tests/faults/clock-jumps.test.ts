@@ -80,7 +80,10 @@ test.skipIf(clock === null)(
   20 * 60_000,
 );
 
-/** A client of the second wallet that may pay 50 sats in all, which is 7 payments of 7. */
+/**
+ * Creates a client of the second wallet with a budget of 50 sats, which is enough for 7 payments of 7 sats. Returns its
+ * credentials.
+ */
 async function createBudgetedClient(sidecar: FaultSidecar, credentials: string): Promise<string> {
   const { client_credentials } = (await sidecar.call('POST', '/v2/node/create_client', {
     body: { scopes: ['full'], budget: { amount: '50', period: 'total' } },
@@ -90,8 +93,8 @@ async function createBudgetedClient(sidecar: FaultSidecar, credentials: string):
 }
 
 /**
- * One payment to the default wallet, asked for twice with one key, and waited for by its receiver. Answers the
- * receiver's index; null when the invoice expired on the way or the budget is spent.
+ * Pays the default wallet once with a key, and again with the same key, while the receiver waits for the payment.
+ * Returns the receiver's index, or null when the invoice expired or the budget is spent.
  */
 async function payOnce(
   sidecar: FaultSidecar,
@@ -128,7 +131,7 @@ async function payOnce(
   return end.status === 'completed' ? created.index : null;
 }
 
-/** The default wallet's stream of updates from now on. */
+/** Opens the event stream of the default wallet. */
 async function openEvents(sidecar: FaultSidecar) {
   const gone = new AbortController();
   const response = await fetch(`${sidecar.baseUrl}/v2/node/events`, { signal: gone.signal });
@@ -138,7 +141,7 @@ async function openEvents(sidecar: FaultSidecar) {
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
   })().catch((error) => expect(gone.signal.aborted ? gone.signal.reason : null).toBe(error));
   return {
-    /** The ids only go up, and the end of each of these payments has come, once. */
+    /** Checks that the event ids increase, and that each of these payments was completed in exactly one event. */
     async expectAll(indexes: readonly string[]): Promise<void> {
       const ended = () =>
         [...text.matchAll(/^data: (.*)$/gm)]

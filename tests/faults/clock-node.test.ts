@@ -182,7 +182,7 @@ test('blocks go on coming after the clock was set back, and take what was seen b
   miner.close();
 });
 
-/** A funded wallet on a sandbox node, both on a clock that can be set. */
+/** A funded wallet on a sandbox node. Both use a clock that the test sets. */
 async function walletWorld() {
   const clock = settableClock();
   const log = openLog({ level: 'silent', format: 'text', write: () => undefined });

@@ -150,7 +150,7 @@ test(`a reader of the journal misses nothing and goes only forward, whatever the
     if (random() < 0.4) nowMs += Math.floor((random() - 0.5) * 10 * DAY_MS);
     const one = payment(round, { createdAtMs: nowMs, updatedAtMs: nowMs });
     if (random() < 0.3) {
-      // Refused by the node after somebody had read that it was on its way.
+      // The node refuses the payment after a reader has seen it as pending.
       await store.spends.begin(WALLET, newSpend(one), requireWithinBudget);
       stored.push(one);
       [cursor] = await readOn(cursor);
@@ -217,7 +217,7 @@ test('what was spent while the clock was ahead still counts when it was set righ
   expect((await budgets.get(WALLET, CLIENT, nowMs)).spentMsat).toBe(100n);
 });
 
-/** A store that owes deliveries, and a clock that can be set. */
+/** A store for deliveries, and a clock that the test sets. */
 function outboxWorld() {
   const store: Store = openSqliteStore(':memory:');
   const clock: Clock & { nowMs: number } = {
@@ -236,7 +236,7 @@ function outboxWorld() {
     clock,
     rows,
     wake: () => wake(),
-    /** Finalizes a watched payment; answers the id of its delivery. */
+    /** Finalizes a watched payment. Returns the webhook-id of its delivery. */
     async owe(number: number): Promise<string> {
       const one = payment(number, { status: 'completed', finalizedAtMs: clock.now() });
       const draft = deliveryDraft(one, WALLET, clock.now());
@@ -254,7 +254,7 @@ function outboxWorld() {
       wake();
       return draft.id;
     },
-    /** Starts delivering; answers the ids of the attempts, which grow as they are made. */
+    /** Starts delivering. Returns a list that gets the webhook-id of each attempt when it is made. */
     dispatch(answer: (id: string) => number | Promise<number>): readonly string[] {
       const sent: string[] = [];
       const receiver = Bun.serve({
@@ -282,7 +282,7 @@ function outboxWorld() {
       });
       return sent;
     },
-    /** Resolves once so many deliveries are delivered. */
+    /** Resolves once `count` deliveries are delivered. */
     async delivered(count: number): Promise<void> {
       await until(async () => {
         wake();

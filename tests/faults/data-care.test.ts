@@ -75,7 +75,9 @@ test(
   TEST_LIMIT_MS,
 );
 
-/** Fills a table over many pages and overwrites one in the middle of it, which reading its first row does not touch. */
+/**
+ * Fills a table over many pages, and overwrites one in the middle, which reading the table's first row does not touch.
+ */
 function overwritePageOf(path: string): void {
   const db = new Database(path);
   db.run(`INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at)

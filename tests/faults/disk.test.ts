@@ -57,7 +57,7 @@ test('a second process on the same data directory says who has it', async () => 
   expect(await third.stop()).toBe(0);
 });
 
-test('a data directory with a corrupted database is refused with a sentence, and the file is left alone', async () => {
+test('the program does not start with a corrupted database, says so in a sentence, and leaves the file alone', async () => {
   const dataDir = join(folder, 'corrupted');
   const sidecar = await startFaultSidecar({ dataDir, port: freePort() });
   await sidecar.stop();

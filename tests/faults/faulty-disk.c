@@ -1,6 +1,9 @@
-/* Lets the process it is preloaded into die, or one write fail, at a chosen step towards the disk. FAULTY_DISK_FILE is
- * a page shared with the test, FAULTY_DISK_ROOT the path with which the names of the files that count begin. A step is
- * a commit to a write-ahead log (from its commit frame to the end of the fsync), another fsync, or a rename. */
+/*
+ * A library to preload into a process. It kills the process, or lets one write fail, at a chosen step towards the disk.
+ * FAULTY_DISK_FILE is a page that the process shares with the test. Only files whose path begins with FAULTY_DISK_ROOT
+ * count. A step is a commit to a write-ahead log (from its commit frame to the end of the fsync), another fsync, or a
+ * rename.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,7 +54,7 @@ static void die(void) {
   for (;;) pause();
 }
 
-/* Whether the step is to fail. */
+/* Returns 1 when the step must fail, with errno set. Kills the process when that is due before the step. */
 static int begin_step(void) {
   int step = __sync_add_and_fetch(&plan->begun, 1);
   if (step != plan->at || plan->fired) return 0;
@@ -69,7 +72,7 @@ static void end_step(void) {
 
 static int counts(const char *path) { return strncmp(path, root, strlen(root)) == 0; }
 
-/* 0 for a file that does not count, 1 for one that does, 2 for a write-ahead log. */
+/* Returns 0 for a file that does not count, 1 for one that does, 2 for a write-ahead log that does. */
 static int kind_of(int file) {
   char link[32], path[4096];
   if (!plan || plan->mode == OFF) return 0;
@@ -83,7 +86,7 @@ static int kind_of(int file) {
   return length > 4 && strcmp(path + length - 4, "-wal") == 0 ? 2 : 1;
 }
 
-/* A frame's header has 24 bytes; its second word is not zero in the frame that commits. */
+/* The header of a frame has 24 bytes. Its second word is not zero only in a frame that commits. */
 static int is_commit_frame(const void *bytes, size_t size) {
   uint32_t pages;
   if (size != 24) return 0;

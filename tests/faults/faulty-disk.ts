@@ -1,23 +1,26 @@
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where a step towards the disk is hit. */
+/** A fault at one step towards the disk. */
 export interface Fault {
-  /** Dies before anything of the step is kept, or when all of it is; or the step fails once and the process goes on. */
+  /**
+   * Whether the process is killed before the step writes anything or after it wrote everything, or the step fails once
+   * with that error.
+   */
   readonly kind: 'kill before' | 'kill after' | 'no space' | 'i/o error';
-  /** Which step, from 1 on. */
+  /** The number of the step, from 1. */
   readonly step: number;
 }
 
-/** The disk of a machine as a process sees it that is started with this environment. */
+/** A disk with faults that a test chooses. It holds for processes that are started with `env`. */
 export interface FaultyDisk {
   readonly env: Readonly<Record<string, string>>;
-  /** From now on steps are counted anew, and this one is hit; null only counts. */
+  /** Counts steps from 1 again, and causes the fault at its step. Null only counts. */
   arm(fault: Fault | null): void;
   disarm(): void;
   /** Whether the fault has happened. */
   fired(): boolean;
-  /** Steps since armed. */
+  /** The number of steps since `arm`. */
   steps(): number;
 }
 
@@ -26,8 +29,8 @@ const ENOSPC = 28;
 const EIO = 5;
 
 /**
- * Makes a disk for files whose path begins with `root`, with files of its own in `folder`; or returns null and says so
- * where it cannot be made.
+ * Creates a disk for files whose path begins with `root`, with its own files in `folder`. Returns null, and prints the
+ * reason, where that is not possible.
  */
 export function faultyDisk(folder: string, root: string): FaultyDisk | null {
   const library = join(folder, 'faulty-disk.so');
@@ -44,7 +47,7 @@ export function faultyDisk(folder: string, root: string): FaultyDisk | null {
   writeFileSync(path, new Int32Array(6));
   const file = openSync(path, 'r+');
   process.once('exit', () => closeSync(file));
-  // Written and read in place: the process has the file mapped.
+  // The file is read and written in place, because the process has it mapped.
   const write = (...words: number[]) => void writeSync(file, new Int32Array(words), 0, 24, 0);
   const word = (at: number) => {
     const words = new Int32Array(6);
@@ -55,7 +58,7 @@ export function faultyDisk(folder: string, root: string): FaultyDisk | null {
     env: { LD_PRELOAD: library, FAULTY_DISK_FILE: path, FAULTY_DISK_ROOT: root },
     arm(fault) {
       const error = fault?.kind === 'no space' ? ENOSPC : EIO;
-      // A step that is never reached: counts only.
+      // Step -1 is never reached, so the steps are only counted.
       if (fault === null) write(1, -1, 0, 0, 0, 0);
       else write(MODES[fault.kind], fault.step, error, 0, 0, 0);
     },

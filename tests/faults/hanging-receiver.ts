@@ -1,11 +1,11 @@
-/** A webhook receiver that holds every request until it is told to behave. */
+/** A webhook receiver that does not answer until {@link behave} is called. */
 export interface HangingReceiver {
   readonly url: string;
-  /** The webhook-ids of the requests that it did not answer. */
+  /** The webhook-ids of requests without an answer. */
   held(): readonly string[];
-  /** The webhook-ids that it accepted. */
+  /** The webhook-ids of accepted requests. */
   accepted(): readonly string[];
-  /** From now on everything is accepted. */
+  /** Lets the receiver accept everything from now on. */
   behave(): void;
   stop(): Promise<void>;
 }

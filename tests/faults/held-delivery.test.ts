@@ -7,7 +7,7 @@ import { call, startProcess, until } from './process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-held-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-/** A lease that is not given back ends after 30 seconds. */
+/** Less than the 30 seconds after which a lease ends by itself. */
 const FAR_BELOW_A_LEASE_MS = 15_000;
 
 test('a delivery that was in flight at a SIGKILL comes at once after the restart, under the same id', async () => {

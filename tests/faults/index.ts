@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util';
 
-/** A long run's rounds take many minutes; what may hang has limits of its own. */
+/**
+ * The time limit of a test. The rounds of a long run take many minutes, and steps that may hang have limits of their
+ * own.
+ */
 const TIMEOUT_MS = '3600000';
 
-/** `npm run test:faults -- --seed N`: all fault tests with one seed, which is told again when one of them fails. */
+/** `npm run test:faults -- --seed N` runs all fault tests with one seed, and prints it when a test fails. */
 const { values } = parseArgs({ options: { seed: { type: 'string' } } });
 const seed = values.seed ?? process.env.FAULT_SEED ?? String(Date.now() % 1_000_000);
 const child = Bun.spawn([process.execPath, 'test', 'tests/faults', '--timeout', TIMEOUT_MS], {

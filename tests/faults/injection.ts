@@ -8,27 +8,27 @@ import { EVERY, SEED } from './seed.ts';
 import { CallFailed, randomFrom } from './sidecar.ts';
 import { Trial, WrongBudget } from './trial.ts';
 
-/** How many faults of each operation a short run draws. */
+/** How many faults of each operation a short run tries. */
 const SAMPLE = 3;
-/** The steps that follow a request's answer, such as those of a notice, are over by then. */
+/** The longest wait for the steps after a request's answer, such as those of a webhook. */
 const SETTLED_MS = 10_000;
-/** Longer than any answer takes here: a request that hangs is stuck. */
+/** The time after which a request counts as stuck. Every answer comes sooner. */
 const STUCK_MS = 60_000;
 const OVER_CAPACITY = 8;
 const SERVICE_FAILED = 113;
 
-/** What faults have led to; each problem names its operation and fault. */
+/** The results of the faults. Each problem names its operation and fault. */
 export interface Figures {
   faults: number;
   repeats: number;
-  /** Requests that did not end, or whose repeat was refused. */
+  /** Requests that did not end, or whose repeat failed. */
   readonly stuck: string[];
   readonly wrongBudgets: string[];
-  /** Effects that are there twice, or not as the answer told, and errors other than the one that is due. */
+  /** Effects that happened twice or differ from the answer, and unexpected errors. */
   readonly wrongEffects: string[];
 }
 
-/** Sidecars whose writes can be hit, all with files in one folder. */
+/** Runs operations on sidecars and causes faults in their writes. All files are in one folder. */
 export class Injection {
   readonly trial: Trial;
   readonly figures: Figures = {
@@ -42,7 +42,7 @@ export class Injection {
   readonly #random: () => number;
   #runs = 0;
 
-  /** Null, said on the console, where processes cannot be hit. */
+  /** Returns null, and prints the reason, where faults cannot be caused. */
   static in(folder: string, salt: number): Injection | null {
     const disk = faultyDisk(folder, join(folder, 'data'));
     const clock = jumpingClock(folder);
@@ -57,7 +57,7 @@ export class Injection {
     this.#random = random;
   }
 
-  /** Hits the operation at every step that it takes without a fault, or at some of them. */
+  /** Runs the operation without a fault to count its steps, and then with a fault at every step or at some of them. */
   async hit(operation: Operation, kinds: readonly Fault['kind'][]): Promise<void> {
     const steps = await this.#stepsOf(operation);
     expect(steps).toBeGreaterThan(0);
@@ -91,7 +91,8 @@ export class Injection {
     const label = `${operation.name}, ${fault.kind} at step ${fault.step}`;
     const run = await this.#begin(operation);
     const error = await this.#firstRequest(run, fault);
-    // The steps of one run may be fewer than those of another: writes of the same moment share a commit.
+    // A run may have fewer steps than another, because writes at the same moment share a commit. Then the fault does
+    // not happen.
     const fired = this.#disk.fired();
     this.#disk.disarm();
     if (fired) this.figures.faults++;
@@ -107,7 +108,10 @@ export class Injection {
     return operation.begin(this.trial, `${SEED}-${operation.name}-${this.#runs++}`);
   }
 
-  /** Returns the error of the first request, which may be that its process has died. */
+  /**
+   * Returns the error of the first request, null when it succeeded. When the process was killed, the error is that of
+   * the connection.
+   */
   async #firstRequest(run: Run, fault: Fault | null): Promise<unknown> {
     const { trial } = this;
     const before = trial.newestDelivery();
@@ -158,7 +162,7 @@ async function bounded<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether an operation whose write failed may say so; the sandbox's LNURL services write to the same disk. */
+/** Whether this error may be the answer to a failed write. The sandbox's LNURL services write to the same disk. */
 function isDue(error: unknown, { name }: Operation): boolean {
   if (!(error instanceof CallFailed)) return false;
   const { code } = error.body;

@@ -1,5 +1,8 @@
-/* Moves the wall clock of the process it is preloaded into by the milliseconds in CLOCK_OFFSET_FILE, which may change
- * at any time. The monotonic clock is left alone, as when somebody sets the clock of a machine. */
+/*
+ * A library to preload into a process. It moves the wall clock of that process by the milliseconds in
+ * CLOCK_OFFSET_FILE, which may change at any time. The monotonic clock stays as it is, as when the clock of a machine
+ * is set.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

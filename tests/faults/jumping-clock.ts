@@ -1,14 +1,17 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The clock of a machine as a process sees it that is started with this environment. */
+/** A wall clock that a test can set. It holds for processes that are started with `env`. */
 export interface JumpingClock {
   readonly env: Readonly<Record<string, string>>;
-  /** Sets it to the real time and so many milliseconds more (or fewer), at once and while the process runs. */
+  /**
+   * Sets the clock to the real time plus an offset in milliseconds, which may be negative. It takes effect at once,
+   * also for running processes.
+   */
   set(offsetMs: number): void;
 }
 
-/** Makes a clock whose files are kept in `folder`, or answers null and says so where it cannot be made. */
+/** Creates a clock with its files in `folder`. Returns null, and prints the reason, where that is not possible. */
 export function jumpingClock(folder: string): JumpingClock | null {
   const library = join(folder, 'jumping-clock.so');
   const source = join(import.meta.dir, 'jumping-clock.c');
@@ -26,7 +29,7 @@ export function jumpingClock(folder: string): JumpingClock | null {
   process.once('exit', () => closeSync(file));
   return {
     env: { LD_PRELOAD: library, CLOCK_OFFSET_FILE: path },
-    // Written in place: the process has the file mapped.
+    // The file is written in place, because the process has it mapped.
     set: (offsetMs) =>
       void writeSync(file, new BigInt64Array([BigInt(Math.trunc(offsetMs))]), 0, 8, 0),
   };

@@ -15,9 +15,9 @@ import {
 } from './sidecar.ts';
 
 const SATS = 7;
-/** How many keys are repeated after a kill: all of them in a short run. */
+/** How many keys are repeated after a kill. A short run repeats all of them. */
 const REPEATED = 1000;
-/** Clients with a budget; each pays by itself. */
+/** Names of the clients with a budget, which pay at the same time. */
 const WORKERS = ['a', 'b', 'c', 'd'];
 const PORT = freePort();
 
@@ -81,7 +81,7 @@ interface Payer {
   readonly credentials: string;
 }
 
-/** A key by which an invoice of the first wallet was created, and paid by a client of the second. */
+/** An Idempotency-Key by which the first wallet created an invoice and a client of the second wallet paid it. */
 interface Key {
   readonly key: string;
   readonly payer: Payer;
@@ -95,7 +95,7 @@ async function openPayer(sidecar: FaultSidecar, credentials: string, name: strin
   return { name, credentials: created.client_credentials };
 }
 
-/** Pays one invoice after another until the sidecar is gone. */
+/** Pays one invoice after another until the sidecar is killed. */
 async function keepPaying(
   sidecar: FaultSidecar,
   payer: Payer,
@@ -108,7 +108,7 @@ async function keepPaying(
   }
 }
 
-/** Both requests with the key: whatever was done of them before is found. */
+/** Creates and pays an invoice with one key. A repeat finds what an earlier run did. */
 async function payOnce(sidecar: FaultSidecar, { key, payer }: Key): Promise<PaymentJson> {
   const headers = { 'idempotency-key': key };
   const { invoice } = (await sidecar.call('POST', '/v2/node/create_invoice', {
@@ -122,14 +122,14 @@ async function payOnce(sidecar: FaultSidecar, { key, payer }: Key): Promise<Paym
   })) as PaymentJson;
 }
 
-/** All keys, or where they are very many the newest ones and some of the others. */
+/** The newest keys, and a random choice of the older ones when there are many. */
 function someOf(keys: readonly Key[], random: () => number): Key[] {
   const older = keys.slice(0, -REPEATED);
   const drawn = older.filter(() => random() < REPEATED / older.length);
   return [...drawn, ...keys.slice(-REPEATED)];
 }
 
-/** Every one of the keys has the outcome that it had before, and the one that GET shows. */
+/** Repeats the requests of the keys. Checks that each has its earlier outcome, which GET shows too. */
 async function repeat(
   sidecar: FaultSidecar,
   keys: readonly Key[],
@@ -166,7 +166,7 @@ async function expectSpent(
   expect(Number(budget.spent)).toBe(SATS * payments);
 }
 
-/** What the wallet's node says it has sent. */
+/** The indexes of the outbound payments that the wallet's node shows. */
 async function outboundOf(sidecar: FaultSidecar, credentials: string): Promise<string[]> {
   const sent = new Set<string>();
   let start: string | null = '';

@@ -16,10 +16,10 @@ const OLDER = 'The database was restored from an older copy';
 
 interface Loss {
   readonly what: string;
-  /** Ends the sidecar, and does it to the files. */
+  /** Ends the sidecar and damages the files. */
   readonly lose: (process: SidecarProcess, database: string) => Promise<void>;
   readonly words: string;
-  /** Whether the clients of before are rows of the database that is found. */
+  /** Whether the next start finds a database that still has the clients. */
   readonly knowsClients: boolean;
 }
 
@@ -164,7 +164,7 @@ function removeFiles(database: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(`${database}${end}`, { force: true });
 }
 
-/** Credentials of a client that may spend 100 sats in all. */
+/** Creates a client with a budget of 100 sats. Returns its credentials. */
 async function newClient(baseUrl: string): Promise<string> {
   const { status, json } = await call(`${baseUrl}/v2/node/create_client`, {
     body: { scopes: ['full'], budget: { amount: '100', period: 'total' } },
@@ -173,7 +173,7 @@ async function newClient(baseUrl: string): Promise<string> {
   return String(json.client_credentials);
 }
 
-/** Pays 5 sats to the outside world; null is the owner. */
+/** Pays 5 sats to the outside world. Null credentials are the owner's. */
 async function pay(baseUrl: string, credentials: string | null) {
   const made = await call(`${baseUrl}/sandbox/invoice`, { body: { amount: '5' } });
   const { status, json } = await call(`${baseUrl}/v2/node/pay_invoice`, {

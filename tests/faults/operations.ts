@@ -9,18 +9,18 @@ const REFUSED = 106;
 
 /** One request of an operation, which may be repeated. */
 export interface Run<T = unknown> {
-  /** Set where the request leads to the end of a payment, and so to a notice. */
+  /** True when the request ends a payment, and so causes a webhook. */
   readonly isNoticed?: boolean;
-  /** The request, with the same Idempotency-Key each time. */
+  /** Sends the request, with the same Idempotency-Key each time. */
   readonly request: () => Promise<T>;
-  /** What must hold once a repeat was answered: the effect is there once, and the answer tells it. */
+  /** Checks, after a repeat was answered, that the effect exists once and that the answer describes it. */
   readonly check: (answer: T) => Promise<void>;
 }
 
-/** An operation that makes money move, or decides who may move it. */
+/** An operation that moves money, or changes who may move it. */
 export interface Operation {
   readonly name: string;
-  /** Prepares a request with that key. */
+  /** Prepares a request with that Idempotency-Key. */
   readonly begin: (trial: Trial, key: string) => Promise<Run>;
 }
 
@@ -28,7 +28,7 @@ function operation<T>(
   name: string,
   begin: (trial: Trial, key: string) => Promise<Run<T>>,
 ): Operation {
-  // The answer that is checked is always that of the same run.
+  // A run checks only its own answer, so the cast is safe.
   return { name, begin: async (trial, key) => asRun(await begin(trial, key)) };
 }
 
@@ -36,7 +36,7 @@ function asRun<T>(run: Run<T>): Run {
   return { ...run, check: (answer) => run.check(answer as T) };
 }
 
-/** A payment by a client with a budget: final, as GET shows it, and counted in the budget with its fees. */
+/** A payment by a client with a budget. It must be final, be the same in GET, and count in the budget with its fees. */
 function paying(
   name: string,
   path: string,
@@ -60,7 +60,7 @@ function paying(
   });
 }
 
-/** The payment once it is over, which a moved clock or a block may only start. */
+/** Waits until the payment is final, since moving the clock or mining a block may only begin that, and returns it. */
 async function over(trial: Trial, index: string): Promise<PaymentJson> {
   const query = { index, timeout_secs: '60' };
   await trial.get('/v2/node/wait_for_payment', query);
@@ -88,10 +88,10 @@ const PAY_FAILING = operation<PaymentJson>('pay_invoice that fails', async (tria
   };
 });
 
-/** What the node refuses leaves nothing behind, and may be asked for again. */
+/** A payment that the node refuses. It leaves nothing behind and may be tried again. */
 const PAY_REFUSED = operation<number>('pay_invoice that is refused', async (trial, key) => {
   const spender = await trial.spender(key);
-  // More than the wallet has.
+  // The amount is more than the wallet has.
   const body = { amount: '500000000' };
   const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', body);
   return {
@@ -118,7 +118,7 @@ const PAY_OFFER = paying('pay_offer', '/v2/node/pay_offer', async (trial) => {
 });
 
 const PAY_ONCHAIN = paying('pay_onchain', '/v2/node/pay_onchain', async (trial) => {
-  // Coins of a transaction that was signed and then not kept are locked for ten minutes.
+  // The coins of a transaction that was signed and then not stored are locked for ten minutes.
   await trial.post('/sandbox/clock', { advance_secs: 601 });
   const { address } = await trial.post<{ address: string }>(
     '/v2/node/get_next_unused_address',
@@ -153,7 +153,10 @@ const WITHDRAW = operation<PaymentJson>('withdraw_lnurl', async (trial, key) => 
   };
 });
 
-/** An invoice is there once, and is worth what it says: the outside world pays it, and that is noticed. */
+/**
+ * An operation that creates an invoice. The invoice must exist once, and its payment by the outside world must be
+ * delivered.
+ */
 function invoicing(name: string, path: string, body: Record<string, string>): Operation {
   return operation<{ index: string; invoice?: string; redirect_url?: string }>(
     name,
@@ -172,7 +175,7 @@ function invoicing(name: string, path: string, body: Record<string, string>): Op
   );
 }
 
-/** Money that comes in while the process dies; the payer may try again, as payers do. */
+/** A payment that arrives while the process dies. Its payer tries again, as payers do. */
 const INBOUND = operation('an inbound payment', async (trial) => {
   const { invoice, index } = await trial.post<{ invoice: string; index: string }>(
     '/v2/node/create_invoice',
@@ -295,7 +298,7 @@ async function channelIds(trial: Trial): Promise<string[]> {
   );
 }
 
-/** A channel moves no money but its fee: what the wallet holds less afterwards is what the budget must count. */
+/** Checks that the budget counts the fee of a channel, which is what the wallet's balance lost. */
 async function expectFeeCounted(trial: Trial, spender: Spender, beforeMsat: bigint) {
   await trial.expectSpent(spender, beforeMsat - (await trial.balanceMsat()));
 }
@@ -337,7 +340,7 @@ const CLOSE_CHANNEL = operation('close_channel', async (trial, key) => {
   };
 });
 
-/** All that the rules on crashes are about (decisions sections 5, 6, 7 and 11). */
+/** The operations that must survive a crash at any step (docs/decisions.md 33, 52, 66 and 91). */
 export const OPERATIONS: readonly Operation[] = [
   PAY_INVOICE,
   PAY_FAILING,

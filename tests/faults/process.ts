@@ -5,18 +5,18 @@ const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 /** The compiled binary, started with any arguments. */
 export interface SidecarProcess {
   readonly pid: number;
-  /** What it wrote so far, to stdout and stderr. */
+  /** The output so far, of stdout and stderr. */
   log(): string;
-  /** The base URL, once it is ready; throws with the log when it ends before. */
+  /** Resolves with the base URL once the sidecar is ready. Throws with the log when the process ends before. */
   ready(): Promise<string>;
   signal(name: NodeJS.Signals): void;
-  /** The exit code; throws when it does not end within a minute. */
+  /** Resolves with the exit code. Throws when the process does not end within a minute. */
   exit(): Promise<number>;
-  /** Sends SIGTERM; answers the exit code and how long it took, milliseconds. */
+  /** Sends SIGTERM. Returns the exit code, and how long stopping took in milliseconds. */
   terminate(): Promise<{ code: number; ms: number }>;
 }
 
-/** Starts the binary; `before` is a command that it is run by, such as setpriv. */
+/** Starts the binary. `before` is a command that runs it, such as setpriv. */
 export function startProcess(
   args: readonly string[],
   options: {
@@ -50,7 +50,7 @@ export function startProcess(
     pid: child.pid,
     log: () => log,
     async ready() {
-      // The trial wallet is funded after the server is ready.
+      // The trial wallet is funded only after the server is ready.
       const said = args[0] === 'dev' ? /A sandbox wallet is ready/ : /is ready.* url=/;
       await until(() => said.test(log) || child.exitCode !== null);
       const url = /is ready.* url=(\S+)/.exec(log)?.[1]?.replaceAll('"', '');
@@ -67,7 +67,7 @@ export function startProcess(
   };
 }
 
-/** Runs the binary to its end. */
+/** Runs the binary until it ends. */
 export async function runCommand(
   args: readonly string[],
   options: Parameters<typeof startProcess>[1] = {},
@@ -77,7 +77,7 @@ export async function runCommand(
   return { code, output: process.log() };
 }
 
-/** Waits for a minute at most. */
+/** Waits until `holds` returns true. Throws after a minute. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let round = 0; round < 1200; round++) {
     if (await holds()) return;
@@ -86,7 +86,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   throw new Error('it did not happen within a minute');
 }
 
-/** A call with a JSON body; answers the status and the JSON. */
+/** Sends a request with a JSON body. Returns the status and the JSON of the answer. */
 export async function call(
   url: string,
   options: { readonly body?: unknown; readonly credentials?: string } = {},

@@ -4,23 +4,23 @@ interface Notice extends PaymentJson {
   readonly user_pk: string;
 }
 
-/** A webhook receiver that remembers what it accepted. */
+/** A webhook receiver that records what it accepted. */
 export interface UnreliableReceiver {
   readonly url: string;
-  /** What the sidecar must be started with, so that its notices carry their ids. */
+  /** The environment variables with which the sidecar signs webhooks, and so sends their ids. */
   readonly env: Readonly<Record<string, string>>;
-  /** From now on everything is accepted. */
+  /** Lets the receiver accept everything from now on. */
   behave(): void;
-  /** Ids under which a payment was noticed; only the second wallet pays, so the direction names the wallet. */
+  /** The webhook-ids of a payment. Only the second wallet pays, so the direction tells which wallet it is. */
   ids(outbound: boolean, index: string): ReadonlySet<string>;
-  /** How often each id was accepted. */
+  /** How often each webhook-id was accepted. */
   accepted(): ReadonlyMap<string, number>;
-  /** Notices that should not have been sent as they were, in words. */
+  /** What was wrong with received webhooks, in words. */
   invalid(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** Starts a receiver that fails, hangs and answers slowly at random, until told to behave. */
+/** Starts a receiver that fails and is slow at random, until {@link UnreliableReceiver.behave} is called. */
 export function unreliableReceiver(random: () => number): UnreliableReceiver {
   let good = false;
   const seen = new Map<string, Set<string>>();

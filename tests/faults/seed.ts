@@ -1,13 +1,13 @@
 /**
- * What every fault test draws its numbers from. `npm run test:faults -- --seed N` repeats a run; without one it is
- * another each time, and printed.
+ * The seed of the random numbers of all fault tests. `npm run test:faults -- --seed N` repeats a run. Without a seed,
+ * each run prints a new one.
  */
 export const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 1_000_000);
 
-/** How often kills and jumps are tried; `FAULT_ROUNDS` for long runs. */
+/** How many rounds of kills and clock jumps a test runs. Long runs set `FAULT_ROUNDS`. */
 export const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 12);
 
-/** Whether every injected fault is tried, or a sample drawn by the seed. `npm run test:faults` sets `FAULT_EVERY`. */
+/** Whether every possible fault is tried, or a sample drawn by the seed. `npm run test:faults` sets `FAULT_EVERY`. */
 export const EVERY = process.env.FAULT_EVERY === '1';
 
 if (!Number.isSafeInteger(SEED) || !Number.isSafeInteger(ROUNDS) || ROUNDS < 1) {

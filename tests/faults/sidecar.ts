@@ -2,17 +2,20 @@ import { join } from 'node:path';
 
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 
-/** A sidecar process that a test may treat badly. */
+/** A running sidecar process that a test may kill. */
 export interface FaultSidecar {
   readonly baseUrl: string;
   readonly pid: number;
-  /** Calls it; throws on a refused connection and on answers other than 2xx. */
+  /**
+   * Sends a request and returns the answer's JSON. Throws on a refused connection, and {@link CallFailed} on a status
+   * other than 2xx.
+   */
   call(method: string, path: string, options?: CallOptions): Promise<unknown>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM. Returns the exit code. */
   stop(): Promise<number>;
-  /** What it wrote so far. */
+  /** The output so far. */
   log(): string;
 }
 
@@ -23,7 +26,7 @@ interface CallOptions {
   readonly credentials?: string;
 }
 
-/** An answer other than 2xx. */
+/** Thrown for an answer with a status other than 2xx. */
 export class CallFailed extends Error {
   constructor(
     readonly status: number,
@@ -33,14 +36,14 @@ export class CallFailed extends Error {
   }
 }
 
-/** Starts the compiled binary with a trial wallet on the sandbox node and waits until it answers. */
+/** Starts the compiled binary with a trial wallet on the sandbox node, and waits until the wallet is ready. */
 export async function startFaultSidecar(options: {
   readonly dataDir: string;
   readonly port: number;
   readonly webhookUrl?: string;
-  /** How many files and sockets it may have open; as this process unless given. */
+  /** The limit of open files and sockets; without it, that of this process. */
   readonly openFiles?: number;
-  /** Settings besides, as the environment gives them. */
+  /** Further environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }): Promise<FaultSidecar> {
   const baseUrl = `http://127.0.0.1:${options.port}`;
@@ -87,7 +90,8 @@ export async function startFaultSidecar(options: {
     },
   };
   for (let round = 0; round < 400; round++) {
-    // Other complaints than that the trial wallet has no funds yet may be what a test is about.
+    // Health may name another problem that the test is about, so only the missing funds of the trial wallet are waited
+    // for.
     const health = await sidecar.call('GET', '/v2/health').catch(() => null);
     const status = (health as { status: string } | null)?.status ?? '';
     if (status !== '' && !status.includes('signed up and funded')) return sidecar;
@@ -118,7 +122,7 @@ async function request(
   return body;
 }
 
-/** A port nobody listens on. */
+/** A free port. */
 export function freePort(): number {
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
   const { port } = server;
@@ -126,7 +130,7 @@ export function freePort(): number {
   return port ?? 0;
 }
 
-/** Repeatable numbers from 0 up to 1 (mulberry32). */
+/** Returns a generator of repeatable pseudorandom numbers from 0 to less than 1 (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 const TEST_LIMIT_MS = 120_000;
-/** A container is killed so long after SIGTERM. */
+/** The time after SIGTERM at which a container is killed. */
 const KILLED_AFTER_MS = 10_000;
 
 function dev(name: string, ...args: string[]): SidecarProcess {
@@ -152,7 +152,7 @@ test(
   TEST_LIMIT_MS,
 );
 
-/** Sends the request so many times on one connection, waits for the first bytes, and reads no more. */
+/** Sends the request `times` times on one connection, waits for the first bytes, and reads no more. */
 async function unreadRequest(baseUrl: string, request: string, times: number): Promise<void> {
   const { hostname, port, host } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port) });

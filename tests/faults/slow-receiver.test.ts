@@ -6,7 +6,7 @@ import { jumpingClock } from './jumping-clock.ts';
 import { type FaultSidecar, freePort, startFaultSidecar } from './sidecar.ts';
 
 const OTHERS = 20;
-/** A lease that a killed process left ends by itself after so long. */
+/** The time after which a killed process's lease ends by itself. */
 const LEASE_MS = 30_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-slow-'));

@@ -27,7 +27,7 @@ const NOBODY = ['setpriv', '--reuid', '65534', '--clear-groups'];
 const start = (dataDir: string, address = '127.0.0.1:0', ...more: string[]) =>
   runCommand(['dev', '--data-dir', dataDir, '--listen-addr', address, ...more]);
 
-/** A small disk, with so many KiB left. */
+/** Mounts a small disk, with the size in `options`, and returns its path. */
 function smallDisk(name: string, options: string): string {
   const path = join(folder, name);
   mkdirSync(path);

@@ -10,7 +10,7 @@ import type { JumpingClock } from './jumping-clock.ts';
 import { type UnreliableReceiver, unreliableReceiver } from './receiver.ts';
 import { type FaultSidecar, freePort, startFaultSidecar } from './sidecar.ts';
 
-/** Longer than the lease of a delivery that a killed process left. */
+/** A time longer than the lease of a delivery that a killed process left. */
 const LEASES_OVER_MS = 60_000;
 
 /** A client with a budget. */
@@ -19,18 +19,17 @@ export interface Spender {
   readonly credentials: string;
 }
 
-/** A budget that is not what its client has spent. */
+/** Thrown when a budget does not count what its client has spent. */
 export class WrongBudget extends Error {}
 
 /**
- * A sidecar whose process may die at any step: the trial wallet, whose clients spend, and another wallet, whose
- * payments are only counted.
+ * A sidecar whose process may be killed at any step. It has the trial wallet, whose clients pay, and another wallet.
  */
 export class Trial {
   readonly receiver: UnreliableReceiver;
-  /** Indexes that requests were answered with: nothing else may have been made. */
+  /** The payment indexes in answers. No other payment may exist. */
   readonly made = new Set<string>();
-  /** What each spender's payments have cost, by its key. */
+  /** What the payments of each spender cost in millisatoshis, by the client's public key. */
   readonly spent = new Map<string, bigint>();
   readonly #dataDir: string;
   readonly #disk: FaultyDisk;
@@ -55,7 +54,7 @@ export class Trial {
     throw new Error('the sidecar is not started');
   }
 
-  /** Credentials of the other wallet. */
+  /** The credentials of the other wallet. */
   get other(): string {
     return this.#other;
   }
@@ -70,13 +69,13 @@ export class Trial {
     return this;
   }
 
-  /** Starts it again after its process has died. */
+  /** Starts the sidecar again after its process was killed. */
   async restart(): Promise<void> {
     await this.sidecar.kill();
     await this.#start();
   }
 
-  /** Leaves no process behind, whatever the test has come to. */
+  /** Ends all processes, also when the test failed. */
   async close(): Promise<void> {
     await this.#sidecar?.kill();
     await this.receiver.stop();
@@ -98,7 +97,7 @@ export class Trial {
     });
   }
 
-  /** Asks as the trial wallet's owner, or with credentials. */
+  /** Sends a GET request as the owner of the trial wallet, or with the credentials `as`. */
   async get<T>(path: string, query: Record<string, string> = {}, as?: string): Promise<T> {
     const who = as === undefined ? {} : { credentials: as };
     return (await this.sidecar.call('GET', path, { query, ...who })) as T;
@@ -125,7 +124,7 @@ export class Trial {
     return this.send('POST', path, body, who);
   }
 
-  /** A new client that may spend much and grant nothing that spends. */
+  /** Creates a client with a large budget, which it cannot pass on. */
   async spender(label: string): Promise<Spender> {
     const { client_pk, client_credentials } = await this.post<Credentials>(
       '/v2/node/create_client',
@@ -134,15 +133,15 @@ export class Trial {
     return { clientPk: client_pk, credentials: client_credentials };
   }
 
-  /** A payment as GET shows it, which counts as made. */
+  /** Reads a payment by GET, and adds it to {@link made}. */
   async payment(index: string, credentials?: string): Promise<PaymentJson> {
     this.made.add(index);
     return this.get('/v2/node/payment', { index }, credentials);
   }
 
-  /** Checks that just so much of the client's budget is spent, nothing is held back, and ends the client. */
+  /** Checks that exactly `costMsat` of the client's budget is spent and nothing is reserved, and revokes the client. */
   async expectSpent({ clientPk, credentials }: Spender, costMsat: bigint): Promise<void> {
-    // The end of an on-chain payment reaches the budget with the feed, which nothing else waits for.
+    // The end of an on-chain payment reaches the budget through the feed, which nothing else waits for.
     await eventually(() => this.#heldBack(clientPk) === 0, 5_000);
     const { budget } = await this.get<{ budget: BudgetJson }>(
       '/v2/node/client_info',
@@ -160,12 +159,12 @@ export class Trial {
     return this.#read(sql, [clientPk])[0]?.n as number;
   }
 
-  /** What the trial wallet holds, millisatoshis. */
+  /** The balance of the trial wallet, in millisatoshis. */
   async balanceMsat(): Promise<bigint> {
     return msat((await this.get<{ balance: string }>('/v2/node/node_info')).balance);
   }
 
-  /** Deliveries that are not over, of those that were written after `since`. */
+  /** How many deliveries newer than `since` are pending. */
   pendingDeliveries(since = 0): number {
     return this.#read('SELECT count(*) AS n FROM delivery WHERE state = ? AND seq > ?', [
       'pending',
@@ -177,7 +176,7 @@ export class Trial {
     return (this.#read('SELECT max(seq) AS n FROM delivery', [])[0]?.n as number | null) ?? 0;
   }
 
-  /** Lets everything end, and checks what holds for all requests together. */
+  /** Waits until everything has ended, and checks what must hold for all requests together. */
   async finish(): Promise<void> {
     await this.post('/sandbox/blocks', { count: 6 });
     this.#clock.set(LEASES_OVER_MS);
@@ -205,7 +204,7 @@ export class Trial {
     this.#expectNothingLeft(new Set(over.map(({ index }) => index)));
   }
 
-  /** What the database must not hold any more. */
+  /** Checks that the database holds no leftovers of final payments. */
   #expectNothingLeft(over: ReadonlySet<string>): void {
     const watched = this.#read("SELECT key AS idx FROM watch WHERE kind = 'payment'", []);
     const spends = this.#read('SELECT idx FROM spend', []);
@@ -234,7 +233,7 @@ export class Trial {
     }
   }
 
-  /** All payments of the trial wallet, as its node has them. */
+  /** All payments of the trial wallet, as its node shows them. */
   async #payments(): Promise<PaymentJson[]> {
     const payments = new Map<string, PaymentJson>();
     let start: string | null = '';
@@ -263,7 +262,7 @@ export function msat(sats: string): bigint {
   return amountInput.parse(sats);
 }
 
-/** What a payment cost its wallet. */
+/** What a payment cost its wallet, in millisatoshis. */
 export function costOf({ amount, fees, status }: PaymentJson): bigint {
   return status === 'failed' ? 0n : msat(amount ?? '0') + msat(fees);
 }

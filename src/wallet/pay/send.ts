@@ -232,7 +232,7 @@ async function startedPayment(
   const { index } = pending;
   if (report.state === 'unknown') {
     session.log.warn(
-      'The node was asked to send and has not reported the outcome; it is asked again.',
+      'The node may have been asked to send, and the outcome is not known; it is asked again.',
       { walletId: session.userPk, index, error: report.error },
     );
     session.resolver.mind(index);

@@ -7,10 +7,7 @@ import type { PaymentIndex } from '../model/payment-index.ts';
 import type { Observation, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, ObservedPayment, Store } from '../store/ports.ts';
 
-/**
- * The states of an open feed: everything is stored, something may be missing, or there is no valid credential to ask
- * the node with.
- */
+/** An open feed has stored everything, may lack something, or has no valid credential to ask its node with. */
 export const FEED_STATES = ['caught_up', 'behind', 'no_credentials'] as const;
 
 /** The state of an open feed, and since when it has been in it, in milliseconds. */
@@ -146,7 +143,7 @@ export class Feed {
     this.#adjust();
   }
 
-  /** Reads whether the wallet still has watches, and closes the feed if nothing needs it any more. */
+  /** Reads whether the wallet still has watches, and closes a feed that nothing needs any more. */
   async refreshWatched(): Promise<void> {
     const added = this.#watchesAdded;
     const watched = await this.#options.store.watches.has(this.#options.walletId);

@@ -13,11 +13,11 @@ import { authenticate } from './middleware/authenticate.ts';
 import { errorResponse } from './middleware/errors.ts';
 import { localGuard } from './middleware/guards.ts';
 import { IdempotentRequests } from './middleware/idempotency.ts';
-import { validateBody, validateQuery } from './middleware/validate.ts';
+import { queryReader, validateBody } from './middleware/validate.ts';
 import type { Parts } from './parts.ts';
 import { requestMeters } from './request-metrics.ts';
 import type { Route } from './route.ts';
-import { runRoute } from './run-route.ts';
+import { type RunRoute, runRoute } from './run-route.ts';
 
 /** Most bytes of a request body (decisions section 3). */
 const MAX_BODY_BYTES = 256 * 1024;
@@ -79,7 +79,8 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       requireAuth: options.requireAuth,
       cookie: options.cookie,
     });
-    const readQuery = validateQuery(route.query);
+    const query = queryReader(route);
+    const movesMoney = route.answersAccepted === 'always';
     const meter = meters.of(route);
     const admitted = async (
       context: Context<AppEnv>,
@@ -87,11 +88,13 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     ): Promise<Response> => {
       const startedMs = elapsedMs();
       let response: Response;
+      if (movesMoney) context.set('nothingSent', true);
       try {
         guard(context.req.raw);
+        if (context.req.raw.url.includes('?')) query.noteIgnored(context);
         const opened = authorize(context.req.raw.headers.get('authorization'));
         const session = opened instanceof Promise ? await opened : opened;
-        response = await answer(session, readQuery(context));
+        response = await answer(session, query.read(context));
       } catch (error) {
         context.set('path', route.path);
         response = refuse(error, context);
@@ -100,7 +103,11 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       meter.answered(response.status, startedMs);
       return response;
     };
-    const run = streamForGet(route, runRoute(route, runner));
+    const handle = streamForGet(route, runRoute(route, runner));
+    const run: RunRoute = (context, session, input) => {
+      if (movesMoney) context.set('nothingSent', false);
+      return handle(context, session, input);
+    };
     if (route.body === null) {
       app.on(method, route.path, (context) =>
         admitted(context, (session, query) => run(context, session, { body: undefined, query })),
@@ -163,8 +170,8 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
 }
 
 function nameIgnored(context: Context<AppEnv>, response: Response): void {
-  const ignored = context.get('ignored');
-  if (ignored) response.headers.set(IGNORED_FIELDS_HEADER, ignoredFieldsHeader(ignored));
+  const header = ignoredFieldsHeader(context.get('ignored') ?? []);
+  if (header !== '') response.headers.set(IGNORED_FIELDS_HEADER, header);
 }
 
 function takeBody(

@@ -12,6 +12,8 @@ export interface AppEnv {
     session: Session | undefined;
     body: unknown;
     query: unknown;
+    /** True while a request that moves money has certainly moved none: errors then say so. */
+    nothingSent: boolean | undefined;
     /** The paths of fields and parameters that were ignored. */
     ignored: readonly (readonly string[])[] | undefined;
     /** To be called when the body has been read. */

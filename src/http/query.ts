@@ -7,11 +7,12 @@ interface Bounds {
 
 /** A whole number in a query parameter. */
 export function integerQuery({ least, most }: Bounds) {
+  const words = inWords({ least, most });
   return z
     .string()
-    .regex(/^\d{1,16}$/, 'must be a whole number')
+    .regex(/^\d{1,16}$/, words)
     .transform(Number)
-    .pipe(z.int().min(least).max(most))
+    .pipe(z.int(words).min(least, words).max(most, words))
     .meta({ accepts: accepted({ least, most }) });
 }
 
@@ -22,12 +23,18 @@ export function integerQueryOr(fallback: number, bounds: Bounds) {
     .meta({ accepts: { ...accepted(bounds), default: fallback } });
 }
 
+function inWords({ least, most }: Bounds): string {
+  return most === Number.MAX_SAFE_INTEGER
+    ? `must be a whole number, ${least} or more`
+    : `must be a whole number from ${least} to ${most}`;
+}
+
 function accepted({ least, most }: Bounds) {
   return { type: 'integer', minimum: least, maximum: most };
 }
 
-/** Seconds to wait at most; without it a wait has no end. About 24 days is the most a timer can hold. */
-export const timeoutSecsQuery = integerQuery({ least: 0, most: 2_000_000 })
+/** Seconds to wait at most; without it a wait has no end. */
+export const timeoutSecsQuery = integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
   .optional()
   .meta({ description: 'Seconds to wait at most; then error 4. Without it the wait has no end.' });
 

@@ -132,6 +132,21 @@ describe('unknown fields are ignored, and named in X-Ignored-Fields', () => {
     ).toBeNull();
   });
 
+  test('on errors too, and a name that is too long hides no other', async () => {
+    const query = { [`${'x'.repeat(1100)}`]: '1', amt: '2' };
+    const unknown = await world.call('GET', '/v2/node/node_info', {
+      query,
+      credentials: 'unknown',
+    });
+    expectError(unknown, 'unauthenticated');
+    expect(named(unknown)).toBe('"amt"');
+    const twice = await world.call('GET', '/v2/node/payment?index=a&index=b&foo=1');
+    expectError(twice, 'rejected');
+    expect(named(twice)).toBe('"foo"');
+    const long = await world.call('GET', '/v2/health', { query: { ['x'.repeat(1100)]: '1' } });
+    expect(named(long)).toBeNull();
+  });
+
   test('but an unknown field of a client or a budget is error 7: a misspelled limit would be no limit', async () => {
     const create = (body: unknown) => world.call('POST', '/v2/node/create_client', { body });
     expectError(
@@ -152,7 +167,16 @@ describe('unknown fields are ignored, and named in X-Ignored-Fields', () => {
   });
 });
 
+test('a query parameter of a grant is an unknown field: no limit in it is passed over', async () => {
+  const answer = await world.call('POST', '/v2/node/create_client', {
+    query: { expires_at: '4102444800000' },
+    body: { scopes: ['read_info'] },
+  });
+  expectError(answer, 'rejected', /^expires_at: is not known here/);
+});
+
 test('a query parameter given twice is error 7', async () => {
+  expectError(await world.call('GET', '/v2/health?x=1&x=2'), 'rejected', /^x: is given twice/);
   expectError(
     await world.call('GET', '/v2/node/list_payments?filter=all&filter=pending'),
     'rejected',
@@ -201,7 +225,7 @@ describe('every rejection speaks in our words', () => {
     expect(answer.body.data.issues).toEqual([
       { path: 'filter', message: 'is required' },
       { path: 'order', message: 'must be "desc" or "asc"' },
-      { path: 'limit', message: 'must be a whole number' },
+      { path: 'limit', message: 'must be a whole number from 1 to 1000' },
     ]);
   });
 
@@ -213,6 +237,71 @@ describe('every rejection speaks in our words', () => {
     expectError(secret, 'rejected', /^The body is not JSON: line 2, column 16: a colon is missing/);
     expect(JSON.stringify(secret.body)).not.toContain('secret-word');
   });
+});
+
+test('one sentence tells what is wrong with a field', async () => {
+  const { body } = await world.call('POST', '/v2/node/create_invoice', {
+    rawBody: '{"expiration_secs":1e20,"amount":1e400,"description":["x"]}',
+  });
+  expect(body.data.issues).toEqual([
+    { path: 'expiration_secs', message: 'must be at most 604800' },
+    { path: 'amount', message: 'is a number out of all range' },
+    { path: 'description', message: 'must be a string, not a list' },
+  ]);
+  const negative = await world.call('GET', '/v2/node/list_payments', {
+    query: { filter: 'all', since: '-1' },
+  });
+  expectError(negative, 'rejected', /^since: must be a whole number, 0 or more$/);
+});
+
+test('a body is JSON in UTF-8, not compressed, wherever there is one', async () => {
+  const post = async (body: Uint8Array, headers: Record<string, string>) => {
+    const answer = await fetch(`${world.baseUrl}/v2/node/create_invoice`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+    return { status: answer.status, body: (await answer.json()) as Body };
+  };
+  const latin = await post(Buffer.from('{"description":"caf\xe9"}', 'latin1'), {});
+  expect(latin).toMatchObject({
+    status: 400,
+    body: { code: 7, msg: expect.stringContaining('UTF-8') },
+  });
+  const plain = Buffer.from('{}');
+  for (const headers of [
+    { 'content-type': 'application/json; charset=latin1' },
+    { 'content-encoding': 'gzip' },
+  ]) {
+    expect(await post(plain, headers as Record<string, string>)).toMatchObject({
+      status: 415,
+      body: { code: 7 },
+    });
+  }
+  const utf8 = { 'content-type': 'application/json; charset="UTF-8"' };
+  expect((await post(plain, utf8)).status).toBe(200);
+  expectError(
+    await world.call('PUT', '/v2/node/sync_payments', { rawBody: 'x' }),
+    'rejected',
+    /not JSON/,
+  );
+  const synced = await world.call('PUT', '/v2/node/sync_payments', { body: { a: 1 } });
+  expect(synced.headers.get('x-ignored-fields')).toBe('"a"');
+});
+
+describe('an error of a spend says that nothing was sent', () => {
+  const PAY = '/v2/node/pay_invoice';
+  for (const [what, path, options] of [
+    ['of a wrong type', PAY, { body: { invoice: 5 } }],
+    ['with malformed JSON', PAY, { rawBody: '{bad' }],
+    ['without valid credentials', PAY, { body: {}, credentials: 'unknown' }],
+    ['with a query parameter twice', `${PAY}?a=1&a=2`, { body: {} }],
+  ] as const) {
+    test(what, async () => {
+      const { body } = await world.call('POST', path, options);
+      expect(body.data).toMatchObject({ sent: 'no' });
+    });
+  }
 });
 
 describe('headers of errors', () => {

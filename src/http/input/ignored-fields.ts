@@ -12,8 +12,8 @@ export function ignoredFieldsHeader(paths: readonly (readonly string[])[]): stri
   let header = '';
   for (const path of paths.slice(0, MOST_NAMES)) {
     const longer = `${header}${header === '' ? '' : ', '}"${path.map(encodeName).join('.')}"`;
-    if (longer.length > MOST_BYTES) break;
-    header = longer;
+    // A name that does not fit must not hide the ones after it.
+    if (longer.length <= MOST_BYTES) header = longer;
   }
   return header;
 }

@@ -1,18 +1,16 @@
 import { rejected } from '../../model/errors.ts';
-import type { InputFields } from './input-fields.ts';
 
-/**
- * The query parameters of a request's URL. One that the route knows and that is given twice is error 7: nobody can say
- * which was meant (decisions section 3).
- */
-export function queryInput(url: string, fields: InputFields | null): Record<string, string> {
+/** The query parameters of a request's URL. */
+export function queryParameters(url: string): URLSearchParams {
   const start = url.indexOf('?');
-  if (start < 0) return {};
-  const parameters = new URLSearchParams(url.slice(start));
+  return new URLSearchParams(start < 0 ? '' : url.slice(start));
+}
+
+/** Throws error 7 for a parameter that is given twice: which one is meant cannot be known (docs/decisions.md 19). */
+export function requireOnce(parameters: URLSearchParams): void {
   for (const name of new Set(parameters.keys())) {
-    if (fields?.known.has(name) && parameters.getAll(name).length > 1) {
+    if (parameters.getAll(name).length > 1) {
       throw rejected(name, 'is given twice in the query: give it once');
     }
   }
-  return Object.fromEntries(parameters);
 }

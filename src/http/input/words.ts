@@ -40,7 +40,9 @@ export function issueWords(issue: z.core.$ZodRawIssue): string {
 
 /** The issues of a rejected input, each with the path to its field. */
 export function issuesOf(issues: readonly z.core.$ZodIssue[]): Issue[] {
+  const told = new Set<string>();
   return issues
+    .filter((issue) => !isOwnBoundOfIntegers(issue) || issues.length === 1)
     .flatMap((issue): Issue[] => {
       const path = issue.path.map(String);
       if (issue.code !== 'unrecognized_keys') {
@@ -51,11 +53,24 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[]): Issue[] {
         message: 'is not known here: correct the name, or leave the field out',
       }));
     })
+    .filter(({ path }) => {
+      // What a value of the wrong type is besides would contradict the first sentence.
+      const isFirst = !told.has(path);
+      told.add(path);
+      return isFirst;
+    })
     .slice(0, MOST_ISSUES);
+}
+
+/** Whether the bound is that of all whole numbers, which says less than the field's own. */
+function isOwnBoundOfIntegers(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'too_big') return issue.maximum === Number.MAX_SAFE_INTEGER;
+  return issue.code === 'too_small' && issue.minimum === Number.MIN_SAFE_INTEGER;
 }
 
 function wrongType(expected: readonly string[], input: unknown): string {
   if (input === undefined) return 'is required';
+  if (typeof input === 'number' && !Number.isFinite(input)) return 'is a number out of all range';
   const wanted = oneOf([...new Set(expected)].map((type) => TYPES[type] ?? type));
   // A number with decimals is a number too: it would read as a contradiction.
   const isNumber = typeof input === 'number' && expected.includes('int');

@@ -23,7 +23,7 @@ export function errorResponse(
     if (context.req.raw.signal.aborted && !(error instanceof ApiError)) {
       return new Response(null, { status: CLIENT_GONE });
     }
-    const known = asApiError(error);
+    const known = withSent(asApiError(error), context);
     const request_id = `${startId}-${++refused}`;
     // Where no route was meant the path may hold anything, even a secret that was put there by mistake.
     const path = context.get('path') ?? null;
@@ -37,6 +37,11 @@ export function errorResponse(
     if (known.kind === 'overCapacity') context.header('retry-after', RETRY_AFTER_SECS);
     return context.json(known.body(), known.httpStatus as 400);
   };
+}
+
+/** Before its handler ran, a request that moves money has moved none (docs/decisions.md 12). */
+function withSent(error: ApiError, context: Context<AppEnv>): ApiError {
+  return context.get('nothingSent') ? error.with({ sent: 'no' }) : error;
 }
 
 function asApiError(error: unknown): ApiError {

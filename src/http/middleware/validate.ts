@@ -1,7 +1,7 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ApiError, rejected } from '../../model/errors.ts';
 import type { AppEnv } from '../env.ts';
 import {
@@ -11,25 +11,43 @@ import {
   presentInput,
 } from '../input/input-fields.ts';
 import { jsonProblem } from '../input/json-problem.ts';
-import { queryInput } from '../input/query-input.ts';
+import { queryParameters, requireOnce } from '../input/query-input.ts';
 import { issuesOf, issueWords } from '../input/words.ts';
+import type { Route } from '../route.ts';
 
 /** A parsed input, and the paths of what was ignored in it. */
 type ReadInput = z.ZodSafeParseResult<unknown> & Pick<PresentInput, 'ignored'>;
 
-const NO_FIELDS: InputFields = { known: new Map(), strict: false };
+/** Reads the query parameters of a route's requests. */
+export interface QueryReader {
+  /**
+   * Checks and parses the parameters; undefined for a route that has none. An unknown one is error 7 where an unknown
+   * field of the body is (docs/decisions.md 18), otherwise it is ignored.
+   */
+  read(context: Context<AppEnv>): unknown;
+  /** Notes the ignored parameters for the answer's header; throws nothing. */
+  noteIgnored(context: Context<AppEnv>): void;
+}
 
-/**
- * Returns what checks and parses the query parameters of a route's requests; undefined comes of a route that has none.
- * Unknown ones are ignored, and named in the answer (decisions section 3).
- */
-export function validateQuery(schema: z.ZodType | null): (context: Context<AppEnv>) => unknown {
-  const fields = (schema && inputFields(schema)) ?? NO_FIELDS;
-  return (context) => {
-    const { url } = context.req;
-    if (schema) return accept(context, readInput(schema, fields, queryInput(url, fields)));
-    noteIgnored(context, presentInput(fields, queryInput(url, fields)));
-    return undefined;
+/** The query reader of a route with these schemas. */
+export function queryReader({ query, body }: Pick<Route, 'query' | 'body'>): QueryReader {
+  const known = (query && inputFields(query)?.known) ?? new Map();
+  const fields: InputFields = { known, strict: (body && inputFields(body)?.strict) ?? false };
+  const schema = query ?? (fields.strict ? z.strictObject({}) : null);
+  return {
+    read(context) {
+      const { url } = context.req;
+      if (schema === null && !url.includes('?')) return undefined;
+      const parameters = queryParameters(url);
+      requireOnce(parameters);
+      if (schema === null) return undefined;
+      const input = readInput(schema, fields, Object.fromEntries(parameters));
+      return query ? accept(input) : void accept(input);
+    },
+    noteIgnored(context) {
+      const parameters = queryParameters(context.req.url);
+      noteIgnored(context, presentInput(fields, Object.fromEntries(parameters)));
+    },
   };
 }
 
@@ -41,23 +59,22 @@ export function validateBody(schema: z.ZodType): MiddlewareHandler<AppEnv> {
   const fields = inputFields(schema);
   const validate = (_schema: z.ZodType, value: unknown) => readInput(schema, fields, value);
   const acceptBody = (result: unknown, context: Context<AppEnv>) => {
-    context.set('body', accept(context, result as ReadInput));
+    const input = result as ReadInput;
+    noteIgnored(context, input);
+    context.set('body', accept(input));
   };
   const json = zValidator('json', schema, acceptBody, {
     validationFunction: validate,
   }) as MiddlewareHandler<AppEnv>;
   return async (context, next) => {
-    const text = await context.req.text();
+    const bytes = await context.req.arrayBuffer();
     context.get('bodyRead')?.();
-    if (text === '') {
+    if (bytes.byteLength === 0) {
       acceptBody(validate(schema, {}), context);
       return next();
     }
-    if (!isJson(context.req.header('content-type'))) {
-      throw new ApiError('rejected', 'The body must be JSON: send content-type application/json.', {
-        httpStatus: 415,
-      });
-    }
+    requireJson(context);
+    const text = textOf(bytes);
     try {
       return await json(context, next);
     } catch (error) {
@@ -66,8 +83,31 @@ export function validateBody(schema: z.ZodType): MiddlewareHandler<AppEnv> {
   };
 }
 
-function isJson(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType.trim());
+/** Throws error 7 with status 415 unless the body is said to be JSON in UTF-8, and not compressed. */
+function requireJson({ req }: Context<AppEnv>): void {
+  const [type = '', ...parameters] = (req.header('content-type') ?? '').toLowerCase().split(';');
+  const charset = parameters
+    .map((one) => /^\s*charset="?([^"]*)"?\s*$/.exec(one)?.[1])
+    .find(Boolean);
+  if (type.trim() !== 'application/json' || (charset !== undefined && charset !== 'utf-8')) {
+    throw unsupportedMedia('The body must be JSON: send content-type application/json.');
+  }
+  const encoding = req.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') {
+    throw unsupportedMedia('The body must not be compressed: leave content-encoding out.');
+  }
+}
+
+function unsupportedMedia(message: string): ApiError {
+  return new ApiError('rejected', message, { httpStatus: 415 });
+}
+
+function textOf(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw rejected('', 'The body is not valid UTF-8 text: JSON is written in UTF-8.');
+  }
 }
 
 function readInput(schema: z.ZodType, fields: InputFields | null, input: unknown): ReadInput {
@@ -75,8 +115,7 @@ function readInput(schema: z.ZodType, fields: InputFields | null, input: unknown
   return { ...schema.safeParse(value, { error: issueWords }), ignored };
 }
 
-function accept(context: Context<AppEnv>, input: ReadInput): unknown {
-  noteIgnored(context, input);
+function accept(input: ReadInput): unknown {
   if (input.success) return input.data;
   const issues = issuesOf(input.error.issues);
   const [first] = issues;

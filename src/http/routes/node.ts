@@ -37,6 +37,7 @@ export const nodeRoutes = [
     access: 'root_seed',
     summary: 'Provision the node to recent trusted releases',
     description: 'Verifies the signed list of releases and provisions those missing. Idempotent.',
+    body: z.object({}),
     response: emptyJson,
     example: { response: {} },
     errors: ['refused', 'unreachable', 'unreadable'],

@@ -55,6 +55,7 @@ export const paymentRoutes = [
     group: 'payments',
     access: 'get_updated_payments',
     summary: 'Bring new and updated payments into the local cache',
+    body: z.object({}),
     response: z.object({
       num_new: z.int().min(0).meta({ description: 'Payments that were not in the cache.' }),
       num_updated: z.int().min(0).meta({ description: 'Payments of the cache that changed.' }),

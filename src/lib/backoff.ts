@@ -8,7 +8,7 @@ export interface BackoffOptions {
   readonly random: () => number;
 }
 
-/** The delay before attempt `attempt + 1`, when `attempt` (from 1) has failed; milliseconds. */
+/** Returns the delay in milliseconds after attempt number `attempt`, counted from 1, has failed. */
 export function backoffDelayMs(attempt: number, options: BackoffOptions): number {
   const full = Math.min(options.mostMs, options.firstMs * 2 ** (attempt - 1));
   return Math.round(full * (1 - options.jitter / 2 + options.jitter * options.random()));

@@ -1,4 +1,4 @@
-/** Where the time comes from; passed in so that expiries and delays can be tested exactly. */
+/** A source of the current time. It is passed in, so that tests can set the time (docs/decisions.md 45). */
 export interface Clock {
   /** Milliseconds since the UNIX epoch. */
   now(): number;
@@ -7,5 +7,8 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Milliseconds, with fractions, since a moment that never changes: durations are measured with it, since no clock change moves it. */
+/**
+ * Returns milliseconds, with fractions, since a fixed moment. Measure durations with it: setting the machine's clock
+ * does not change it (docs/decisions.md 45).
+ */
 export const elapsedMs = (): number => performance.now();

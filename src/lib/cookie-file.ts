@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileUnusable } from './file-problem.ts';
 import { createPrivateFile } from './replace-file.ts';
 
-/** A token that shows its bearer to be the owner of the data directory, for as long as this process lives. */
+/** A token that proves that its bearer owns the data directory, while this process runs (docs/decisions.md 73). */
 export interface Cookie {
   /** 64 hex characters. */
   readonly token: string;
@@ -18,7 +18,7 @@ export function writeCookie(dataDir: string, random: (bytes: number) => Uint8Arr
   const path = cookieFile(dataDir);
   const token = Buffer.from(random(TOKEN_BYTES)).toString('hex');
   try {
-    // Removes a link, not what it leads to; what appears at this name in between makes the next step fail.
+    // A symbolic link is removed, not its target. A file that appears here before the next step makes that step fail.
     rmSync(path, { force: true });
     createPrivateFile(path, token);
   } catch (error) {
@@ -32,11 +32,14 @@ export function writeCookie(dataDir: string, random: (bytes: number) => Uint8Arr
   };
 }
 
-/** The token in a data directory; null when there is none that this user can read. Links are not followed. */
+/**
+ * Reads the token in a data directory. Returns null when there is none that this user can read. Symbolic links are not
+ * followed.
+ */
 export function readCookie(dataDir: string): string | null {
   try {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    // Undefined on Windows, where links need rights that others do not have.
+    // Both flags are undefined on Windows, where ordinary users may not create symbolic links.
     const file = openSync(cookieFile(dataDir), O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
     try {
       const text = fstatSync(file).isFile() ? readFileSync(file, 'utf8').trim() : '';

@@ -5,9 +5,12 @@ import { FileUnusable, fileUnusable } from './file-problem.ts';
 import { takeKernelLock } from './kernel-lock.ts';
 import { replacePrivateFile } from './replace-file.ts';
 
-/** The process that owns a data directory, as it says itself: for messages and for finding it, never for locking. */
+/**
+ * What the process that owns a data directory wrote about itself. It is used in messages and to find the process,
+ * never as a lock (docs/decisions.md 84).
+ */
 export interface Owner {
-  /** As seen in its own container. */
+  /** The process id, as seen in its own container. */
   readonly pid: number;
   /** ISO 8601. */
   readonly startedAt: string;
@@ -17,17 +20,18 @@ export interface Owner {
 
 /** A data directory that this process owns. */
 export interface OwnedDataDir {
-  /** Writes down where the owner can be reached, for {@link readOwner}. */
+  /** Stores the URL that {@link readOwner} returns. */
   noteUrl(url: string): void;
-  /** Gives the directory back; without it, the kernel does when the process ends. */
+  /** Releases the lock. If this is never called, the kernel releases it when the process ends. */
   release(): void;
 }
 
 const ADVICE = 'use another --data-dir';
 
 /**
- * Makes the directory, readable by its owner only, and takes its lock, so that one process owns it. Throws
- * {@link FileUnusable} with a sentence that says who has it, or why it cannot be used.
+ * Creates the directory, which only this user can read, and takes its lock, so that one process owns it
+ * (docs/decisions.md 84). Throws {@link FileUnusable} with a sentence that says which process owns the directory, or
+ * why it cannot be used.
  */
 export function ownDataDir(dir: string): OwnedDataDir {
   try {
@@ -40,7 +44,10 @@ export function ownDataDir(dir: string): OwnedDataDir {
   }
 }
 
-/** What the last owner of a data directory wrote about itself; it may be gone. Null when nothing can be read. */
+/**
+ * Reads what the last owner of a data directory wrote about itself. That process may have ended. Returns null when
+ * nothing can be read.
+ */
 export function readOwner(dir: string): Owner | null {
   try {
     const { pid, startedAt, url } = JSON.parse(readFileSync(ownerFile(dir), 'utf8'));
@@ -68,7 +75,7 @@ function owned(dir: string, release: () => void): OwnedDataDir {
   return {
     noteUrl: (url) => write({ ...owner, url }),
     release() {
-      // While the lock is still held: afterwards the file may be another owner's.
+      // The file is removed while the lock is still held: afterwards it may belong to another owner.
       rmSync(path, { force: true });
       release();
     },
@@ -78,7 +85,7 @@ function owned(dir: string, release: () => void): OwnedDataDir {
 function makePrivateDir(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const user = process.geteuid?.();
-  // The superuser may work for others, as in a container with a mounted directory.
+  // The superuser may use a directory of another user, as in a container with a mounted directory.
   if (user !== undefined && user !== 0 && statSync(dir).uid !== user) {
     throw new FileUnusable(
       `${dir} belongs to another user: start as that user, change its owner with chown, or ${ADVICE}.`,

@@ -7,25 +7,28 @@ export class FileUnusable extends Error {
   override readonly name = 'FileUnusable';
 }
 
-/** Whether an error is one of a file or its disk, as the system or SQLite gives it. */
+/** Whether an error of the system or of SQLite is about a file or its disk, such as a full disk. */
 export function isFileFailure(error: unknown): boolean {
   return /^(SQLITE_(FULL|IOERR|READONLY|CANTOPEN)|ENOSPC|EDQUOT|EROFS|EIO|EACCES|EPERM)/.test(
     codeOf(error),
   );
 }
 
-/** Says of a failed operation on a path what is wrong and what to do; `advice` is the way around, such as another path. */
+/**
+ * Makes an error that says what is wrong with a path and what to do. `error` is what the failed operation threw;
+ * `advice` names another way, such as `use another --data-dir`.
+ */
 export function fileUnusable(path: string, error: unknown, advice: string): FileUnusable {
   if (error instanceof FileUnusable) return error;
   return new FileUnusable(sentence(path, failureCode(error, path), advice), { cause: error });
 }
 
-/** Less than this is not enough for SQLite's own files. */
+/** SQLite's own files need at least this much free space. */
 const FULL_BELOW_BYTES = 128 * 1024;
 
 /**
- * The code of a failed operation on a path. A full disk shows itself to SQLite as a failing one where its shared memory
- * cannot grow, so that the free space is looked at.
+ * Returns the code of a failed operation on a path. On a full disk SQLite reports an I/O error when its shared memory
+ * file cannot grow; so for an I/O error the free space is read, and a full disk is returned as `SQLITE_FULL`.
  */
 export function failureCode(error: unknown, path: string): string {
   const code = codeOf(error);

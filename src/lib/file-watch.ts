@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { codeOf } from './error-code.ts';
 
-/** Notices that files which this process has open were removed or replaced. */
+/** Notices when files that this process has open are removed or replaced (docs/decisions.md 87). */
 export interface FileWatch {
-  /** The paths that do not lead to the open files any more, as last seen. */
+  /** Returns the paths that no longer lead to the open files, as of the last check. */
   lost(): readonly string[];
   stop(): void;
 }
@@ -11,11 +11,11 @@ export interface FileWatch {
 interface FileWatchOptions {
   readonly paths: readonly string[];
   readonly everyMs: number;
-  /** Called when the lost files are others than before. */
+  /** Called when the list of lost files has changed. */
   readonly onChange: (lost: readonly string[]) => void;
 }
 
-/** Remembers which files the paths lead to now, and looks again every `everyMs`: one `stat` for each file. */
+/** Stores which files the paths lead to now, and checks them every `everyMs` with one `stat` for each file. */
 export async function watchFiles(options: FileWatchOptions): Promise<FileWatch> {
   const { paths, everyMs, onChange } = options;
   const known = new Map<string, string>();
@@ -31,7 +31,7 @@ export async function watchFiles(options: FileWatchOptions): Promise<FileWatch> 
     try {
       const now: string[] = [];
       for (const [path, identity] of known) {
-        // A stat that failed for another reason, such as a network disk that is away, tells nothing.
+        // If stat fails for another reason, such as a disconnected network disk, the file is not counted as lost.
         const found = await identityOf(path).catch(() => identity);
         if (found !== identity) now.push(path);
       }
@@ -46,7 +46,7 @@ export async function watchFiles(options: FileWatchOptions): Promise<FileWatch> 
   return { lost: () => lost, stop: () => clearInterval(timer) };
 }
 
-/** Device and inode; null where there is nothing. */
+/** Returns device and inode; null where no file exists. */
 async function identityOf(path: string): Promise<string | null> {
   try {
     const { dev, ino } = await stat(path, { bigint: true });

@@ -1,45 +1,47 @@
 import type { Database } from 'bun:sqlite';
 
 /**
- * Work on a database file whose durable commits are shared: what one turn of the event loop did is committed once, at
- * its end, since waiting for the disk costs more than most of the work.
+ * Shares durable commits of a database file: the work of one turn of the event loop is committed once, at the end of
+ * that turn, because a commit takes longer than most of the work (docs/decisions.md 85).
  *
- * Between work and commit the process sees more than a crash would leave behind. So the rule is: nothing may leave the
- * process, neither a value nor a refusal nor an update, before all that it rests on is durable, what it only read
- * included. Values therefore go through {@link answer}, or come from reads right after {@link commit}. And nothing may
- * be remembered outside the file before {@link afterCommit} says so, or a commit that fails leaves it behind.
+ * Between work and commit, this process reads changes that a crash would lose. So two rules hold:
+ *
+ * - No value, error or update leaves the process before everything that it depends on is durable, including what it
+ *   only read. Values therefore go through {@link answer}, or come from reads right after {@link commit}.
+ * - Nothing is stored outside the file before {@link afterCommit} calls back, because a failed commit would not undo
+ *   it.
  */
 export interface GroupCommit {
-  /** Begins what the next work joins. Throws as SQLite does, such as while another program has the lock. */
+  /** Begins a transaction, which the next work joins. Throws SQLite's error, such as for a locked database. */
   begin(): void;
   /**
-   * Runs `work` so that it is kept whole or not at all, whatever becomes of other work of the same commit; a call
-   * inside another joins it. It is not durable yet when this returns.
+   * Runs `work` atomically: all of it is kept or none, independently of other work in the same commit. A call inside
+   * another call joins the outer one. The work is not yet durable when this returns.
    */
   transact<T>(work: () => T): T;
   /**
-   * Runs `work` at once, and returns its value or throws its error as soon as everything done until then is durable.
-   * Nothing of it is kept when the disk does not take it.
+   * Runs `work` at once. When everything done until then is durable, resolves to its value or rejects with its error.
+   * If the commit fails, none of the work is kept.
    */
   answer<T>(work: () => T): Promise<T>;
   /**
-   * Makes everything done so far durable before it returns; not to be called within {@link transact}. Throws as
-   * {@link answer} does.
+   * Makes everything done so far durable before it returns. It must not be called within {@link transact}. If the
+   * commit fails, it throws and none of the work is kept.
    */
   commit(): void;
-  /** Calls back once what is being done is durable; never when it is undone. */
+  /** Calls `callback` once the current work is durable, and never if that work is undone. */
   afterCommit(callback: () => void): void;
 }
 
-/** Work that waits for its commit. */
+/** Work that is to be committed together. */
 interface Group {
   readonly durable: PromiseWithResolvers<void>;
   callbacks: (() => void)[];
 }
 
 /**
- * Shares commits on one connection, which must be used for writing by nobody else. `explain` turns what SQLite throws
- * into what callers are told.
+ * Shares commits on one connection, on which nothing else may write. `explain` turns an error of SQLite into the error
+ * that callers get.
  */
 export function groupCommit(db: Database, explain: (error: unknown) => unknown): GroupCommit {
   let group: Group | null = null;
@@ -56,10 +58,10 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
     if (group) return group;
     statements.begin.run();
     const durable = Promise.withResolvers<void>();
-    // Not everything done is waited for by somebody.
+    // Without this, a failed commit that no caller waits for would be an unhandled rejection.
     durable.promise.catch(() => undefined);
     setImmediate(() => {
-      // Callers that wait learn it from the promise.
+      // The result is not used here: callers that wait get a failure from the promise.
       if (group === begun) finish(begun);
     });
     const begun: Group = { durable, callbacks: [] };
@@ -75,7 +77,7 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
     }
   }
 
-  /** Commits, and returns why it could not. */
+  /** Commits. Returns null, or the error if the commit failed. */
   function finish(ended: Group): unknown {
     group = null;
     try {
@@ -88,7 +90,7 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
     return null;
   }
 
-  /** Undoes all that waits for the commit, and returns what to throw for it. */
+  /** Undoes all work that waits for the commit, and returns the error to throw. */
   function abandon(lost: Group, error: unknown): unknown {
     group = null;
     if (db.inTransaction) db.query('ROLLBACK').run();
@@ -108,7 +110,7 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
       statements.release.run();
       return result;
     } catch (error) {
-      // A full disk may have ended the whole transaction; then nothing of the group is kept.
+      // A full disk may have ended the whole transaction. Then no work of the group is kept.
       if (!db.inTransaction) throw abandon(joined, error);
       statements.rollbackTo.run();
       statements.release.run();

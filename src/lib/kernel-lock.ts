@@ -2,18 +2,19 @@ import { Database } from 'bun:sqlite';
 import { chmodSync } from 'node:fs';
 import { codeOf } from './error-code.ts';
 
-/** Kept for the life of the process: a collected connection would give its lock back. */
+/** Open connections that hold a lock. Without this reference the garbage collector would close them. */
 const held = new Set<Database>();
 
 /**
- * Takes a lock that the kernel holds until it is released or the process ends, however it ends, and that is seen in
- * other containers too. Returns the release, or null when another process has the lock.
+ * Takes a lock that the kernel holds until it is released or the process ends in any way, and that other containers on
+ * this machine see too (docs/decisions.md 84). Returns a function that releases it, or null when another process has
+ * the lock.
  *
- * It is SQLite's write lock on an empty file: a record lock on Unix, LockFile on Windows. IMMEDIATE and not
- * EXCLUSIVE, because two processes that go on from a shared to an exclusive lock can keep each other from it, whereas
- * of two that want the write lock one always gets it. The file is never removed, since a process could then lock the
- * removed file and another one its successor; and it is opened by SQLite alone, since closing any other handle of
- * this process on it would end the lock.
+ * - The lock is SQLite's write lock on an empty file: a record lock on Unix, LockFile on Windows.
+ * - It is taken with IMMEDIATE. With EXCLUSIVE, two processes that upgrade a shared lock at the same time can block
+ *   each other; of two that take the write lock, one always gets it.
+ * - The file is never removed: one process could then lock the removed file, and another process a new one.
+ * - Only SQLite opens the file: closing any other handle of this process on it would release the lock.
  */
 export function takeKernelLock(path: string): (() => void) | null {
   const database = new Database(path, { create: true });

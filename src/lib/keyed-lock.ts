@@ -4,7 +4,7 @@ export interface KeyedLock {
   run<T>(key: string, task: () => Promise<T>): Promise<T>;
 }
 
-/** A lock that holds a key only while a task of that key is waiting or running. */
+/** Creates a lock that keeps a key in memory only while a task of that key waits or runs. */
 export function keyedLock(): KeyedLock {
   const tails = new Map<string, Promise<unknown>>();
   return {

@@ -1,14 +1,14 @@
 import type { Log } from './log.ts';
 
-/** Things to stop, in the order they are named, each with its own patience. */
+/** One part of the program to stop. */
 export interface StopStage {
   readonly name: string;
   readonly stop: () => Promise<void> | void;
-  /** After so many milliseconds the next stage begins all the same. */
+  /** After this many milliseconds the next stage begins, even if this one has not ended. */
   readonly deadlineMs: number;
 }
 
-/** Runs the stages one after another; a stage that fails or hangs is logged and does not hold up the rest. */
+/** Runs the stages one after another. A stage that fails or misses its deadline is logged, and the next one begins. */
 export async function runStopStages(stages: readonly StopStage[], log: Log): Promise<void> {
   for (const { name, stop, deadlineMs } of stages) {
     try {

@@ -7,8 +7,8 @@ export class ListenFailed extends Error {
 }
 
 /**
- * Says why `address` (host and port) cannot be listened on and what to do. `owner` is the wallet-sidecar that has the
- * data directory, if any, since a second start is the most frequent reason.
+ * Makes an error that says why the program cannot listen on `address` (host and port), and what to do. `owner` is the
+ * wallet-sidecar that owns the data directory, if any: the most frequent reason is that it is running already.
  */
 export function listenFailed(address: string, error: unknown, owner: Owner | null): ListenFailed {
   return new ListenFailed(sentence(address, codeOf(error), owner), { cause: error });

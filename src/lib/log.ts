@@ -24,7 +24,7 @@ interface LogOptions {
   readonly write: (line: string) => void;
 }
 
-/** Opens a log that writes one line an entry. An Error given as field `error` is logged with its causes. */
+/** Opens a log that writes one line for each entry. An Error in the field `error` is logged with its causes. */
 export function openLog(options: LogOptions): Log {
   const sink = pino(
     {

@@ -4,52 +4,55 @@ import { dirname, join, resolve } from 'node:path';
 import { fileUnusable } from './file-problem.ts';
 import { createPrivateFile } from './replace-file.ts';
 
-/** What a marker holds: which store it belongs to, and how far that store has counted. */
+/** The content of a marker: the store that it belongs to, and that store's counter. */
 export interface Mark {
   /** Hex. */
   readonly storeId: string;
   readonly count: number;
 }
 
-/** A file outside the database that counts along with it: a database that is behind its marker was restored. */
+/**
+ * A file outside the database that holds the same counter as the database. When the database's counter is lower than
+ * the marker's, the database was restored from a backup (docs/decisions.md 69).
+ */
 export interface Marker {
-  /** Where it is; null in memory. */
+  /** Path of the file; null for a marker in memory. */
   readonly path: string | null;
-  /** Set when it had to be put inside the data directory, where a restored backup brings its own marker along. */
+  /** Set when the file had to be put inside the data directory, where restoring a backup replaces it too. */
   readonly warning: string | null;
-  /** What was last written; null when nothing was. Throws {@link MarkerUnreadable}. */
+  /** Returns what was last written; null when nothing was. Throws {@link MarkerUnreadable}. */
   read(): Mark | null;
   /**
-   * Resolves when at least this count is durable. Writes are ordered and joined, the newest wins; of one store the
-   * count never goes back. Rejects when the file cannot be written.
+   * Resolves when this count or a higher one of the same store is durable. Writes run in order, and writes that wait
+   * are joined into the newest; the count of one store never decreases. Rejects when the file cannot be written.
    */
   write(mark: Mark): Promise<void>;
 }
 
-/** A marker file whose content is none. */
+/** A marker file that does not hold a marker. */
 export class MarkerUnreadable extends Error {
   override readonly name = 'MarkerUnreadable';
 }
 
-/** Where a marker may be. */
+/** The configuration that says where a marker is. */
 export interface MarkerPlace {
   /** Directory, or `:memory:`. */
   readonly dataDir: string;
-  /** The configured file; null is `<data-dir>.marker`, or else `<data-dir>/marker`. */
+  /** The configured file; null for `<data-dir>.marker`, or `<data-dir>/marker` where that cannot be written. */
   readonly markerPath: string | null;
 }
 
-/** Opens the marker of a data directory that exists. Throws FileUnusable when no place for it can be written. */
+/** Opens the marker of an existing data directory. Throws FileUnusable when its file cannot be written. */
 export function openMarker({ dataDir, markerPath }: MarkerPlace): Marker {
   if (dataDir === ':memory:') return memoryMarker();
   const beside = markerPath ?? `${resolve(dataDir)}.marker`;
   const problem = writeProblem(beside);
   if (problem === null) {
     const inside = join(dataDir, 'marker');
-    // One that was written inside counts until there is one beside, for instance after a move.
+    // A marker inside is read until one beside exists, for instance after the data directory was moved.
     return fileMarker(beside, markerPath === null ? [beside, inside] : [beside], null);
   }
-  // A marker that exists must not be put aside in silence.
+  // An existing or configured marker must not be replaced by another one silently.
   if (markerPath !== null || existsSync(beside)) {
     throw fileUnusable(beside, problem, 'name another file with --marker-path');
   }
@@ -61,7 +64,7 @@ export function openMarker({ dataDir, markerPath }: MarkerPlace): Marker {
   return fileMarker(
     inside,
     [inside],
-    `${beside} cannot be written, so the file that shows a restored database is ${inside} and would be restored along with it: name a file outside with --marker-path.`,
+    `${beside} cannot be written. So the marker, which shows that a database was restored, is ${inside}, and restoring the data directory would replace it too: name a file outside with --marker-path.`,
   );
 }
 
@@ -87,7 +90,7 @@ function memoryMarker(): Marker {
   return { path: null, warning: null, read, write };
 }
 
-/** What is durable already; content that is none is replaced by the next write, if its reader decides to write. */
+/** Returns the durable mark. A file that holds none counts as empty here; `read` throws for it. */
 function currentOf(read: () => Mark | null): Mark | null {
   try {
     return read();
@@ -96,7 +99,7 @@ function currentOf(read: () => Mark | null): Mark | null {
   }
 }
 
-/** One write at a time; those asked for meanwhile share the next one. */
+/** Runs one write at a time. Writes that are requested meanwhile share the next one. */
 function orderedWrites(
   durable: Mark | null,
   store: (mark: Mark) => Promise<void>,
@@ -117,7 +120,7 @@ function orderedWrites(
       return next.written;
     }
     const before = running ?? Promise.resolve();
-    // A failed write is the failure of those who asked for it, not of the next one.
+    // A failed write rejects only for its own callers; the next write runs all the same.
     const written = before.then(start, start);
     next = { mark, written };
     running = written;
@@ -130,7 +133,7 @@ function covers(durable: Mark | null, { storeId, count }: Mark): boolean {
 }
 
 function readMark(path: string): Mark {
-  const problem = `${path} does not hold a marker: put back the file from before, or remove it if the database is known to be the newest.`;
+  const problem = `${path} does not hold a marker: put back its last good version, or remove it if the database is known to be the newest.`;
   let found: unknown;
   try {
     found = JSON.parse(readFileSync(path, 'utf8'));
@@ -149,9 +152,9 @@ function readMark(path: string): Mark {
 }
 
 /**
- * Writes a second file and renames it over the first, rather than two slots in one file: the rename is one step, so
- * that a kill at any instruction leaves the old mark or the new one, and the file stays a line that people can read.
- * Both the file and the rename are on the disk when this resolves. A left-over second file is written anew.
+ * Writes a second file and renames it over the first. The rename is atomic, so a kill at any instruction leaves the
+ * old mark or the new one, and the file stays one readable line. The file and the rename are durable when this
+ * resolves. A second file that an earlier process left behind is replaced.
  */
 async function replace(path: string, { storeId, count }: Mark): Promise<void> {
   const temporary = temporaryOf(path);
@@ -164,7 +167,7 @@ async function replace(path: string, { storeId, count }: Mark): Promise<void> {
     await file.close();
   }
   await rename(temporary, path);
-  // Windows makes renames durable by itself and cannot open a directory.
+  // On Windows a directory cannot be opened, and need not be: its renames are durable without this.
   if (process.platform === 'win32') return;
   const folder = await open(dirname(path), 'r');
   try {
@@ -174,7 +177,7 @@ async function replace(path: string, { storeId, count }: Mark): Promise<void> {
   }
 }
 
-/** Why a file cannot be replaced here; null when it can, which is tried as a permission alone does not tell. */
+/** Returns why a file cannot be replaced here; null when it can. Writes to find out: permissions alone do not tell. */
 function writeProblem(path: string): unknown {
   const temporary = temporaryOf(path);
   try {

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
-/** Hex SHA-256 of a file, read once and in pieces, so that a large file neither blocks nor fills the memory. */
+/**
+ * Returns a function that resolves to the hex SHA-256 of a file. The file is read once, in pieces, so that a large one
+ * neither blocks the process nor fills its memory.
+ */
 export function fileMeasurement(path: string): () => Promise<string> {
   let measured: Promise<string> | undefined;
   return () => {

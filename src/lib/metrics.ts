@@ -1,15 +1,15 @@
 /** A count that only goes up. */
 export interface Counter {
-  /** Adds `by`, one unless told. Throws RangeError when that is negative or not a number. */
+  /** Adds `by`, which is 1 by default. Throws RangeError when it is negative or not a number. */
   inc(by?: number): void;
 }
 
-/** How values are spread. */
+/** Counts of observed values by size. */
 export interface Histogram {
   observe(value: number): void;
 }
 
-/** What a family of series is: one name, one meaning, one set of labels. */
+/** A family of series, which share one name, one meaning and one set of labels. */
 export interface FamilyOptions<Label extends string> {
   readonly name: string;
   /** One sentence for the HELP line. */
@@ -21,36 +21,37 @@ export interface FamilyOptions<Label extends string> {
 /** The value of each label of a family. */
 export type LabelValues<Label extends string> = Readonly<Record<Label, string>>;
 
-/** A value that is read when the metrics are. */
+/** A value of one series, read when the metrics are rendered. */
 export interface Sample<Label extends string> {
   readonly labels: LabelValues<Label>;
   readonly value: number;
 }
 
 /**
- * Metrics by name. A series is looked up once and kept by who counts, so that counting is an addition. Registering
- * throws an Error for a malformed or taken name; looking a series up with other labels than the family's does too.
+ * A set of metrics by name. Callers look a series up once and keep it, so that counting costs one addition.
+ * Registering throws an Error for a malformed or taken name; so does looking a series up with labels that its family
+ * does not have.
  */
 export interface Metrics {
-  /** Registers counters; the answered function gives the counter of some label values, the same each time. */
+  /** Registers counters. Returns a function that gives the counter of some label values, the same each time. */
   counter<const Label extends string = never>(
     options: FamilyOptions<Label>,
   ): (values: LabelValues<Label>) => Counter;
-  /** Registers histograms; `buckets` are upper bounds, inclusive and ascending, without the last, which is infinite. */
+  /** Registers histograms. `buckets` are inclusive upper bounds in ascending order, without the infinite last one. */
   histogram<const Label extends string = never>(
     options: FamilyOptions<Label> & { readonly buckets: readonly number[] },
   ): (values: LabelValues<Label>) => Histogram;
-  /** Registers values that may go up and down, read whenever the metrics are. */
+  /** Registers values that may rise and fall. They are read whenever the metrics are rendered. */
   gauge<const Label extends string = never>(
     options: FamilyOptions<Label>,
     read: ReadSamples<Label>,
   ): void;
-  /** Registers counts that are kept elsewhere, read whenever the metrics are. */
+  /** Registers counts that are kept elsewhere. They are read whenever the metrics are rendered. */
   readCounter<const Label extends string = never>(
     options: FamilyOptions<Label>,
     read: ReadSamples<Label>,
   ): void;
-  /** Everything registered, in Prometheus' text format 0.0.4. */
+  /** Returns everything registered, in Prometheus' text format 0.0.4. */
   render(): Promise<string>;
 }
 
@@ -113,7 +114,7 @@ interface Series {
   lines(): string;
 }
 
-/** The series of one family, each made when it is first asked for. */
+/** The series of one family. Each is made when it is first looked up. */
 function seriesBy<Label extends string, One extends Series>(
   options: FamilyOptions<Label>,
   make: (labels: string) => One,
@@ -154,7 +155,7 @@ class HistogramSeries implements Histogram, Series {
   readonly #name: string;
   readonly #labels: string;
   readonly #bounds: readonly number[];
-  /** By bucket, not yet added up; the last holds what is beyond every bound. */
+  /** The count of each bucket alone, not cumulative. The last one counts values above every bound. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -167,7 +168,7 @@ class HistogramSeries implements Histogram, Series {
 
   observe(value: number): void {
     let bucket = 0;
-    // Few bounds: going through them is quicker than halving. A value that is no number lies beyond all of them.
+    // Bounds are few, so a linear search is faster than a binary one. NaN counts as above every bound.
     while (bucket < this.#bounds.length && !(value <= (this.#bounds[bucket] ?? value))) bucket++;
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
     this.#sum += value;
@@ -199,7 +200,7 @@ function requireAscending(name: string, buckets: readonly number[]): void {
   throw new Error(`The buckets of ${name} must be finite numbers that ascend.`);
 }
 
-/** The labels as they stand between the braces, in the order of the family. */
+/** Returns the text between the braces of a line: the labels in the order of the family. */
 function labelText<Label extends string>(
   { name, labels = [] }: FamilyOptions<Label>,
   values: LabelValues<Label>,

@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.ts';
 /** Where Linux lists the files that this process has open. */
 const OPEN_FILES = '/proc/self/fd';
 
-/** Registers what the process uses, under the names that Prometheus' own clients give it. */
+/** Registers memory, processor time and open files of this process, under the names of Prometheus' own clients. */
 export function processMetrics(metrics: Metrics, clock: Clock): void {
   const startedAtSecs = clock.now() / 1000 - process.uptime();
   metrics.gauge(

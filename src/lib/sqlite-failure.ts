@@ -1,8 +1,8 @@
 import { codeOf } from './error-code.ts';
 
 /**
- * Why SQLite could not read or write: another program has the lock, or the disk is full, failing or read-only. Null for
- * every other error.
+ * Returns why SQLite could not read or write: `locked` when another program has the lock, `failing` when the disk is
+ * full, failing or read-only. Null for every other error.
  */
 export function sqliteFailure(error: unknown): 'locked' | 'failing' | null {
   const code = codeOf(error);

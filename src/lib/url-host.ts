@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** A host as URLs and Host headers write it: an IPv6 address in brackets, everything else as it is. */
+/** Returns a host as it is written in URLs and Host headers: IPv6 addresses in brackets, all other hosts unchanged. */
 export function urlHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }

@@ -54,7 +54,9 @@ describe('where the marker is', () => {
     mkdirSync(`${beside}.new`);
     const marker = open();
     expect(marker.path).toBe(inside);
-    expect(marker.warning).toMatch(new RegExp(`^${beside} cannot be written, .*--marker-path\\.$`));
+    expect(marker.warning).toMatch(
+      new RegExp(`^${beside} cannot be written\\. .*--marker-path\\.$`),
+    );
     await marker.write({ storeId: A, count: 3 });
     expect(open().read()).toEqual({ storeId: A, count: 3 });
     rmSync(`${beside}.new`, { recursive: true });

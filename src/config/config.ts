@@ -12,19 +12,19 @@ import { parseWebhookSecret } from './webhook-secret.ts';
 /** The validated configuration. Secrets are values here and nowhere in messages. */
 export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
-  /** Null follows the address that is listened on. */
+  /** Null: the URL is made from the address that the server listens on. */
   readonly sidecarUrl: string | null;
   /** Directory, or `:memory:`. */
   readonly dataDir: string;
-  /** File by which a restored database is noticed; null is the default place. */
+  /** The marker file, which shows that a database was restored (docs/decisions.md 69); null is the default place. */
   readonly markerPath: string | null;
   readonly rootSeed: Uint8Array | null;
   readonly clientCredentials: string | null;
-  /** Where those were found, for messages. */
+  /** The setting that `clientCredentials` comes from, for messages. */
   readonly clientCredentialsSource: string | null;
   /** The LND that the root seed controls; null is the sandbox. */
   readonly node: { readonly url: string; readonly cert: string | null } | null;
-  /** What `connect` wrote for further nodes, and where each was found, for messages. */
+  /** Credentials of further nodes, as `connect` wrote them, each with the setting that it comes from, for messages. */
   readonly nodeCredentials: readonly { readonly text: string; readonly source: string }[];
   /** Hex node key and host with port. */
   readonly channelPeer: { readonly pubkey: string; readonly host: string } | null;
@@ -49,7 +49,7 @@ export interface Config {
   readonly notes: readonly string[];
 }
 
-/** Never less than this may be paid for routing by default (decisions section 1). */
+/** The fee cap of a payment that sets no `max_fee` is never below this amount (docs/decisions.md 48). */
 const LEAST_FEE_CAP_MSAT = 10_000n;
 
 /** Reads, checks and freezes the configuration. Throws {@link ConfigError}. */
@@ -139,7 +139,7 @@ function asCredentials(text: string): Parsed<string> {
       };
 }
 
-/** Macaroons travel in a header, and names must not be seen or changed on the way, so nothing but TLS will do. */
+/** Requires https: requests carry macaroons in a header, and looked-up names must be neither read nor changed. */
 function asHttpsUrl(text: string): Parsed<string> {
   const parsed = parseWebUrl(text);
   if ('value' in parsed && !parsed.value.startsWith('https://')) {

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Sources } from './sources.ts';
 
-/** The platform's place for what is kept when no data directory is configured. */
+/** Returns the directory of this platform for application data, which is used when none is configured. */
 export function defaultDataDir(env: Sources['env']): string {
   if (process.platform === 'darwin') {
     return join(homedir(), 'Library', 'Application Support', 'wallet-sidecar');

@@ -16,19 +16,20 @@ import type { Parsed } from './parsed.ts';
 export interface EnvFile {
   readonly path: string;
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** Set when others can read it. */
+  /** Set when other users can read the file. */
   readonly warning: string | null;
 }
 
 /**
- * Reads the values of the first `.env` in a folder or above it; null when there is none. It runs nothing and changes
- * no environment. A file that another user could have written is a problem (decisions section 1).
+ * Reads the values of the first `.env` in a folder or above it; the value is null when there is none. No text of the
+ * file is executed, and the environment is not changed. A file that another user could have written is a problem
+ * (docs/decisions.md 5).
  */
 export function readNearestEnv(start: string): Parsed<EnvFile | null> {
   for (let folder = start; ; folder = dirname(folder)) {
     const path = join(folder, '.env');
     const stats = statSync(path, { throwIfNoEntry: false });
-    // A folder of that name is something else, such as a Python environment.
+    // A folder named .env is not a settings file; it may be a Python environment.
     if (stats !== undefined && !stats.isDirectory()) return readEnv(path, stats);
     if (dirname(folder) === folder) return { value: null };
   }
@@ -43,7 +44,7 @@ function readEnv(path: string, found: Stats): Parsed<EnvFile> {
     return { problem: `${path} cannot be read: run chmod 600 on it as its owner, or remove it` };
   }
   try {
-    // The opened file is checked, so that it cannot be exchanged between check and reading.
+    // The checks are made on the opened file, which cannot be replaced between check and reading.
     const stats = fstatSync(file);
     const problem =
       untrusted(path, lstatSync(path)) ?? untrusted(path, stats) ?? writable(path, stats);

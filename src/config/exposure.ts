@@ -14,9 +14,9 @@ export function isOpenToAll(config: Config): boolean {
 }
 
 /**
- * Refuses a configuration under which requests from elsewhere would use the default wallet without an Authorization
- * header (decisions section 8). `onRealNode` says that the default wallet is not on the sandbox. Throws
- * {@link ConfigError}, naming the setting and the remedy.
+ * Throws {@link ConfigError} for a configuration under which requests from other machines could use the default wallet
+ * without an Authorization header (docs/decisions.md 72). The message names the setting and what to do. `onRealNode`
+ * says that the default wallet is not on the sandbox.
  */
 export function requireSafeExposure(config: Config, { onRealNode }: { onRealNode: boolean }): void {
   if (!isOpenToAll(config)) return;

@@ -1,7 +1,7 @@
 import { urlHost } from '../lib/url-host.ts';
 import type { Parsed } from './parsed.ts';
 
-/** Reads `host:port`, with IPv6 addresses in brackets; port 0 lets the system choose. */
+/** Reads `host:port`, with IPv6 addresses in brackets. With port 0 the system chooses a free port. */
 export function parseListenAddress(text: string): Parsed<{ host: string; port: number }> {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
@@ -11,7 +11,7 @@ export function parseListenAddress(text: string): Parsed<{ host: string; port: n
     : { problem: 'must be host:port, such as 127.0.0.1:5393 or [::1]:5393' };
 }
 
-/** Reads an http or https URL; a slash at the end is dropped. */
+/** Reads an http or https URL. Slashes at the end are dropped. */
 export function parseWebUrl(text: string): Parsed<string> {
   const url = URL.parse(text);
   return url && (url.protocol === 'http:' || url.protocol === 'https:')
@@ -33,17 +33,17 @@ export function parseList(text: string): string[] {
  */
 export function isLoopbackHost(text: string): boolean {
   if (!/^[\w.:[\]-]+$/.test(text)) return false;
-  // The URL parser brings every spelling of an address, such as 127.1, into one form.
+  // The URL parser converts every spelling of an address, such as 127.1, to one form.
   const url = URL.parse(`http://${urlHost(text)}/`);
   const host = url?.hostname.replace(/\.$/, '') ?? '';
   return host === '[::1]' || /(^|\.)localhost$/.test(host) || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** The base URL by which programs on this machine reach a server that listens there. */
+/** Returns the base URL under which programs on this machine reach a server that listens on `host` and `port`. */
 export function localUrl({ host, port }: { host: string; port: number }): string {
   const bracketed = urlHost(host);
   const name = URL.parse(`http://${bracketed}/`)?.hostname ?? host;
-  // These two stand for all addresses of the machine and are none to call.
+  // These two mean "all addresses of this machine". No client can connect to them on every platform.
   const reached = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }[name] ?? bracketed;
   return `http://${reached}:${port}`;
 }

@@ -1,6 +1,6 @@
 import { LOG_FORMATS, LOG_LEVELS } from '../lib/log.ts';
 
-/** One setting: how it is named on each side and what it is for. */
+/** One setting: its names as a flag and as an environment variable, and what it does. */
 export interface OptionSpec {
   /** Flag without the dashes. */
   readonly flag: string;
@@ -8,14 +8,14 @@ export interface OptionSpec {
   /** Placeholder of the value in the help; absent for switches. */
   readonly value?: string;
   readonly description: string;
-  /** What holds without it, in words. */
+  /** The default, in words. */
   readonly fallback: string;
   /** Its value never appears in messages. */
   readonly secret?: boolean;
   readonly repeatable?: boolean;
 }
 
-/** Every setting (decisions section 1): the command line, the help, the documentation and `.env.example` read it. */
+/** Every setting. The command line, its help, the documentation and `.env.example` are made from this table. */
 export const OPTIONS = {
   listenAddr: {
     flag: 'listen-addr',

@@ -1,2 +1,2 @@
-/** What a parser found: a value, or what is wrong in words that never hold the value itself. */
+/** The result of a parser: a value, or a text that says what is wrong and never repeats the input. */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };

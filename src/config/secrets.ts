@@ -4,14 +4,14 @@ import { readableByOthers } from './file-access.ts';
 import { OPTIONS, type OptionName, type OptionSpec } from './options.ts';
 import { ConfigError, type Found, type Settings, type Sources } from './sources.ts';
 
-/** Settings whose value is a secret, with the twin that names a file, where there is one. */
+/** Settings whose value is a secret, each with the setting that names a file instead; null where there is none. */
 const SECRETS = {
   rootSeed: 'rootSeedPath',
   clientCredentials: 'clientCredentialsPath',
   webhookSecret: null,
 } as const satisfies Partial<Record<OptionName, OptionName | null>>;
 
-/** Reads secrets from values and files, and collects a warning for each that others could see. */
+/** Reads secrets from values and files. Collects a warning for each secret that other users could read. */
 export function secretReader(settings: Settings, env: Sources['env']) {
   const warnings: string[] = [];
   const fromFile = (path: Found): Found => {
@@ -25,7 +25,7 @@ export function secretReader(settings: Settings, env: Sources['env']) {
   return {
     warnings,
     fromFile,
-    /** The secret from its value or from its file; both set is an error. */
+    /** Returns the secret from its value or from its file. Throws {@link ConfigError} when both are set. */
     secret(name: keyof typeof SECRETS): Found | null {
       const twin = SECRETS[name];
       const value = settings.find(name);
@@ -38,12 +38,12 @@ export function secretReader(settings: Settings, env: Sources['env']) {
   };
 }
 
-/** The error for two settings that exclude each other. */
+/** Makes the error for two settings that exclude each other. */
 export function bothSet(a: Found, b: Found): ConfigError {
   return new ConfigError(`${a.source} and ${b.source} are both set: keep one of them.`);
 }
 
-/** The text of a file that a setting names, without space around it. Throws {@link ConfigError}. */
+/** Returns the trimmed text of a file that a setting names. Throws {@link ConfigError} when it cannot be read. */
 export function readText(path: Found): string {
   try {
     return readFileSync(path.value, 'utf8').trim();
@@ -58,7 +58,10 @@ function inProcessTable(name: OptionName, twin: OptionName | null): string {
   return `--${option.flag} shows its secret to other users of this machine in the list of processes: ${instead} instead.`;
 }
 
-/** systemd opens its credentials to the service by an ACL, which stat shows as a group's permission; their folder is closed to all others. */
+/**
+ * Whether a file is a systemd credential. systemd lets the service read it by an ACL, which `stat` shows as permission
+ * of the group; other users cannot enter its folder.
+ */
 function isSystemdCredential(
   path: string,
   { CREDENTIALS_DIRECTORY: folder }: Sources['env'],

@@ -9,16 +9,16 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** A setting as it was found. */
+/** The text of a setting and where it was found. */
 export interface Found {
   readonly value: string;
   /** Where it was found, for messages, such as `--root-seed` or `SERVICE_ROOT_SEED (environment)`. */
   readonly source: string;
-  /** Which kind of source it was; `file` is the `.env`, `default` what holds without any. */
+  /** The kind of source: `file` is the `.env`, `default` means that the setting was not given. */
   readonly origin: 'flag' | 'environment' | 'file' | 'default';
 }
 
-/** What was given on the command line, by flag name without dashes. */
+/** The values given on the command line, by the flag's name without dashes. */
 export type Flags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
 /** Where settings come from. */
@@ -28,18 +28,24 @@ export interface Sources {
   readonly cwd: string;
 }
 
-/** The settings as they were given: flag, then environment, then the nearest `.env` upwards (decisions section 1). */
+/**
+ * The settings as given. Precedence: flags, then environment variables, then the nearest `.env` in the working
+ * directory or above it (docs/decisions.md 4).
+ */
 export interface Settings {
   find(name: OptionName): Found | null;
-  /** Every value of a repeatable setting: each flag as it is, elsewhere what stands between the commas. */
+  /** Returns the values of a repeatable setting: one for each flag, or the comma separated parts of other sources. */
   list(name: OptionName): readonly Found[];
   /** Path of the `.env` that was read; null when there is none. */
   readonly envFile: string | null;
-  /** Sentences on the sources themselves, such as a name that is no setting. */
+  /** Sentences about the sources themselves, such as a variable that is not a setting. */
   readonly warnings: readonly string[];
 }
 
-/** Reads the sources. Throws {@link ConfigError} for a `.env` that another user could have written. */
+/**
+ * Reads the sources. Throws {@link ConfigError} for a `.env` that another user could have written
+ * (docs/decisions.md 5).
+ */
 export function openSettings(sources: Sources): Settings {
   const nearest = readNearestEnv(sources.cwd);
   if ('problem' in nearest) throw new ConfigError(`${nearest.problem}.`);
@@ -75,7 +81,7 @@ export function openSettings(sources: Sources): Settings {
   };
 }
 
-/** Reads the value of a setting. Throws {@link ConfigError}, naming where it was found. */
+/** Parses the value of a setting. Throws {@link ConfigError} that names where the value was found. */
 export function parseFound<T>(found: Found, parser: (text: string) => Parsed<T>): T {
   const result = parser(found.value.trim());
   if ('value' in result) return result.value;

@@ -1,12 +1,15 @@
 import { OPTIONS } from './options.ts';
 
 const PREFIX = 'SERVICE_';
-/** Names that differ by at most so many characters are taken for a slip. */
+/** A name that differs from a setting's by at most this many characters is counted as a typing error. */
 const CLOSE = 3;
-/** So much of a name is shown, since an environment may hold anything. */
+/** At most this much of a name is shown, since an environment may hold any text. */
 const SHOWN_CHARACTERS = 60;
 
-/** A warning that lists the `SERVICE_` names that are no settings, never their values; null when there are none. */
+/**
+ * Returns a warning that lists the `SERVICE_` names that are not settings (docs/decisions.md 5), without their values.
+ * Null when there are none.
+ */
 export function unknownNames(names: readonly string[], source: string): string | null {
   const known: readonly string[] = Object.values(OPTIONS).map(({ env }) => env);
   const unknown = names.filter((name) => name.startsWith(PREFIX) && !known.includes(name));
@@ -26,7 +29,7 @@ function nearest(name: string, known: readonly string[]): string | null {
   return best !== undefined && best.distance <= CLOSE ? best.candidate : null;
 }
 
-/** Levenshtein's distance: how many characters to insert, remove or replace. */
+/** Returns Levenshtein's distance: how many characters to insert, remove or replace to get from `a` to `b`. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, character] of [...a].entries()) {

@@ -1,7 +1,7 @@
 import { base64 } from '@scure/base';
 import type { Parsed } from './parsed.ts';
 
-/** Bytes of a webhook secret (contract, Limits). */
+/** The size of a webhook secret in bytes (docs/decisions.md 93). */
 const SECRET_BYTES = { least: 24, most: 64 };
 
 /** Reads a signing secret, with or without `whsec_`; returns base64 without the prefix. */
@@ -12,7 +12,7 @@ export function parseWebhookSecret(text: string): Parsed<string> {
     const { length } = base64.decode(value);
     if (length >= least && length <= most) return { value };
   } catch {
-    // Falls through to the sentence that names the form.
+    // Text that is not base64 is invalid for the same reason as a wrong length; see the message below.
   }
   return { problem: `must be base64 of ${least} to ${most} random bytes, with or without whsec_` };
 }

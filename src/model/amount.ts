@@ -3,16 +3,16 @@ import { z } from 'zod';
 /** Millisatoshis in one satoshi. */
 export const MSAT_PER_SAT = 1000n;
 
-/** 21 million BTC in millisatoshis, the largest amount accepted (decisions section 3). */
+/** 21 million BTC in millisatoshis, the largest amount accepted (docs/decisions.md 20). */
 export const MAX_AMOUNT_MSAT = 21_000_000n * 100_000_000n * MSAT_PER_SAT;
 
 const MAX_SATS = MAX_AMOUNT_MSAT / MSAT_PER_SAT;
 const DECIMALS = '(?:\\.\\d{1,3})?';
-/** Every amount up to the largest, and nothing else. */
+/** Matches exactly the texts of amounts from zero to the largest. */
 const AMOUNT_PATTERN = `^(?:${wholeBelow(MAX_SATS)}${DECIMALS}|${MAX_SATS}(?:\\.0{1,3})?)$`;
 const AMOUNT = new RegExp(AMOUNT_PATTERN);
 
-/** A pattern of the whole numbers below `limit`, in no more digits than it has; leading zeros are allowed. */
+/** Returns a pattern for the whole numbers below `limit`, with at most as many digits and with leading zeros. */
 function wholeBelow(limit: bigint): string {
   const digits = String(limit);
   const sameLength = [...digits].flatMap((digit, at) => {
@@ -26,7 +26,7 @@ function wholeBelow(limit: bigint): string {
 }
 
 /**
- * Reads an amount in satoshis with up to three decimals (contract, Conventions). Returns it in millisatoshis, or null
+ * Reads an amount in satoshis with up to three decimals (docs/decisions.md 20). Returns it in millisatoshis, or null
  * when the text is not such an amount or is above 21 million BTC.
  */
 export function parseAmountMsat(text: string): bigint | null {
@@ -35,7 +35,7 @@ export function parseAmountMsat(text: string): bigint | null {
   return BigInt(whole) * MSAT_PER_SAT + BigInt(decimals.padEnd(3, '0'));
 }
 
-/** Writes millisatoshis as satoshis in canonical form: no exponent, no trailing zeros (decisions section 3). */
+/** Writes millisatoshis as satoshis in canonical form: no exponent, no trailing zeros (docs/decisions.md 20). */
 export function formatAmountMsat(amountMsat: bigint): string {
   const sign = amountMsat < 0n ? '-' : '';
   const absolute = amountMsat < 0n ? -amountMsat : amountMsat;
@@ -45,17 +45,20 @@ export function formatAmountMsat(amountMsat: bigint): string {
   return `${sign}${whole}.${rest.toString().padStart(3, '0').replace(/0+$/, '')}`;
 }
 
-/** {@link formatAmountMsat}, null staying null. */
+/** Like {@link formatAmountMsat}, but returns null for null. */
 export function formatNullableAmountMsat(amountMsat: bigint | null): string | null {
   return amountMsat === null ? null : formatAmountMsat(amountMsat);
 }
 
-/** Whole satoshis of an amount, rounded down: what an output on chain can hold. */
+/** Returns an amount in whole satoshis, rounded down. An on-chain output holds only whole satoshis. */
 export function wholeSats(amountMsat: bigint): bigint {
   return amountMsat / MSAT_PER_SAT;
 }
 
-/** What a request may hold as an amount of at least `leastMsat`: zero, the least above it, or whole satoshis. */
+/**
+ * Returns the JSON Schema of the amounts that a request may hold: at least `leastMsat`, which is 0, 1 or a whole number
+ * of satoshis.
+ */
 function acceptedAmount(leastMsat: bigint): object {
   const leastSats = (leastMsat + MSAT_PER_SAT - 1n) / MSAT_PER_SAT;
   const below = leastMsat === 1n ? '0+(?:\\.0{1,3})?' : `0*${wholeBelow(leastSats)}${DECIMALS}`;
@@ -73,8 +76,8 @@ function acceptedAmount(leastMsat: bigint): object {
 }
 
 /**
- * An amount in a request: a JSON string of satoshis with up to three decimals, or a whole JSON number.
- * Parsed to millisatoshis.
+ * An amount in a request: a JSON string of satoshis with up to three decimals, or a whole JSON number
+ * (docs/decisions.md 20). It is parsed to millisatoshis.
  */
 export const amountInput = z
   .union([z.string(), z.number()])
@@ -92,12 +95,12 @@ export const amountInput = z
   })
   .meta({ accepts: acceptedAmount(0n), examples: ['1000'] });
 
-/** {@link amountInput}, above zero. */
+/** Like {@link amountInput}, but above zero. */
 export const positiveAmountInput = amountInput
   .refine((amountMsat) => amountMsat > 0n, { message: 'must be above zero' })
   .meta({ accepts: acceptedAmount(1n) });
 
-/** {@link amountInput}, of at least so many whole satoshis. */
+/** Like {@link amountInput}, but at least `leastSats` satoshis. */
 export function amountInputFrom(leastSats: number) {
   const leastMsat = BigInt(leastSats) * MSAT_PER_SAT;
   return positiveAmountInput
@@ -107,7 +110,7 @@ export function amountInputFrom(leastSats: number) {
     .meta({ accepts: acceptedAmount(leastMsat), examples: [String(leastSats)] });
 }
 
-/** An amount in an answer: canonical satoshis as a string (decisions section 3). */
+/** An amount in an answer: canonical satoshis as a string (docs/decisions.md 20). */
 export const amountOutput = z
   .string()
   .regex(/^(0|[1-9]\d*)(\.\d{0,2}[1-9])?$/)

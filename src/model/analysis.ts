@@ -22,7 +22,7 @@ function kindOf<Kind extends string>(kind: Kind) {
   return z.literal(kind).meta({ description: 'Way of paying; the member of that name holds it.' });
 }
 
-/** A way to pay found in a payment string (contract, Payable). */
+/** A way to pay that a payment string names (docs/api.md, Payable and claimable). */
 export const payableJson = z
   .discriminatedUnion('kind', [
     z.object({
@@ -49,7 +49,7 @@ export const payableJson = z
   .meta({ id: 'Payable', description: 'One way to pay what a payment string asks for.' });
 export type PayableJson = z.infer<typeof payableJson>;
 
-/** A way to be paid found in a payment string (contract, Claimable). */
+/** Money that a payment string lets the wallet withdraw (docs/api.md, Payable and claimable). */
 export const claimableJson = z
   .object({
     callback: z.string().meta({

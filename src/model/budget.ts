@@ -7,15 +7,15 @@ import {
 } from './amount.ts';
 import { timestamp } from './text.ts';
 
-/** Periods a budget can renew after (decisions section 7); `total` never renews. */
+/** The periods after which budgets renew (docs/decisions.md 66); `total` never renews. */
 const BUDGET_PERIODS = ['day', 'week', 'month', 'total'] as const;
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
-/** What a client may spend, in millisatoshis, fees included. */
+/** The limits of what a client may spend, in millisatoshis, fees included (docs/decisions.md 66). */
 export interface Budget {
   readonly amountMsat: bigint;
   readonly period: BudgetPeriod;
-  /** Most that one payment may cost with its fees; null is no limit of its own. */
+  /** The most that one payment may cost with its fees; null: only `amountMsat` limits it. */
   readonly maxPaymentMsat: bigint | null;
 }
 
@@ -24,7 +24,7 @@ const periodField = z.enum(BUDGET_PERIODS).meta({
     'When the budget renews, in UTC: each midnight, Monday, first of the month, or never (`total`).',
 });
 
-/** A budget in a request (decisions section 7). */
+/** A budget in a request (docs/decisions.md 66). An unknown field is error 7 (docs/decisions.md 18). */
 export const budgetInput = z
   .strictObject({
     amount: positiveAmountInput.meta({
@@ -47,7 +47,7 @@ export const budgetInput = z
     description: 'What a client may spend. An unknown member is error 7.',
   });
 
-/** A budget in Client info. */
+/** A budget in an answer (docs/api.md, Client info). */
 export const budgetJson = z
   .object({
     amount: amountOutput.meta({
@@ -67,7 +67,7 @@ export const budgetJson = z
   .meta({ id: 'Budget', description: 'What a client may spend, and has spent (an addition).' });
 export type BudgetJson = z.infer<typeof budgetJson>;
 
-/** The period that `nowMs` falls into, in UTC: days from midnight, weeks from Monday, months from the first. */
+/** Returns the period that contains `nowMs`, in UTC: days from midnight, weeks from Monday, months from the first. */
 export function budgetWindow(
   period: BudgetPeriod,
   nowMs: number,
@@ -91,7 +91,7 @@ export function budgetWindow(
   }
 }
 
-/** Writes a budget and what has been spent of it as Client info carries it. */
+/** Writes a budget and the amount spent of it in the form of answers. */
 export function encodeBudget(budget: Budget, spentMsat: bigint, nowMs: number): BudgetJson {
   return {
     amount: formatAmountMsat(budget.amountMsat),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountOutput, formatAmountMsat } from './amount.ts';
 import { hexOutput } from './text.ts';
 
-/** The Channel resource (decisions section 4). */
+/** A channel in an answer (docs/api.md, Channel). */
 export const channelJson = z
   .object({
     channel_id: hexOutput(32).meta({ description: 'Identifies the channel.' }),
@@ -31,7 +31,7 @@ export const channelJson = z
   .meta({ id: 'Channel', description: 'A Lightning channel of the wallet node.' });
 export type ChannelJson = z.infer<typeof channelJson>;
 
-/** {@link channelJson} inside this program, amounts in millisatoshis. */
+/** A channel inside this program; amounts in millisatoshis. */
 export interface Channel {
   readonly channelId: string;
   readonly userChannelId: string;
@@ -41,18 +41,18 @@ export interface Channel {
   readonly channelValueMsat: bigint;
   readonly ourBalanceMsat: bigint;
   readonly theirBalanceMsat: bigint;
-  /** What our side must keep in the channel. */
+  /** The amount that this wallet must keep in the channel. */
   readonly punishmentReserveMsat: bigint;
   readonly outboundCapacityMsat: bigint;
   readonly inboundCapacityMsat: bigint;
 }
 
-/** Writes a channel as answers carry it. */
+/** Writes a channel in the form of answers. */
 export function encodeChannel(channel: Channel): ChannelJson {
   return {
     channel_id: channel.channelId,
     user_channel_id: channel.userChannelId,
-    // As the contract's clients read it, unlike the outpoints of transactions.
+    // Clients read `_` here, although outpoints of transactions are written with `:` (docs/decisions.md 31).
     funding_txo: channel.fundingOutpoint?.replace(':', '_') ?? null,
     is_usable: channel.isUsable,
     channel_value: formatAmountMsat(channel.channelValueMsat),

@@ -9,25 +9,25 @@ import {
 } from './permissions.ts';
 import { hexOutput, textLimits, timestamp } from './text.ts';
 
-/** Most UTF-8 bytes of a client's label (contract, Limits). */
+/** The most UTF-8 bytes of a client's label (docs/api.md, Limits). */
 const LABEL_MAX_BYTES = 64;
-/** Most active clients of a wallet (decisions section 7). */
+/** The most active clients of a wallet (docs/decisions.md 61). */
 export const MAX_ACTIVE_CLIENTS = 100;
 
 const scopesField = z.array(z.enum(SCOPE_NAMES));
 const permissionsField = z.array(z.enum(PERMISSIONS as [Permission, ...Permission[]]));
 
-/** Everything a client may do, in an answer. */
+/** All permissions of a client, in an answer. */
 export const effectivePermissionsField = permissionsField.meta({
   description: 'Everything it may do: the permissions of its scopes, and the explicit ones.',
 });
 
-/** Scope aliases in a request. */
+/** Scopes in a request. */
 export const scopesInput = scopesField.meta({
   description: 'Scopes to grant; their permissions are added up.',
   examples: [['read_info', 'receive']],
 });
-/** Explicit permission ids in a request. */
+/** Single permissions in a request. */
 export const permissionsInput = permissionsField.meta({
   description: 'Permissions to grant besides. Their names may change: prefer scopes.',
 });
@@ -42,7 +42,7 @@ export const labelInput = z
     ...textLimits({ characters: LABEL_MAX_BYTES, bytes: LABEL_MAX_BYTES }),
   });
 
-/** The Client info resource (contract, Client info); `budget` is an addition. */
+/** A client in an answer (docs/api.md, Client info). */
 export const clientInfoJson = z
   .object({
     client_pk: hexOutput(32)
@@ -67,7 +67,7 @@ export const clientInfoJson = z
   .meta({ id: 'ClientInfo', description: 'A client credential: who it is and what it may do.' });
 export type ClientInfoJson = z.infer<typeof clientInfoJson>;
 
-/** What a client may do, as it was granted. */
+/** The scopes and single permissions that a client was granted (docs/decisions.md 59). */
 export interface Grant {
   readonly scopes: readonly Scope[];
   readonly permissions: readonly Permission[];
@@ -83,10 +83,13 @@ export interface Client extends Grant {
   readonly revokedAtMs: number | null;
 }
 
-/** Whether a client has a budget, or had one: either way it grants nothing that spends (decisions section 7). */
+/**
+ * Whether a client has a budget (`set`) or had one (`lifted`). A client with either state cannot grant permissions that
+ * spend (docs/decisions.md 68).
+ */
 export type BudgetState = 'none' | 'set' | 'lifted';
 
-/** A client as the store keeps it. Its secret is known to its holder alone. */
+/** A client as the store keeps it. The store has only a hash of its secret (docs/decisions.md 55). */
 export interface ClientRecord extends Client {
   /** Hex user_pk. */
   readonly walletId: string;
@@ -101,14 +104,17 @@ export interface ClientRecord extends Client {
   readonly token: {
     readonly id: string;
     readonly token: string;
-    /** Whether the client's holder has the token too (first version): it must be replaced before it is used. */
+    /**
+     * Whether the client's holder has the token too, as in version 0.1. Such a token must be replaced before it is used
+     * (docs/decisions.md 57).
+     */
     readonly exposed: boolean;
   } | null;
-  /** Identities of tokens that still have to be ended at the node. */
+  /** Ids of tokens that still have to be ended at the node. */
   readonly endedTokenIds: readonly string[];
 }
 
-/** Neither revoked nor expired at `nowMs`. */
+/** Whether a client is neither revoked nor expired at `nowMs`. */
 export function isActive(
   client: Pick<Client, 'revokedAtMs' | 'expiresAtMs'>,
   nowMs: number,
@@ -116,7 +122,7 @@ export function isActive(
   return client.revokedAtMs === null && (client.expiresAtMs === null || client.expiresAtMs > nowMs);
 }
 
-/** Writes a client as answers carry it. */
+/** Writes a client in the form of answers. */
 export function encodeClient(client: Client, budget: BudgetJson | null): ClientInfoJson {
   return {
     client_pk: client.clientPk,

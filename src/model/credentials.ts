@@ -7,7 +7,7 @@ const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 const token = z.string().regex(/^(?:[0-9a-f]{2}){1,4096}$/);
 /** Base URL of the node's interface. */
 const nodeUrl = z.url({ protocol: /^https$/ });
-/** The node's self-signed certificate (PEM), then the only one accepted; null trusts the system's authorities. */
+/** The node's self-signed certificate (PEM). If set, only this one is accepted; null: the system's authorities. */
 const certificate = z.string().nullable();
 
 const clientShape = z.object({ v: z.literal(2), client: hex32, secret: hex32 });
@@ -18,14 +18,17 @@ const nodeShape = z.object({
     kind: z.enum(REMOTE_KINDS),
     url: nodeUrl,
     cert: certificate,
-    /** Hex node key: the wallet that this location speaks for. */
+    /** Hex node key, which identifies the wallet at this location. */
     pk: z.string().regex(/^0[23][0-9a-f]{64}$/),
     network: z.enum(Object.keys(NETWORKS) as [Network, ...Network[]]),
   }),
   token,
 });
 
-/** What the first version wrote, for clients and configuration alike: the secret of an LND was its macaroon. */
+/**
+ * The form of version 0.1, which was used for clients and in configuration alike. For an LND, the secret was its
+ * macaroon.
+ */
 const firstShape = z.object({
   v: z.literal(1),
   node: z.discriminatedUnion('kind', [
@@ -36,38 +39,38 @@ const firstShape = z.object({
   secret: token,
 });
 
-/** What an application holds: which client it is and what proves it. It says nothing of where a node is. */
+/** Credentials of an application: a client and its secret, and no location of a node (docs/decisions.md 55). */
 export interface ClientCredentials {
   /** Hex ed25519 public key. */
   readonly client: string;
-  /** Hex; 32 random bytes, or for credentials of the first version on LND a macaroon. */
+  /** Hex of 32 random bytes. In credentials of version 0.1 for an LND it is the hex of a macaroon. */
   readonly secret: string;
 }
 
-/** What `connect` writes and configuration alone may name: where a node is and the node's own token. */
+/** The location of a node and its token, as `connect` writes them for the configuration (docs/decisions.md 56). */
 export interface NodeCredentials {
   readonly kind: RemoteKind;
   readonly url: string;
   readonly cert: string | null;
-  /** Hex node key; null in files of the first version, which did not hold it. */
+  /** Hex node key; null in files of version 0.1, which did not hold it. */
   readonly nodePk: string | null;
   readonly network: Network | null;
   /** Hex, such as LND's macaroon. */
   readonly token: string;
 }
 
-/** A credentials string taken apart. One of the first version for an LND may have been meant as either. */
+/** The parts of a credentials string. A string of version 0.1 for an LND may have both parts; others have one. */
 export interface Credentials {
   readonly client: ClientCredentials | null;
   readonly node: NodeCredentials | null;
 }
 
-/** Writes client credentials as the opaque string that callers send (decisions section 7). */
+/** Writes client credentials as the opaque string that callers send (docs/decisions.md 55). */
 export function encodeClientCredentials({ client, secret }: ClientCredentials): string {
   return encode({ v: 2, client, secret });
 }
 
-/** Writes what `connect` found as the string that configuration takes. */
+/** Writes node credentials as the string that configuration accepts. */
 export function encodeNodeCredentials(
   credentials: NodeCredentials & { readonly nodePk: string; readonly network: Network },
 ): string {
@@ -75,7 +78,10 @@ export function encodeNodeCredentials(
   return encode({ v: 2, node: { kind, url, cert, pk, network }, token });
 }
 
-/** Reads a credentials string, with or without padding; null when it is none. Never says which part is wrong. */
+/**
+ * Reads a credentials string, with or without padding. Returns null for any other text, without saying what is wrong
+ * with it.
+ */
 export function decodeCredentials(text: string): Credentials | null {
   try {
     const bare = text.replace(/={1,2}$/, '');
@@ -88,7 +94,7 @@ export function decodeCredentials(text: string): Credentials | null {
   }
 }
 
-/** A credential has one spelling, the one that was given out: `text` must be it. */
+/** Client credentials are accepted only in the one spelling that was issued; `text` is compared with it. */
 function read(json: unknown, text: string): Credentials | null {
   const client = clientShape.safeParse(json);
   if (client.success) {

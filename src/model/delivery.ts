@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { paymentJson } from './payment.ts';
 import { hexOutput, timestamp } from './text.ts';
 
-/** States of a webhook delivery; `failed` after three attempts, until it is sent again (decisions section 11). */
+/** States of a webhook delivery. It is `failed` after three attempts, until it is sent again (docs/decisions.md 92). */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** The body of a `payment.finalized` webhook: the Payment and three fields (contract, Payload). */
+/** The body of a `payment.finalized` webhook: the payment and three fields (docs/webhooks.md, Payload). */
 export const webhookPayload = paymentJson
   .extend({
     type: z.literal('payment.finalized').meta({ description: 'Always `payment.finalized`.' }),
@@ -21,7 +21,7 @@ export const webhookPayload = paymentJson
   });
 export type WebhookPayload = z.infer<typeof webhookPayload>;
 
-/** A webhook delivery as the delivery log shows it (decisions section 11, an addition). */
+/** A webhook delivery in an answer (docs/api.md, Delivery). */
 export const deliveryJson = z
   .object({
     id: z.string().meta({ description: 'The webhook-id, the same over all attempts.' }),

@@ -1,4 +1,4 @@
-/** One row of the error table (decisions section 2). */
+/** One row of the error table. */
 interface ErrorRow {
   readonly code: number;
   readonly httpStatus: number;
@@ -6,7 +6,7 @@ interface ErrorRow {
   readonly meaning: string;
 }
 
-/** Every error this API can answer with, by the name the code uses for it (decisions section 2). */
+/** Every error of the API (docs/decisions.md 10), by its name in this program. */
 export const ERRORS = {
   unreachable: { code: 3, httpStatus: 503, meaning: 'The wallet node cannot be reached.' },
   timeout: { code: 4, httpStatus: 504, meaning: 'Timed out; waits too.' },
@@ -62,7 +62,7 @@ export const ERRORS = {
 /** The name of a row of {@link ERRORS}. */
 export type ErrorName = keyof typeof ERRORS;
 
-/** The JSON body of every error answer (contract, Errors). */
+/** The JSON body of every error answer (docs/api.md, Errors). */
 export interface ErrorBody {
   readonly code: number;
   readonly msg: string;
@@ -70,7 +70,7 @@ export interface ErrorBody {
   readonly sensitive: boolean;
 }
 
-/** What one field of a rejected request did wrong; `path` is empty for the request as a whole. */
+/** What is wrong with one field of a rejected request; `path` is empty for the request as a whole. */
 export interface Issue {
   readonly path: string;
   readonly message: string;
@@ -79,15 +79,18 @@ export interface Issue {
 interface ApiErrorOptions {
   /** Extra data for the answer. Never a secret. */
   readonly data?: unknown;
-  /** A status other than the table's, for the variants the table names (405, 413, 415). */
+  /** A status other than the table's, for cases such as a wrong method (405) (docs/decisions.md 15). */
   readonly httpStatus?: number;
-  /** What lies underneath; goes to the log and never into the answer. */
+  /** The underlying error. It goes to the log and never into the answer. */
   readonly cause?: unknown;
   /** Set by connectors when the request may have taken effect at the node although no answer came. */
   readonly outcomeUnknown?: boolean;
 }
 
-/** An error with a documented code. Its message is shown to the caller: one sentence that ends in what to do. */
+/**
+ * An error with a code of {@link ERRORS}. Its message is shown to the caller, so it says what happened and what to do
+ * next.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly data: unknown;
@@ -106,7 +109,7 @@ export class ApiError extends Error {
     this.outcomeUnknown = options.outcomeUnknown ?? false;
   }
 
-  /** The same error with more members in its data. */
+  /** Returns the same error with more members in its data. Members that it has already are kept. */
   with(data: Readonly<Record<string, unknown>>): ApiError {
     const before = typeof this.data === 'object' && this.data !== null ? this.data : {};
     const { httpStatus, cause, outcomeUnknown } = this;
@@ -118,18 +121,18 @@ export class ApiError extends Error {
     });
   }
 
-  /** The body of the answer. */
+  /** Returns the body of the error answer. */
   body(): ErrorBody {
     return { code: ERRORS[this.kind].code, msg: this.message, data: this.data, sensitive: false };
   }
 }
 
-/** Whether something caught is an {@link ApiError}, of one of these kinds where any are given. */
+/** Whether a caught error is an {@link ApiError} of one of these kinds, or of any kind when none are given. */
 export function isApiError(error: unknown, ...kinds: readonly ErrorName[]): error is ApiError {
   return error instanceof ApiError && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
-/** The error itself where it is an {@link ApiError}, else error 6 for what nobody thought of, with it as the cause. */
+/** Returns an {@link ApiError} unchanged, and error 6 for every other error, which becomes its cause. */
 export function internalUnlessApi(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError(
@@ -139,7 +142,7 @@ export function internalUnlessApi(error: unknown): ApiError {
   );
 }
 
-/** Error 104, without telling why. */
+/** Makes error 104. The message does not say whether the credentials are unknown, expired or revoked. */
 export function endedCredentials(cause?: unknown): ApiError {
   return new ApiError(
     'unauthenticated',
@@ -148,19 +151,18 @@ export function endedCredentials(cause?: unknown): ApiError {
   );
 }
 
-/** Error 7 for one field: `data.issues` names it (decisions section 2). */
+/** Makes error 7 for one field, which `data.issues` names (docs/decisions.md 13). */
 export function rejected(path: string, message: string): ApiError {
   return new ApiError('rejected', path === '' ? message : `${path}: ${message}`, {
     data: issuesOf(path, message),
   });
 }
 
-/** `data` of a rejected request (decisions section 2). */
 function issuesOf(path: string, message: string): { readonly issues: readonly Issue[] } {
   return { issues: [{ path, message }] };
 }
 
-/** Error 106: the node refused, or could not do it, and nothing was sent. */
+/** Makes error 106: the node refused or could not do it, and nothing was sent. */
 export function refused(message: string, cause?: unknown): ApiError {
   return new ApiError('refused', message, { cause });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountOutput, formatAmountMsat } from './amount.ts';
 import { hexOutput } from './text.ts';
 
-/** The Node info resource (contract, Node info). */
+/** The state of the node in an answer (docs/api.md, Node info). */
 export const nodeInfoJson = z
   .object({
     version: z.string().meta({ description: 'Semver version of the node software.' }),
@@ -41,17 +41,17 @@ export const nodeInfoJson = z
   .meta({ id: 'NodeInfo', description: 'The wallet node and its balances.' });
 export type NodeInfoJson = z.infer<typeof nodeInfoJson>;
 
-/** {@link nodeInfoJson} inside this program; `balance` is always the sum of the two balances. */
+/** The state of the node inside this program; amounts in millisatoshis. */
 export interface NodeInfo {
   readonly version: string;
-  /** Hex SHA-256 that identifies the node software build (decisions section 9). */
+  /** Hex SHA-256 that identifies the build of the node's software (docs/decisions.md 79). */
   readonly measurement: string;
   readonly userPk: string;
   readonly nodePk: string;
   readonly lightningBalanceMsat: bigint;
-  /** Estimated upper bound of what can be sent to most recipients. */
+  /** An estimate of the most that can be sent to most payees now. */
   readonly lightningSendableMsat: bigint;
-  /** Hard upper bound spendable now; at least {@link lightningSendableMsat}. */
+  /** The most that can be sent now at all; at least {@link lightningSendableMsat}. */
   readonly lightningMaxSendableMsat: bigint;
   readonly onchainBalanceMsat: bigint;
   /** Confirmed funds plus unconfirmed outputs of the wallet's own transactions. */
@@ -60,7 +60,7 @@ export interface NodeInfo {
   readonly numUsableChannels: number;
 }
 
-/** Writes node info as answers carry it. */
+/** Writes the state of the node in the form of answers, where `balance` is the sum of the two balances. */
 export function encodeNodeInfo(info: NodeInfo): NodeInfoJson {
   return {
     version: info.version,

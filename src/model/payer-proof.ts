@@ -4,7 +4,7 @@ import { verifyPayerProof } from '../codecs/payer-proof/index.ts';
 import { amountOutput, formatNullableAmountMsat } from './amount.ts';
 import { hexOutput, timestamp } from './text.ts';
 
-/** What checking a payer proof found (decisions section 14, an addition). */
+/** The result of checking a payer proof, in an answer (docs/decisions.md 101). */
 export const checkedProofJson = z
   .discriminatedUnion('valid', [
     z.object({
@@ -42,7 +42,10 @@ export const checkedProofJson = z
   .meta({ id: 'CheckedProof', description: 'What a payer proof shows, or why it is not valid.' });
 export type CheckedProofJson = z.infer<typeof checkedProofJson>;
 
-/** Checks a payer proof and says what it discloses; null members are withheld or were never in the invoice. */
+/**
+ * Checks a payer proof (docs/decisions.md 101). Returns what it discloses, or why it is not valid. A field is null when
+ * the proof withholds it or the invoice did not have it.
+ */
 export function checkPayerProof(text: string): CheckedProofJson {
   try {
     const proof = verifyPayerProof(text);

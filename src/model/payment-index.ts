@@ -4,27 +4,27 @@ import { hex } from '@scure/base';
 import { z } from 'zod';
 
 /**
- * What a payment is called inside its wallet, whatever its time: `<prefix>_<64 hex>`. Prefixes: `ln` invoice and
- * spontaneous payments, `fs` offer sends, `fr` offer receives, `os` on-chain sends, `or` on-chain receives and waived
- * fees (decisions section 5). Clients know these five and fail on others.
+ * The id of a payment in its wallet, without a time: `<prefix>_<64 hex>`. The prefixes are `ln` for invoice and
+ * spontaneous payments, `fs` for offer sends, `fr` for offer receives, `os` for on-chain sends, and `or` for on-chain
+ * receives and waived fees. Clients know these five and fail on others (docs/decisions.md 23).
  */
 export type PaymentId = string & { readonly __brand: 'PaymentId' };
-/** `<19-digit created_at>-<payment id>`: the identity of a payment in the API; never changes. */
+/** `<19-digit created_at>-<payment id>`: names a payment in the API, and never changes (docs/decisions.md 23). */
 export type PaymentIndex = string & z.core.$brand<'PaymentIndex'>;
-/** `u<19-digit updated_at>-<payment id>`: where a payment's last update stands in the order of updates. */
+/** `u<19-digit updated_at>-<payment id>`: the place of an update in the order of updates (docs/decisions.md 25). */
 export type UpdatedIndex = string & z.core.$brand<'UpdatedIndex'>;
 
-/** The rail prefixes of payment ids. */
+/** The prefixes of payment ids; {@link PaymentId} says what they mean. */
 export type IdPrefix = 'ln' | 'fs' | 'fr' | 'os' | 'or';
 
 const ID = /^(?:ln|fs|fr|os|or)_[0-9a-f]{64}$/;
-/** Times end before the numbers that JavaScript cannot hold exactly. `wf` is of {@link presentId}. */
+/** Allows only times that JavaScript numbers hold exactly. {@link presentId} replaces the prefix `wf`. */
 const INDEX = /^000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
 const UPDATED_INDEX = /^u000(?:[0-8]\d{3}|900[0-6])\d{12}-(?:ln|fs|fr|os|or|wf)_[0-9a-f]{64}$/;
-/** The first id of a waived fee, at the end of an id, an index or an updated index. */
+/** Finds the id of a waived fee of versions up to 0.2.0, at the end of an id, an index or an updated index. */
 const FIRST_WAIVED_FEE_ID = /wf_([0-9a-f]{64})$/;
 
-/** Joins a prefix and 32 bytes of lowercase hex. */
+/** Makes an id of a prefix and 64 lowercase hex characters. Throws RangeError for any other text. */
 export function paymentId(prefix: IdPrefix, hex64: string): PaymentId {
   const id = `${prefix}_${hex64}`;
   if (!ID.test(id)) throw new RangeError('a payment id needs 64 lowercase hex characters');
@@ -32,26 +32,30 @@ export function paymentId(prefix: IdPrefix, hex64: string): PaymentId {
 }
 
 /**
- * The id of an on-chain receive: `or_` and the SHA-256 of the outpoint as transactions write it (txid in wire byte
- * order, output number as four bytes, least significant first), since one transaction can pay a wallet twice.
+ * Returns the id of an on-chain receive: `or_` and the SHA-256 of the outpoint. It is hashed in the form that
+ * transactions use: the txid in wire byte order, then the output's number in four bytes, least significant first. The
+ * output is part of the id because one transaction can pay a wallet twice (docs/decisions.md 23).
  */
 export function receiveId(txid: string, vout: number): PaymentId {
   return hashedId(outpointBytes(txid, vout));
 }
 
 /**
- * The id of the `info` payment that records what a channel's opening would have cost: `or_` and the SHA-256 of the ten
- * ASCII bytes of `waived fee` and the channel's funding outpoint, as {@link receiveId} writes it.
+ * Returns the id of the `info` payment that records the waived fee of a channel: `or_` and the SHA-256 of the ten ASCII
+ * bytes of `waived fee` and the channel's funding outpoint, in the form that {@link receiveId} uses
+ * (docs/decisions.md 24).
  */
 export function waivedFeeId(fundingTxid: string, fundingVout: number): PaymentId {
   return hashedId(concatBytes(utf8ToBytes('waived fee'), outpointBytes(fundingTxid, fundingVout)));
 }
 
 /**
- * The present form of an id, an index or an updated index, for what callers and databases kept from earlier versions;
- * anything else as it is. Those called a waived fee `wf_<channel id>`. They always funded its channel with the
- * transaction's first output, so that the channel id (BOLT 2: the txid in wire byte order, XORed with the output's
- * number) is the txid, and the new id follows from the old one alone, wherever that is kept.
+ * Converts an id, an index or an updated index of a waived fee from versions up to 0.2.0 to its present form
+ * (docs/decisions.md 24). Returns any other text unchanged.
+ *
+ * Those versions used the id `wf_<channel id>`, and always funded the channel with the first output of a transaction.
+ * The channel id of BOLT 2 is the txid in wire byte order, XORed with the output's number; for output 0 it is the txid
+ * itself. So the new id follows from the old one alone.
  */
 export function presentId<T extends string>(text: T): T {
   const [old, channelId] = FIRST_WAIVED_FEE_ID.exec(text) ?? [];
@@ -64,29 +68,29 @@ function hashedId(bytes: Uint8Array): PaymentId {
   return paymentId('or', hex.encode(sha256(bytes)));
 }
 
-/** An outpoint as transactions write it. */
+/** Returns an outpoint in the form that transactions use. */
 function outpointBytes(txid: string, vout: number): Uint8Array {
   const number = new Uint8Array(4);
   new DataView(number.buffer).setUint32(0, vout, true);
   return concatBytes(hex.decode(txid).reverse(), number);
 }
 
-/** Joins creation time and id. */
+/** Makes an index of a creation time in milliseconds and an id. */
 export function paymentIndex(createdAtMs: number, id: PaymentId): PaymentIndex {
   return `${padMs(createdAtMs)}-${id}` as PaymentIndex;
 }
 
-/** Joins update time and id. */
+/** Makes an updated index of an update time in milliseconds and an id. */
 export function updatedIndex(updatedAtMs: number, id: PaymentId): UpdatedIndex {
   return `u${padMs(updatedAtMs)}-${id}` as UpdatedIndex;
 }
 
-/** When the update was, milliseconds. */
+/** Returns the update time in milliseconds that an updated index holds. */
 export function updatedAtOfIndex(index: UpdatedIndex): number {
   return Number(index.slice(1, 20));
 }
 
-/** The id inside an index that is known to be valid. */
+/** Returns the id that an index holds. */
 export function idOfIndex(index: PaymentIndex): PaymentId {
   return index.slice(20) as PaymentId;
 }
@@ -95,14 +99,14 @@ function padMs(ms: number): string {
   return String(ms).padStart(19, '0');
 }
 
-/** A payment index in a request; one of an earlier version is read as what it is called now. */
+/** A payment index in a request; one of an earlier version is converted to the present form. */
 export const paymentIndexInput = z
   .string()
   .regex(INDEX, 'must be a payment index such as 0001700000000000000-ln_<64 hex>')
   .transform(presentId)
   .brand<'PaymentIndex'>();
 
-/** An updated index in a request; one of an earlier version is read as what it is called now. */
+/** An updated index in a request; one of an earlier version is converted to the present form. */
 export const updatedIndexInput = z
   .string()
   .regex(UPDATED_INDEX, 'must be an updated index such as u0001700000000000000-ln_<64 hex>')

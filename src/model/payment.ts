@@ -14,9 +14,9 @@ import {
 } from './payment-index.ts';
 import { hexOutput, timestamp } from './text.ts';
 
-/** Technical mechanism of a payment (contract, Payment). */
+/** The technical means by which the money of a payment moves (docs/api.md, Payment). */
 export const RAILS = ['onchain', 'invoice', 'offer', 'spontaneous'] as const;
-/** Application-level kind of a payment. */
+/** What a payment is for: a rail, or a fee that was waived. */
 const KINDS = [
   'onchain',
   'invoice',
@@ -25,11 +25,11 @@ const KINDS = [
   'waived_channel_fee',
   'waived_liquidity_fee',
 ] as const;
-/** Which way the money goes; `info` moves none. */
+/** The direction in which the money of a payment moves; an `info` payment moves no money. */
 export const DIRECTIONS = ['inbound', 'outbound', 'info'] as const;
-/** States of a payment; the last two are terminal. */
+/** States of a payment; the last two are final (docs/api.md, Payment status). */
 const STATUSES = ['pending', 'completed', 'failed'] as const;
-/** On-chain confirmation priorities: about 1, 3 and 72 blocks (contract, Limits). */
+/** How soon an on-chain send is to confirm: after about 1, 3 or 72 blocks. */
 export const PRIORITIES = ['high', 'normal', 'background'] as const;
 
 export type Rail = (typeof RAILS)[number];
@@ -41,7 +41,7 @@ export type Priority = (typeof PRIORITIES)[number];
 /** Lowercase hex of any length. */
 const hexText = z.string().regex(/^([0-9a-f]{2})*$/);
 
-/** An on-chain transaction as answers show it (contract, On-chain transaction object). */
+/** An on-chain transaction in an answer (docs/api.md, On-chain transaction). */
 const transactionJson = z
   .object({
     version: z.int().meta({ description: 'Version of the transaction.' }),
@@ -70,7 +70,7 @@ const transactionJson = z
   .meta({ id: 'Transaction', description: 'An on-chain transaction.' });
 export type TransactionJson = z.infer<typeof transactionJson>;
 
-/** The Payment resource as answers and webhooks carry it (contract, Payment; decisions section 5). */
+/** A payment in an answer or a webhook (docs/api.md, Payment). */
 export const paymentJson = z
   .object({
     index: z.string().meta({
@@ -172,7 +172,7 @@ export interface Payment {
   readonly updatedAtMs: number;
 }
 
-/** A payment with nothing set but what every payment has; the start for the constructors of each rail. */
+/** Makes a payment with the required fields, its rail as its kind, fees of zero, and null in all other fields. */
 export function blankPayment(
   required: Pick<
     Payment,
@@ -204,22 +204,22 @@ export function blankPayment(
   };
 }
 
-/** Whether a payment has reached a terminal state (contract, Payment status). */
+/** Whether a payment is completed or failed, which never changes again (docs/api.md, Payment status). */
 export function isFinal(payment: Pick<Payment, 'status'>): boolean {
   return payment.status !== 'pending';
 }
 
-/** The payment's id inside its wallet. */
+/** Returns the payment's id in its wallet. */
 export function idOf(payment: Pick<Payment, 'index'>): PaymentId {
   return idOfIndex(payment.index);
 }
 
-/** Where the payment's last update stands in the wallet's order of updates. */
+/** Returns the place of the payment's last update in the wallet's order of updates. */
 export function updatedIndexOf(payment: Pick<Payment, 'index' | 'updatedAtMs'>): UpdatedIndex {
   return updatedIndex(payment.updatedAtMs, idOfIndex(payment.index));
 }
 
-/** Writes a payment as answers carry it. */
+/** Writes a payment in the form of answers. */
 export function encodePayment(payment: Payment): PaymentJson {
   return {
     index: payment.index,
@@ -252,7 +252,7 @@ export function encodePayment(payment: Payment): PaymentJson {
   };
 }
 
-/** Reads what {@link encodePayment} wrote. Trusts its input: only for rows this program stored. */
+/** Reads what {@link encodePayment} wrote. It checks nothing, so use it only for rows that this program stored. */
 export function decodePayment(json: PaymentJson): Payment {
   return {
     index: json.index as PaymentIndex,

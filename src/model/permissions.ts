@@ -1,4 +1,4 @@
-/** Scopes and the permissions each grants (decisions section 7). `full` is the union of all others. */
+/** Scopes and the permissions that each grants (docs/decisions.md 59). */
 const SCOPE_TABLE = {
   read_info: ['node_info', 'list_channels', 'get_human_bitcoin_address'],
   read_payments: [
@@ -22,9 +22,9 @@ const SCOPE_TABLE = {
   manage_clients: ['list_clients', 'create_client', 'update_client', 'revoke_client'],
 } as const;
 
-/** A permission id. Not a stable part of the interface (contract, Versioning). */
+/** The name of a permission. Names of permissions may change (docs/api.md, Compatibility). */
 export type Permission = (typeof SCOPE_TABLE)[keyof typeof SCOPE_TABLE][number];
-/** A scope alias, the stable way to grant. */
+/** The name of a scope, which never changes. `full` grants all permissions. */
 export type Scope = keyof typeof SCOPE_TABLE | 'full';
 
 /** Every permission, in the order of the table. */
@@ -36,10 +36,10 @@ export const SCOPES: Readonly<Record<Scope, readonly Permission[]>> = {
   full: PERMISSIONS,
 };
 
-/** The scope aliases, for request validation. */
+/** The names of all scopes. */
 export const SCOPE_NAMES = Object.keys(SCOPES) as [Scope, ...Scope[]];
 
-/** Union of the scopes' permissions and the explicit ones, in table order, each once (contract, Client info). */
+/** Returns the permissions of the scopes and the single ones together, each once, in the order of the table. */
 export function effectivePermissions(
   scopes: readonly Scope[],
   permissions: readonly Permission[],

@@ -3,7 +3,7 @@ import { encodeHumanBitcoinAddress } from '../codecs/human-bitcoin-address.ts';
 import { amountOutput } from './amount.ts';
 import { hexOutput, timestamp } from './text.ts';
 
-/** The Invoice creation result (contract, Invoice creation result). */
+/** A new invoice in an answer (docs/api.md, Created invoice). */
 export const createdInvoiceJson = z
   .object({
     index: z.string().meta({ description: 'Index of the inbound payment; wait for it with this.' }),
@@ -23,7 +23,7 @@ export const createdInvoiceJson = z
   .meta({ id: 'CreatedInvoice', description: 'A BOLT 11 invoice that was created.' });
 export type CreatedInvoiceJson = z.infer<typeof createdInvoiceJson>;
 
-/** The Human Bitcoin Address record (contract, Human Bitcoin Address record). */
+/** A name of a wallet in an answer (docs/api.md, Human Bitcoin Address). */
 export const humanBitcoinAddressJson = z
   .object({
     human_bitcoin_address: z.string().meta({ description: 'The BIP 353 name, with its ₿.' }),
@@ -36,7 +36,7 @@ export const humanBitcoinAddressJson = z
   .meta({ id: 'HumanBitcoinAddress', description: 'A human-readable Bitcoin address.' });
 export type HumanBitcoinAddressJson = z.infer<typeof humanBitcoinAddressJson>;
 
-/** {@link humanBitcoinAddressJson} inside this program. */
+/** A name of a wallet inside this program. */
 export interface HumanBitcoinAddress {
   readonly username: string;
   readonly domain: string;
@@ -46,7 +46,7 @@ export interface HumanBitcoinAddress {
   readonly updatable: boolean;
 }
 
-/** Username rule (contract, Limits): 6 to 24 lowercase alphanumerics and single inner hyphens. */
+/** A username in a request: 6 to 24 lowercase letters, digits and single inner hyphens (docs/api.md, Limits). */
 export const usernameInput = z
   .string()
   .min(6, 'must have at least 6 characters')
@@ -60,7 +60,7 @@ export const usernameInput = z
     examples: ['satoshi'],
   });
 
-/** Writes the record as answers carry it. */
+/** Writes a name in the form of answers. */
 export function encodeNameRecord(record: HumanBitcoinAddress): HumanBitcoinAddressJson {
   return {
     human_bitcoin_address: encodeHumanBitcoinAddress(record),

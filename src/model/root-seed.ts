@@ -6,8 +6,9 @@ import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 
 /**
- * What is derived from a 32-byte root seed: HKDF-SHA256 without salt, the label as info, 32 bytes (decisions
- * section 9). The labels never change: money hangs on them.
+ * The labels of all secrets that are derived from a 32-byte root seed. Each is 32 bytes of HKDF-SHA256 without salt,
+ * with the label as info. The labels never change: another label gives another key, which cannot spend the wallet's
+ * money (docs/decisions.md 8).
  *
  * | purpose | label |
  * |---|---|
@@ -27,17 +28,17 @@ export const DERIVATION_LABELS = {
   lndMacaroons: 'wallet-sidecar/lnd-macaroons',
 } as const;
 
-/** 32 bytes for one purpose. */
+/** Derives 32 bytes from a secret for one purpose (docs/decisions.md 8). */
 export function derive(secret: Uint8Array, label: string): Uint8Array {
   return hkdf(sha256, secret, undefined, utf8ToBytes(label), 32);
 }
 
-/** Bytes of a root seed. */
+/** The size of a root seed in bytes. */
 export const ROOT_SEED_BYTES = 32;
 
 /**
- * Reads a root seed: 64 hex characters, or a 24-word BIP 39 phrase whose entropy is the seed (decisions section 1).
- * Null when the text is neither; never says which part is wrong.
+ * Reads a root seed: 64 hex characters, or a 24-word BIP 39 phrase whose entropy is the seed (docs/decisions.md 8).
+ * Returns null for any other text, without saying what is wrong with it, since it may be almost a seed.
  */
 export function parseRootSeed(text: string): Uint8Array | null {
   const trimmed = text.trim();
@@ -51,7 +52,7 @@ export function parseRootSeed(text: string): Uint8Array | null {
   }
 }
 
-/** The 24-word BIP 39 phrase whose entropy is the seed. */
+/** Returns the 24-word BIP 39 phrase whose entropy is the seed. */
 export function rootSeedPhrase(rootSeed: Uint8Array): string {
   return entropyToMnemonic(rootSeed, wordlist);
 }

@@ -7,7 +7,7 @@ const SENTENCES = {
   failing: 'The disk of the data directory is full or failing: free space, then try again.',
 };
 
-/** Error 8 in place of what a database throws when it cannot read or write; anything else stays as it is. */
+/** Returns error 8 for an error of a database that cannot read or write, and every other error unchanged. */
 export function asStorageError(error: unknown): unknown {
   const failure = sqliteFailure(error);
   return failure === null

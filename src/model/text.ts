@@ -1,16 +1,19 @@
 import { z } from 'zod';
 
-/** Most Unicode code points of a note or message (contract, Limits). */
+/** The most Unicode code points of a note or message (docs/decisions.md 21). */
 const NOTE_MAX_CHARACTERS = 200;
-/** Most UTF-8 bytes of a note or message (contract, Limits). */
+/** The most UTF-8 bytes of a note or message (docs/decisions.md 21). */
 const NOTE_MAX_BYTES = 512;
 
-/** What a description says of a text's length; no keyword of JSON Schema counts bytes. */
+/** Returns the length limits of a text for the OpenAPI document. JSON Schema has no keyword for bytes. */
 export function textLimits(most: { readonly characters: number; readonly bytes: number }) {
   return { maxLength: most.characters, 'x-max-bytes': most.bytes };
 }
 
-/** A note, message, offer description or proof note: non-empty, at most 200 characters and 512 UTF-8 bytes. */
+/**
+ * A note, message, offer description or proof note: not empty, at most 200 characters and 512 UTF-8 bytes
+ * (docs/decisions.md 21).
+ */
 export const noteInput = z
   .string()
   .min(1, 'must not be empty')
@@ -23,12 +26,12 @@ export const noteInput = z
   })
   .meta(textLimits({ characters: NOTE_MAX_CHARACTERS, bytes: NOTE_MAX_BYTES }));
 
-/** A note for the wallet's owner alone. */
+/** A note that only the wallet's owner sees. */
 export const personalNoteInput = noteInput.meta({
   description: 'Private note for yourself; the other side never sees it.',
 });
 
-/** Lowercase hex of exactly `bytes` bytes; upper case is accepted and lowered. */
+/** Hex of exactly `bytes` bytes, in a request. Capitals are converted to lower case. */
 export function hexInput(bytes: number) {
   return z
     .string()
@@ -41,7 +44,7 @@ export function hexOutput(bytes: number) {
   return z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`));
 }
 
-/** Milliseconds since the UNIX epoch (contract, Conventions). */
+/** Milliseconds since the UNIX epoch. */
 export const timestamp = z
   .int()
   .min(0)

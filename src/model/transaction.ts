@@ -2,7 +2,7 @@ import { hex } from '@scure/base';
 import { RawTx } from '@scure/btc-signer';
 import type { TransactionJson } from './payment.ts';
 
-/** A serialized transaction (BIP 144) as the Payment resource shows it. Throws for bytes that are none. */
+/** Converts a serialized transaction (BIP 144) to the form of answers. Throws for bytes that are not a transaction. */
 export function transactionJsonOf(raw: Uint8Array): TransactionJson {
   const parsed = RawTx.decode(raw);
   return {

@@ -22,7 +22,7 @@ const SPECIAL: readonly (readonly [string, number, 'ipv4' | 'ipv6'])[] = [
 const special = new BlockList();
 for (const [net, prefix, family] of SPECIAL) special.addSubnet(net, prefix, family);
 
-/** Global unicast, the only IPv6 space that is public; without what embeds or documents other addresses. */
+/** Global unicast, the only public IPv6 range, without the parts that embed IPv4 addresses or are for documentation. */
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 const exceptIpv6 = new BlockList();
@@ -31,12 +31,12 @@ exceptIpv6.addSubnet('2001:db8::', 32, 'ipv6');
 exceptIpv6.addSubnet('2002::', 16, 'ipv6');
 exceptIpv6.addSubnet('3fff::', 20, 'ipv6');
 
-/** What kind of place an IP address is. */
+/** Where an IP address leads; `private` is everything that is neither public nor loopback. */
 export type AddressKind = 'public' | 'loopback' | 'private';
 
-/** Judges an IP address; IPv4 addresses inside IPv6 ones are judged as what they are. */
+/** Returns the kind of an IP address. An IPv6 address that embeds an IPv4 address has the kind of that. */
 export function addressKind(address: string): AddressKind {
-  // A zone (fe80::1%eth0) names a link of this machine.
+  // A zone, such as in fe80::1%eth0, names a network interface of this machine.
   if (isIP(address) === 0 || address.includes('%')) return 'private';
   if (isIPv4(address)) {
     if (address.startsWith('127.')) return 'loopback';

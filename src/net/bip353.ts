@@ -5,13 +5,13 @@ import type { ResolveTxt } from './txt-resolver.ts';
 
 interface NameResolverOptions {
   readonly resolveTxt: ResolveTxt;
-  /** Answers for names served by this sidecar itself (the sandbox); null for all others. */
+  /** Returns the record of a name that this sidecar serves itself (on the sandbox); null for all other names. */
   readonly localZone: (dnsName: string) => string | null;
 }
 
 /**
- * Resolves a Human Bitcoin Address to its BIP 321 URI (BIP 353). Throws error 107 for a name without a record and
- * error 113 for one that cannot be looked up or trusted.
+ * Creates a function that resolves a Human Bitcoin Address to its BIP 321 URI (BIP 353; docs/decisions.md 98). It
+ * throws error 107 for a name without a record, and error 113 for a name that cannot be looked up or proven.
  */
 export function createNameResolver(
   options: NameResolverOptions,
@@ -37,7 +37,7 @@ export function createNameResolver(
   };
 }
 
-/** Judged by its first bytes: other records are ignored, texts or not. */
+/** Looks at the first bytes only, so that other records are ignored even when they are not text. */
 function isPaymentRecord(bytes: Uint8Array): boolean {
   return /^bitcoin:/i.test(Buffer.from(bytes.subarray(0, 8)).toString('latin1'));
 }
@@ -59,7 +59,7 @@ function localTexts(options: NameResolverOptions, dnsName: string): readonly Uin
   return text === null ? null : [Buffer.from(text)];
 }
 
-/** Hosts with a port and addresses in brackets, which the sandbox serves, are no names of the DNS. */
+/** Returns null for a host with a port or an address in brackets: the sandbox serves those, and the DNS has none. */
 async function publicTexts(
   options: NameResolverOptions,
   dnsName: string,

@@ -9,15 +9,15 @@ export interface GetRequest {
   readonly url: URL;
   /** The media type asked for. */
   readonly accept: string;
-  /** Ends the request and the reading of its answer. */
+  /** Aborts the request and the reading of its answer. */
   readonly signal: AbortSignal;
-  /** The IP address to connect to; undefined looks the name up. The certificate must fit the name either way. */
+  /** The IP address to connect to; undefined: the host is looked up. The certificate must match the host either way. */
   readonly address?: string | undefined;
   /** Certificate authorities to trust in place of the system's, PEM. */
   readonly ca?: string | undefined;
 }
 
-/** Sends a GET without cookies, credentials, compression or proxy, and returns the answer's head. */
+/** Sends a GET without cookies, credentials, compression or proxy. Resolves when the head of the answer is there. */
 export function get({ url, accept, signal, address, ca }: GetRequest): Promise<IncomingMessage> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ export function get({ url, accept, signal, address, ca }: GetRequest): Promise<I
         signal,
         agent: false,
         headers: { accept, 'accept-encoding': 'identity' },
-        // Said here too, since NODE_TLS_REJECT_UNAUTHORIZED would otherwise decide.
+        // Without this, the variable NODE_TLS_REJECT_UNAUTHORIZED could switch the check off.
         rejectUnauthorized: true,
         ...(ca === undefined ? {} : { ca }),
         ...(address === undefined ? {} : { lookup: lookupOf(address) }),
@@ -49,7 +49,7 @@ function lookupOf(address: string): Lookup {
   };
 }
 
-/** The JSON of an answer of at most `maxBytes`. Throws error 113 (`unusable_answer`) for any other answer. */
+/** Reads an answer of at most `maxBytes` as JSON. Throws error 113 (`unusable_answer`) for any other answer. */
 export async function readJson(
   response: IncomingMessage,
   url: URL,
@@ -63,7 +63,7 @@ export async function readJson(
   }
 }
 
-/** An answer of at most `maxBytes`. Throws error 113 (`unusable_answer`) for a longer or compressed one. */
+/** Reads an answer of at most `maxBytes`. Throws error 113 (`unusable_answer`) for a longer or compressed one. */
 export async function readBytes(
   response: IncomingMessage,
   url: URL,
@@ -91,7 +91,7 @@ function unusable(url: URL, rule: string, cause?: unknown) {
   return serviceFailed('unusable_answer', `${shownHost(url)} cannot be used: ${rule}.`, cause);
 }
 
-/** The host and port of a URL that an outsider named, for messages. */
+/** Returns the host and port of a URL from outside, in a form that is safe in messages. */
 export function shownHost(url: URL): string {
   return foreignText(url.host, { maxCharacters: 100 }) || 'The service';
 }

@@ -13,28 +13,28 @@ import { sortRecords } from './dnssec/record-set.ts';
 import { foreignText } from './foreign-text.ts';
 import { serviceFailed } from './service-error.ts';
 
-/** How a resolver is reached. */
+/** The resolver to use, and how it is reached. */
 export interface DohOptions {
   /** An https URL that speaks DNS over HTTPS (RFC 8484), configured by the operator. */
   readonly url: string;
   /** Certificate authorities to trust in place of the system's, PEM. */
   readonly ca?: string | undefined;
-  /** Ends everything that is under way. */
+  /** Aborts all requests in progress. */
   readonly signal: AbortSignal;
 }
 
 const MEDIA_TYPE = 'application/dns-message';
-/** A proof takes two questions for each zone, and aliases lead through more of them. */
+/** A proof needs two questions for each zone, and each alias may lead through more zones. */
 const MAX_QUESTIONS = 32;
-/** Of all answers together. */
+/** The most bytes of all answers of one look-up together. */
 const MAX_BYTES = 128 * 1024;
 const NO_ERROR = 0;
 const NAME_ERROR = 3;
 
 /**
- * Records of the DNS by way of a resolver, which only carries them: nothing here says that they are true. For one
- * look-up: at most 32 questions and 128 KiB. No redirects. Throws error 113, and CodecError('dns') for an answer that
- * is no DNS message.
+ * Opens a source of DNS records for one look-up, which asks a resolver. It does not check that the records are true;
+ * the DNSSEC chain does that (docs/decisions.md 98). It asks at most 32 questions, reads at most 128 KiB, and follows
+ * no redirects. It throws error 113, and CodecError('dns') for an answer that is not a DNS message.
  */
 export function openDohSource({ url, ca, signal }: DohOptions): RecordSource {
   let questions = 0;
@@ -55,7 +55,7 @@ export function openDohSource({ url, ca, signal }: DohOptions): RecordSource {
   };
 }
 
-/** A resolver's failures, and answers to other questions, as sentences. */
+/** Throws error 113 when the resolver reports a failure, answers another question or cuts its answer short. */
 function requireAnswerTo(answer: DnsAnswer, name: DnsName, type: number): void {
   const { responseCode, questions, truncated } = answer;
   if (responseCode !== NO_ERROR && responseCode !== NAME_ERROR) {

@@ -1,13 +1,13 @@
 /**
- * Everything that is not meant to be seen: control and format characters (bidirectional overrides among them), lone
- * surrogates, private use, line and paragraph separators. Joiners stay, which some scripts and emoji need.
+ * Characters that are removed: control and format characters such as bidirectional overrides, lone surrogates, private
+ * use, line and paragraph separators. The two joiners stay, because some scripts and emoji need them.
  */
 const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 const ELLIPSIS = '…';
 
 /**
- * Text that a service outside wrote, safe to show: printable, on one line, at most `maxCharacters` code points and
- * `maxBytes` UTF-8 bytes. What is cut ends in an ellipsis. Empty for anything but a string.
+ * Makes the text of an outside service safe to show: printable, on one line, at most `maxCharacters` code points and
+ * `maxBytes` UTF-8 bytes. A text that is cut ends in an ellipsis. Returns an empty text for anything but a string.
  */
 export function foreignText(
   value: unknown,

@@ -5,20 +5,20 @@ import { addressKind } from './address-policy.ts';
 import { get, readJson, shownHost } from './bounded-get.ts';
 import { type ServiceProblem, serviceFailed } from './service-error.ts';
 
-/** What an outbound request may reach (decisions section 8). */
+/** The addresses that a request may reach (docs/decisions.md 74). */
 export interface GuardOptions {
-  /** Private and loopback addresses too. */
+  /** Allows private addresses, and loopback addresses also over http. */
   readonly allowPrivateNetwork: boolean;
-  /** Loopback over http: the sandbox's own services. */
+  /** Allows loopback addresses, also over http, for the sandbox's own services. */
   readonly allowLoopback: boolean;
-  /** Every address of a name; the system's resolver by default. */
+  /** Returns every address of a host; the system's resolver by default. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
   /** Certificate authorities to trust in place of the system's, PEM. */
   readonly ca?: string;
   readonly timeoutMs?: number;
 }
 
-/** Gets JSON from a URL that an outsider named. */
+/** Gets JSON from a URL that comes from outside, such as from a payment string. */
 export type FetchJson = (
   url: string,
   options?: { readonly signal?: AbortSignal | undefined },
@@ -29,9 +29,15 @@ const MAX_BYTES = 128 * 1024;
 const MAX_REDIRECTS = 3;
 
 /**
- * A fetch for URLs that payment strings name: https only (http where loopback is allowed, for loopback); every
- * address of the name must be allowed, and one that was checked is the one connected to; at most 3 redirects, each
- * checked the same way; 10 seconds in all; 128 KiB. Sends no cookies and no credentials. Every failure is error 113.
+ * Creates a fetch for URLs that payment strings name (docs/decisions.md 74):
+ *
+ * - It uses https only, except http for loopback where `options` allows that.
+ * - Every address of the host must be allowed, and it connects to one that was checked.
+ * - It follows at most 3 redirects, each checked the same way.
+ * - It takes at most 10 seconds in all, and reads at most 128 KiB.
+ * - It sends no cookies and no credentials.
+ *
+ * Every failure is error 113, except that an abort of the caller's own signal throws the signal's reason.
  */
 export function createGuardedFetch(options: GuardOptions): FetchJson {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
@@ -63,7 +69,7 @@ async function getFollowing(
 ): Promise<unknown> {
   let url = start;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    // Where it redirects to is part of a service's answer.
+    // The target of a redirect is part of the service's answer.
     const problem = redirects === 0 ? 'not_allowed' : 'unusable_answer';
     const obstacle = urlObstacle(url, options);
     if (obstacle !== null) throw serviceFailed(problem, obstacle);
@@ -85,7 +91,7 @@ async function getFollowing(
   throw serviceFailed('unusable_answer', `${shownHost(start)} redirects too often.`);
 }
 
-/** The sentence that says why a URL may not be asked; null when it may. */
+/** Returns a sentence that says why a URL may not be requested; null when it may. */
 function urlObstacle(url: URL, options: GuardOptions): string | null {
   if (url.username !== '' || url.password !== '') {
     return `The address of ${shownHost(url)} holds a user name or password: ask the service for another one.`;
@@ -103,7 +109,7 @@ function isLocalName(hostname: string): boolean {
   return hostname === 'localhost' || addressKind(bare(hostname)) === 'loopback';
 }
 
-/** An address of the host that may be connected to; all of them must be allowed. */
+/** Returns an address of the host to connect to. Throws error 113 unless all its addresses are allowed. */
 async function allowedAddress(
   url: URL,
   options: GuardOptions,

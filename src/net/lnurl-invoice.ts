@@ -22,8 +22,9 @@ const successAction = z.discriminatedUnion('tag', [
 ]);
 
 /**
- * The invoice in a service's reply, checked against what was asked for (LUD-06) and what would follow the payment
- * (LUD-09). Throws error 113: nothing was paid.
+ * Returns the invoice in a service's reply after checking it: its amount and description hash must match the request
+ * (LUD-06), and its `successAction` must be known and valid (LUD-09). Otherwise throws error 113, and nothing is paid
+ * (docs/decisions.md 74).
  */
 export function readInvoiceReply(
   reply: unknown,
@@ -37,7 +38,7 @@ export function readInvoiceReply(
   return invoice;
 }
 
-/** LUD-09: an unknown action means do not pay; a link must stay on the callback's domain. */
+/** LUD-09: with an unknown action nothing may be paid, and a link must be on the callback's domain. */
 function checkSuccessAction(action: unknown, callback: string): void {
   if (action === undefined || action === null) return;
   const parsed = successAction.safeParse(action);
@@ -52,7 +53,7 @@ function checkSuccessAction(action: unknown, callback: string): void {
   }
 }
 
-/** LUD-06: the amount asked for, and the hash of the metadata. */
+/** LUD-06: the invoice must have the requested amount and the hash of the metadata. */
 function checkInvoice(invoice: Bolt11Invoice, amountMsat: bigint, metadata: string): void {
   if (invoice.amountMsat !== amountMsat) {
     throw notPaid('The service answered with an invoice of another amount');

@@ -6,14 +6,17 @@ const MAX_REASON_CHARACTERS = 200;
 
 const refusal = z.object({ status: z.literal('ERROR'), reason: z.unknown().optional() });
 
-/** Throws the service's own refusal when the reply is one (LUD-01): error 113 with its reason. */
+/** Throws error 113 with the service's reason when the reply says that the service refuses (LUD-01). */
 export function throwRefusal(reply: unknown): void {
   const { success, data } = refusal.safeParse(reply);
   if (!success) return;
   throw serviceRefusal(foreignText(data.reason, { maxCharacters: MAX_REASON_CHARACTERS }));
 }
 
-/** A reply of the expected shape; error 113 names the first field that is not. `at` names the reply itself. */
+/**
+ * Checks the shape of a reply and returns it. Throws error 113 that names the first wrong field, or `at` when that is
+ * given.
+ */
 export function readReply<T>(schema: z.ZodType<T>, reply: unknown, at = ''): T {
   const parsed = schema.safeParse(reply);
   if (parsed.success) return parsed.data;

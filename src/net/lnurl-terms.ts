@@ -11,13 +11,13 @@ export interface LnurlPayRequest {
   readonly callback: string;
   readonly minSendableMsat: bigint;
   readonly maxSendableMsat: bigint;
-  /** Exactly as received: the invoice commits to it. */
+  /** The text exactly as received: the invoice holds its hash. */
   readonly metadata: string;
   /** The `text/plain` entry, printable, at most 1,000 characters. */
   readonly description: string | null;
-  /** The `text/long-desc` entry, to be preferred (LUD-20), printable, at most 1,000 characters. */
+  /** The `text/long-desc` entry, which is to be preferred (LUD-20), printable, at most 1,000 characters. */
   readonly longDescription: string | null;
-  /** Most characters of a comment; 0 takes none (LUD-12). */
+  /** The most characters of a comment; 0: the service accepts none (LUD-12). */
   readonly commentAllowed: number;
 }
 
@@ -32,24 +32,24 @@ export interface LnurlWithdrawRequest {
   readonly maxWithdrawableMsat: bigint;
 }
 
-/** Most characters of a callback or `k1`: both become part of a URL. */
+/** The most characters of a callback or `k1`, which both become part of a URL. */
 const MAX_URL_PART = 8_000;
 const MAX_SHOWN_CHARACTERS = 1_000;
-/** Most UTF-8 bytes that the description of a BOLT 11 invoice holds (1023 groups of 5 bits). */
+/** The most UTF-8 bytes that the description of a BOLT 11 invoice holds (1023 groups of 5 bits). */
 const MAX_INVOICE_DESCRIPTION_BYTES = 639;
-/** Kinds of LNURL that are known and that this wallet does not do (LUD-02, LUD-04, LUD-07). */
+/** Known kinds of LNURL that this wallet does not support (LUD-02, LUD-04, LUD-07). */
 const OTHER_TAGS: ReadonlySet<string> = new Set([
   'login',
   'channelRequest',
   'hostedChannelRequest',
 ]);
 
-/** Text that is passed on as it is; a lone surrogate has no UTF-8 form, so it would change on the way. */
+/** Text that is passed on unchanged. A lone surrogate is not allowed: it has no UTF-8 form, so it would change. */
 const exactText = z.string().refine((text) => text.isWellFormed());
 const urlPart = exactText.max(MAX_URL_PART);
 const callback = urlPart.refine(isCallback);
 
-/** Services name limits beyond all money there is; they count as that. */
+/** Some services name limits above 21 million BTC. Those count as 21 million BTC. */
 const msat = z
   .number()
   .min(0)
@@ -73,8 +73,8 @@ const withdrawReply = z.object({
 });
 
 /**
- * Reads what a service says it is. Throws error 113 for an answer that breaks a rule of its LUD, and error 106 for a
- * kind of LNURL that this wallet does not do or that has no money left.
+ * Reads the terms of a service. Throws error 113 for an answer that breaks a rule of its LUD, and error 106 for a known
+ * kind of LNURL that this wallet does not support, and for a withdrawal with no money left.
  */
 export function readTerms(reply: unknown): LnurlPayRequest | LnurlWithdrawRequest {
   const { tag } = readReply(z.object({ tag: exactText }), reply);
@@ -84,7 +84,7 @@ export function readTerms(reply: unknown): LnurlPayRequest | LnurlWithdrawReques
   throw OTHER_TAGS.has(tag) ? refused(message) : serviceFailed('unusable_answer', message);
 }
 
-/** Whether a callback can be asked at all; whether its host may be is decided where it is asked. */
+/** Whether a callback is a usable URL. Whether its host is allowed is checked when it is requested. */
 function isCallback(text: string): boolean {
   const url = URL.parse(text);
   return (
@@ -109,10 +109,13 @@ function payRequestOf(reply: z.output<typeof payReply>): LnurlPayRequest {
 }
 
 function crossedLimits() {
-  return serviceFailed('unusable_answer', 'The LNURL service takes no amount: its limits cross.');
+  return serviceFailed(
+    'unusable_answer',
+    'The LNURL service accepts no amount: its minimum is above its maximum.',
+  );
 }
 
-/** LUD-06: exactly one `text/plain`; other entries may hold anything. */
+/** LUD-06: there must be exactly one `text/plain` entry; other entries may hold anything. */
 function descriptionsOf(metadata: string): {
   description: string | null;
   longDescription: string | null;
@@ -128,7 +131,7 @@ function descriptionsOf(metadata: string): {
   if (plain.length !== 1) {
     throw serviceFailed(
       'unusable_answer',
-      'The LNURL service must describe itself with exactly one text/plain.',
+      'The LNURL service must describe itself with exactly one text/plain entry.',
     );
   }
   return { description: shown(plain[0]), longDescription: shown(texts('text/long-desc')[0]) };

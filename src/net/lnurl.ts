@@ -12,19 +12,28 @@ interface CallOptions {
 }
 
 /**
- * The wallet's side of LNURL. Every call goes through the guarded fetch. What a service does wrong is error 113; its
- * own refusal (`status: "ERROR"`) among it is told apart by `isServiceRefusal`.
+ * A client for LNURL services. Every call goes through the guarded fetch (docs/decisions.md 74). A failure of a service
+ * is error 113; `isServiceRefusal` tells whether the service refused with `status: "ERROR"`.
  */
 export interface LnurlClient {
-  /** Asks a service what it is and on what terms. Throws `refused` for a kind of LNURL that is not done here. */
+  /**
+   * Requests the kind and the terms of a service. Throws error 106 for a kind of LNURL that this wallet does not
+   * support, and for a withdrawal with no money left.
+   */
   discover(url: string, options?: CallOptions): Promise<LnurlPayRequest | LnurlWithdrawRequest>;
-  /** Asks for an invoice of the amount and checks it (LUD-06, LUD-09). `sentComment` is what was really sent. */
+  /**
+   * Requests an invoice for the amount and checks it (LUD-06, LUD-09). `sentComment` is the comment as it was sent: cut
+   * to the length that the service accepts, or null.
+   */
   requestInvoice(
     request: LnurlPayRequest,
     payment: { readonly amountMsat: bigint; readonly comment: string | null },
     options?: CallOptions,
   ): Promise<{ invoice: Bolt11Invoice; sentComment: string | null }>;
-  /** Hands over an invoice to be paid. Only a refusal says that the service will not pay it. */
+  /**
+   * Hands an invoice to the service, which then pays it. After any error but a refusal of the service
+   * (`isServiceRefusal`), the service may still pay (docs/decisions.md 54).
+   */
   submitWithdraw(
     request: Pick<LnurlWithdrawRequest, 'callback' | 'k1'>,
     invoice: string,
@@ -32,7 +41,7 @@ export interface LnurlClient {
   ): Promise<void>;
 }
 
-/** Opens the client. */
+/** Creates a client that sends its requests with `fetchJson`. */
 export function createLnurlClient(fetchJson: FetchJson): LnurlClient {
   async function call(url: string, options: CallOptions | undefined): Promise<unknown> {
     const reply = await fetchJson(url, options);

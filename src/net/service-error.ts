@@ -1,17 +1,17 @@
 import { ApiError } from '../model/errors.ts';
 
-/** What went wrong with a service outside; shown as `data.problem` of error 113. */
+/** What went wrong with an outside service. Error 113 shows it as `data.problem` (docs/decisions.md 11). */
 export type ServiceProblem =
-  /** Its address may not be asked, so nothing was sent to it. */
+  /** The address of the service is not allowed, so nothing was sent to it. */
   | 'not_allowed'
   | 'unreachable'
   | 'timed_out'
-  /** It answered something that this wallet cannot use. */
+  /** This wallet cannot use the answer of the service. */
   | 'unusable_answer'
-  /** It answered that it will not do it; `data.reason` is its reason. */
+  /** The service refused; `data.reason` is its reason. */
   | 'refused';
 
-/** Error 113: a service that a payment string or the configuration names cannot be used (decisions section 2). */
+/** Makes error 113: a service that a payment string or the configuration names failed (docs/decisions.md 11). */
 export function serviceFailed(
   problem: Exclude<ServiceProblem, 'refused'>,
   message: string,
@@ -20,19 +20,19 @@ export function serviceFailed(
   return new ApiError('serviceFailed', message, { data: { problem }, cause });
 }
 
-/** Error 113 for a service's own refusal. `reason` must be printable; it is empty when the service gave none. */
+/** Makes error 113 for a service that refused. `reason` must be printable; it is empty when the service gave none. */
 export function serviceRefusal(reason: string): ApiError {
   const message =
     reason === '' ? 'The service refused without a reason.' : `The service answered: ${reason}`;
   return new ApiError('serviceFailed', message, { data: { problem: 'refused', reason } });
 }
 
-/** Whether an error is a service's own refusal, and not a failure to ask it or to read its answer. */
+/** Whether an error says that the service refused, and not that it could not be reached or its answer not be used. */
 export function isServiceRefusal(error: unknown): error is ApiError {
   return problemOf(error) === 'refused';
 }
 
-/** Whether an error says that a service was not asked at all, because its address is not allowed. */
+/** Whether an error says that nothing was sent to a service, because its address is not allowed. */
 export function isServiceNotAsked(error: unknown): error is ApiError {
   return problemOf(error) === 'not_allowed';
 }

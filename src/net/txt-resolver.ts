@@ -7,7 +7,7 @@ import { ROOT_ANCHORS } from './dnssec/root-anchors.ts';
 import { Unproven } from './dnssec/unproven.ts';
 import { serviceFailed } from './service-error.ts';
 
-/** The bytes of the TXT records of a name, each with its strings joined; null when the resolver knows of none. */
+/** Returns the bytes of each TXT record of a name, its strings joined; null when the resolver has no such record. */
 export type ResolveTxt = (name: string) => Promise<readonly Uint8Array[] | null>;
 
 interface TxtResolverOptions {
@@ -32,9 +32,11 @@ const MAX_CACHED = 64;
 const MAX_CACHED_SECS = 3600;
 
 /**
- * Looks TXT records up over HTTPS and proves them by DNSSEC from the root's keys (decisions section 12): 10 seconds in
- * all. What was proven is kept for as long as the lowest signed TTL, an hour at most. Throws error 113 for everything
- * that goes wrong. Throws at once when the resolver's URL is not https: others on the way would see who is paid.
+ * Creates a function that looks TXT records up over HTTPS and proves them by DNSSEC from the keys of the root
+ * (docs/decisions.md 98). A look-up takes at most 10 seconds. Proven records are cached for as long as the proof is
+ * valid, an hour at most. Every failure is error 113.
+ *
+ * Throws TypeError when the resolver's URL is not https, since others on the network could then see who is paid.
  */
 export function createTxtResolver(options: TxtResolverOptions): ResolveTxt {
   const { url, ca, clock, anchors = ROOT_ANCHORS, timeoutMs = TIMEOUT_MS } = options;

@@ -26,32 +26,35 @@ import {
 import { algorithmObstacle, isSignedBy, keyObstacle } from './signature.ts';
 import { shown, Unproven } from './unproven.ts';
 
-/** Carries the records of a name and type, with what comes with them. Whoever does it need not be trusted. */
+/**
+ * Fetches the records of a name and type, with the signatures and other records of the same answer. It need not be
+ * trusted, since the chain checks them.
+ */
 export type RecordSource = (name: DnsName, type: number) => Promise<CarriedRecords>;
 
-/** What a proof begins from. */
+/** The inputs of a proof. */
 export interface ChainOptions {
   readonly source: RecordSource;
   /** The keys of the root zone. */
   readonly anchors: readonly Ds[];
-  /** The time that signatures must be valid at: seconds since 1970. */
+  /** The time at which signatures must be valid: seconds since 1970. */
   readonly nowSecs: number;
 }
 
-/** The proof of one answer: which records are signed, traced to the keys of the root (RFC 4035 section 5). */
+/** The proof of one answer: its signatures are checked up to the keys of the root (RFC 4035 section 5). */
 export interface Chain {
   /**
    * Throws {@link Unproven} unless the records are those that their zone signed. They may come from a wildcard only
-   * where `denials` holds the proof that nothing more specific exists; null allows no wildcard.
+   * if `denials` proves that no more specific name exists; null allows no wildcard.
    */
   prove(set: RecordSet, denials: CarriedRecords | null): Promise<void>;
-  /** How long everything proven so far holds: the lowest TTL, and no longer than any signature. */
+  /** Returns for how many seconds everything proven so far is valid: the lowest TTL or the first end of a signature. */
   holdsSecs(): number;
 }
 
-/** What a record set must show. */
+/** The conditions that the signatures of a record set must fulfil. */
 interface Demands {
-  /** Which zone's keys may sign it. */
+  /** Whether the keys of a zone may sign the records. */
   readonly isSigner: (signer: DnsName) => boolean;
   readonly denials: CarriedRecords | null;
   /** The keys of the signing zone. */
@@ -59,8 +62,9 @@ interface Demands {
 }
 
 /**
- * What is looked at for one answer, at most: signatures and digests in all, signatures of one record set, and denials
- * for one wildcard. Many times what an honest answer needs, and little enough to refuse in no time (CVE-2023-50387).
+ * The most work for one answer: signatures and digests in all, signatures of one record set, and denials for one
+ * wildcard. An honest answer needs far less. The limits stop answers that are made to keep the processor busy
+ * (CVE-2023-50387).
  */
 const MAX_CHECKS = 100;
 const MAX_SIGNATURES = 8;
@@ -70,7 +74,7 @@ const DIGESTS: ReadonlyMap<number, string> = new Map([
   [4, 'sha384'],
 ]);
 
-/** Opens a proof; it belongs to one answer and one moment. */
+/** Opens a proof, which is for one answer at one time. */
 export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
   const zones = new Map<string, Promise<readonly Dnskey[]>>();
   let checks = 0;
@@ -78,7 +82,7 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
 
   const countCheck = () => {
     checks += 1;
-    // Ends everything, and not only the signature that is being looked at.
+    // This is not Unproven, so no caller goes on with the next signature: the whole proof ends.
     if (checks > MAX_CHECKS) {
       throw serviceFailed('unusable_answer', 'The DNSSEC proof of the name takes too much work.');
     }
@@ -91,7 +95,7 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
     return known;
   };
 
-  /** The keys of a zone, vouched for by the zone above it. */
+  /** Returns the keys of a zone, proven by the DS records of the zone above it. */
   const findZoneKeys = async (zone: DnsName): Promise<readonly Dnskey[]> => {
     const [carried, vouchers] = await Promise.all([source(zone, TYPE.DNSKEY), vouchersOf(zone)]);
     const set = carried.at(zone, TYPE.DNSKEY);
@@ -110,7 +114,7 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
     return keys;
   };
 
-  /** What is known of a zone's keys from above. */
+  /** Returns the digests of a zone's keys: for the root the anchors, else the DS records of the zone above it. */
   const vouchersOf = async (zone: DnsName): Promise<readonly Ds[]> => {
     if (zone.length === 0) return anchors;
     const set = (await source(zone, TYPE.DS)).at(zone, TYPE.DS);
@@ -151,7 +155,7 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
       try {
         return await proveBy(signature, set, demands);
       } catch (error) {
-        // A zone may sign in several ways at once, of which one that holds is enough.
+        // A zone may sign with several algorithms and keys at once; one valid signature is enough.
         if (!(error instanceof Unproven)) throw error;
         first ??= error;
       }
@@ -183,7 +187,7 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
     holdsSecs = Math.min(holdsSecs, ...ttls, signature.originalTtlSecs, untilExpiry);
   };
 
-  /** That the wildcard applies: the name that is one label longer than the wildcard's place does not exist. */
+  /** Proves that a wildcard applies: the name that is one label longer than the wildcard's parent does not exist. */
   const proveNothingCloser = async (
     { labels, signer }: Rrsig,
     name: DnsName,
@@ -222,22 +226,22 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
   };
 }
 
-/** Why a signature cannot be one of the record set, whatever its bytes; null when it can. */
+/** Returns why a signature cannot belong to the record set, before its bytes are checked; null when it can. */
 function signatureObstacle(signature: Rrsig, set: RecordSet, demands: Demands): string | null {
   if (!demands.isSigner(signature.signer)) {
     return `is signed by ${shown(signature.signer)}, which may not sign it`;
   }
   const labels = signedLabels(set.name);
   if (signature.labels > labels || signature.labels < signature.signer.length) {
-    return 'is signed as another name';
+    return 'has a signature for another name';
   }
   if (isExpanded(set, signature) && demands.denials === null) {
-    return 'comes from a wildcard, where none may be';
+    return 'comes from a wildcard, which is not allowed here';
   }
   return algorithmObstacle(signature.algorithm);
 }
 
-/** Times are compared around the circle of 2^32 seconds (RFC 4034 section 3.1.5, RFC 1982). */
+/** Compares times modulo 2^32 seconds, as RFC 4034 section 3.1.5 and RFC 1982 require. */
 function timeObstacle({ inceptionSecs, expirationSecs }: Rrsig, nowSecs: number): string | null {
   if (((expirationSecs - nowSecs) | 0) < 0) {
     return 'has a DNSSEC signature that has expired: try later, or check the clock of this machine';
@@ -248,7 +252,7 @@ function timeObstacle({ inceptionSecs, expirationSecs }: Rrsig, nowSecs: number)
   return null;
 }
 
-/** RFC 4034 section 5.1.4. */
+/** Whether a DS record holds the digest of a key (RFC 4034 section 5.1.4). */
 function isDigestOf(zone: DnsName, key: Dnskey, { digestType, digest }: Ds): boolean {
   const hash = DIGESTS.get(digestType);
   if (hash === undefined) return false;

@@ -15,13 +15,13 @@ import {
 } from '../../codecs/dns/index.ts';
 import { joinBytes } from '../../codecs/tlv.ts';
 
-/** As much work as other validators do for a denial; RFC 9276 asks zones for none. */
+/** The most hash iterations that are accepted, as in other validators. RFC 9276 asks zones to use none. */
 const MAX_ITERATIONS = 50;
 const SHA1 = 1;
 
 /**
- * Whether an NSEC or NSEC3 record, itself proven to be of `zone`, proves that neither `name` in it nor anything below it
- * exists, so that no more specific wildcard does either (RFC 4035 section 5.3.4, RFC 5155 section 8.8).
+ * Whether an NSEC or NSEC3 record of `zone`, which must be proven already, proves that `name` does not exist, and no
+ * name below it, so that no more specific wildcard exists either (RFC 4035 section 5.3.4, RFC 5155 section 8.8).
  */
 export function denies(record: DnsRecord, name: DnsName, zone: DnsName): boolean {
   return record.type === TYPE.NSEC
@@ -30,10 +30,10 @@ export function denies(record: DnsRecord, name: DnsName, zone: DnsName): boolean
 }
 
 function nsecDenies(owner: DnsName, { next, types }: Nsec, name: DnsName): boolean {
-  // Names below a delegation or a DNAME are not this zone's to deny (RFC 6840 section 4.1, RFC 6672 section 5.3.4.1).
+  // A zone cannot deny names below a delegation or a DNAME (RFC 6840 section 4.1, RFC 6672 section 5.3.4.1).
   const isElsewhere = types.has(TYPE.DNAME) || (types.has(TYPE.NS) && !types.has(TYPE.SOA));
   if (isElsewhere && isWithin(name, owner)) return false;
-  // A name without records exists all the same when there is one below it.
+  // A name without records exists if a name below it exists.
   if (isWithin(next, name)) return false;
   const isLast = compareNames(owner, next) >= 0;
   return compareNames(owner, name) < 0 && (isLast || compareNames(name, next) < 0);
@@ -45,7 +45,7 @@ function nsec3Denies(
   { name, zone }: { readonly name: DnsName; readonly zone: DnsName },
 ): boolean {
   const { hashAlgorithm, flags, iterations, nextHash } = nsec3;
-  // Flags: with opt-out an unsigned delegation may lie between, so nothing is proven (RFC 5155 section 9.2).
+  // With the opt-out flag an unsigned delegation may lie between, so nothing is proven (RFC 5155 section 9.2).
   if (hashAlgorithm !== SHA1 || flags !== 0 || iterations > MAX_ITERATIONS) return false;
   const [from = '', ...parent] = owner;
   if (!isSameName(parent, zone)) return false;
@@ -55,7 +55,7 @@ function nsec3Denies(
   return from < to ? from < hash && hash < to : from < hash || hash < to;
 }
 
-/** RFC 5155 section 5. */
+/** Returns the hash of a name (RFC 5155 section 5). */
 function hashOf(name: DnsName, { salt, iterations }: Nsec3): Uint8Array {
   let hash = encodeDnsName(name);
   for (let round = 0; round <= iterations; round++) {
@@ -66,7 +66,7 @@ function hashOf(name: DnsName, { salt, iterations }: Nsec3): Uint8Array {
   return hash;
 }
 
-/** Hashes as labels sort as their bytes do. */
+/** Returns a hash as a label. Labels of this encoding sort in the same order as the bytes. */
 function asLabel(hash: Uint8Array): string {
   return base32hexnopad.encode(hash).toLowerCase();
 }

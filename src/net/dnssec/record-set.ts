@@ -15,21 +15,21 @@ export interface RecordSet {
   readonly name: DnsName;
   readonly type: number;
   readonly records: readonly DnsRecord[];
-  /** The signatures that say they cover them. */
+  /** The signatures that name this type as covered; they are not checked yet. */
   readonly signatures: readonly Rrsig[];
 }
 
-/** Records as somebody carried them here, by name and type. */
+/** The records of an answer by name and type; they are not proven yet. */
 export interface CarriedRecords {
-  /** Those of a name and type; an empty set where there are none. */
+  /** Returns the records of a name and type; an empty set where there are none. */
   at(name: DnsName, type: number): RecordSet;
-  /** Every set of these types. */
+  /** Returns every set of these types. */
   ofTypes(...types: readonly number[]): readonly RecordSet[];
 }
 
 /**
- * Sorts records into sets, once, so that a long list costs no more time than its length. What is carried twice is one
- * record (RFC 2181 section 5).
+ * Sorts records into sets in one pass, so that the time grows only in proportion to their number. A record that occurs
+ * twice counts once (RFC 2181 section 5).
  */
 export function sortRecords(records: readonly DnsRecord[]): CarriedRecords {
   const sets = new Map<string, { records: DnsRecord[]; signatures: Rrsig[] } & RecordSet>();
@@ -58,17 +58,17 @@ export function sortRecords(records: readonly DnsRecord[]): CarriedRecords {
   };
 }
 
-/** How many labels of a name count in a signature (RFC 4034 section 3.1.3). */
+/** Returns how many labels of a name count in a signature (RFC 4034 section 3.1.3). */
 export function signedLabels(name: DnsName): number {
   return name[0] === '*' ? name.length - 1 : name.length;
 }
 
-/** Whether a signature is over a wildcard from which the name was made. */
+/** Whether a signature covers a wildcard from which the name was made. */
 export function isExpanded({ name }: RecordSet, { labels }: Rrsig): boolean {
   return labels < signedLabels(name);
 }
 
-/** What a signature is over (RFC 4034 section 3.1.8.1), the records in canonical form and order. */
+/** Returns the bytes that a signature covers (RFC 4034 section 3.1.8.1): the records in canonical form and order. */
 export function signedMessage(set: RecordSet, signature: Rrsig): Uint8Array {
   const { name, type, records } = set;
   const signedName = isExpanded(set, signature)
@@ -79,7 +79,7 @@ export function signedMessage(set: RecordSet, signature: Rrsig): Uint8Array {
   head.writeUInt16BE(1, 2);
   head.writeUInt32BE(signature.originalTtlSecs, 4);
   const owner = joinBytes([encodeDnsName(signedName), head]);
-  // As byte strings (RFC 4034 section 6.3).
+  // The canonical order is that of byte strings (RFC 4034 section 6.3).
   const sorted = records.map(({ data }) => data).sort(Buffer.compare);
   return joinBytes([
     signature.signedPart,

@@ -12,19 +12,19 @@ import { shown, Unproven } from './unproven.ts';
 
 /** TXT records with their proof. */
 export interface ProvenTxt {
-  /** The bytes of each record, its strings joined. */
+  /** The bytes of each record; the strings of one record are joined. */
   readonly texts: readonly Uint8Array[];
-  /** How long they hold: the lowest TTL of everything that proves them. */
+  /** For how many seconds the proof is valid. */
   readonly holdsSecs: number;
 }
 
-/** Most aliases that are followed from a name to its record. */
+/** The most aliases that are followed from a name to its record. */
 const MAX_ALIASES = 8;
 
 /**
- * The TXT records of a name, behind signed aliases, proven from the root's keys; null when the source carries none.
- * That there is none is not proven: a source can always withhold. Throws {@link Unproven}, CodecError('dns') for
- * records that cannot be read, and what the source throws.
+ * Returns the TXT records of a name, proven from the keys of the root; null when the source has none. Signed aliases
+ * are followed (docs/decisions.md 98). That there is no record is not proven: a source can always withhold records.
+ * Throws {@link Unproven}, CodecError('dns') for records that cannot be read, and the errors of the source.
  */
 export async function resolveTxt(name: DnsName, options: ChainOptions): Promise<ProvenTxt | null> {
   const chain = openChain(options);
@@ -56,7 +56,10 @@ export async function resolveTxt(name: DnsName, options: ChainOptions): Promise<
   );
 }
 
-/** Where a signed alias leads; null without one. A DNAME comes first, as the CNAME made of it is never signed (RFC 6672). */
+/**
+ * Returns the target of a signed alias; null without one. A DNAME is used before a CNAME, because the CNAME that is
+ * made from it is never signed (RFC 6672).
+ */
 async function aliasOf(
   owner: DnsName,
   carried: CarriedRecords,

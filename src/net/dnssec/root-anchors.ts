@@ -4,9 +4,9 @@ const RSA_SHA256 = 8;
 const SHA256 = 2;
 
 /**
- * The keys of the DNS root that signatures are traced to: those of 2017 and 2024, as IANA publishes them
- * (https://data.iana.org/root-anchors/root-anchors.xml). They are part of the program: a setting that replaced them
- * would let whoever writes the configuration, or names a file in it, direct payments.
+ * The keys of the DNS root, at which every DNSSEC proof begins: those of 2017 and 2024, as IANA publishes them
+ * (https://data.iana.org/root-anchors/root-anchors.xml). No setting can replace them: it would let a changed
+ * configuration redirect payments.
  */
 export const ROOT_ANCHORS: readonly Ds[] = [
   anchor(20326, 'e06d44b80b8f1d39a95c0b0d7c65d08458e880409bbc683457104237c7f8ec8d'),

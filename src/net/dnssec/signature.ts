@@ -4,10 +4,11 @@ import type { Dnskey } from '../../codecs/dns/index.ts';
 /** A public key as JSON (RFC 7517). */
 type JsonWebKey = Readonly<Record<string, string>>;
 
-/** How a signature algorithm of DNSSEC reads its keys and checks. */
+/** A signature algorithm of DNSSEC. */
 interface Algorithm {
+  /** Null: the algorithm hashes by itself. */
   readonly hash: 'sha256' | 'sha384' | 'sha512' | null;
-  /** Null for bytes that are no key. */
+  /** Reads a key; null for bytes that are not a key. */
   readonly keyOf: (bytes: Uint8Array) => JsonWebKey | null;
 }
 
@@ -21,18 +22,18 @@ const ALGORITHMS: ReadonlyMap<number, Algorithm> = new Map([
 ]);
 const SHA1_ALGORITHMS: ReadonlySet<number> = new Set([3, 5, 6, 7]);
 const MIN_RSA_BITS = 1024;
-/** Longer ones are not in use (RFC 3110), and cost time to check. */
+/** Longer keys are not used (RFC 3110), and their signatures take long to check. */
 const MAX_RSA_BITS = 4096;
 const MAX_EXPONENT_BYTES = 5;
 const ZONE_PROTOCOL = 3;
 
-/** Why signatures of an algorithm prove nothing; null for those that do. */
+/** Returns why signatures of an algorithm prove nothing; null for an algorithm that is trusted. */
 export function algorithmObstacle(algorithm: number): string | null {
   if (SHA1_ALGORITHMS.has(algorithm)) return 'is signed with SHA-1, which is no longer safe';
   return ALGORITHMS.has(algorithm) ? null : 'is signed in a way that this wallet does not know';
 }
 
-/** Why signatures of a key prove nothing; null for a key that may sign its zone. */
+/** Returns why signatures of a key prove nothing; null for a key that may sign its zone. */
 export function keyObstacle(key: Dnskey): string | null {
   if (!key.isZoneKey || key.isRevoked || key.protocol !== ZONE_PROTOCOL) {
     return 'is signed with a key that may not sign it';
@@ -60,12 +61,12 @@ function keyObject({ algorithm, publicKey }: Dnskey): KeyObject | null {
   try {
     return createPublicKey({ key, format: 'jwk' });
   } catch {
-    // Not a point of its curve.
+    // The bytes are not a point of the curve.
     return null;
   }
 }
 
-/** RFC 3110. */
+/** Reads the format of RFC 3110. */
 function readRsaKey(bytes: Uint8Array) {
   const [first = 0, second = 0, third = 0] = bytes;
   const [start, length] = first === 0 ? [3, second * 256 + third] : [1, first];
@@ -89,7 +90,7 @@ function bitLength(number: Uint8Array): number {
   return first === -1 ? 0 : (number.length - first) * 8 - Math.clz32(number[first] ?? 0) + 24;
 }
 
-/** RFC 6605. */
+/** Returns a reader of the key format of RFC 6605. */
 function pointOn(curve: string, size: number): Algorithm['keyOf'] {
   return (bytes) =>
     bytes.length === 2 * size
@@ -102,7 +103,7 @@ function pointOn(curve: string, size: number): Algorithm['keyOf'] {
       : null;
 }
 
-/** RFC 8080. */
+/** Reads the key format of RFC 8080. */
 function ed25519Key(bytes: Uint8Array): JsonWebKey | null {
   return bytes.length === 32 ? { kty: 'OKP', crv: 'Ed25519', x: base64url(bytes) } : null;
 }

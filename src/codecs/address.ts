@@ -3,26 +3,26 @@ import { bech32, bech32m, createBase58check } from '@scure/base';
 import { CodecError } from './codec-error.ts';
 import { NETWORKS, type Network } from './network.ts';
 
-/** What an address pays to; `segwit` is a witness version or program length without a name yet. */
+/** The kind of script that an address pays to; `segwit` is a witness version or length that has no name yet. */
 export type AddressKind = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'segwit';
 
-/** An on-chain address that was read. */
+/** The parts of an on-chain address. */
 export interface DecodedAddress {
   /** Networks that share the address's prefix. */
   readonly networks: readonly Network[];
   readonly kind: AddressKind;
   /** The hash or witness program. */
   readonly program: Uint8Array;
-  /** Null for base58 addresses. */
+  /** The witness version; null for base58 addresses. */
   readonly witnessVersion: number | null;
   readonly scriptPubKey: Uint8Array;
-  /** Lower case for segwit, as given for base58. */
+  /** The address: in lower case for segwit, unchanged for base58. */
   readonly canonical: string;
 }
 
 const base58check = createBase58check(sha256);
 const ALL = Object.keys(NETWORKS) as Network[];
-/** BIP 173: the longest address; longer strings are refused before any work. */
+/** The length of the longest address (BIP 173). Longer strings are invalid before any other check. */
 const MAX_LENGTH = 90;
 
 /**
@@ -36,7 +36,7 @@ export function decodeAddress(text: string): DecodedAddress {
   return networks.length > 0 ? decodeSegwit(text, networks) : decodeBase58(text);
 }
 
-/** Writes a witness program as an address (BIP 173, BIP 350); null when there can be no such program. */
+/** Writes a witness program as an address (BIP 173, BIP 350); null when the program is not valid for the version. */
 export function encodeWitnessAddress(
   version: number,
   program: Uint8Array,
@@ -58,7 +58,7 @@ export function encodeHashAddress(
   return base58check.encode(new Uint8Array([kind === 'p2pkh' ? pubKeyHash : scriptHash, ...hash]));
 }
 
-/** The address that a script pays to on a network; null for scripts that no address stands for. */
+/** Returns the address that a script pays to on a network; null for scripts that have no address. */
 export function encodeAddress(script: Uint8Array, network: Network): string | null {
   const [first, length] = script;
   if (first === 0x76 && script.length === 25 && script[1] === 0xa9 && script[2] === 20) {

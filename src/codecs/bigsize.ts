@@ -1,13 +1,13 @@
 /**
- * How a reader in this folder turns input down: it is given the broken rule as a clause without a full stop
- * (`offer_paths ends too early`) and throws a `CodecError` that names the document and the next step. Readers of
- * shared parts take one, so that the person who supplied a payer proof is not told about a TLV stream.
+ * Throws the `CodecError` of one kind of document. It is given the broken rule as a clause without a full stop, such
+ * as `offer_paths ends too early`, and adds the document's name and the next step. Readers of parts that several
+ * documents share take one as an argument, so that an error names the document and not its part.
  */
 export type Refuse = (problem: string) => never;
 
 const MAX_BIGSIZE = (1n << 64n) - 1n;
 
-/** The widths of BigSize behind a leading byte: that byte, how many bytes follow, the least value that needs them. */
+/** The long forms of BigSize: their first byte, how many bytes follow, and the least value that needs them. */
 const WIDTHS = [
   { prefix: 0xfd, bytes: 2, least: 0xfdn },
   { prefix: 0xfe, bytes: 4, least: 0x10000n },
@@ -16,7 +16,7 @@ const WIDTHS = [
 
 /**
  * Writes an integer of 0 to 2^64 - 1 as a minimal big-endian BigSize (BOLT 1, appendix A), 1 to 9 bytes.
- * Throws `RangeError` for any other integer: that is a mistake of the caller, never of its input.
+ * Throws `RangeError` for any other integer, which is a programming error and not invalid input.
  */
 export function encodeBigSize(value: bigint): Uint8Array {
   if (value < 0n || value > MAX_BIGSIZE) throw new RangeError('BigSize holds 0 to 2^64 - 1.');
@@ -33,8 +33,8 @@ export function encodeBigSize(value: bigint): Uint8Array {
 }
 
 /**
- * Reads the BigSize (BOLT 1) at `offset` and says where the next byte stands. Refuses one that is cut short or
- * written longer than needed: BOLT 1 requires minimal encodings, and signatures rely on there being only one.
+ * Reads the BigSize (BOLT 1) at `offset`. Returns its value and the offset after it. Calls `refuse` for a number that
+ * is cut short or not minimal: BOLT 1 requires minimal encodings, because signatures need a single encoding.
  */
 export function readBigSize(
   bytes: Uint8Array,

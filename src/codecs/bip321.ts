@@ -1,24 +1,24 @@
 import { CodecError } from './codec-error.ts';
 import { NETWORKS } from './network.ts';
 
-/** What a BIP 321 URI holds, its methods not yet read. */
+/** The parts of a BIP 321 URI. The payment methods in it are not read yet. */
 export interface Bip321Uri {
-  /** What stands before the parameters: an address, or a name with its `₿`; null where nothing does. */
+  /** The text before the parameters: an address, or a name with its `₿`; null when it is empty. */
   readonly body: string | null;
-  /** Parameters named after a segwit prefix, such as `bc` or `bcrt`; each takes only addresses of that prefix. */
+  /** Parameters named after a segwit prefix, such as `bc` or `bcrt`; each may hold only addresses of that prefix. */
   readonly addresses: readonly { readonly prefix: string; readonly text: string }[];
-  /** BOLT 11 invoices, or what else stands after `lightning=`. */
+  /** The values of `lightning`: BOLT 11 invoices, or other texts. */
   readonly lightning: readonly string[];
   /** BOLT 12 offers. */
   readonly offers: readonly string[];
   readonly amountMsat: bigint | null;
   readonly label: string | null;
   readonly message: string | null;
-  /** Names, `req-` included, of required parameters that are not known here: the URI must not be used. */
+  /** Names, with `req-`, of required parameters that are not supported. If there are any, the URI must not be used. */
   readonly requiredUnknown: readonly string[];
 }
 
-/** What a BIP 321 URI is written from. */
+/** The parts that a BIP 321 URI is written from. */
 export interface Bip321Parts {
   readonly address?: string;
   readonly invoice?: string;
@@ -32,7 +32,7 @@ const MSAT_PER_BTC = 100_000_000_000n;
 const SEGWIT_PREFIXES: ReadonlySet<string> = new Set(
   Object.values(NETWORKS).map((network) => network.segwitPrefix),
 );
-/** Parameters that are acted on. A proof of payment (`pop`) is not: a required one stops the payment. */
+/** The supported parameters. A proof of payment (`pop`) is not supported, so a required one prevents the payment. */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
   'amount',
   'label',
@@ -45,11 +45,11 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
 const SINGLE: ReadonlySet<string> = new Set(['amount', 'label', 'message', 'pop']);
 
 /**
- * Takes a `bitcoin:` URI apart (BIP 321). Names of parameters are read without regard to case, several methods may
- * stand side by side, unknown parameters are ignored, and so is a fragment. Throws CodecError('bip321').
+ * Reads the parts of a `bitcoin:` URI (BIP 321). Names of parameters may be in upper or lower case, and a URI may hold
+ * several payment methods. Unknown parameters and a fragment are ignored. Throws CodecError('bip321').
  */
 export function decodeBip321(text: string): Bip321Uri {
-  if (!text.isWellFormed()) refuse('it holds characters that are no Unicode text');
+  if (!text.isWellFormed()) refuse('it holds text that is not valid Unicode');
   const [uri] = splitOnce(text.replace(/^bitcoin:(?:\/\/)?/i, ''), '#');
   const [body, query] = splitOnce(uri, '?');
   const parameters = readParameters(query);
@@ -94,7 +94,7 @@ function refuse(rule: string): never {
 }
 
 interface Parameter {
-  /** In lower case, without `req-`. */
+  /** The name in lower case, without `req-`. */
   readonly name: string;
   readonly isRequired: boolean;
   readonly value: string;

@@ -1,21 +1,21 @@
 import { bytesToNumberBE } from '@noble/curves/utils.js';
 import type { Refuse } from './bigsize.ts';
 
-/** Walks over a byte string part by part; a part that is not there whole is refused. */
+/** Reads a byte string part by part. A part that is incomplete is invalid. */
 export interface ByteReader {
-  /** True when every byte has been read. */
+  /** Whether every byte has been read. */
   done(): boolean;
-  /** The next byte without taking it; refuses at the end. */
+  /** Returns the next byte without moving on. */
   peek(): number;
-  /** The next `count` bytes, as a view. */
+  /** Returns the next `count` bytes, as a view. */
   take(count: number): Uint8Array;
-  /** The next `count` bytes as a big-endian number; 6 bytes at most, so that it is exact. */
+  /** Returns the next `count` bytes as a big-endian number; at most 6 bytes, so that the number is exact. */
   uint(count: number): number;
-  /** The next 8 bytes as a big-endian integer. */
+  /** Returns the next 8 bytes as a big-endian integer. */
   uint64(): bigint;
 }
 
-/** A `ByteReader` from the start of `bytes`; `what` names in errors what is being read, e.g. `a blinded path`. */
+/** Creates a reader of `bytes`. `what` is the name of the bytes for errors, such as `a blinded path`. */
 export function byteReader(bytes: Uint8Array, what: string, refuse: Refuse): ByteReader {
   let offset = 0;
   const take = (count: number): Uint8Array => {

@@ -1,4 +1,4 @@
-/** The formats whose readers and writers live in this folder, as they are named in error messages. */
+/** The formats of this folder, by the names that errors carry. */
 export type CodecFormat =
   | 'bech32'
   | 'tlv'
@@ -14,9 +14,9 @@ export type CodecFormat =
   | 'dns';
 
 /**
- * A string or byte stream that is not a valid value of its format, or a value that the format cannot hold.
- * The message is one sentence for the person who supplied it: it names the rule that was broken and never
- * echoes the whole input.
+ * Invalid input: a string or byte stream that breaks a rule of its format, or a value that the format cannot hold. The
+ * message is one sentence for the person who supplied the input. It names the broken rule and never repeats the whole
+ * input.
  */
 export class CodecError extends Error {
   override readonly name = 'CodecError';

@@ -4,18 +4,18 @@ import { hostProblem, isHost } from './web-host.ts';
 /** A Human Bitcoin Address (BIP 353). */
 export interface HumanBitcoinName {
   readonly username: string;
-  /** May carry a port in the sandbox. */
+  /** The domain; on the sandbox it may have a port. */
   readonly domain: string;
-  /** Where its record is: `<user>.user._bitcoin-payment.<domain>`. */
+  /** The DNS name of its record: `<user>.user._bitcoin-payment.<domain>`. */
   readonly dnsName: string;
 }
 
 const MAX_DNS_NAME = 253;
 
-/** Reads `₿user@domain`; the sign may be left out. Throws CodecError('human-bitcoin-address'). */
+/** Reads `₿user@domain`; the `₿` is optional. Throws CodecError('human-bitcoin-address'). */
 export function decodeHumanBitcoinAddress(text: string): HumanBitcoinName {
   const [username = '', domain = '', more] = text.replace(/^₿/, '').split('@');
-  // Before it is put in lower case, which would turn a Kelvin sign into a "k".
+  // This is checked before the conversion to lower case, which would turn a Kelvin sign into a "k".
   const isName = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i.test(username);
   if (more !== undefined || !isName || username.includes('..')) {
     refuse('the part before @ must be a name of letters, digits, dots and hyphens');

@@ -1,10 +1,10 @@
 import { CodecError } from './codec-error.ts';
 import { hostProblem, isHost, schemeFor } from './web-host.ts';
 
-/** A Lightning Address and the LNURL-pay service it stands for. */
+/** A Lightning Address and the URL of its LNURL-pay service. */
 export interface LightningAddress {
   readonly username: string;
-  /** May carry a port. */
+  /** The domain, which may have a port. */
   readonly domain: string;
   readonly url: string;
 }
@@ -12,7 +12,7 @@ export interface LightningAddress {
 /** Reads `name@domain` (LUD-16). Throws CodecError('lightning-address'). */
 export function decodeLightningAddress(text: string): LightningAddress {
   const [username = '', domain = '', more] = text.split('@');
-  // Before it is put in lower case, which would turn a Kelvin sign into a "k".
+  // This is checked before the conversion to lower case, which would turn a Kelvin sign into a "k".
   if (more !== undefined || !/^[a-z0-9._+-]{1,64}$/i.test(username)) {
     refuse('the part before @ must hold only a-z, 0-9, dot, hyphen and underscore');
   }

@@ -7,14 +7,14 @@ export interface Lnurl {
   /** The LNURL itself, in lower case where it is bech32. */
   readonly text: string;
   readonly url: string;
-  /** What a plain scheme or the URL's own `tag` says it is for, before any request; null when unknown. */
+  /** The purpose, as the scheme or the URL's parameter `tag` says it before any request; null when unknown. */
   readonly tagHint: 'pay' | 'withdraw' | null;
 }
 
 const BECH32 = /^lnurl1/i;
-/** Longer strings are refused before any work. */
+/** Longer strings are invalid before any other check. */
 const MAX_LENGTH = 4_000;
-/** Schemes of LUD-17, and what they are for. */
+/** The schemes of LUD-17 and their purposes. */
 const PLAIN_SCHEMES: Readonly<Record<string, 'pay' | 'withdraw'>> = {
   lnurlp: 'pay',
   lnurlw: 'withdraw',
@@ -30,8 +30,8 @@ export function decodeLnurl(text: string): Lnurl {
   if (BECH32.test(text)) return fromBech32(text);
   const plain = /^([a-z]+):(?:\/\/)?(.*)$/is.exec(text);
   const scheme = plain?.[1]?.toLowerCase() ?? '';
-  if (scheme === 'keyauth') refuse('it is for logging in, which this wallet does not do');
-  if (scheme === 'lnurlc') refuse('it is for opening a channel, which this wallet does not do');
+  if (scheme === 'keyauth') refuse('it is for logging in, which is not supported');
+  if (scheme === 'lnurlc') refuse('it is for opening a channel, which is not supported');
   const tagHint = PLAIN_SCHEMES[scheme];
   if (tagHint && plain?.[2]) {
     const host = /^[^/?#]*/.exec(plain[2])?.[0] ?? '';
@@ -41,8 +41,8 @@ export function decodeLnurl(text: string): Lnurl {
 }
 
 /**
- * The bech32 LNURL that a web address carries as its query parameter `lightning` (LUD-01, fallback scheme), not yet
- * read; null when it carries none, or several. The web address itself is never asked.
+ * Returns the bech32 LNURL in the query parameter `lightning` of a web address (LUD-01, fallback scheme), without
+ * reading it; null when the address has none, or several. The web address itself is never requested.
  */
 export function lnurlInWebAddress(text: string): string | null {
   const parameters = [...(URL.parse(text)?.searchParams ?? [])];
@@ -60,7 +60,7 @@ function refuse(rule: string): never {
   throw new CodecError('lnurl', `The LNURL cannot be used: ${rule}.`);
 }
 
-/** The text inside a bech32 LNURL, whatever it is (LUD-01). Throws CodecError('lnurl'). */
+/** Returns the text inside a bech32 LNURL (LUD-01), without checking that it is a URL. Throws CodecError('lnurl'). */
 export function decodeBech32(text: string): string {
   const decoded = bech32.decodeUnsafe(text, false);
   const bytes = decoded?.prefix === 'lnurl' ? bech32.fromWordsUnsafe(decoded.words) : undefined;
@@ -75,7 +75,7 @@ export function decodeBech32(text: string): string {
 function fromBech32(text: string): Lnurl {
   const url = checkUrl(decodeBech32(text));
   const tag = url.searchParams.get('tag');
-  if (tag === 'login') refuse('it is for logging in, which this wallet does not do');
+  if (tag === 'login') refuse('it is for logging in, which is not supported');
   return {
     text: text.toLowerCase(),
     url: url.href,
@@ -83,14 +83,17 @@ function fromBech32(text: string): Lnurl {
   };
 }
 
-/** LUD-01: https, or http for onion hosts; loopback is let through here and judged where it is asked. */
+/**
+ * Checks the URL of an LNURL: https, or http for onion hosts (LUD-01). Loopback hosts pass here; whether they are
+ * allowed is checked when they are requested.
+ */
 function checkUrl(text: string): URL {
   const url = URL.parse(text) ?? refuse('it does not hold a web address');
   const insecure = url.hostname.endsWith('.onion') || isLoopback(url.hostname);
   const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && insecure);
   if (!allowed) refuse('its address is not https');
   if (url.protocol === 'https:' && url.hostname.endsWith('.onion')) {
-    refuse('onion addresses are asked over http');
+    refuse('an onion address must use http');
   }
   if (url.username !== '' || url.password !== '')
     refuse('its address holds a user name or password');

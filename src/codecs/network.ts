@@ -1,9 +1,9 @@
-/** The Bitcoin networks this product can tell apart. */
+/** The Bitcoin networks that this program distinguishes. */
 export type Network = 'bitcoin' | 'testnet' | 'signet' | 'regtest';
 
-/** What each network puts in front of its strings, and the genesis block hash that names it in BOLT 12. */
+/** The prefixes of a network's strings, and the genesis block hash that identifies it in BOLT 12. */
 export interface NetworkParameters {
-  /** BOLT 11 currency prefix, which follows `ln`. */
+  /** BOLT 11 prefix, which follows `ln`. */
   readonly bolt11Prefix: string;
   /** Human-readable part of segwit addresses (BIP 173). */
   readonly segwitPrefix: string;
@@ -15,7 +15,7 @@ export interface NetworkParameters {
   readonly chainHash: string;
 }
 
-/** BOLT 11, BIP 173 and BOLT 0 constants, by network. */
+/** The constants of BOLT 11, BIP 173 and BOLT 0, by network. */
 export const NETWORKS: Readonly<Record<Network, NetworkParameters>> = {
   bitcoin: {
     bolt11Prefix: 'bc',

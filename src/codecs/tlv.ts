@@ -9,20 +9,19 @@ export interface TlvRecord {
   readonly value: Uint8Array;
 }
 
-/** The record as it stands in a stream: type, length, value. */
+/** Writes a record as in a stream: type, length, value. */
 export function encodeTlvRecord(record: TlvRecord): Uint8Array {
   const length = encodeBigSize(BigInt(record.value.length));
   return joinBytes([encodeBigSize(record.type), length, record.value]);
 }
 
-/** Sorts records by type, as BOLT 1 wants them in a stream, without changing the list given. */
+/** Returns the records sorted by type, as BOLT 1 requires, without changing the given list. */
 export function sortTlvRecords(records: readonly TlvRecord[]): TlvRecord[] {
   return records.toSorted((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0));
 }
 
 /**
- * Joins byte strings. Takes a list and not arguments, because a hostile stream can have more records than a call
- * can take arguments.
+ * Joins byte strings. It takes a list, because a hostile stream can have more records than a call can have arguments.
  */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
@@ -34,14 +33,14 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** Writes records in the order given; the caller keeps types strictly ascending (`sortTlvRecords`). */
+/** Writes records in the given order. Their types must be strictly ascending; `sortTlvRecords` sorts them. */
 export function encodeTlvStream(records: readonly TlvRecord[]): Uint8Array {
   return joinBytes(records.map(encodeTlvRecord));
 }
 
 /**
- * Reads a whole TLV stream by the framing rules of BOLT 1: minimal types and lengths, strictly ascending types,
- * no record past the end. Values are views into `bytes`. What the types mean is the caller's business.
+ * Reads a whole TLV stream by the rules of BOLT 1: minimal types and lengths, strictly ascending types, no incomplete
+ * record. Values are views into `bytes`. Types and values are not checked here.
  */
 export function decodeTlvStream(bytes: Uint8Array, refuse: Refuse): TlvRecord[] {
   const records: TlvRecord[] = [];
@@ -49,7 +48,7 @@ export function decodeTlvStream(bytes: Uint8Array, refuse: Refuse): TlvRecord[] 
   let offset = 0;
   while (offset < bytes.length) {
     const type = readBigSize(bytes, offset, refuse);
-    if (type.value === previous) refuse(`field ${type.value} stands in it twice`);
+    if (type.value === previous) refuse(`it has field ${type.value} twice`);
     if (type.value < previous) refuse('its fields are not in ascending order');
     const length = readBigSize(bytes, type.end, refuse);
     if (length.value > BigInt(bytes.length - length.end)) {
@@ -69,7 +68,7 @@ export function encodeTruncatedUint(value: bigint): Uint8Array {
   return Uint8Array.from(reversed.reverse());
 }
 
-/** Reads BOLT 1's `tu64` (`maxBytes` 8) or `tu32` (4); refuses longer values and leading zero bytes. */
+/** Reads BOLT 1's `tu64` (`maxBytes` 8) or `tu32` (4). Longer values and leading zero bytes are invalid. */
 export function decodeTruncatedUint(value: Uint8Array, maxBytes: number, refuse: Refuse): bigint {
   if (value.length > maxBytes) refuse(`is a number of more than ${maxBytes} bytes`);
   if (value[0] === 0) refuse('is a number with a leading zero byte');

@@ -1,17 +1,18 @@
-/** The scheme for a host that a payment string names: http for onion and loopback hosts, https for all others. */
+/** Returns the scheme for a host in a payment string: http for onion and loopback hosts, https for all others. */
 export function schemeFor(host: string): 'http' | 'https' {
   const name = host.replace(/:\d{1,5}$/, '').toLowerCase();
   return name.endsWith('.onion') || isLoopback(name) ? 'http' : 'https';
 }
 
-/** Whether a host name, without port, is this very machine. Whether it may be asked is decided where it is asked. */
+/** Whether a host name, without port, means this machine. Whether it is allowed is checked when it is requested. */
 export function isLoopback(name: string): boolean {
   return name === 'localhost' || name === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
 }
 
 /**
- * A domain name or address with an optional port, in ASCII: labels of letters, digits and hyphens, 253 characters
- * at most (RFC 1123), or an IPv6 address in brackets. Names that only the DNS must know may hold underscores too.
+ * Whether a text is a host with an optional port, in ASCII: labels of letters, digits and hyphens, at most 253
+ * characters (RFC 1123), or an IPv6 address in brackets. With `underscores` labels may hold underscores too, for names
+ * that are only looked up in the DNS.
  */
 export function isHost(text: string, { underscores = false } = {}): boolean {
   const letters = underscores ? text.replaceAll('_', 'x') : text;
@@ -21,9 +22,9 @@ export function isHost(text: string, { underscores = false } = {}): boolean {
   return match[1].split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label));
 }
 
-/** What is wrong with a text after `@` that {@link isHost} turns down, as a clause without a full stop. */
+/** Returns why a text after `@` is not a host, as a clause without a full stop. */
 export function hostProblem(text: string): string {
   return /^[\x21-\x7e]*$/.test(text)
     ? 'the part after @ is not a domain'
-    : 'the domain has letters beyond a-z, which look like others too easily: give its form that begins with xn--';
+    : 'the domain has letters other than a-z, which are easily confused with others: give its form that begins with xn--';
 }

@@ -98,10 +98,15 @@ describe('asking for an invoice', () => {
     ['too many', priced, { quantity: 6n }, "above the offer's 5"],
     ['no item', priced, { quantity: 0n }, 'invreq_quantity is zero'],
     ['a quantity', OPEN_OFFER, { amountMsat: 1n, quantity: 1n }, 'not sold by quantity'],
-    ['another chain', OPEN_OFFER, { chain: NETWORKS.bitcoin.chainHash }, 'none of offer_chains'],
+    ['another chain', OPEN_OFFER, { chain: NETWORKS.bitcoin.chainHash }, 'not one of offer_chains'],
     ['short metadata', OPEN_OFFER, { metadata: new Uint8Array(15) }, 'fewer than 16 bytes'],
     ['a currency', makeOffer({ currency: 'USD', amount: 1n }), {}, 'priced in USD'],
-    ['half a character', OPEN_OFFER, { amountMsat: 1n, payerNote: '\udc00' }, 'half a character'],
+    [
+      'half a character',
+      OPEN_OFFER,
+      { amountMsat: 1n, payerNote: '\udc00' },
+      'not valid Unicode text',
+    ],
     [
       'a name that is none',
       OPEN_OFFER,

@@ -137,7 +137,7 @@ describe('reading an invoice', () => {
     [{ 162: `${payInfo}00` }, 'invoice_blindedpay ends in the middle'],
     [{ 162: `${payInfo}000101` }, 'each of its paths requires a feature'],
     [{ 164: null }, 'invoice_created_at is missing'],
-    [{ 164: 'ffffffffffffffff' }, 'invoice_created_at is no date'],
+    [{ 164: 'ffffffffffffffff' }, 'invoice_created_at is not a date'],
     [{ 166: '0100000000' }, 'invoice_relative_expiry is a number of more than 4 bytes'],
     [{ 168: null }, 'invoice_payment_hash is missing'],
     [{ 168: '00' }, 'invoice_payment_hash is not 32 bytes long'],

@@ -120,7 +120,7 @@ describe('writing a payer proof', () => {
   test.each([
     [{ preimage: new Uint8Array(32) }, 'preimage does not belong to the payment hash'],
     [{ payerSecretKey: secretKey(0x43) }, 'key does not belong to the payer id'],
-    [{ note: '\ud800' }, 'proof_note has half a character'],
+    [{ note: '\ud800' }, 'proof_note is not valid Unicode text'],
   ])('what does not belong to the invoice is refused (%#)', (parts, reason) => {
     const write = () => createPayerProof({ ...PARTS, disclose: { types: [] }, ...parts });
     expectRefusal(write, 'payer-proof', reason);
@@ -149,7 +149,7 @@ describe('each reader rule on its own: the payer signed what breaks it', () => {
     [250n, 'requires the unknown field 250'],
     [1006n, 'requires the unknown field 1006'],
     [1_000_000_000n, 'requires the unknown field 1000000000'],
-    [4_000_000_001n, 'field 4000000001, beyond all types'],
+    [4_000_000_001n, 'field 4000000001, above all types'],
   ])('3: field %p is refused', (type, reason) => {
     refuses([[type, new Uint8Array()]], reason);
   });
@@ -170,8 +170,8 @@ describe('each reader rule on its own: the payer signed what breaks it', () => {
     [10n, Uint8Array.of(0xff), 'offer_description is not UTF-8'],
     [240n, new Uint8Array(63), 'signature is not 64 bytes long'],
     [1001n, new Uint8Array(33), 'proof_preimage is not 32 bytes long'],
-    [1002n, Uint8Array.of(0xfd, 0, 1), 'proof_omitted_tlvs is not a list of shortest BigSize'],
-    [1002n, Uint8Array.of(1, 0xfd, 1), 'proof_omitted_tlvs is not a list of shortest BigSize'],
+    [1002n, Uint8Array.of(0xfd, 0, 1), 'proof_omitted_tlvs is not a list of minimal BigSize'],
+    [1002n, Uint8Array.of(1, 0xfd, 1), 'proof_omitted_tlvs is not a list of minimal BigSize'],
     [1003n, missing.subarray(1), 'proof_missing_hashes is not a multiple of 32 bytes'],
     [1004n, leaves.subarray(1), 'proof_leaf_hashes is not a multiple of 32 bytes'],
     [1005n, Uint8Array.of(0xc3), 'proof_note is not UTF-8'],
@@ -220,16 +220,28 @@ describe('each reader rule on its own: the payer signed what breaks it', () => {
     ['7: zero', [0n, ...MARKERS], 'contains 0'],
     ['8: a marker twice', [...body, 177n, 177n], 'not in ascending order'],
     ['8: a marker below the one before', [...body, 177n, 1n], 'not in ascending order'],
-    ['9: a signature type', [...body, 177n, 240n], 'contains 240, which is no type'],
-    ['9: the last signature type', [...body, 177n, 1000n], 'contains 1000, which is no type'],
-    ['9: a type of proof data', [...body, 177n, 1001n], 'contains 1001, which is no type'],
-    ['9: one below experimental', [...body, 177n, 999_999_999n], '999999999, which is no type'],
-    ['9: one above experimental', [...body, 177n, 4_000_000_000n], '4000000000, which is no type'],
+    ['9: a signature type', [...body, 177n, 240n], 'contains 240, which is not the type'],
+    ['9: the last signature type', [...body, 177n, 1000n], 'contains 1000, which is not the type'],
+    ['9: a type of proof data', [...body, 177n, 1001n], 'contains 1001, which is not the type'],
+    [
+      '9: one below experimental',
+      [...body, 177n, 999_999_999n],
+      '999999999, which is not the type',
+    ],
+    [
+      '9: one above experimental',
+      [...body, 177n, 4_000_000_000n],
+      '4000000000, which is not the type',
+    ],
     ['10: a disclosed type', [...body.filter((m) => m < 176n), 176n, 177n], '176, which is discl'],
-    ['11: one too far', [...body, 177n, 179n], 'contains 179 where 178 is due'],
-    ['11: the real type', [...body, 177n, 3_999_999_999n], 'contains 3999999999 where 178 is due'],
+    ['11: one too far', [...body, 177n, 179n], 'contains 179 where 178 is expected'],
+    [
+      '11: the real type',
+      [...body, 177n, 3_999_999_999n],
+      'contains 3999999999 where 178 is expected',
+    ],
     ['11: a jump too early', [...body, 177n, 1_000_000_000n], 'contains 1000000000 where 178'],
-    ['11: the first not 1', [2n, ...MARKERS.slice(1)], 'contains 2 where 1 is due'],
+    ['11: the first not 1', [2n, ...MARKERS.slice(1)], 'contains 2 where 1 is expected'],
   ])('%s among the markers is refused', (_what, markers, reason) => {
     refuses([[1002n, bigSizes(...markers)]], reason);
   });

@@ -85,10 +85,13 @@ const REASONS: Readonly<Record<string, string>> = {
   missing_proof_leaf_hashes: 'proof_leaf_hashes is missing',
   missing_proof_signature: 'proof_signature is missing',
   proof_omitted_tlvs_not_ascending: 'proof_omitted_tlvs is not in ascending order',
-  proof_omitted_tlvs_contains_signature_field: 'contains 241, which is no type of an invoice field',
-  proof_omitted_tlvs_contains_proof_field: 'contains 1001, which is no type of an invoice field',
-  proof_omitted_tlvs_contains_high_field: 'contains 4000000000, which is no type of an invoice',
-  proof_omitted_tlvs_not_sequential: 'contains 100 where 90 is due',
+  proof_omitted_tlvs_contains_signature_field:
+    'contains 241, which is not the type of an invoice field',
+  proof_omitted_tlvs_contains_proof_field:
+    'contains 1001, which is not the type of an invoice field',
+  proof_omitted_tlvs_contains_high_field:
+    'contains 4000000000, which is not the type of an invoice',
+  proof_omitted_tlvs_not_sequential: 'contains 100 where 90 is expected',
   proof_leaf_hashes_too_many: 'proof_leaf_hashes holds 4 hashes for 3 disclosed fields',
   proof_missing_hashes_too_few: 'proof_missing_hashes has too few hashes',
   proof_missing_hashes_too_many: 'proof_missing_hashes has too many hashes',
@@ -190,13 +193,13 @@ describe('markers as LDK tests them', () => {
 
   const reasons: Readonly<Record<string, string>> = {
     'zero-first': 'contains 0',
-    'signature-type': 'contains 250, which is no type',
-    'data-range-low': 'contains 1001, which is no type',
-    'data-range-mid': 'contains 500000000, which is no type',
-    'above-experimental': 'contains 4000000000, which is no type',
+    'signature-type': 'contains 250, which is not the type',
+    'data-range-low': 'contains 1001, which is not the type',
+    'data-range-mid': 'contains 500000000, which is not the type',
+    'above-experimental': 'contains 4000000000, which is not the type',
     'not-ascending': 'not in ascending order',
     'is-included-type': 'contains 10, which is disclosed',
-    'not-minimal-in-run': 'contains 15 where 12 is due',
+    'not-minimal-in-run': 'contains 15 where 12 is expected',
     'zero-only': 'contains 0',
     duplicate: 'not in ascending order',
     'equals-included': 'contains 10, which is disclosed',

@@ -35,7 +35,7 @@ describe('TLV streams', () => {
   });
 
   test.each([
-    ['01000100', 'field 1 stands in it twice'],
+    ['01000100', 'it has field 1 twice'],
     ['02000100', 'not in ascending order'],
     ['0102aa', 'in the middle of field 1'],
     ['01ffffffffffffffffff', 'in the middle of field 1'],

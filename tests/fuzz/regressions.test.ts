@@ -20,7 +20,7 @@ afterAll(() => world.close());
 test('a bitcoin: URI with half a surrogate pair is refused, for no writer could put it into a URI again', () => {
   const read = () => decodeBip321('bitcoin:?label=\ud800&amount=1');
   expect(read).toThrow(CodecError);
-  expect(read).toThrow('it holds characters that are no Unicode text');
+  expect(read).toThrow('it holds text that is not valid Unicode');
 });
 
 test('any number of lightning: in front of a payment string is taken off', () => {

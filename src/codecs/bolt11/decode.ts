@@ -16,10 +16,10 @@ import {
 } from './invoice.ts';
 import { checkPayee } from './payee.ts';
 
-/** Longer strings are refused before any work: the longest useful invoices have some 2,000 characters. */
+/** Longer strings are invalid before any other check. The longest useful invoices have some 2,000 characters. */
 const MAX_LENGTH = 8_000;
 
-/** Fields that must have their length; any other length fails the invoice (BOLT 11, reader requirements). */
+/** Fields of a fixed length; with any other length the invoice is invalid (BOLT 11, reader requirements). */
 const FIXED_WORDS: ReadonlyMap<number, { readonly name: string; readonly words: number }> = new Map(
   [
     [FIELD.paymentHash, { name: 'payment hash', words: 52 }],
@@ -36,18 +36,18 @@ const MINIMAL: ReadonlyMap<number, string> = new Map([
   [FIELD.features, 'feature field'],
 ]);
 
-/** Route hint entries: pubkey, short channel id, two fees and a delta (BOLT 11, field `r`). */
+/** The size of a route hint entry: pubkey, short channel id, two fees and a delta (BOLT 11, field `r`). */
 const ROUTE_HINT_BYTES = 51;
 
 interface DecodeOptions {
-  /** Off only for invoices this program made itself; the payee is then taken from the `n` field or left empty. */
+  /** False only for invoices that this program made; the payee is then that of the `n` field, or empty. */
   readonly verifySignature?: boolean;
 }
 
 /**
- * Reads a BOLT 11 invoice. The wording is taken apart by light-bolt11-decoder; the rules that it leaves out are
- * checked here: signature and payee, feature bits, field lengths, required fields, one payment hash. Of other fields
- * that stand there several times the first counts. Throws CodecError('bolt11').
+ * Reads a BOLT 11 invoice. light-bolt11-decoder splits it into its fields; the rules that it leaves out are checked
+ * here: signature and payee, feature bits, field lengths, required fields, one payment hash. If another field occurs
+ * several times, the first one counts. Throws CodecError('bolt11').
  */
 export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11Invoice {
   if (text.length > MAX_LENGTH) refuse('it is too long');
@@ -94,7 +94,7 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
 
 type Fields = ReadonlyMap<number, readonly (readonly number[])[]>;
 
-/** Prefix, amount and timestamp, by the library; its own messages name its internals and are not shown. */
+/** Reads prefix, amount and timestamp with the library. Its messages name its internals, so they are not shown. */
 function readHead(text: string): {
   network: Network;
   amountMsat: bigint | null;
@@ -116,7 +116,7 @@ function readHead(text: string): {
     else if (section.name === 'timestamp') timestampSecs = section.value;
     else if (section.name === 'signature') signature = section.value;
   }
-  if (network === undefined) refuse('its network is not known here');
+  if (network === undefined) refuse('its network is not supported');
   if (signature.length !== 130) refuse('it is too short');
   if (amountMsat === 0n) refuse('its amount is zero');
   return { network, amountMsat, timestampSecs };
@@ -148,7 +148,7 @@ function readFields(words: readonly number[]): Fields {
   return fields;
 }
 
-/** A field that must be there once; money was lost to readers that chose differently among several. */
+/** Returns a field that must occur exactly once. Money was lost where readers chose different ones of several. */
 function only(fields: Fields, type: number, name: string): string {
   const [field, second] = fields.get(type) ?? [];
   if (field === undefined) refuse(`it has no ${name}`);
@@ -179,7 +179,7 @@ function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** Bytes of a field; the bits left over are padding. */
+/** Returns the bytes of a field; the remaining bits are padding. */
 function toBytes(words: readonly number[], name: string): Uint8Array {
   const bytes = bech32.fromWordsUnsafe([...words]);
   return bytes ? bytes : refuse(`its ${name} is not padded with zero bits`);
@@ -209,7 +209,7 @@ function readRouteHint(words: readonly number[]): RouteHint[] {
   return hops;
 }
 
-/** A fallback address; null for versions that are not known, which readers skip (BOLT 11, field `f`). */
+/** Reads a fallback address; null for an unknown version, which readers skip (BOLT 11, field `f`). */
 function readFallback(words: readonly number[], network: Network): string | null {
   const [version, ...rest] = words;
   if (version === undefined) return null;

@@ -7,7 +7,7 @@ import { NETWORKS, type Network } from '../network.ts';
 import { featureWords } from './features.ts';
 import { FIELD, MAX_AMOUNT_MSAT, type RouteHint, signedBytes, TIMESTAMP_WORDS } from './invoice.ts';
 
-/** What an invoice is written from; hashes and keys are hex. */
+/** The values that an invoice is written from; hashes and keys are hex. */
 export interface Bolt11Fields {
   readonly network: Network;
   /** Null when the payer chooses. */
@@ -15,22 +15,22 @@ export interface Bolt11Fields {
   readonly timestampSecs: number;
   readonly paymentSecret: string;
   readonly paymentHash: string;
-  /** Exactly one of the two. */
+  /** Exactly one of description and description hash must be given. */
   readonly description?: string;
   readonly descriptionHash?: string;
   readonly metadata?: string;
-  /** Must be the key of the secret key that signs; readers recover it when it is left out. */
+  /** The public key of the secret key that signs. If it is left out, readers recover it from the signature. */
   readonly payeePubkey?: string;
   readonly expirySecs?: number;
   readonly minFinalCltvExpiryDelta?: number;
-  /** Of the invoice's network, the most preferred first. */
+  /** Addresses of the invoice's network, the most preferred first. */
   readonly fallbackAddresses?: readonly string[];
   readonly routeHints?: readonly (readonly RouteHint[])[];
-  /** Bits to set. */
+  /** The feature bits to set. */
   readonly features?: readonly number[];
 }
 
-/** Most words of a field: its length is two words. */
+/** The most words of a field, since its length is written in two words. */
 const MAX_FIELD_WORDS = 1023;
 const MAX_TIMESTAMP_SECS = 2 ** 35 - 1;
 const MAX_U32 = 2 ** 32 - 1;
@@ -44,8 +44,8 @@ const AMOUNT_UNITS: readonly (readonly [pico: bigint, letter: string])[] = [
 ];
 
 /**
- * Writes and signs an invoice with the payee's key; deterministic (RFC 6979). The fields stand in the order m, s, p,
- * d or h, n, x, c, f, r, 9. Throws CodecError('bolt11') for values the format cannot hold.
+ * Writes an invoice and signs it with the payee's key. Equal inputs give equal invoices (RFC 6979). The order of the
+ * fields is m, s, p, d or h, n, x, c, f, r, 9. Throws CodecError('bolt11') for values that the format cannot hold.
  */
 export function encodeBolt11(fields: Bolt11Fields, secretKey: Uint8Array): string {
   const prefix = `ln${NETWORKS[fields.network].bolt11Prefix}${encodeAmount(fields.amountMsat)}`;
@@ -53,7 +53,7 @@ export function encodeBolt11(fields: Bolt11Fields, secretKey: Uint8Array): strin
   const data = [...integerWords(fields.timestampSecs, TIMESTAMP_WORDS), ...taggedFields(fields)];
   const digest = sha256(signedBytes(prefix, data));
   const recovered = secp256k1.sign(digest, secretKey, { prehash: false, format: 'recovered' });
-  // noble puts the recovery id first, BOLT 11 puts it last.
+  // noble writes the recovery id first, BOLT 11 writes it last.
   const signature = new Uint8Array([...recovered.subarray(1), ...recovered.subarray(0, 1)]);
   return bech32.encode(prefix, [...data, ...bech32.toWords(signature)], false);
 }
@@ -62,7 +62,7 @@ function refuse(name: string, rule: string): never {
   throw new CodecError('bolt11', `The ${name} of an invoice must be ${rule}: give another one.`);
 }
 
-/** The amount in the largest unit that needs no decimals (BOLT 11, Human-Readable Part). */
+/** Writes the amount in the largest unit that needs no decimals (BOLT 11, Human-Readable Part). */
 function encodeAmount(amountMsat: bigint | null): string {
   if (amountMsat === null) return '';
   if (amountMsat <= 0n || amountMsat > MAX_AMOUNT_MSAT) {
@@ -107,7 +107,7 @@ function taggedFields(fields: Bolt11Fields): number[] {
   }
   const features = fields.features ?? [];
   for (const bit of features) uint('feature bit', bit, MAX_FIELD_WORDS * 5 - 1);
-  // BOLT 11: without bits the field is left out.
+  // Without bits the field is left out (BOLT 11).
   if (features.length > 0) put(FIELD.features, 'features', featureWords(features));
   return words;
 }
@@ -119,7 +119,7 @@ function uint(name: string, value: number, most: number): number {
   return value;
 }
 
-/** Big-endian words, as few as the value needs but at least `width`. */
+/** Returns a number as big-endian words: as few as it needs, but at least `width`. */
 function integerWords(value: number, width = 0): number[] {
   const words: number[] = [];
   for (let rest = value; rest > 0; rest = Math.floor(rest / 32)) words.unshift(rest % 32);

@@ -1,13 +1,13 @@
 import { CodecError } from '../codec-error.ts';
 
-/** Even bits of an invoice that payers here understand: those of BOLT 9 that may stand in field `9`. */
+/** The even feature bits that this program supports: those that BOLT 9 allows in field `9`. */
 const UNDERSTOOD: ReadonlySet<number> = new Set([8, 14, 16, 24, 48]);
-/** BOLT 9: basic_mpp is of no use without payment_secret. Pairs are named by their even bit. */
+/** Features and the one that each depends on, by their even bits: basic_mpp needs payment_secret (BOLT 9). */
 const DEPENDENCIES: readonly (readonly [feature: number, needs: number])[] = [[16, 14]];
 
 /**
- * Reads field `9`: the bits that are set. Throws CodecError('bolt11') for a required feature that is not understood
- * and for a feature without the one it builds on (BOLT 11, Feature Bits).
+ * Reads field `9`. Returns the bits that are set. Throws CodecError('bolt11') for a required feature that is not
+ * supported, and for a feature without the one that it depends on (BOLT 11, Feature Bits).
  */
 export function readFeatures(words: readonly number[]): ReadonlySet<number> {
   const bits = new Set<number>();
@@ -16,7 +16,7 @@ export function readFeatures(words: readonly number[]): ReadonlySet<number> {
   });
   for (const bit of bits) {
     if (bit % 2 === 0 && !UNDERSTOOD.has(bit)) {
-      refuse(`requires feature ${bit}, which is not known here`);
+      refuse(`requires feature ${bit}, which is not supported`);
     }
   }
   const offers = (feature: number) => bits.has(feature) || bits.has(feature + 1);
@@ -27,7 +27,7 @@ export function readFeatures(words: readonly number[]): ReadonlySet<number> {
   return bits;
 }
 
-/** Words of field `9` for the bits to set, as few as they need; none for no bits. */
+/** Returns the words of field `9` for the bits to set: as few as needed, and none when there are no bits. */
 export function featureWords(bits: readonly number[]): number[] {
   const words: number[] = new Array(Math.ceil((Math.max(-1, ...bits) + 1) / 5)).fill(0);
   for (const bit of bits) {

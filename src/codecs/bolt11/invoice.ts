@@ -11,9 +11,9 @@ export interface RouteHint {
   readonly cltvExpiryDelta: number;
 }
 
-/** A BOLT 11 invoice that was read and checked. Hashes and keys are hex. */
+/** A valid BOLT 11 invoice. Hashes and keys are hex. */
 export interface Bolt11Invoice {
-  /** Canonical string: lower case. */
+  /** The canonical string, in lower case. */
   readonly text: string;
   readonly network: Network;
   /** Null when the payer chooses. */
@@ -24,13 +24,13 @@ export interface Bolt11Invoice {
   readonly expiresAtMs: number;
   readonly paymentHash: string;
   readonly paymentSecret: string;
-  /** Exactly one of description and descriptionHash is there. */
+  /** Exactly one of description and descriptionHash is not null. */
   readonly description: string | null;
   readonly descriptionHash: string | null;
-  /** The key that signed: the payee's node id. */
+  /** The payee's node id, which is the key that signed. */
   readonly payeePubkey: string;
   readonly minFinalCltvExpiryDelta: number;
-  /** Bits that are set. */
+  /** The feature bits that are set. */
   readonly features: ReadonlySet<number>;
   readonly routeHints: readonly (readonly RouteHint[])[];
   readonly fallbackAddresses: readonly string[];
@@ -38,9 +38,9 @@ export interface Bolt11Invoice {
   readonly metadata: string | null;
 }
 
-/** Expiry of an invoice without the field, seconds (BOLT 11, field `x`). */
+/** The expiry in seconds of an invoice without the field (BOLT 11, field `x`). */
 export const DEFAULT_EXPIRY_SECS = 3600;
-/** min_final_cltv_expiry_delta of an invoice without the field (BOLT 11, field `c`). */
+/** The min_final_cltv_expiry_delta of an invoice without the field (BOLT 11, field `c`). */
 export const DEFAULT_MIN_FINAL_CLTV = 18;
 
 /** Field types, as 5-bit words (BOLT 11, Tagged Fields). */
@@ -64,13 +64,13 @@ export const TIMESTAMP_WORDS = 7;
 export const SIGNATURE_WORDS = 104;
 /** Words of the bech32 checksum. */
 const CHECKSUM_WORDS = 6;
-/** An expiry or delta beyond what a number holds is read as this: for ever, for every purpose here. */
+/** A larger expiry or delta is read as this one, which means "for ever" for every purpose of this program. */
 export const LARGEST_INTEGER = 1e12;
 
-/** Most an invoice may ask for: all the bitcoins there can be, millisatoshis. */
+/** The highest amount of an invoice: 21 million BTC in millisatoshis. */
 export const MAX_AMOUNT_MSAT = 2_100_000_000_000_000_000n;
 
-/** Throws CodecError('bolt11') for an invoice that breaks a rule. */
+/** Throws CodecError('bolt11') that names the broken rule. */
 export function refuse(rule: string): never {
   throw new CodecError(
     'bolt11',
@@ -78,7 +78,7 @@ export function refuse(rule: string): never {
   );
 }
 
-/** What a signature signs: the human-readable part and the data, padded with zero bits to bytes (BOLT 11). */
+/** Returns the signed bytes: the human-readable part and the data, padded with zero bits to whole bytes (BOLT 11). */
 export function signedBytes(prefix: string, words: readonly number[]): Uint8Array {
   const head = new TextEncoder().encode(prefix);
   const bytes = new Uint8Array(head.length + Math.ceil((words.length * 5) / 8));
@@ -98,8 +98,8 @@ export function signedBytes(prefix: string, words: readonly number[]): Uint8Arra
 }
 
 /**
- * When an invoice was made, seconds, read without reading the rest of it: for invoices that are known to be good.
- * Throws CodecError('bolt11') where no timestamp stands.
+ * Returns when an invoice was made, in seconds, without checking the rest of it. Use it only for invoices that are
+ * known to be valid. Throws CodecError('bolt11') for a text without a timestamp.
  */
 export function timestampOf(invoice: string): number {
   const at = invoice.lastIndexOf('1') + 1;
@@ -109,8 +109,8 @@ export function timestampOf(invoice: string): number {
 }
 
 /**
- * When an invoice can no longer be paid, milliseconds, read as {@link timestampOf} reads: of fields that stand there
- * several times the first counts. Throws CodecError('bolt11') where the fields cannot be followed.
+ * Returns when an invoice expires, in milliseconds. Like {@link timestampOf} it does not check the rest of the invoice.
+ * If a field occurs several times, the first one counts. Throws CodecError('bolt11') for a field that is cut off.
  */
 export function expiresAtMsOf(invoice: string): number {
   const timestampSecs = timestampOf(invoice);
@@ -131,8 +131,8 @@ export function expiresAtMsOf(invoice: string): number {
   return (timestampSecs + DEFAULT_EXPIRY_SECS) * 1000;
 }
 
-/** BIP 173: the value of a letter. */
+/** Returns the value of a bech32 letter (BIP 173). */
 function wordOf(letter: string, part: string): number {
   const word = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'.indexOf(letter.toLowerCase());
-  return word >= 0 ? word : refuse(`its ${part} is no bech32`);
+  return word >= 0 ? word : refuse(`its ${part} is not bech32`);
 }

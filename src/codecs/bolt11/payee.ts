@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, hex } from '@scure/base';
 import { refuse, signedBytes } from './invoice.ts';
 
-/** What an invoice is signed by and over. */
+/** The signed parts of an invoice, its signature, and the payee that it names. */
 interface Signed {
   /** Human-readable part. */
   readonly prefix: string;
@@ -11,13 +11,14 @@ interface Signed {
   readonly data: readonly number[];
   /** Words of the signature and its recovery id. */
   readonly signature: readonly number[];
-  /** Hex of field `n`; undefined without it. */
+  /** The key in field `n`, hex; undefined without that field. */
   readonly named: string | undefined;
 }
 
 /**
- * The key that signed, hex. A payee that is named must have signed in low-S form; otherwise the key is recovered, from
- * high-S signatures too (BOLT 11, reader requirements). Throws CodecError('bolt11').
+ * Returns the key that signed, in hex. If the invoice names its payee, the signature must be by that key and in low-S
+ * form. Otherwise the key is recovered, from high-S signatures too (BOLT 11, reader requirements). Throws
+ * CodecError('bolt11').
  */
 export function checkPayee({ prefix, data, signature, named }: Signed): string {
   const bytes = bech32.fromWordsUnsafe([...signature]);
@@ -41,7 +42,7 @@ function recover(compact: Uint8Array, recovery: number, digest: Uint8Array): str
   }
 }
 
-/** False too when the name is no key at all, or the signature is not in low-S form. */
+/** Whether the payee signed. False also when `payee` is not a key, and when the signature is not in low-S form. */
 function isSignedBy(payee: string, compact: Uint8Array, digest: Uint8Array): boolean {
   try {
     return secp256k1.verify(compact, digest, hex.decode(payee), { prehash: false, lowS: true });

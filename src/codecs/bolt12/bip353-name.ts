@@ -3,7 +3,7 @@ import { byteReader } from '../byte-reader.ts';
 import { joinBytes } from '../tlv.ts';
 import { uintBytes, utf8Text, type ValueCodec } from './values.ts';
 
-/** The Human Bitcoin Address that an offer was found under: what stands before and after its `@`. */
+/** The Human Bitcoin Address under which an offer was found: the parts before and after its `@`. */
 export interface Bip353Name {
   readonly name: string;
   readonly domain: string;
@@ -12,12 +12,12 @@ export interface Bip353Name {
 const ALLOWED = /^[0-9A-Za-z\-_.]*$/;
 
 function nameText(bytes: Uint8Array, refuse: Refuse): string {
-  // Byte by byte, so that every byte is judged; the allowed ones are all ASCII.
+  // Each byte is read as one character, so that every byte is checked; the allowed ones are all ASCII.
   const text = String.fromCharCode(...bytes);
   return ALLOWED.test(text) ? text : refuse('has a character that names cannot have');
 }
 
-/** `invreq_bip_353_name`; the characters are those BOLT 12 tells readers to accept. */
+/** Codec of `invreq_bip_353_name`. It allows the characters that BOLT 12 tells readers to accept. */
 export const bip353Name: ValueCodec<Bip353Name> = {
   decode: (value, refuse) => {
     const reader = byteReader(value, 'the name', refuse);

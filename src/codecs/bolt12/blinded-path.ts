@@ -8,13 +8,13 @@ import { bytesOfHex, isPoint, uintBytes, type ValueCodec } from './values.ts';
 export interface BlindedHop {
   /** Compressed public key, hex. */
   readonly blindedNodeId: string;
-  /** What the hop's node decrypts to find the next one; opaque to everyone else. */
+  /** Data that only the hop's node can decrypt, and that tells it the next hop. */
   readonly encryptedRecipientData: Uint8Array;
 }
 
 /** A route to a node that does not name it (BOLT 4, route blinding). */
 export interface BlindedPath {
-  /** Where to enter, hex: a 33-byte node id, or 9 bytes of direction and short channel id (BOLT 1 `sciddir_or_pubkey`). */
+  /** The first node, hex: its 33-byte id, or 9 bytes of direction and short channel id (BOLT 1 `sciddir_or_pubkey`). */
   readonly introduction: string;
   /** First path key, a compressed public key, hex. */
   readonly pathKey: string;
@@ -22,7 +22,7 @@ export interface BlindedPath {
   readonly hops: readonly BlindedHop[];
 }
 
-/** What it costs to use a blinded path of an invoice, all hops together (BOLT 12 `blinded_payinfo`). */
+/** The fees and limits of a blinded path of an invoice, all hops together (BOLT 12 `blinded_payinfo`). */
 export interface BlindedPayInfo {
   readonly feeBaseMsat: number;
   readonly feeProportionalMillionths: number;
@@ -34,7 +34,7 @@ export interface BlindedPayInfo {
 
 /** An on-chain address in an invoice (BOLT 12 `fallback_address`). */
 export interface FallbackAddress {
-  /** Witness version; above 16 is to be ignored. */
+  /** The witness version; an address with one above 16 is to be ignored. */
   readonly version: number;
   /** Witness program. */
   readonly program: Uint8Array;
@@ -44,7 +44,7 @@ function pointHex(bytes: Uint8Array, name: string, refuse: Refuse): string {
   return isPoint(bytes) ? hex.encode(bytes) : refuse(`has a ${name} that is not a public key`);
 }
 
-/** One or more blinded paths in a row; refuses an empty list, a path without hops, and keys that are none. */
+/** Codec of one or more blinded paths in a row. Invalid are an empty list, a path without hops, and wrong keys. */
 export const blindedPaths: ValueCodec<readonly BlindedPath[]> = {
   decode: (value, refuse) => {
     if (value.length === 0) refuse('has no blinded path');
@@ -82,7 +82,7 @@ export const blindedPaths: ValueCodec<readonly BlindedPath[]> = {
     ),
 };
 
-/** A list of `blinded_payinfo` in a row (`invoice_blindedpay`). */
+/** Codec of `invoice_blindedpay`: a list of `blinded_payinfo`. */
 export const blindedPayInfos: ValueCodec<readonly BlindedPayInfo[]> = {
   decode: (value, refuse) => {
     const reader = byteReader(value, 'a blinded_payinfo', refuse);
@@ -113,7 +113,7 @@ export const blindedPayInfos: ValueCodec<readonly BlindedPayInfo[]> = {
     ),
 };
 
-/** A list of `fallback_address` in a row (`invoice_fallbacks`). */
+/** Codec of `invoice_fallbacks`: a list of `fallback_address`. */
 export const fallbackAddresses: ValueCodec<readonly FallbackAddress[]> = {
   decode: (value, refuse) => {
     const reader = byteReader(value, 'a fallback address', refuse);
@@ -133,7 +133,7 @@ export const fallbackAddresses: ValueCodec<readonly FallbackAddress[]> = {
     ),
 };
 
-/** What `oneHopPath` is made from: two public keys in hex, and the only hop. */
+/** The parts of a path with one hop. */
 export interface OneHopPathParts {
   /** Node id of the node that the path leads to and starts at, hex. */
   readonly introductionNodeId: string;
@@ -143,8 +143,8 @@ export interface OneHopPathParts {
 }
 
 /**
- * The shortest blinded path: it starts and ends at the receiving node (BOLT 12: "a path of length 1 with only
- * themselves"). The parts are checked when it is written into a document.
+ * Returns the shortest blinded path, which starts and ends at the receiving node (BOLT 12: "a path of length 1 with
+ * only themselves"). Its parts are checked when it is written into a document.
  */
 export function oneHopPath(parts: OneHopPathParts): BlindedPath {
   return { introduction: parts.introductionNodeId, pathKey: parts.pathKey, hops: [parts.hop] };

@@ -15,44 +15,44 @@ import { currencyReason, type Offer } from './offer.ts';
 import { refusal } from './refusal.ts';
 import { signRoot } from './signature.ts';
 
-/** What a payer says when asking for an invoice. */
+/** The values that an invoice request is made from. */
 export interface InvoiceRequestParts {
   readonly offer: Offer;
-  /** 32-byte transient key; keep it, a payer proof is signed with it. */
+  /** 32-byte transient secret key. Keep it: a payer proof is signed with it. */
   readonly payerSecretKey: Uint8Array;
-  /** At least 16 random bytes, never shown: they make what payer proofs leave out unguessable. */
+  /** At least 16 random bytes that stay secret, so that the fields that a payer proof omits cannot be guessed. */
   readonly metadata: Uint8Array;
   /** Genesis hash of the chain to pay on, wire order, hex. */
   readonly chain: string;
-  /** Wanted unless the offer says an amount; no less than the offer's amount times the quantity. */
+  /** Required if the offer has no amount; otherwise at least the offer's amount times the quantity. */
   readonly amountMsat?: bigint;
-  /** Items to buy; one when left out and the offer is sold by quantity. */
+  /** The number of items to buy. If it is left out, and the offer is sold by quantity, it is one. */
   readonly quantity?: bigint;
   readonly payerNote?: string;
-  /** The Human Bitcoin Address that the offer was found under. */
+  /** The Human Bitcoin Address under which the offer was found. */
   readonly bip353Name?: Bip353Name;
-  /** Fresh randomness for the signature, see `Signer`. */
+  /** Fresh random bytes for the signature, see `Signer`. */
   readonly auxRand?: Uint8Array;
 }
 
-const refuse: Refuse = refusal('bolt12', 'invoice request', 'change what is asked for');
+const refuse: Refuse = refusal('bolt12', 'invoice request', 'change its values');
 
 /**
- * Makes and signs an invoice request for an offer. Throws `CodecError('bolt12')` when the offer does not allow
- * what is asked: another chain, too low an amount, a quantity it does not sell, a price in a currency.
+ * Makes and signs an invoice request for an offer. Throws `CodecError('bolt12')` when the offer does not allow the
+ * request: another chain, an amount that is too low, a quantity that it does not sell, or a price in a currency.
  */
 export function createInvoiceRequest(parts: InvoiceRequestParts): InvoiceRequest {
   const { offer, payerSecretKey, chain } = parts;
   if (parts.metadata.length < 16) refuse('invreq_metadata has fewer than 16 bytes');
   if (offer.currency !== null) throw new CodecError('bolt12', currencyReason(offer.currency));
-  if (!offer.chains.includes(chain)) refuse('invreq_chain is none of offer_chains');
+  if (!offer.chains.includes(chain)) refuse('invreq_chain is not one of offer_chains');
 
   const soldByQuantity = offer.quantityMax !== null;
   const unsigned = writeFields(
     INVOICE_REQUEST_FIELDS,
     {
       invreqMetadata: parts.metadata,
-      // BOLT 12 wants the field left out for Bitcoin, which is what its absence means.
+      // For Bitcoin the field is left out, because without it a request is for Bitcoin (BOLT 12).
       invreqChain: chain === NETWORKS.bitcoin.chainHash ? null : chain,
       invreqAmount: parts.amountMsat ?? null,
       invreqQuantity: parts.quantity ?? (soldByQuantity ? 1n : null),

@@ -11,32 +11,32 @@ import { refusal } from './refusal.ts';
 import { signRoot } from './signature.ts';
 import { verifyInvoice } from './verify-invoice.ts';
 
-/** What a payee answers an invoice request with. */
+/** The values that an invoice is made from. */
 export interface InvoiceParts {
   readonly invoiceRequest: InvoiceRequest;
   /** SHA-256 of the preimage, hex. */
   readonly paymentHash: string;
-  /** The request's amount, or without one the offer's amount times the quantity. */
+  /** The request's amount; if it has none, the offer's amount times the quantity. */
   readonly amountMsat: bigint;
   /** Whole seconds since 1970. */
   readonly createdAtSecs: number;
-  /** Left out, the invoice expires 7200 seconds after its creation. */
+  /** If this is left out, the invoice expires 7200 seconds after its creation. */
   readonly relativeExpirySecs?: number;
-  /** 32-byte key behind the offer's `offer_issuer_id`, or behind the end of one of its paths. */
+  /** 32-byte secret key of the offer's `offer_issuer_id`, or of the last hop of one of its paths. */
   readonly nodeSecretKey: Uint8Array;
-  /** At least one way to the node, most preferred first. */
+  /** At least one path to the node, the most preferred first. */
   readonly paths: readonly InvoicePath[];
   readonly fallbacks?: readonly FallbackAddress[];
   readonly features?: Uint8Array;
-  /** Fresh randomness for the signature, see `Signer`. */
+  /** Fresh random bytes for the signature, see `Signer`. */
   readonly auxRand?: Uint8Array;
 }
 
-const refuse: Refuse = refusal('bolt12', 'invoice', 'change what it is made of');
+const refuse: Refuse = refusal('bolt12', 'invoice', 'change its values');
 
 /**
- * Makes and signs the invoice that answers a request. Throws `CodecError('bolt12')` when the payer would refuse
- * it: wrong amount, wrong key, no path.
+ * Makes and signs the invoice for a request. Throws `CodecError('bolt12')` when it would be invalid for the payer: a
+ * wrong amount, a wrong key, or no path.
  */
 export function createInvoice(parts: InvoiceParts): Bolt12Invoice {
   const { invoiceRequest, nodeSecretKey, paths } = parts;

@@ -1,6 +1,7 @@
 /**
- * What an offer asks for, in millisatoshis: its amount times the quantity (BOLT 12, "expected amount"); null when
- * the offer leaves the amount to the payer or prices it in a currency, which takes a rate of exchange to tell.
+ * Returns the amount that an offer asks for, in millisatoshis: its amount times the quantity (BOLT 12, "expected
+ * amount"). Null when the payer chooses the amount, and when the offer is priced in a currency, since the exchange rate
+ * is not known.
  */
 export function expectedAmountMsat(terms: {
   readonly currency: string | null;

@@ -14,14 +14,14 @@ import {
   type ValueCodec,
 } from './values.ts';
 
-/** One field of a TLV stream: its number, its name in the specification, and how its value is read and written. */
+/** One field of a TLV stream: its type, its name in the specification, and the codec of its value. */
 export interface Field<T> {
   readonly type: bigint;
   readonly name: string;
   readonly codec: ValueCodec<T>;
 }
 
-/** Every field that one kind of document may have, by our name for it. */
+/** Every field that one kind of document may have, by its name in this program. */
 export type FieldTable = Readonly<Record<string, Field<unknown>>>;
 
 /** The values of a document's fields, null where the document does not have the field. */
@@ -78,7 +78,7 @@ export const INVOICE_FIELDS = {
   invoiceNodeId: field(176n, 'invoice_node_id', point),
 };
 
-/** Each table by type, made on first use: a lookup per record, not a search. */
+/** Each table by type, so that a field is found without a search. It is made on first use. */
 const indexes = new WeakMap<FieldTable, ReadonlyMap<bigint, [string, Field<unknown>]>>();
 
 function indexOf(table: FieldTable): ReadonlyMap<bigint, [string, Field<unknown>]> {
@@ -92,8 +92,8 @@ function indexOf(table: FieldTable): ReadonlyMap<bigint, [string, Field<unknown>
 }
 
 /**
- * Reads the fields that `table` knows. Refuses a field it does not know whose type is even, in every range,
- * because such a field may change the meaning of the others (BOLT 1, "it's ok to be odd").
+ * Reads the fields of `table`. Other fields with an even type are invalid, in every range, because they may change the
+ * meaning of known fields (BOLT 1, "it's ok to be odd").
  */
 export function readFields<F extends FieldTable>(
   table: F,
@@ -115,7 +115,7 @@ export function readFields<F extends FieldTable>(
   return values as FieldValues<F>;
 }
 
-/** Writes those of the table's fields that have a value, and `others` as they are, in ascending order. */
+/** Writes the table's fields that have a value, and `others` unchanged, in ascending order. */
 export function writeFields<F extends FieldTable>(
   table: F,
   values: Partial<FieldValues<F>>,
@@ -130,7 +130,7 @@ export function writeFields<F extends FieldTable>(
   return sortTlvRecords([...written, ...others]);
 }
 
-/** Refuses unless the field has a value; gives that value. */
+/** Returns the value of a field; the document is invalid without it. */
 export function required<T>(value: T | null, { name }: Field<T>, refuse: Refuse): T {
   return value === null ? refuse(`${name} is missing`) : value;
 }

@@ -1,4 +1,4 @@
-// For those who ask for, issue and pay.
+// For payers and payees.
 
 export type { Bip353Name } from './bip353-name.ts';
 export type {
@@ -12,7 +12,7 @@ export { oneHopPath } from './blinded-path.ts';
 export { createInvoice, type InvoiceParts } from './create-invoice.ts';
 export { createInvoiceRequest, type InvoiceRequestParts } from './create-invoice-request.ts';
 export { expectedAmountMsat } from './expected-amount.ts';
-// For payer proofs, which are made of the same fields, hashes and signatures.
+// For payer proofs, which use the same fields, hashes and signatures.
 export {
   type FieldValues,
   field,

@@ -13,10 +13,10 @@ import { isRootSignature } from './signature.ts';
 import { decodeBolt12String, encodeBolt12String } from './string.ts';
 import { unknownEvenBit } from './values.ts';
 
-/** The values of all fields an invoice request may have, by BOLT 12's names; null where it does not have one. */
+/** The values of all fields that an invoice request may have, by BOLT 12's names; null for a field that is absent. */
 export type InvoiceRequestValues = FieldValues<typeof INVOICE_REQUEST_FIELDS>;
 
-/** A BOLT 12 invoice request. A signature that stands in it has been verified. */
+/** A BOLT 12 invoice request. If it has a signature, that has been verified. */
 export interface InvoiceRequest {
   /** Canonical string (`lnr1...`). */
   readonly text: string;
@@ -24,24 +24,24 @@ export interface InvoiceRequest {
   readonly bytes: Uint8Array;
   /** Genesis hash of the chain to pay on, wire order, hex; Bitcoin when the request names none. */
   readonly chain: string;
-  /** What the payer proposes to pay; null leaves it at the offer's amount. */
+  /** The amount that the payer proposes; null: the offer's amount. */
   readonly amountMsat: bigint | null;
   readonly quantity: bigint | null;
   /** Transient key of the payer, hex. */
   readonly payerId: string;
   readonly payerNote: string | null;
   readonly bip353Name: Bip353Name | null;
-  /** Unpredictable bytes of the payer. Never show them: they unlock what payer proofs leave out. */
+  /** Random bytes of the payer. Never show them: with them the fields that a payer proof omits can be guessed. */
   readonly metadata: Uint8Array;
   /** 64 bytes, hex; null only in requests that respond to no offer ("offer to send money"). */
   readonly signature: string | null;
-  /** Every field's value, the mirrored offer's included. */
+  /** The value of every field, including those of the offer, which the request repeats. */
   readonly values: InvoiceRequestValues;
-  /** All fields in order, unknown odd ones and the signature included. */
+  /** All fields in order, including unknown odd ones and the signature. */
   readonly records: readonly TlvRecord[];
 }
 
-/** What an invoice request's signature is about. */
+/** The subject of an invoice request's signature. */
 export const INVOICE_REQUEST_SIGNATURE = {
   message: 'invoice_request',
   field: 'signature',
@@ -50,8 +50,8 @@ export const INVOICE_REQUEST_SIGNATURE = {
 const refuse: Refuse = refusal('bolt12', 'invoice request', 'make a new one from the offer');
 
 /**
- * Turns a request's records into an `InvoiceRequest` by the rules of BOLT 12 that concern it alone. Whether its
- * signature is genuine is the caller's to know.
+ * Reads a request's records as an `InvoiceRequest`, by the rules of BOLT 12 that concern the request alone. The
+ * signature is not verified here.
  */
 export function invoiceRequestOf(records: readonly TlvRecord[]): InvoiceRequest {
   const stray = records.find(({ type }) => !isInvoiceRequestType(type) && !isSignatureType(type));
@@ -60,7 +60,7 @@ export function invoiceRequestOf(records: readonly TlvRecord[]): InvoiceRequest 
   const metadata = required(values.invreqMetadata, INVOICE_REQUEST_FIELDS.invreqMetadata, refuse);
   const payerId = required(values.invreqPayerId, INVOICE_REQUEST_FIELDS.invreqPayerId, refuse);
   const bit = unknownEvenBit(values.invreqFeatures ?? new Uint8Array(), []);
-  if (bit !== null) refuse(`it requires feature ${bit}, which is not known here`);
+  if (bit !== null) refuse(`it requires feature ${bit}, which is not supported`);
   if (respondsToOffer(values)) checkOfferTerms(values);
   else checkOfferless(values);
 
@@ -81,7 +81,7 @@ export function invoiceRequestOf(records: readonly TlvRecord[]): InvoiceRequest 
   };
 }
 
-/** Whether the request answers an offer, rather than offering to send money (BOLT 12, reader of a request). */
+/** Whether the request responds to an offer, and does not offer to send money (BOLT 12, reader of a request). */
 function respondsToOffer(values: InvoiceRequestValues): boolean {
   return values.offerIssuerId !== null || values.offerPaths !== null;
 }
@@ -133,14 +133,14 @@ export function decodeInvoiceRequest(source: string | Uint8Array): InvoiceReques
 }
 
 /**
- * Checks that a request asks for exactly this offer: every offer field mirrored, on one of its chains, in an
- * amount that its issuer can judge. Quantity, amount and signature were judged when the request was read. Whether
- * the offer has expired is `isOfferExpired`. Throws `CodecError('bolt12')`.
+ * Checks that a request is for exactly this offer: it repeats every field of the offer, names one of its chains, and
+ * the offer is not priced in a currency. Quantity, amount and signature were checked when the request was read. Check
+ * the expiry of the offer with `isOfferExpired`. Throws `CodecError('bolt12')`.
  */
 export function verifyInvoiceRequest(request: InvoiceRequest, offer: Offer): void {
   const mirrored = request.records.filter(({ type }) => isOfferType(type));
   if (!sameRecords(mirrored, offer.records)) refuse('its offer fields are not those of the offer');
-  if (!offer.chains.includes(request.chain)) refuse('invreq_chain is none of offer_chains');
+  if (!offer.chains.includes(request.chain)) refuse('invreq_chain is not one of offer_chains');
   if (offer.currency !== null)
     refuse(`its offer is priced in ${offer.currency}, which cannot be converted here`);
 }

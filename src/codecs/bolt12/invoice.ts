@@ -11,10 +11,10 @@ import { isRootSignature } from './signature.ts';
 import { decodeBolt12String, encodeBolt12String } from './string.ts';
 import { unknownEvenBit } from './values.ts';
 
-/** The values of all fields an invoice may have, by BOLT 12's names; null where it does not have one. */
+/** The values of all fields that an invoice may have, by BOLT 12's names; null for a field that is absent. */
 export type InvoiceValues = FieldValues<typeof INVOICE_FIELDS>;
 
-/** A blinded path of an invoice and what it costs. */
+/** A blinded path of an invoice, with its fees and limits. */
 export interface InvoicePath {
   readonly path: BlindedPath;
   readonly payInfo: BlindedPayInfo;
@@ -28,39 +28,39 @@ export interface Bolt12Invoice {
   readonly bytes: Uint8Array;
   /** Genesis hash of the chain to pay on, wire order, hex; Bitcoin when the invoice names none. */
   readonly chain: string;
-  /** SHA-256 of the preimage that paying it reveals, hex. */
+  /** SHA-256 of the preimage that payment reveals, hex. */
   readonly paymentHash: string;
   readonly amountMsat: bigint;
   readonly createdAtSecs: number;
   /** `createdAtSecs` plus the relative expiry; 7200 seconds when the invoice names none. */
   readonly expiresAtSecs: number;
-  /** Key that signed the invoice, hex; need not be the id of a public node. */
+  /** The key that signed the invoice, hex; it need not be the id of a public node. */
   readonly nodeId: string;
-  /** Key that the payer asked with, hex. */
+  /** The payer's key in the invoice request, hex. */
   readonly payerId: string;
   readonly description: string | null;
   readonly issuer: string | null;
   readonly payerNote: string | null;
   readonly quantity: bigint | null;
-  /** In the payee's order of preference; those that need an unknown feature are left out. */
+  /** The paths in the payee's order of preference; paths that require an unknown feature are left out. */
   readonly paths: readonly InvoicePath[];
-  /** On-chain addresses; those that BOLT 12 says to ignore by version or length are left out. */
+  /** On-chain addresses, without those that BOLT 12 says to ignore for their version or length. */
   readonly fallbacks: readonly FallbackAddress[];
   readonly features: Uint8Array | null;
   /** 64 bytes, hex. */
   readonly signature: string;
-  /** Merkle root that the signature is over, hex. */
+  /** The merkle root that is signed, hex. */
   readonly invoiceRoot: string;
-  /** Every field's value, the mirrored offer's and request's included. */
+  /** The value of every field, including those of the offer and the request, which the invoice repeats. */
   readonly values: InvoiceValues;
-  /** All fields in order, unknown odd ones and the signature included. */
+  /** All fields in order, including unknown odd ones and the signature. */
   readonly records: readonly TlvRecord[];
 }
 
-/** What an invoice's signature is about. */
+/** The subject of an invoice's signature. */
 export const INVOICE_SIGNATURE = { message: 'invoice', field: 'signature' } as const;
 
-/** BOLT 12: how long an invoice without `invoice_relative_expiry` may be paid. */
+/** How many seconds an invoice without `invoice_relative_expiry` can be paid (BOLT 12). */
 const DEFAULT_EXPIRY_SECS = 7200;
 
 /** Multi-part payments, required and optional (BOLT 12, "Invoice Features"). */
@@ -69,18 +69,18 @@ const KNOWN_INVOICE_FEATURES = [16, 17];
 const refuse: Refuse = refusal('bolt12', 'invoice', 'ask for a new one');
 
 /**
- * Turns an invoice's records into a `Bolt12Invoice` by the rules of BOLT 12 that concern it alone. Whether its
- * signature is genuine is the caller's to know.
+ * Reads an invoice's records as a `Bolt12Invoice`, by the rules of BOLT 12 that concern the invoice alone. The
+ * signature is not verified here.
  */
 export function invoiceOf(records: readonly TlvRecord[]): Bolt12Invoice {
   const stray = records.find(({ type }) => !isInvoiceType(type) && !isSignatureType(type));
   if (stray !== undefined) refuse(`it has field ${stray.type}, which invoices cannot have`);
   const values = readFields(INVOICE_FIELDS, records, refuse);
   const createdAt = required(values.invoiceCreatedAt, INVOICE_FIELDS.invoiceCreatedAt, refuse);
-  if (createdAt > BigInt(Number.MAX_SAFE_INTEGER)) refuse('invoice_created_at is no date');
+  if (createdAt > BigInt(Number.MAX_SAFE_INTEGER)) refuse('invoice_created_at is not a date');
   const createdAtSecs = Number(createdAt);
   const bit = unknownEvenBit(values.invoiceFeatures ?? new Uint8Array(), KNOWN_INVOICE_FEATURES);
-  if (bit !== null) refuse(`it requires feature ${bit}, which is not known here`);
+  if (bit !== null) refuse(`it requires feature ${bit}, which is not supported`);
 
   const bytes = encodeTlvStream(records);
   const root = merkleRoot(records) ?? refuse('it is empty');
@@ -120,7 +120,7 @@ function usablePaths(values: InvoiceValues): InvoicePath[] {
       ? [{ path, payInfo }]
       : [];
   });
-  if (usable.length === 0) refuse('each of its paths requires a feature that is not known here');
+  if (usable.length === 0) refuse('each of its paths requires a feature that is not supported');
   return usable;
 }
 
@@ -142,7 +142,7 @@ export function decodeInvoice(source: string | Uint8Array): Bolt12Invoice {
   return invoice;
 }
 
-/** Whether payment must no longer be attempted (BOLT 12): the time is past the invoice's expiry. */
+/** Whether an invoice has expired, so that it must not be paid any more (BOLT 12). */
 export function isBolt12InvoiceExpired(invoice: Bolt12Invoice, nowSecs: number): boolean {
   return nowSecs > invoice.expiresAtSecs;
 }

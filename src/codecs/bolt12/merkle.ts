@@ -7,7 +7,7 @@ import { isSignatureType } from './ranges.ts';
 /** Hashes messages under one tag: `H(tag, msg) = SHA256(SHA256(tag) || SHA256(tag) || msg)`. */
 export type TaggedHash = (...parts: readonly Uint8Array[]) => Uint8Array;
 
-/** The tagged hash of BIP 340. The state after the tag is kept, so each message costs only itself. */
+/** Returns the tagged hash of BIP 340. The state after the tag is kept, so that the tag is hashed only once. */
 export function taggedHash(tag: Uint8Array): TaggedHash {
   const tagHash = sha256(tag);
   const start = sha256.create().update(tagHash).update(tagHash);
@@ -21,32 +21,32 @@ export function taggedHash(tag: Uint8Array): TaggedHash {
 const hashLeaf = taggedHash(utf8ToBytes('LnLeaf'));
 const hashBranch = taggedHash(utf8ToBytes('LnBranch'));
 
-/** `H("LnLeaf", record bytes)`: the half of a leaf that depends on the field's value. */
+/** Returns `H("LnLeaf", record bytes)`: the half of a leaf that depends on the field's value. */
 export function leafHash(record: TlvRecord): Uint8Array {
   return hashLeaf(encodeTlvRecord(record));
 }
 
 /**
- * The other half of each leaf, by field type: `H("LnNonce" || first record, type)`. It keeps neighbours of a
- * disclosed field from being guessed. `first` is the numerically first record of the stream.
+ * Returns a function from a field's type to the other half of its leaf: `H("LnNonce" || first record, type)`. This
+ * half prevents guessing the fields beside a disclosed one. `first` is the record with the lowest type.
  */
 export function nonceHashes(first: TlvRecord): (type: bigint) => Uint8Array {
   const hash = taggedHash(concatBytes(utf8ToBytes('LnNonce'), encodeTlvRecord(first)));
   return (type) => hash(encodeBigSize(type));
 }
 
-/** `H("LnBranch", lesser || greater)`. */
+/** Returns `H("LnBranch", lesser || greater)`. */
 export function branchHash(a: Uint8Array, b: Uint8Array): Uint8Array {
   return Buffer.compare(a, b) < 0 ? hashBranch(a, b) : hashBranch(b, a);
 }
 
 /**
- * Folds leaves the way BOLT 12 shapes its trees: n leaves split at the largest power of two below n, so the
- * deepest side is on the lowest types. `join` is called left subtree first, then right, then their parent; the
- * order of hashes in payer proofs depends on that. Wants at least one leaf.
+ * Joins leaves in the shape of BOLT 12's trees: n leaves are split at the largest power of two below n, so that the
+ * lowest types are deepest. `join` is called for the left subtree first, then for the right one, then for their
+ * parent; the order of hashes in payer proofs depends on that.
  */
 export function foldTree<T>(leaves: readonly [T, ...T[]], join: (left: T, right: T) => T): T {
-  // Subtrees of equal height meet as soon as both are whole, as bits carry in a binary counter.
+  // Two complete subtrees of equal height are joined at once, like a carry in a binary counter.
   const whole: { node: T; height: number }[] = [];
   for (const leaf of leaves) {
     let node = leaf;
@@ -62,8 +62,8 @@ export function foldTree<T>(leaves: readonly [T, ...T[]], join: (left: T, right:
 }
 
 /**
- * The merkle root of a stream's records (ascending, signature fields skipped), 32 bytes; null when no record is
- * left, since such a stream has no root.
+ * Returns the merkle root of a stream's records, 32 bytes. The records must be in ascending order; signature fields
+ * are skipped. Null when no record is left, since such a stream has no root.
  */
 export function merkleRoot(records: readonly TlvRecord[]): Uint8Array | null {
   const [first] = records;

@@ -10,39 +10,39 @@ import { refusal } from './refusal.ts';
 import { decodeBolt12String, encodeBolt12String } from './string.ts';
 import { safeNumber, unknownEvenBit } from './values.ts';
 
-/** A BOLT 12 offer. Fields that it does not have are null. */
+/** A valid BOLT 12 offer. Fields that it does not have are null. */
 export interface Offer {
-  /** Canonical string: lower case, no `+`. */
+  /** The canonical string: lower case, no `+`. */
   readonly text: string;
   /** Genesis hashes of the chains it may be paid on, wire order, hex; Bitcoin alone when the offer names none. */
   readonly chains: readonly string[];
   readonly metadata: Uint8Array | null;
-  /** ISO 4217 code that `amount` is in; null means the chain's own unit. */
+  /** The ISO 4217 code of the currency of `amount`; null: `amount` is in millisatoshis. */
   readonly currency: string | null;
-  /** Least amount per item, in the smallest unit of `currency` (cents), or in millisatoshis without one. */
+  /** The least amount for each item: in the smallest unit of `currency`, such as cents, or in millisatoshis. */
   readonly amount: bigint | null;
   /** `amount` when it is in millisatoshis, otherwise null. */
   readonly amountMsat: bigint | null;
   readonly description: string | null;
   readonly features: Uint8Array | null;
-  /** Whole seconds since 1970; what a double cannot hold exactly reads as `Number.MAX_SAFE_INTEGER`. */
+  /** Whole seconds since 1970; a number that a double cannot hold exactly is read as `Number.MAX_SAFE_INTEGER`. */
   readonly absoluteExpirySecs: number | null;
   readonly paths: readonly BlindedPath[] | null;
-  /** Per path the key that signs invoices when the offer has no `issuerId`; empty without paths. */
+  /** For each path the key that signs invoices if the offer has no `issuerId`; empty without paths. */
   readonly pathsLastBlindedNodeIds: readonly string[];
   readonly issuer: string | null;
-  /** Most items one invoice may be for, 0 = no limit; null = the offer is not sold by quantity. */
+  /** The most items of one invoice; 0: no limit; null: the offer is not sold by quantity. */
   readonly quantityMax: bigint | null;
   readonly issuerId: string | null;
-  /** Merkle root of the offer's fields, hex: its name, the same as Core Lightning's `offer_id`. */
+  /** The id of the offer: the merkle root of its fields, hex, the same as Core Lightning's `offer_id`. */
   readonly offerId: string;
-  /** All fields in order, unknown odd ones included: what an invoice request mirrors. */
+  /** All fields in order, including unknown odd ones. An invoice request repeats them. */
   readonly records: readonly TlvRecord[];
 }
 
-/** What an offer is written from; the meaning and units are those of `Offer`. */
+/** The values that an offer is written from; meaning and units are those of `Offer`. */
 export interface OfferFields {
-  /** Left out, the offer is for Bitcoin. */
+  /** If this is left out, the offer is for Bitcoin. */
   readonly chains?: readonly string[];
   readonly metadata?: Uint8Array;
   readonly currency?: string;
@@ -60,7 +60,7 @@ export interface OfferFields {
 
 const refuse: Refuse = refusal('bolt12', 'offer', 'ask its issuer for a new one');
 
-/** Turns an offer's records into an `Offer`, by every rule BOLT 12 gives its readers that needs no clock. */
+/** Reads an offer's records as an `Offer`, by every rule that BOLT 12 gives readers and that needs no clock. */
 function offerOf(records: readonly TlvRecord[]): Offer {
   const stray = records.find(({ type }) => !isOfferType(type));
   if (stray !== undefined) refuse(`it has field ${stray.type}, which offers cannot have`);
@@ -72,10 +72,12 @@ function offerOf(records: readonly TlvRecord[]): Offer {
   }
   if (currency !== null && amount === null) refuse('it has offer_currency but no offer_amount');
   if (values.offerIssuerId === null && paths === null) {
-    refuse('it has neither offer_issuer_id nor offer_paths, so nobody can be asked for an invoice');
+    refuse(
+      'it has neither offer_issuer_id nor offer_paths, so no node can be asked for an invoice',
+    );
   }
   const bit = unknownEvenBit(values.offerFeatures ?? new Uint8Array(), []);
-  if (bit !== null) refuse(`it requires feature ${bit}, which is not known here`);
+  if (bit !== null) refuse(`it requires feature ${bit}, which is not supported`);
   const root = merkleRoot(records) ?? refuse('it is empty');
 
   return {
@@ -98,20 +100,20 @@ function offerOf(records: readonly TlvRecord[]): Offer {
   };
 }
 
-/** The last hop's `blinded_node_id` of each path: who may sign for an offer without `offer_issuer_id` (BOLT 12). */
+/** Returns the last hop's `blinded_node_id` of each path, which signs if there is no `offer_issuer_id` (BOLT 12). */
 export function lastBlindedNodeIds(paths: readonly BlindedPath[] | null): string[] {
   return (paths ?? []).flatMap(({ hops }) => hops.slice(-1).map((hop) => hop.blindedNodeId));
 }
 
 /**
- * Reads an offer (`lno1...`), by every rule BOLT 12 gives readers that needs neither clock nor knowledge of the
- * node: `offerUnpayableReason` checks the rest. Throws `CodecError('bolt12')`.
+ * Reads an offer (`lno1...`), by every rule that BOLT 12 gives readers and that needs neither a clock nor knowledge of
+ * the node. `offerUnpayableReason` checks the other rules. Throws `CodecError('bolt12')`.
  */
 export function decodeOffer(text: string): Offer {
   return offerOf(decodeTlvStream(decodeBolt12String(text, 'lno', refuse), refuse));
 }
 
-/** Writes an offer; refuses with `CodecError('bolt12')` what `decodeOffer` would refuse. */
+/** Writes an offer. Throws `CodecError('bolt12')` for an offer that would be invalid for `decodeOffer`. */
 export function encodeOffer(fields: OfferFields): string {
   const records = writeFields(
     OFFER_FIELDS,
@@ -135,14 +137,14 @@ export function encodeOffer(fields: OfferFields): string {
   return offerOf(decodeTlvStream(encodeTlvStream(records), refuse)).text;
 }
 
-/** Whether an invoice must no longer be asked for: the time is past `offer_absolute_expiry` (BOLT 12). */
+/** Whether an offer has expired, so that invoices must not be requested any more (`offer_absolute_expiry`, BOLT 12). */
 export function isOfferExpired(offer: Offer, nowSecs: number): boolean {
   return offer.absoluteExpirySecs !== null && nowSecs > offer.absoluteExpirySecs;
 }
 
 /**
- * Why a node on the chain `chainHash` (wire order, hex) cannot pay the offer at `nowSecs`, as one sentence for the
- * person paying, or null when nothing in the offer stands against it.
+ * Returns why a node on the chain `chainHash` (wire order, hex) cannot pay the offer at `nowSecs`, as one sentence for
+ * the payer. Null when nothing in the offer prevents it.
  */
 export function offerUnpayableReason(
   offer: Offer,
@@ -158,7 +160,7 @@ export function offerUnpayableReason(
   return null;
 }
 
-/** The sentence that tells why an offer priced in a currency is not paid: only its issuer knows the rate. */
+/** Returns the sentence that says why an offer priced in a currency is not paid: only its issuer knows the rate. */
 export function currencyReason(currency: string): string {
   return `The offer is priced in ${currency}, which cannot be converted here; ask its issuer for one in bitcoin.`;
 }

@@ -13,7 +13,7 @@ export function isOfferType(type: bigint): boolean {
   ]);
 }
 
-/** Whether a field belongs to an invoice request, its offer's fields included, its signature not. */
+/** Whether a field belongs to an invoice request, including the fields of its offer, without its signature. */
 export function isInvoiceRequestType(type: bigint): boolean {
   return within(type, [
     [0n, 159n],
@@ -21,7 +21,7 @@ export function isInvoiceRequestType(type: bigint): boolean {
   ]);
 }
 
-/** Whether a field belongs to an invoice, the request's fields included, the signature not. */
+/** Whether a field belongs to an invoice, including the fields of its request, without its signature. */
 export function isInvoiceType(type: bigint): boolean {
   return within(type, [
     [0n, 239n],

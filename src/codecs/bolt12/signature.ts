@@ -3,19 +3,19 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { taggedHash } from './merkle.ts';
 
-/** What a BOLT 12 signature is about: the message's name and the signed field's name in the specification. */
+/** The subject of a BOLT 12 signature: the names of the message and of the signature's field in the specification. */
 export interface SignatureSubject {
   readonly message: 'invoice_request' | 'invoice' | 'payer_proof';
   readonly field: 'signature' | 'proof_signature';
 }
 
-/** What every writer of signatures takes to make them. */
+/** The inputs of a signature. */
 export interface Signer {
   /** 32-byte secret key. */
   readonly secretKey: Uint8Array;
   /**
-   * 32 bytes of fresh randomness for BIP 340, which hardens the signer against leaks through power or timing.
-   * Left out, zeros are used, and equal inputs give equal signatures.
+   * 32 fresh random bytes for BIP 340, which protect the key from measurements of power or time. If they are left out,
+   * zeros are used, and equal inputs give equal signatures.
    */
   readonly auxRand?: Uint8Array | undefined;
 }
@@ -24,7 +24,7 @@ function digest({ message, field }: SignatureSubject, root: Uint8Array): Uint8Ar
   return taggedHash(utf8ToBytes(`lightning${message}${field}`))(root);
 }
 
-/** Signs a merkle root as BOLT 12's "Signature Calculation" says; 64 bytes as hex. */
+/** Signs a merkle root (BOLT 12, "Signature Calculation"). Returns the signature: 64 bytes as hex. */
 export function signRoot(subject: SignatureSubject, root: Uint8Array, signer: Signer): string {
   const auxRand = signer.auxRand ?? new Uint8Array(32);
   return hex.encode(schnorr.sign(digest(subject, root), signer.secretKey, auxRand));
@@ -37,7 +37,7 @@ export function isRootSignature(
   signature: string,
   publicKey: string,
 ): boolean {
-  // BIP 340 keys have no parity byte.
+  // Keys of BIP 340 have no parity byte.
   const key = hex.decode(publicKey).subarray(1);
   return schnorr.verify(hex.decode(signature), digest(subject, root), key);
 }

@@ -6,8 +6,8 @@ export type Bolt12Prefix = 'lno' | 'lnr' | 'lni' | 'lnp';
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 
 /**
- * Five-bit value of each character code of the alphabet in both cases, 255 for all others. Texts are read through
- * this table and not put in lower case first: that would turn a Kelvin sign into a "k".
+ * The five-bit value of each character code of the alphabet in both cases, and 255 for all others. Texts are read with
+ * this table and not converted to lower case first, because that would turn a Kelvin sign into a "k".
  */
 const VALUES = new Uint8Array(128).fill(255);
 for (const alphabet of [ALPHABET, ALPHABET.toUpperCase()]) {
@@ -17,8 +17,8 @@ for (const alphabet of [ALPHABET, ALPHABET.toUpperCase()]) {
 const WHITESPACE = /\s/;
 
 /**
- * Which document a text says it is, by its first characters; null when it says none of them. Joins count as if they
- * were not there.
+ * Returns which document a text claims to be, by its first characters; null when it is none of them. A `+` that joins
+ * parts, and the whitespace after it, are ignored.
  */
 export function bolt12PrefixOf(text: string): Bolt12Prefix | null {
   const kind = /^l(?:\+\s*)?n(?:\+\s*)?([orip])(?:\+\s*)?1/i.exec(text)?.[1]?.toLowerCase();
@@ -43,8 +43,9 @@ export function encodeBolt12String(prefix: Bolt12Prefix, bytes: Uint8Array): str
 }
 
 /**
- * Reads a BOLT 12 string ("Encoding" in BOLT 12): all lower or all upper case, `+` with any whitespace after it
- * allowed between any two characters, fewer than five padding bits and those zero. Linear in the text's length.
+ * Reads a BOLT 12 string ("Encoding" in BOLT 12). It must be all in lower or all in upper case, with fewer than five
+ * padding bits, which must be zero. Between any two characters it may have a `+` followed by whitespace. The time is
+ * linear in the length.
  */
 export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: Refuse): Uint8Array {
   const whole = text.includes('+') ? joined(text, refuse) : text;
@@ -72,17 +73,17 @@ export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: R
   return bytes.subarray(0, written);
 }
 
-/** The text with its parts joined, which stand apart by `+` and whitespace. */
+/** Returns the text without each `+` that joins two parts, and without the whitespace after it. */
 function joined(text: string, refuse: Refuse): string {
   const parts = text.split('+').map((part, at) => (at === 0 ? part : part.trimStart()));
   if (parts.at(-1) === '') refuse('it ends in a "+", so a part of it is missing');
-  if (parts.includes('')) refuse('a "+" in it does not stand between two characters');
+  if (parts.includes('')) refuse('a "+" in it is not between two characters');
   return parts.join('');
 }
 
-/** In the query of a URL a `+` is a space: that is how it is lost most often. */
+/** Names a space separately: in the query of a URL a `+` means a space, so this is how a `+` is usually lost. */
 function strayCharacter(character: string): string {
   return WHITESPACE.test(character)
-    ? 'it has a space where no "+" stands before (in the query of a URL, write "+" as %2B)'
-    : 'it has a character that does not belong there';
+    ? 'it has a space without a "+" before it (in the query of a URL, write "+" as %2B)'
+    : 'it has a character that is not allowed';
 }

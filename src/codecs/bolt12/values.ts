@@ -6,21 +6,21 @@ import type { Refuse } from '../bigsize.ts';
 import { decodeTruncatedUint, encodeTruncatedUint } from '../tlv.ts';
 
 /**
- * How the value of one kind of TLV field is read and written. Both refuse with a clause that follows the field's
- * name: "is not UTF-8 text". What `encode` writes, `decode` reads as the same value or refuses: writers check
- * their whole document with the reader, so `encode` only guards against what would be lost or thrown on the way.
+ * Reads and writes the values of one kind of TLV field. Both functions call `refuse` with a clause that follows the
+ * field's name, such as "is not UTF-8 text". Writers check their whole document with the reader afterwards, so `encode`
+ * only checks what would otherwise be lost or would throw another error.
  */
 export interface ValueCodec<T> {
   decode(value: Uint8Array, refuse: Refuse): T;
   encode(value: T, refuse: Refuse): Uint8Array;
 }
 
-/** The bytes that hex digits stand for; refuses what is not hex. */
+/** Converts hex to bytes; any other text is invalid. */
 export function bytesOfHex(text: string, refuse: Refuse): Uint8Array {
   return /^(?:[0-9a-f]{2})*$/i.test(text) ? hex.decode(text) : refuse('is not written in hex');
 }
 
-/** Big-endian bytes of an unsigned integer; refuses one that does not fit. */
+/** Returns the big-endian bytes of an unsigned integer; one that does not fit is invalid. */
 export function uintBytes(value: number | bigint, length: number, refuse: Refuse): Uint8Array {
   const fits = value >= 0 && value < 256n ** BigInt(length) && Number.isInteger(Number(value));
   return fits
@@ -28,7 +28,7 @@ export function uintBytes(value: number | bigint, length: number, refuse: Refuse
     : refuse(`has a number that ${length} bytes cannot hold`);
 }
 
-// `ignoreBOM` keeps a leading byte order mark: text must write back to the bytes that were signed.
+// `ignoreBOM` keeps a leading byte order mark, so that writing the text gives the signed bytes again.
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function decodeText(value: Uint8Array, refuse: Refuse): string {
@@ -39,13 +39,13 @@ function decodeText(value: Uint8Array, refuse: Refuse): string {
   }
 }
 
-/** Bytes without inner structure. */
+/** Codec of bytes without inner structure. */
 export const rawBytes: ValueCodec<Uint8Array> = {
   decode: (value) => value,
   encode: (value) => value,
 };
 
-/** Exactly `length` bytes, as lower-case hex. */
+/** Returns the codec of exactly `length` bytes, as lower-case hex. */
 export function fixedHex(length: number): ValueCodec<string> {
   return {
     decode: (value, refuse) =>
@@ -54,7 +54,7 @@ export function fixedHex(length: number): ValueCodec<string> {
   };
 }
 
-/** Whole number of items of `length` bytes each, as a list of lower-case hex strings; may be empty. */
+/** Returns the codec of items of `length` bytes each, as a list of lower-case hex strings, which may be empty. */
 export function hexList(length: number): ValueCodec<readonly string[]> {
   return {
     decode: (value, refuse) => {
@@ -68,14 +68,14 @@ export function hexList(length: number): ValueCodec<readonly string[]> {
 }
 
 function encodeText(text: string, refuse: Refuse): Uint8Array {
-  // A lone surrogate would silently become another character.
-  return text.isWellFormed() ? utf8ToBytes(text) : refuse('has half a character in its text');
+  // The encoder would replace a lone surrogate by another character without an error.
+  return text.isWellFormed() ? utf8ToBytes(text) : refuse('is not valid Unicode text');
 }
 
-/** UTF-8 text. */
+/** Codec of UTF-8 text. */
 export const utf8Text: ValueCodec<string> = { decode: decodeText, encode: encodeText };
 
-/** An ISO 4217 code: three capital letters (`offer_currency`). */
+/** Codec of an ISO 4217 code: three capital letters (`offer_currency`). */
 export const currencyCode: ValueCodec<string> = {
   decode: (value, refuse) => {
     const code = decodeText(value, refuse);
@@ -89,19 +89,19 @@ function truncatedUint(value: number | bigint, maxBytes: number, refuse: Refuse)
   return encodeTruncatedUint(BigInt(value));
 }
 
-/** BOLT 1 `tu64`. */
+/** Codec of BOLT 1's `tu64`. */
 export const tu64: ValueCodec<bigint> = {
   decode: (value, refuse) => decodeTruncatedUint(value, 8, refuse),
   encode: (value, refuse) => truncatedUint(value, 8, refuse),
 };
 
-/** BOLT 1 `tu32`. */
+/** Codec of BOLT 1's `tu32`. */
 export const tu32: ValueCodec<number> = {
   decode: (value, refuse) => Number(decodeTruncatedUint(value, 4, refuse)),
   encode: (value, refuse) => truncatedUint(value, 4, refuse),
 };
 
-/** Whether the bytes are a compressed secp256k1 public key: 33 bytes that name a point of the curve. */
+/** Whether the bytes are a compressed secp256k1 public key: 33 bytes that stand for a point of the curve. */
 export function isPoint(bytes: Uint8Array): boolean {
   try {
     return bytes.length === 33 && !secp256k1.Point.fromBytes(bytes).is0();
@@ -110,13 +110,13 @@ export function isPoint(bytes: Uint8Array): boolean {
   }
 }
 
-/** A compressed public key, as lower-case hex; refuses bytes that are not a point of the curve (BOLT 1 `point`). */
+/** Codec of BOLT 1's `point`: a compressed public key as lower-case hex. Bytes that are not a point are invalid. */
 export const point: ValueCodec<string> = {
   decode: (value, refuse) => (isPoint(value) ? hex.encode(value) : refuse('is not a public key')),
   encode: bytesOfHex,
 };
 
-/** One or more 32-byte chain hashes; BOLT 12 calls an empty list invalid, since no request could name a chain. */
+/** Codec of one or more 32-byte chain hashes. An empty list is invalid, as no request could name a chain (BOLT 12). */
 export const chainHashes: ValueCodec<readonly string[]> = {
   decode: (value, refuse) => {
     if (value.length === 0) refuse('names no chain');
@@ -125,7 +125,7 @@ export const chainHashes: ValueCodec<readonly string[]> = {
   encode: hexList(32).encode,
 };
 
-/** The lowest even feature bit that is set and not among `known`, or null; odd bits are always optional (BOLT 9). */
+/** Returns the lowest even feature bit that is set and not in `known`, or null. Odd bits are optional (BOLT 9). */
 export function unknownEvenBit(features: Uint8Array, known: readonly number[]): number | null {
   for (let i = features.length - 1, base = 0; i >= 0; i--, base += 8) {
     for (let bit = 0; bit < 8; bit += 2) {
@@ -136,7 +136,7 @@ export function unknownEvenBit(features: Uint8Array, known: readonly number[]): 
   return null;
 }
 
-/** An integer as a number, held down to `Number.MAX_SAFE_INTEGER`: as a time in seconds, both mean never. */
+/** Returns an integer as a number of at most `Number.MAX_SAFE_INTEGER`, which as a time in seconds means never. */
 export function safeNumber(value: bigint | null): number | null {
   return value === null ? null : Math.min(Number(value), Number.MAX_SAFE_INTEGER);
 }

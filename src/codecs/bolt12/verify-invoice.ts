@@ -10,9 +10,9 @@ import { sameRecords } from './same-records.ts';
 const refuse: Refuse = refusal('bolt12', 'invoice', 'do not pay it and ask for a new one');
 
 /**
- * Checks that an invoice answers the request it is meant to answer (BOLT 12, reader of an invoice): every field
- * mirrored, signed by whom the offer names, for the amount asked or offered. Its signature was verified when it
- * was read; whether it has expired is `isBolt12InvoiceExpired`. Throws `CodecError('bolt12')`.
+ * Checks that an invoice fits its request (BOLT 12, reader of an invoice): it repeats every field of the request, it is
+ * signed with the key that the offer names, and its amount is that of the request or the offer. The signature was
+ * verified when the invoice was read. Check the expiry with `isBolt12InvoiceExpired`. Throws `CodecError('bolt12')`.
  */
 export function verifyInvoice(invoice: Bolt12Invoice, request: InvoiceRequest): void {
   const mirrored = invoice.records.filter(({ type }) => isInvoiceRequestType(type));
@@ -26,7 +26,7 @@ export function verifyInvoice(invoice: Bolt12Invoice, request: InvoiceRequest): 
     refuse('invoice_node_id is not the end of any of offer_paths');
   }
 
-  // BOLT 12 leaves an amount other than the offer's to the payer's consent; nobody is asked here.
+  // BOLT 12 allows another amount than the offer's if the payer agrees. The payer cannot be asked here.
   const expectedMsat =
     request.amountMsat ??
     expectedAmountMsat({

@@ -2,7 +2,7 @@ import { joinBytes } from '../tlv.ts';
 import { type DnsName, encodeDnsName, readDnsName } from './name.ts';
 import { refuseDns } from './refusal.ts';
 
-/** The types of record that a signed answer and its proof consist of. */
+/** The types of records in a signed answer and its proof. */
 export const TYPE = {
   NS: 2,
   CNAME: 5,
@@ -22,17 +22,17 @@ export interface DnsRecord {
   readonly name: DnsName;
   readonly type: number;
   readonly ttlSecs: number;
-  /** The data in canonical form (RFC 4034 section 6.2) for the types in {@link TYPE} that have one of their own. */
+  /** The data; in canonical form (RFC 4034 section 6.2) for the types of {@link TYPE}. */
   readonly data: Uint8Array;
 }
 
-/** What a resolver answered. */
+/** The answer of a resolver. */
 export interface DnsAnswer {
   readonly responseCode: number;
-  /** Whether it was cut short. */
+  /** Whether the resolver cut the answer short. */
   readonly truncated: boolean;
   readonly questions: readonly { readonly name: DnsName; readonly type: number }[];
-  /** The records of class IN of all sections, in their order. */
+  /** The records of class IN of all sections, in the order of the answer. */
   readonly records: readonly DnsRecord[];
 }
 
@@ -49,8 +49,8 @@ const DNSSEC_OK = 0x8000;
 const MAX_TTL = 0x7fff_ffff;
 
 /**
- * A question for the records of a name, with their signatures (DO, RFC 3225), and unfiltered by the resolver's own
- * judgement (CD, RFC 4035). Its id is 0, so that answers can be cached on the way (RFC 8484 section 4.1).
+ * Writes a query for the records of a name. It asks for their signatures (DO, RFC 3225), also when the resolver itself
+ * cannot validate them (CD, RFC 4035). Its id is 0, so that answers can be cached (RFC 8484 section 4.1).
  */
 export function encodeDnsQuery(name: DnsName, type: number): Uint8Array {
   const header = uint16s(0, FLAGS.wantRecursion | FLAGS.noChecks, 1, 0, 0, 1);
@@ -59,12 +59,12 @@ export function encodeDnsQuery(name: DnsName, type: number): Uint8Array {
   return joinBytes([header, question, options]);
 }
 
-/** Reads an answer (RFC 1035 section 4). Throws CodecError('dns') for anything but a whole message. */
+/** Reads an answer (RFC 1035 section 4). Throws CodecError('dns') unless it is one complete message. */
 export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < HEADER_BYTES) refuseDns('has no header');
   const flags = view.getUint16(2);
-  if ((flags & FLAGS.response) === 0 || (flags & FLAGS.opcode) !== 0) refuseDns('is no answer');
+  if ((flags & FLAGS.response) === 0 || (flags & FLAGS.opcode) !== 0) refuseDns('is not an answer');
   let offset = HEADER_BYTES;
   const uint = (count: 2 | 4): number => {
     if (offset + count > bytes.length) refuseDns('ends in the middle of a record');
@@ -101,7 +101,7 @@ export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
   };
 }
 
-/** Data that is a name may be compressed and in any case; what is signed is neither. */
+/** Converts data to the signed form: names in it are expanded and in lower case. */
 function canonicalData(
   bytes: Uint8Array,
   type: number,

@@ -2,17 +2,17 @@ import { joinBytes } from '../tlv.ts';
 import { refuseDns } from './refusal.ts';
 
 /**
- * A domain name: its labels from the left, the root has none. Each character of a label is one byte, and letters are
- * in lower case, as names are compared and signed (RFC 4034 section 6.2).
+ * A domain name: its labels from the left; the root has none. Each character of a label is one byte. Letters are in
+ * lower case, the form in which names are compared and signed (RFC 4034 section 6.2).
  */
 export type DnsName = readonly string[];
 
 const MAX_LABEL_BYTES = 63;
 const MAX_NAME_BYTES = 255;
-/** The most labels that fit a name; following more pointers than that leads nowhere. */
+/** The most labels that fit a name. It is also the limit of pointers, so that a name cannot lead in a circle. */
 const MAX_JUMPS = 127;
 
-/** The name of these labels. Throws CodecError('dns') for labels and names of a length that the DNS does not have. */
+/** Makes a name of labels. Throws CodecError('dns') for labels and names of a length that the DNS does not allow. */
 export function dnsName(labels: readonly string[]): DnsName {
   for (const { length } of labels) {
     if (length === 0 || length > MAX_LABEL_BYTES) refuseDns('has a label of a wrong length');
@@ -22,14 +22,15 @@ export function dnsName(labels: readonly string[]): DnsName {
   return labels.map(lowerCase);
 }
 
-/** The name that an ASCII text without escapes writes; a dot at its end may stand or not. Throws CodecError('dns'). */
+/** Reads a name from ASCII text without escapes. A dot at its end is optional. Throws CodecError('dns'). */
 export function parseDnsName(text: string): DnsName {
-  if (!/^[!-~]*$/.test(text) || text.includes('\\')) refuseDns('has a name of other characters');
+  if (!/^[!-~]*$/.test(text) || text.includes('\\'))
+    refuseDns('has a name with characters that are not allowed');
   const bare = text.replace(/\.$/, '');
   return dnsName(bare === '' ? [] : bare.split('.'));
 }
 
-/** A name in printable ASCII, with other bytes as `\DDD` (RFC 1035 section 5.1). Different names have different texts. */
+/** Writes a name in printable ASCII, with other bytes as `\DDD` (RFC 1035 section 5.1). No two names share a text. */
 export function showDnsName(name: DnsName): string {
   const escaped = (label: string) =>
     label
@@ -38,7 +39,7 @@ export function showDnsName(name: DnsName): string {
   return name.map(escaped).join('.') || '.';
 }
 
-/** The name in wire form, not compressed. */
+/** Writes a name in wire form, without compression. */
 export function encodeDnsName(name: DnsName): Uint8Array {
   const labels = name.map((label) => Buffer.from(label, 'latin1'));
   return joinBytes([
@@ -48,8 +49,8 @@ export function encodeDnsName(name: DnsName): Uint8Array {
 }
 
 /**
- * Reads a name at `offset`, and where it ends. Pointers (RFC 1035 section 4.1.4) are followed only where they are
- * allowed, and only backwards. Throws CodecError('dns').
+ * Reads the name at `offset`. Returns it with the offset after it. Pointers (RFC 1035 section 4.1.4) are followed only
+ * if `pointers` allows them, and only backwards. Throws CodecError('dns').
  */
 export function readDnsName(
   bytes: Uint8Array,
@@ -62,7 +63,7 @@ export function readDnsName(
   for (let jumps = 0; ; ) {
     const length = byteAt(bytes, at);
     if (length >= 0xc0) {
-      if (!pointers) refuseDns('has a compressed name where none may be');
+      if (!pointers) refuseDns('has a compressed name where none is allowed');
       const target = ((length & 0x3f) << 8) | byteAt(bytes, at + 1);
       end ??= at + 2;
       if (target >= at || ++jumps > MAX_JUMPS) refuseDns('has a name that leads in a circle');
@@ -89,17 +90,17 @@ export function isWithin(name: DnsName, zone: DnsName): boolean {
   return name.length >= zone.length && shared.every((label, index) => label === zone[index]);
 }
 
-/** Whether a name is below `zone`, and not the zone's own. */
+/** Whether a name is below `zone`, and not `zone` itself. */
 export function isBelow(name: DnsName, zone: DnsName): boolean {
   return name.length > zone.length && isWithin(name, zone);
 }
 
-/** The name of the last `count` labels. */
+/** Returns the name of the last `count` labels. */
 export function lastLabels(name: DnsName, count: number): DnsName {
   return name.slice(Math.max(0, name.length - count));
 }
 
-/** The canonical order of names (RFC 4034 section 6.1): by labels from the right, as bytes. */
+/** Compares names in canonical order (RFC 4034 section 6.1): label by label from the right, as bytes. */
 export function compareNames(a: DnsName, b: DnsName): number {
   for (let depth = 1; depth <= Math.min(a.length, b.length); depth++) {
     const [left = '', right = ''] = [a.at(-depth), b.at(-depth)];

@@ -7,7 +7,7 @@ import { refuseDns } from './refusal.ts';
 export interface Rrsig {
   readonly typeCovered: number;
   readonly algorithm: number;
-  /** Labels of the signed name, without a leading `*`; fewer than the record's own where a wildcard was expanded. */
+  /** How many labels the signed name has, without a leading `*`. A name made from a wildcard has more. */
   readonly labels: number;
   readonly originalTtlSecs: number;
   /** Seconds since 1970 modulo 2^32, as is `inceptionSecs`. */
@@ -16,13 +16,13 @@ export interface Rrsig {
   readonly keyTag: number;
   readonly signer: DnsName;
   readonly signature: Uint8Array;
-  /** What the signature covers of the RRSIG itself: everything before the signature. */
+  /** The part of the RRSIG itself that the signature covers: everything before the signature. */
   readonly signedPart: Uint8Array;
 }
 
 const RRSIG_HEAD_BYTES = 18;
 
-/** Throws CodecError('dns'), as do the other readers here. */
+/** Reads an RRSIG. Throws CodecError('dns'), as all readers of this file do. */
 export function readRrsig(data: Uint8Array): Rrsig {
   const { uint } = byteReader(data, 'a signature', refuseDns);
   const head = {
@@ -45,21 +45,21 @@ export function readRrsig(data: Uint8Array): Rrsig {
 
 /** DNSKEY (RFC 4034 section 2): a public key of a zone. */
 export interface Dnskey {
-  /** Whether it may sign the zone's records. */
+  /** Whether the key may sign the zone's records. */
   readonly isZoneKey: boolean;
-  /** Whether its owner took it back (RFC 5011). */
+  /** Whether its owner has revoked it (RFC 5011). */
   readonly isRevoked: boolean;
   readonly protocol: number;
   readonly algorithm: number;
   readonly publicKey: Uint8Array;
   readonly keyTag: number;
-  /** The whole data, which a DS digests. */
+  /** The whole data, of which a DS holds a digest. */
   readonly data: Uint8Array;
 }
 
 const KEY_FLAGS = { zone: 0x0100, revoked: 0x0080 };
 
-/** Reads a zone's key. */
+/** Reads a DNSKEY. */
 export function readDnskey(data: Uint8Array): Dnskey {
   const { uint } = byteReader(data, 'a key', refuseDns);
   const flags = uint(2);
@@ -74,13 +74,13 @@ export function readDnskey(data: Uint8Array): Dnskey {
   };
 }
 
-/** RFC 4034 appendix B. */
+/** Returns the key tag (RFC 4034 appendix B). */
 function keyTagOf(data: Uint8Array): number {
   const sum = data.reduce((total, byte, at) => total + (at % 2 === 0 ? byte << 8 : byte), 0);
   return (sum + (sum >>> 16)) & 0xffff;
 }
 
-/** DS (RFC 4034 section 5): what a zone says of a key of the zone below it. */
+/** DS (RFC 4034 section 5): a digest, published by a zone, of a key of the zone below it. */
 export interface Ds {
   readonly keyTag: number;
   readonly algorithm: number;
@@ -88,7 +88,7 @@ export interface Ds {
   readonly digest: Uint8Array;
 }
 
-/** Reads a zone's word for a key below it. */
+/** Reads a DS. */
 export function readDs(data: Uint8Array): Ds {
   const { uint } = byteReader(data, 'a digest of a key', refuseDns);
   return { keyTag: uint(2), algorithm: uint(1), digestType: uint(1), digest: data.subarray(4) };
@@ -97,11 +97,11 @@ export function readDs(data: Uint8Array): Ds {
 /** NSEC (RFC 4034 section 4): no name is between its owner and `next`. */
 export interface Nsec {
   readonly next: DnsName;
-  /** The types of record that its owner has. */
+  /** The types of records that its owner has. */
   readonly types: ReadonlySet<number>;
 }
 
-/** Reads the statement that names do not exist. */
+/** Reads an NSEC. */
 export function readNsec(data: Uint8Array): Nsec {
   const { name, end } = readDnsName(data, 0, { pointers: false });
   return { next: name, types: readTypes(data.subarray(end)) };
@@ -110,14 +110,14 @@ export function readNsec(data: Uint8Array): Nsec {
 /** NSEC3 (RFC 5155 section 3): no name has a hash between that of its owner and `nextHash`. */
 export interface Nsec3 {
   readonly hashAlgorithm: number;
-  /** 1: unsigned delegations may lie between all the same (opt-out). */
+  /** 1 (opt-out): unsigned delegations may still exist between the two hashes. */
   readonly flags: number;
   readonly iterations: number;
   readonly salt: Uint8Array;
   readonly nextHash: Uint8Array;
 }
 
-/** Reads the statement that hashed names do not exist. */
+/** Reads an NSEC3. */
 export function readNsec3(data: Uint8Array): Nsec3 {
   const { uint, take } = byteReader(data, 'a denial', refuseDns);
   return {
@@ -129,7 +129,7 @@ export function readNsec3(data: Uint8Array): Nsec3 {
   };
 }
 
-/** The character strings of a TXT record, joined with nothing between (RFC 1035 section 3.3.14, BIP 353). */
+/** Returns the character strings of a TXT record, joined without a separator (RFC 1035 section 3.3.14, BIP 353). */
 export function readTxt(data: Uint8Array): Uint8Array {
   const reader = byteReader(data, 'a text', refuseDns);
   const strings: Uint8Array[] = [];
@@ -137,12 +137,12 @@ export function readTxt(data: Uint8Array): Uint8Array {
   return joinBytes(strings);
 }
 
-/** The target of a CNAME or DNAME. */
+/** Returns the target of a CNAME or DNAME. */
 export function readAlias(data: Uint8Array): DnsName {
   return readDnsName(data, 0, { pointers: false }).name;
 }
 
-/** The bitmap of types (RFC 4034 section 4.1.2). */
+/** Reads the bitmap of types (RFC 4034 section 4.1.2). */
 function readTypes(bytes: Uint8Array): ReadonlySet<number> {
   const reader = byteReader(bytes, 'a list of types', refuseDns);
   const types = new Set<number>();

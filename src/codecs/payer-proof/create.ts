@@ -15,24 +15,24 @@ import { encodeTlvStream } from '../tlv.ts';
 import { discloseRecords } from './disclosure.ts';
 import { isDisclosableType, PAYER_PROOF_FIELDS, PROOF_SIGNATURE } from './fields.ts';
 
-/** What a payer proof is made from. */
+/** The values that a payer proof is made from. */
 export interface PayerProofParts {
   readonly invoice: Bolt12Invoice;
-  /** The 32 bytes that paying the invoice revealed. */
+  /** The 32 bytes that the payment of the invoice revealed. */
   readonly preimage: Uint8Array;
-  /** 32-byte key behind the invoice's `invreq_payer_id`. */
+  /** 32-byte secret key of the invoice's `invreq_payer_id`. */
   readonly payerSecretKey: Uint8Array;
   readonly disclose: {
-    /** TLV types to show beside those that every proof shows; a type the invoice does not have is left out. */
+    /** TLV types to disclose besides those of every proof; a type that the invoice does not have is left out. */
     readonly types: readonly (number | bigint)[];
   };
-  /** Bound to the proof by its signature and readable by everyone shown it, such as a verifier's challenge. */
+  /** A signed text that every reader of the proof sees, such as a verifier's challenge. */
   readonly note?: string;
-  /** Fresh randomness for the signature, see `Signer`. */
+  /** Fresh random bytes for the signature, see `Signer`. */
   readonly auxRand?: Uint8Array;
 }
 
-/** Shown in every proof if the invoice has it: payer id, payment hash, invoice features, payee's node id. */
+/** The fields that every proof discloses if the invoice has them. */
 const ALWAYS_DISCLOSED = [
   INVOICE_FIELDS.invreqPayerId,
   INVOICE_FIELDS.invoicePaymentHash,
@@ -40,12 +40,12 @@ const ALWAYS_DISCLOSED = [
   INVOICE_FIELDS.invoiceNodeId,
 ].map(({ type }) => type);
 
-const refuse: Refuse = refusal('payer-proof', 'payer proof', 'change what it is made of');
+const refuse: Refuse = refusal('payer-proof', 'payer proof', 'change its values');
 
 /**
- * Writes a payer proof (`lnp1...`): that the invoice was paid, by the holder of its payer key, with those fields
- * shown that were asked for. Throws `CodecError('payer-proof')` when preimage or key do not belong to the invoice
- * or a type may never be shown (`isDisclosableType`).
+ * Writes a payer proof (`lnp1...`). It proves that the invoice was paid by the holder of its payer key, and discloses
+ * the requested fields. Throws `CodecError('payer-proof')` when the preimage or the key does not belong to the invoice,
+ * and when a type can never be disclosed (`isDisclosableType`).
  */
 export function createPayerProof(parts: PayerProofParts): string {
   const { invoice, preimage, payerSecretKey, note } = parts;

@@ -4,21 +4,21 @@ import type { TlvRecord } from '../tlv.ts';
 import { nextMarker } from './markers.ts';
 import { type Subtree, walkTree } from './tree.ts';
 
-/** What a proof says about the fields it discloses and those it leaves out. */
+/** The parts of a proof that concern the fields it discloses and those it omits. */
 export interface Disclosure {
   /** The disclosed records, ascending. */
   readonly disclosed: readonly TlvRecord[];
-  /** `proof_omitted_tlvs`: one per omitted record but the first. */
+  /** `proof_omitted_tlvs`: one for each omitted record except the first. */
   readonly markers: readonly bigint[];
   /** `proof_missing_hashes`, hex. */
   readonly missingHashes: readonly string[];
-  /** `proof_leaf_hashes`, hex: one per disclosed record. */
+  /** `proof_leaf_hashes`, hex: one for each disclosed record. */
   readonly leafHashes: readonly string[];
 }
 
 /**
- * Splits an invoice's records into what `isDisclosed` says to show and hashes for the rest. The first record is
- * `invreq_metadata`, which stays secret whatever `isDisclosed` says.
+ * Splits an invoice's records into those that `isDisclosed` selects and hashes for all others. The first record is
+ * `invreq_metadata`, which always stays secret.
  */
 export function discloseRecords(
   [metadata, ...records]: readonly [TlvRecord, ...TlvRecord[]],

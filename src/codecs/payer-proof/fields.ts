@@ -11,13 +11,13 @@ import {
 } from '../bolt12/index.ts';
 import { joinBytes } from '../tlv.ts';
 
-/** Markers: minimal BigSize numbers one after the other. Refuses one that is cut short or written too long. */
+/** Codec of markers: a row of minimal BigSize numbers. A number that is cut short or not minimal is invalid. */
 const bigSizeList: ValueCodec<readonly bigint[]> = {
   decode: (value, refuse) => {
     const numbers: bigint[] = [];
     for (let offset = 0; offset < value.length; ) {
       const number = readBigSize(value, offset, () =>
-        refuse('is not a list of shortest BigSize numbers'),
+        refuse('is not a list of minimal BigSize numbers'),
       );
       numbers.push(number.value);
       offset = number.end;
@@ -29,7 +29,7 @@ const bigSizeList: ValueCodec<readonly bigint[]> = {
 
 const { invreqMetadata: _secret, ...DISCLOSABLE_INVOICE_FIELDS } = INVOICE_FIELDS;
 
-/** The fields of a payer proof: those of the invoice but for `invreq_metadata`, and the proof's own. */
+/** The fields of a payer proof: those of the invoice except `invreq_metadata`, and the proof's own. */
 export const PAYER_PROOF_FIELDS = {
   ...DISCLOSABLE_INVOICE_FIELDS,
   proofSignature: field(241n, 'proof_signature', fixedHex(64)),
@@ -40,19 +40,19 @@ export const PAYER_PROOF_FIELDS = {
   proofNote: field(1005n, 'proof_note', utf8Text),
 };
 
-/** The values of all fields a payer proof may have; null for those that it does not disclose or have. */
+/** The values of all fields that a payer proof may have; null for a field that is omitted or absent. */
 export type PayerProofValues = FieldValues<typeof PAYER_PROOF_FIELDS>;
 
-/** What the payer's signature of a proof is about. */
+/** The subject of the payer's signature of a proof. */
 export const PROOF_SIGNATURE = { message: 'payer_proof', field: 'proof_signature' } as const;
 
 /**
- * Whether a field of an invoice may stand in a payer proof. Never `invreq_metadata` (0): whoever knows it can
- * guess the omitted fields. Never a type outside the invoice's own ranges, signatures and proof data among them.
+ * Whether a payer proof may disclose a field of an invoice. It never discloses `invreq_metadata` (0), with which the
+ * omitted fields could be guessed, nor types outside the invoice's ranges, such as signatures and proof data.
  */
 export function isDisclosableType(type: bigint): boolean {
   return type !== 0n && isInvoiceType(type);
 }
 
-/** Highest type of an invoice's fields in any range. */
+/** The highest type of an invoice's fields in any range. */
 export const LAST_INVOICE_TYPE = 3_999_999_999n;

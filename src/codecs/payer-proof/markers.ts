@@ -1,28 +1,28 @@
 import type { Refuse } from '../bigsize.ts';
 import { isDisclosableType } from './fields.ts';
 
-/** First type of the experimental ranges, and the only marker that may follow 239 directly. */
+/** The first type of the experimental ranges, and the only marker that may follow 239 directly. */
 const FIRST_EXPERIMENTAL_TYPE = 1_000_000_000n;
 
 /**
- * The smallest number that can stand for an omitted field after `previous`: one more, past the types that are no
- * invoice fields. It keeps the order of fields and hides their types.
+ * Returns the marker of an omitted field that follows `previous`: the next number that is the type of an invoice field.
+ * Markers show the order of the fields and hide their types.
  */
 export function nextMarker(previous: bigint): bigint {
   const next = previous + 1n;
   return isDisclosableType(next) || next > FIRST_EXPERIMENTAL_TYPE ? next : FIRST_EXPERIMENTAL_TYPE;
 }
 
-/** One leaf of an invoice's tree as a proof shows it: the type of a disclosed field, or a marker. */
+/** One leaf of an invoice's tree in a proof: the type of a disclosed field, or a marker. */
 export interface ProofLeaf {
   readonly number: bigint;
   readonly isMarker: boolean;
 }
 
 /**
- * Puts the disclosed types and the markers of a proof in the order of the invoice's fields. Both lists come as
- * they stand in the proof, types ascending. Refuses markers that a writer following the rules could not have
- * made, so that there is one way only to describe a tree.
+ * Sorts the disclosed types and the markers of a proof in the order of the invoice's fields. Both lists are in the
+ * order of the proof, the types ascending. Only the markers that the rules give are valid, so that a tree can be
+ * described in one way only.
  */
 export function orderLeaves(
   disclosedTypes: readonly bigint[],
@@ -41,17 +41,17 @@ export function orderLeaves(
     }
   };
   for (const marker of markers) {
-    if (marker === 0n) refuse('proof_omitted_tlvs contains 0, which is always implied');
+    if (marker === 0n) refuse('proof_omitted_tlvs contains 0, which must be left out');
     if (marker <= previousMarker) refuse('proof_omitted_tlvs is not in ascending order');
     if (!isDisclosableType(marker)) {
-      refuse(`proof_omitted_tlvs contains ${marker}, which is no type of an invoice field`);
+      refuse(`proof_omitted_tlvs contains ${marker}, which is not the type of an invoice field`);
     }
     discloseBelow(marker);
     if (disclosedTypes[next] === marker) {
       refuse(`proof_omitted_tlvs contains ${marker}, which is disclosed`);
     }
     if (marker !== nextMarker(neighbour)) {
-      refuse(`proof_omitted_tlvs contains ${marker} where ${nextMarker(neighbour)} is due`);
+      refuse(`proof_omitted_tlvs contains ${marker} where ${nextMarker(neighbour)} is expected`);
     }
     leaves.push({ number: marker, isMarker: true });
     neighbour = marker;

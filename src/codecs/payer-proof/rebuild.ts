@@ -6,8 +6,8 @@ import { orderLeaves } from './markers.ts';
 import { type Subtree, walkTree } from './tree.ts';
 
 /**
- * Rebuilds the merkle root of the invoice from what a proof discloses and the hashes it gives for the rest.
- * Refuses markers, leaf hashes or missing hashes that do not fit the disclosed fields.
+ * Computes the merkle root of the invoice from the disclosed fields of a proof and its hashes for all others. Markers,
+ * leaf hashes and missing hashes that do not fit the disclosed fields are invalid.
  */
 export function rebuildInvoiceRoot(
   { disclosed, markers, missingHashes, leafHashes }: Disclosure,

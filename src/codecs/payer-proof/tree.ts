@@ -1,20 +1,19 @@
 import { branchHash, foldTree } from '../bolt12/index.ts';
 
-/** A subtree of an invoice's merkle tree: with a disclosed field in it and so a hash, or with none. */
+/** A subtree of an invoice's merkle tree: `hash` if it has a disclosed field, `omitted` if it has none. */
 export type Subtree<O> = { readonly hash: Uint8Array } | { readonly omitted: O };
 
-/** What writer and reader do differently: how they carry an omitted subtree, and how they come by its hash. */
+/** How omitted subtrees are represented and hashed, which differs between writer and reader of a proof. */
 export interface OmittedSubtrees<O> {
-  /** Two omitted neighbours become one omitted subtree. */
+  /** Joins two omitted neighbours into one omitted subtree. */
   join(left: O, right: O): O;
-  /** Called, in the order of `proof_missing_hashes`, for each omitted subtree beside a disclosed one. */
+  /** Returns the hash of an omitted subtree beside a disclosed one. Called in the order of `proof_missing_hashes`. */
   hashOf(omitted: O): Uint8Array;
 }
 
 /**
- * The one walk over an invoice's tree that the writer of a proof (which collects the missing hashes) and its
- * reader (which uses them up) share, so that they cannot disagree about their order. Gives the root, or null when
- * no leaf is disclosed.
+ * Walks over an invoice's tree. Returns the root, or null when no leaf is disclosed. The writer of a proof, which
+ * collects the missing hashes, and its reader, which uses them, share this walk, so that they agree on their order.
  */
 export function walkTree<O>(
   leaves: readonly [Subtree<O>, ...Subtree<O>[]],

@@ -24,27 +24,27 @@ import {
 import { rebuildInvoiceRoot } from './rebuild.ts';
 
 /**
- * A payer proof that has been verified: the payee signed an invoice with the disclosed fields, it was paid, and
- * whoever asked for it made the proof. It may still be about another payment than the one in question: compare
- * what is disclosed. Texts in it were chosen by others.
+ * A verified payer proof: the payee signed an invoice with the disclosed fields, the invoice was paid, and the holder
+ * of its payer key made the proof. It may still be about another payment than the expected one: compare the disclosed
+ * fields. Other parties chose the texts in it.
  */
 export interface PayerProof {
   /** Canonical string: lower case, no `+`. */
   readonly text: string;
-  /** Key of the payer, hex. */
+  /** The payer's key, hex. */
   readonly payerId: string;
-  /** Key of the payee, hex; need not be the id of a public node. */
+  /** The payee's key, hex; it need not be the id of a public node. */
   readonly nodeId: string;
   readonly paymentHash: string;
   readonly preimage: string;
-  /** The note the payer bound to the proof. */
+  /** The note that the payer signed with the proof. */
   readonly note: string | null;
-  /** Null here and below: withheld, or never in the invoice. */
+  /** From here on null means: omitted from the proof, or absent in the invoice. */
   readonly amountMsat: bigint | null;
   readonly createdAtSecs: number | null;
   readonly description: string | null;
   readonly issuer: string | null;
-  /** What the payer wrote to the payee with the payment. */
+  /** The payer's message to the payee. */
   readonly payerNote: string | null;
   /** The payee's signature of the invoice, 64 bytes, hex. */
   readonly invoiceSignature: string;
@@ -52,11 +52,11 @@ export interface PayerProof {
   readonly proofSignature: string;
   /** Merkle root of the invoice, hex. */
   readonly invoiceRoot: string;
-  /** Types of the invoice fields it shows, ascending. */
+  /** The types of the disclosed invoice fields, ascending. */
   readonly disclosedTypes: readonly bigint[];
-  /** Every field's value by BOLT 12's names. */
+  /** The value of every field, by BOLT 12's names. */
   readonly values: PayerProofValues;
-  /** All fields in order, unknown odd ones included. */
+  /** All fields in order, including unknown odd ones. */
   readonly records: readonly TlvRecord[];
 }
 
@@ -65,15 +65,15 @@ const refuse: Refuse = refusal('payer-proof', 'payer proof', 'ask the payer for 
 function readProof(records: readonly TlvRecord[]): PayerProofValues {
   const last = records.at(-1);
   if (last !== undefined && last.type > LAST_INVOICE_TYPE) {
-    refuse(`it has field ${last.type}, beyond all types that proofs may have`);
+    refuse(`it has field ${last.type}, above all types that proofs may have`);
   }
   if (records[0]?.type === 0n) refuse('it contains invreq_metadata, which must stay secret');
   return readFields(PAYER_PROOF_FIELDS, records, refuse);
 }
 
 /**
- * Reads and verifies a payer proof (`lnp1...`), cheap rules first and both signatures last. Throws
- * `CodecError('payer-proof')` that names the broken rule.
+ * Reads and verifies a payer proof (`lnp1...`). Both signatures are checked last, since they take the most time.
+ * Throws `CodecError('payer-proof')` that names the broken rule.
  */
 export function verifyPayerProof(text: string): PayerProof {
   const bytes = decodeBolt12String(text, 'lnp', refuse);
@@ -125,8 +125,8 @@ export function verifyPayerProof(text: string): PayerProof {
 }
 
 /**
- * Whether a proof shows a payment to whoever issued the offer: its node id is the offer's `issuerId`, or without
- * one the end of one of its paths. That names a recipient, not one offer.
+ * Whether a proof is about a payment to the issuer of an offer: its node id is the offer's `issuerId`, or, if the offer
+ * has none, the last hop of one of its paths. This identifies the payee, and not one offer.
  */
 export function paysIssuerOf(proof: PayerProof, offer: Offer): boolean {
   return offer.issuerId === null

@@ -19,7 +19,7 @@ const CREDENTIALS = encodeClientCredentials({
 const load = (flags: Flags = {}, env: Record<string, string> = {}, cwd = folder) =>
   loadConfig({ flags, env, cwd });
 
-/** The sentence that refuses a configuration; it never holds a secret. */
+/** Returns the message of the error for a configuration; checks that it holds no secret. */
 function refusal(flags: Flags, env: Record<string, string> = {}, cwd = folder): string {
   try {
     load(flags, env, cwd);

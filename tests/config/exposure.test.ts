@@ -8,7 +8,7 @@ const SEED = 'a1'.repeat(32);
 const load = (flags: Flags): Config => loadConfig({ flags, env: {}, cwd: '/' });
 const withSeed = (flags: Flags) => load({ 'root-seed': SEED, ...flags });
 
-/** The sentence that refuses a configuration; null when it is taken. */
+/** Returns the message of the error for a configuration; null when there is none. */
 function refusal(config: Config, onRealNode = false): string | null {
   try {
     requireSafeExposure(config, { onRealNode });

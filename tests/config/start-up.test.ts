@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readOwner } from '../../src/lib/data-dir.ts';
 
-/** For tests that start processes, on a busy machine. */
+/** The time limit of tests that start processes, on a busy machine. */
 const SLOW_MS = 60_000;
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 const SEED = 'a1'.repeat(32);
@@ -35,7 +35,7 @@ function spawn(args: readonly string[], env: Readonly<Record<string, string>> = 
   return child;
 }
 
-/** How a start that is refused ends, and what it says. */
+/** Runs a program that does not start; returns its exit code and what it prints. */
 async function refusal(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(args, env);
   const [stderr, exitCode] = await Promise.all([child.stderr.text(), child.exited]);
@@ -43,7 +43,7 @@ async function refusal(args: readonly string[], env: Readonly<Record<string, str
   return { exitCode, stderr: stderr.trim() };
 }
 
-/** Starts a sidecar; returns its address and its log until it was ready. */
+/** Starts a sidecar; returns its address and the log that it wrote before it was ready. */
 async function started(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(args, env);
   let log = '';

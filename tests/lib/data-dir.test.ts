@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownDataDir, readOwner } from '../../src/lib/data-dir.ts';
 
-/** For tests that start processes, on a busy machine. */
+/** The time limit of tests that start processes, on a busy machine. */
 const SLOW_MS = 60_000;
 const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const hasNamespaces = Bun.spawnSync([...NAMESPACE, 'true']).success;
@@ -46,7 +46,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts a process that owns the directory; returns what it says first. */
+/** Starts a process that owns the directory. Returns it and what it prints first. */
 async function start(prefix: readonly string[] = [], url?: string) {
   const script = join(import.meta.dir, 'owner-process.ts');
   const child = Bun.spawn(

@@ -1,4 +1,4 @@
-/** One family of a text exposition, its series by their labels as `name{a="b"}`, values as numbers. */
+/** One family of metrics in text form: the value of each series, by the series' text such as `name{a="b"}`. */
 export interface Family {
   readonly name: string;
   readonly type: string;
@@ -14,8 +14,8 @@ const LABEL = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(,|$)/;
 
 /**
  * Reads Prometheus' text format 0.0.4 more strictly than Prometheus does: every family has one HELP and one TYPE line
- * before its samples and stands in one piece, no series occurs twice, buckets are cumulative and complete. Throws an
- * Error that names the line.
+ * before its samples, which are not mixed with those of other families; no series occurs twice; buckets are cumulative
+ * and complete. Throws an Error that names the line.
  */
 export function parseExposition(text: string): ReadonlyMap<string, Family> {
   const families = new Map<string, Family>();

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 
-/** A file with a table of notes, written through shared commits, and what another reader of the file sees. */
+/** Creates a file with a table of notes that is written with shared commits. `durable` reads it as another process. */
 function notes({ pages }: { pages?: number } = {}) {
   const path = join(folder, `${files++}.sqlite`);
   const db = new Database(path);
@@ -32,7 +32,7 @@ function notes({ pages }: { pages?: number } = {}) {
     seen: () => texts(db),
     durable: () => texts(reader),
     makeRoom: () => db.run('PRAGMA max_page_count = 1000000'),
-    /** Lets the next commit fail: a deferred foreign key is checked when it comes. */
+    /** Returns a function that makes the next commit fail: a deferred foreign key is checked only by the commit. */
     breakCommit() {
       db.run('PRAGMA foreign_keys = ON');
       db.run(

@@ -115,7 +115,7 @@ describe('what is written', () => {
     });
     await first;
     expect(marker.read()?.count).toBe(1);
-    // One write for all that were asked for meanwhile, and none of them resolves before it.
+    // All writes that were requested meanwhile share one, and none of them resolves before it ends.
     expect(new Set(await Promise.all(seen))).toEqual(new Set([200]));
     expect(marker.read()).toEqual({ storeId: A, count: 200 });
     expect(readdirSync(folder).toSorted()).toEqual(['data', 'data.marker']);

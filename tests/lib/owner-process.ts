@@ -1,6 +1,6 @@
 import { ownDataDir } from '../../src/lib/data-dir.ts';
 
-// Owns the directory of its first argument until it is killed; says "owned", or the sentence of the refusal.
+// Owns the directory of its first argument until it is killed. Prints "owned", or the message of the error.
 const [dir = '', url] = process.argv.slice(2);
 try {
   const owned = ownDataDir(dir);

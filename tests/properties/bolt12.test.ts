@@ -66,7 +66,7 @@ const chains = fc.uniqueArray(
 
 const features = bytes.map((list) => list.map((byte) => byte & 0xaa));
 
-/** Any offer on regtest without a currency, as the fields it is written from. */
+/** Values for any offer on regtest without a currency. */
 const payableFields: fc.Arbitrary<OfferFields> = fc.record(
   {
     chains: chains.map((others) => [...new Set([...others, REGTEST])]),
@@ -156,7 +156,7 @@ describe('readers of anything', () => {
   ];
   const prefixes = ['lno', 'lnr', 'lni', 'lnp'] as const;
 
-  /** Gives what was read, or the message of the refusal; any other error fails the test. */
+  /** Returns the result of reading, or the message of a CodecError; any other error fails the test. */
   const outcome = (read: () => unknown): unknown => {
     try {
       return read();

@@ -76,7 +76,7 @@ test('under any sequence of operations money is conserved and no payment leaves 
               description: null,
               descriptionHash: null,
               personalNote: null,
-              // Of this world and of another by turns.
+              // The partner is in turn a wallet of this sandbox and an unknown one.
               partnerPk: invoices.length % 2 === 0 ? bob.userPk : 'cd'.repeat(32),
               partnerPropFeePpm: 5000,
               partnerBaseFeeMsat: null,
@@ -147,7 +147,7 @@ test('under any sequence of operations money is conserved and no payment leaves 
         try {
           await one(now);
         } catch (error) {
-          // Refusals are answers too; whatever else is thrown is a defect.
+          // A refusal is a valid result; any other error is a defect.
           if (!(error instanceof ApiError)) throw error;
         }
         await Bun.sleep(0);

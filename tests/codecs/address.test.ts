@@ -6,7 +6,7 @@ import { CodecError } from '../../src/codecs/codec-error.ts';
 import bip173 from '../vectors/bip173-bech32.json';
 import bip350 from '../vectors/bip350-bech32m.json';
 
-/** Those of BIP 173 that BIP 350 left as they were. */
+/** The addresses of BIP 173 that are still valid under BIP 350. */
 const stillValid = bip173.valid_segwit_addresses.filter(({ script_pubkey_hex }) =>
   script_pubkey_hex.startsWith('00'),
 );

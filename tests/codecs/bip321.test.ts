@@ -5,7 +5,7 @@ import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import bip321 from '../vectors/bip321-uris.json';
 import { expectRefusal } from './expect-refusal.ts';
 
-/** Whether a URI may be used: it can be read, and it requires nothing that is not known. */
+/** Whether a URI may be used: it can be read, and every parameter that it requires is supported. */
 const isUsable = (uri: string) => {
   try {
     return decodeBip321(uri).requiredUnknown.length === 0;
@@ -28,13 +28,13 @@ describe('every URI of BIP 321 is taken or refused as the document says', () => 
         message: query.get('message'),
       });
       expect(offers).toEqual(query.getAll('lno'));
-      // Their addresses are wrong on purpose, which leaves methods out and the URI readable.
+      // The addresses are invalid on purpose. That removes payment methods, but the URI can be read.
       expect(parsePaymentString(uri).methods).toEqual([]);
     });
   }
 });
 
-/** What the whole number or one decimal of the document's examples is in millisatoshis. */
+/** Converts the amounts of the document's examples, which have at most one decimal, to millisatoshis. */
 const btc = (amount: string) => BigInt(Number(amount) * 10) * 10_000_000_000n;
 
 describe('every proof of payment of BIP 321 is ignored, or stops the payment where it is required', () => {

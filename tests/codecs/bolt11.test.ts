@@ -36,7 +36,7 @@ interface Stated {
   readonly recovery_flag?: number;
   readonly signing_data_hex?: string;
   readonly signing_sha256_hex?: string;
-  /** In words: the preceding example, in upper case. */
+  /** This example is the one before it, in upper case. */
   readonly same_as?: string;
 }
 
@@ -57,7 +57,7 @@ function shortChannelIdText(id: string): string {
 
 describe('every valid example of BOLT 11 is read as stated', () => {
   for (const vector of vectors.valid) {
-    // Stated as valid, but against the reader rule about field lengths: the strict reading is the safe one.
+    // BOLT 11 lists this as valid, although it breaks its own rule about field lengths. The strict reading is safer.
     if ('disputed' in vector) continue;
     test(vector.id.slice(0, 70), () => {
       const invoice = decodeBolt11(vector.invoice);

@@ -36,7 +36,7 @@ export const PAYMENT_HASH = bytesToHex(sha256(PREIMAGE));
 export const METADATA = new Uint8Array(16).fill(7);
 export const REGTEST = NETWORKS.regtest.chainHash;
 
-/** A path of one hop, at a node with its own key for each fixture. */
+/** Returns a path of one hop, with another node key for each fixture. */
 export const PATH = oneHopPath({
   introductionNodeId: NODE_ID,
   pathKey: publicKey(0x44),
@@ -88,7 +88,7 @@ export function makeInvoice(
   });
 }
 
-/** Replaces fields of a stream (null takes one out) and keeps it in order. */
+/** Replaces fields of a stream and keeps its order; null removes a field. */
 export function patchRecords(
   records: readonly TlvRecord[],
   patch: ReadonlyMap<bigint, Uint8Array | null>,
@@ -102,7 +102,7 @@ const noRefusal = (problem: string): never => {
   throw new Error(problem);
 };
 
-/** Signs a stream anew, whatever is in it, and gives its bytes. */
+/** Signs a stream again, without checking it, and returns its bytes. */
 export function signStream(
   records: readonly TlvRecord[],
   subject: Parameters<typeof signRoot>[0],
@@ -115,7 +115,7 @@ export function signStream(
   return encodeTlvStream(patchRecords(unsigned, new Map([[type, value]])));
 }
 
-/** An invoice of the given records, properly signed by the node. */
+/** Returns an invoice of the given records with a valid signature of the node. */
 export function signInvoice(records: readonly TlvRecord[]): Bolt12Invoice {
   const unsigned = records.filter(({ type }) => !isSignatureType(type));
   return decodeInvoice(signStream(unsigned, INVOICE_SIGNATURE, NODE_KEY));

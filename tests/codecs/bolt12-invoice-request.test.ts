@@ -24,7 +24,7 @@ const SUBJECT = { message: 'invoice_request', field: 'signature' } as const;
 const OPEN_OFFER = makeOffer();
 const REQUEST = makeRequest(OPEN_OFFER, { amountMsat: 1000n });
 
-/** The request with fields replaced, signed again by the payer: only the rule under test can fail. */
+/** Returns the request with replaced fields, signed again by the payer, so that only the tested rule can fail. */
 function resigned(patch: Record<string, string | null>, records = REQUEST.records): Uint8Array {
   const values = Object.entries(patch).map(
     ([type, hex]) => [BigInt(type), hex === null ? null : hexToBytes(hex)] as const,

@@ -29,7 +29,7 @@ import { expectRefusal } from './expect-refusal.ts';
 const REQUEST = makeRequest(makeOffer(), { amountMsat: 1000n });
 const INVOICE = makeInvoice(REQUEST);
 
-/** The invoice with fields replaced, signed again by the payee: only the rule under test can fail. */
+/** Returns the invoice with replaced fields, signed again by the payee, so that only the tested rule can fail. */
 function resigned(patch: Record<string, string | null>, key = NODE_KEY): Uint8Array {
   const values = Object.entries(patch).map(
     ([type, hex]) => [BigInt(type), hex === null ? null : hexToBytes(hex)] as const,

@@ -14,7 +14,7 @@ const refuse = (problem: string): never => {
   throw new Error(problem);
 };
 
-/** The records of a vector, which stand in the names of its leaf hashes, with the hashes stated for them. */
+/** Returns the records of a vector, which are in the names of its leaf hashes, and those hashes. */
 function leavesOf(vector: (typeof vectors)[number]) {
   return vector.leaves.map((leaf) => {
     const entries = Object.entries(leaf);

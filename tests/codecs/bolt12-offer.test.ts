@@ -15,8 +15,8 @@ import { makeOffer, NODE_ID, PATH, patchRecords, publicKey, REGTEST } from './bo
 import { expectRefusal } from './expect-refusal.ts';
 
 /**
- * Why each invalid vector is refused. The five about blinded paths lack a length in their offer_paths upstream,
- * so framing is what fails; the rules they are named for are tried below with well-framed offers.
+ * Why each vector is invalid. In the five about blinded paths a length in offer_paths is missing, so they fail for
+ * that reason. The rules in their names are tested below with offers that have all lengths.
  */
 const REASONS: Readonly<Record<string, string>> = {
   'Malformed: fields out of order': 'not in ascending order',
@@ -104,7 +104,7 @@ describe('what an offer says', () => {
   });
 
   test('the offer id is the merkle root of its fields', () => {
-    // One field only, so the root is the branch of its leaf and its nonce.
+    // The offer has one field, so the root is the branch of its leaf and its nonce.
     const tagged = (tag: Uint8Array, message: Uint8Array) =>
       sha256(concatBytes(sha256(tag), sha256(tag), message));
     const record = concatBytes(

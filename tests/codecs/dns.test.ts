@@ -57,7 +57,7 @@ describe('an answer', () => {
       record('example', 41, Buffer.alloc(0)),
       record('example', TYPES.NSEC, nameBytes('example'), 2 ** 31),
     ]);
-    // Two sections.
+    // The records are in two sections.
     bytes.writeUInt16BE(1, 6);
     bytes.writeUInt16BE(2, 8);
     const answer = decodeDnsAnswer(bytes);
@@ -65,7 +65,7 @@ describe('an answer', () => {
     expect(answer.questions).toEqual([{ name: ['a', 'example'], type: 16 }]);
     expect(answer.records).toMatchObject([
       { name: ['a', 'example'], type: 16, ttlSecs: 60 },
-      // A TTL with its highest bit set is none (RFC 2181 section 8).
+      // A TTL with its highest bit set counts as zero (RFC 2181 section 8).
       { name: ['example'], type: 47, ttlSecs: 0 },
     ]);
     const chaos = answerBytes(QUESTION, [record('a.example', TYPES.TXT, txtData('x'))]);

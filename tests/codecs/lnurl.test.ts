@@ -20,7 +20,7 @@ describe('every LNURL of the vectors is decoded and encoded', () => {
   }
 });
 
-/** Vectors of one library's policy that are decided otherwise here, and by which rule. */
+/** Vectors that follow the policy of one library and have another result here, each with the rule for it. */
 const STRICT_OTHERWISE: ReadonlyMap<string, string> = new Map([
   ['strict-https-https-lnurl-fiatjaf-co', 'a bare https URL is no payment string (section 13)'],
 ]);
@@ -82,7 +82,7 @@ describe('LUD examples of what this wallet does not do are refused for that reas
       'lud04-sign',
       'lud05-path',
       'lud16-address',
-      // These are in tests/net/lnurl.test.ts.
+      // These vectors are tested in tests/net/lnurl.test.ts.
       'lud18-description-hash-input',
       'lud09-message',
       'lud09-url',

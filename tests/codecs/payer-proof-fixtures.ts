@@ -6,12 +6,12 @@ const SUBJECT = { message: 'payer_proof', field: 'proof_signature' } as const;
 
 type Patch = readonly (readonly [bigint, Uint8Array | null])[];
 
-/** A proof with fields replaced (null takes one out), its payer's signature left as it was. */
+/** Returns a proof with replaced fields and the payer's old signature; null removes a field. */
 export function patchProof(records: readonly TlvRecord[], patch: Patch): string {
   return encodeBolt12String('lnp', encodeTlvStream(patchRecords(records, new Map(patch))));
 }
 
-/** A proof with fields replaced and signed again by the payer: only the rule under test can fail. */
+/** Returns a proof with replaced fields, signed again by the payer, so that only the tested rule can fail. */
 export function resignProof(records: readonly TlvRecord[], patch: Patch, key = PAYER_KEY): string {
   const patched = patchRecords(records, new Map(patch));
   return encodeBolt12String('lnp', signStream(patched, SUBJECT, key));

@@ -31,7 +31,7 @@ const REQUEST = makeRequest(makeOffer({ issuer: 'kiosk' }), {
   amountMsat: 1000n,
   payerNote: 'thanks',
 });
-/** Ends in two invoice fields that nobody knows: with 176 disclosed and them not, markers 177 and 178 follow. */
+/** An invoice that ends in two unknown fields. If 176 is disclosed and they are not, their markers are 177 and 178. */
 const INVOICE = signInvoice(
   patchRecords(
     makeInvoice(REQUEST, { features: Uint8Array.of(2, 0, 0) }).records,
@@ -276,7 +276,7 @@ describe('each reader rule on its own: the payer signed what breaks it', () => {
     ['another invoice signature', 240n, new Uint8Array(64).fill(1)],
     ['another node id', 176n, hexToBytes(publicKey(0x47))],
   ])('14: %s is refused', (_what, type, value) => {
-    // The added field needs a leaf hash and takes the place of the marker that stood for it.
+    // The added field needs a leaf hash and replaces its marker.
     const added: [bigint, Uint8Array][] =
       type === 177n
         ? [

@@ -77,7 +77,7 @@ describe('payer-proof-test.json, valid', () => {
   });
 });
 
-/** The rule that each invalid vector is named for, as the reader words it. */
+/** The message of the rule that each invalid vector breaks. */
 const REASONS: Readonly<Record<string, string>> = {
   missing_invreq_payer_id: 'invreq_payer_id is missing',
   missing_invoice_node_id: 'invoice_node_id is missing',

@@ -13,7 +13,7 @@ import offers from '../vectors/bolt12-offers-test.json';
 import instructions from '../vectors/payment-instructions.json';
 import { expectRefusal } from './expect-refusal.ts';
 
-/** What the vectors state of a payment instruction. */
+/** The values that the vectors state for a payment instruction. */
 interface Stated {
   readonly methods?: readonly string[];
   readonly kind?: string;
@@ -36,7 +36,7 @@ describe('every payment instruction is read as stated', () => {
     test(id, () => {
       const { methods, unreadable, amountMsat } = parsePaymentString(input);
       expect(unreadable).toEqual([]);
-      // The fallback address inside an invoice is no method of its own: the contract has one for each that is encoded.
+      // The fallback address inside an invoice does not count as a payment method.
       const named = stated.methods?.filter((name) => name !== 'onchain' || !/^lnbc/.test(input));
       expect(methods.map(({ kind }) => NAMES_OF_KINDS[kind]).toSorted()).toEqual(
         (named ?? [stated.kind ?? '']).toSorted(),

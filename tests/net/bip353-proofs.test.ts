@@ -11,7 +11,7 @@ import { failureOf } from './outside-service.ts';
 import { isRefusal } from './prove.ts';
 import { readProof } from './rfc9102.ts';
 
-/** What a bag of records proves of a name at noon of a day: its URI. */
+/** Returns the URI that a set of records proves for a name at noon of a day. */
 async function resolve(
   hrn: string,
   records: readonly DnsRecord[],
@@ -32,7 +32,7 @@ async function resolve(
   return resolveName({ username, domain });
 }
 
-/** The text of what a work fails with; fails when that is no refusal. */
+/** Returns the message of the error that the work throws; fails when it throws none or an unexpected one. */
 async function refusalOf(work: Promise<unknown>): Promise<string> {
   const error = await failureOf(work);
   if (!isRefusal(error)) throw error;
@@ -49,7 +49,7 @@ if (!simple) throw new Error('there are no proofs');
 describe('the proofs of BIP 353', () => {
   for (const { id, valid, hrn, records, valid_on, address } of proofs) {
     test(`${id} ${valid ? 'holds' : 'is refused for its reason'}`, async () => {
-      // The one that is not valid names no day; it is of the same days as the others.
+      // The invalid vector names no day. It is from the same days as the others.
       const proof = resolve(hrn, records, valid_on ?? simple.valid_on ?? '');
       if (!valid) return expect(await refusalOf(proof)).toMatch(REASONS[id] ?? 'no reason');
       const { methods } = parsePaymentString(await proof);
@@ -84,7 +84,7 @@ describe('a proof of BIP 353', () => {
       expect(digests).toContain(Buffer.from(anchor?.digest ?? []).toString('hex'));
     }
     expect(await resolve(hrn, records, day, first ? [first] : [])).toStartWith('bitcoin:');
-    // The key of 2024 was there, but did not sign yet.
+    // The key of 2024 was published then, but did not sign yet.
     const early = resolve(hrn, records, day, second ? [second] : []);
     expect(await refusalOf(early)).toMatch(/\. is signed with a key that \. does not have/);
     expect(await refusalOf(resolve(hrn, records, day, []))).toMatch(/keys of \. are not those/);

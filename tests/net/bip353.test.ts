@@ -5,7 +5,7 @@ import { failureOf } from './outside-service.ts';
 
 type Found = readonly (string | Uint8Array)[] | null;
 
-/** What becomes of a name whose TXT records are these. */
+/** Resolves a name that has these TXT records. */
 function ask(texts: Found, asked: string[] = []): Promise<string> {
   const resolveName = createNameResolver({
     resolveTxt: async (name) => {

@@ -27,7 +27,7 @@ let resolver: OutsideService;
 let tree: SignedTree;
 let url: string;
 let nowMs: number;
-/** The product's resolver, new for each test, which trusts the root of the tree. */
+/** The product's resolver, which trusts the root of the tree; each test has a new one. */
 let resolveTxt: ResolveTxt;
 
 beforeAll(() => {
@@ -71,7 +71,7 @@ async function expectError113(
   expect(error.message).toMatch(message);
 }
 
-/** Answers as the tree does, and differently to the questions for TXT records. */
+/** Answers as the tree does, except for questions for TXT records. */
 function answerTxt(to: (question: { name: string; type: number }) => Response): void {
   answer = (request) => {
     const question = questionOf(request);
@@ -293,7 +293,7 @@ describe('the work for a name is bounded', () => {
     const sameTag = Array.from({ length: 400 }, (_, at) => {
       const [key] = keys as [ServedRecord];
       const data = Buffer.from(key.data);
-      // What one word of the sum gains the next one loses.
+      // The key tag is a sum: what one word adds, the next one subtracts.
       data.writeUInt16BE((data.readUInt16BE(4) + at) % 65536, 4);
       data.writeUInt16BE((data.readUInt16BE(6) - at + 65536) % 65536, 6);
       return { ...key, data };

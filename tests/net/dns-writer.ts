@@ -1,4 +1,4 @@
-/** The DNS as a server writes it, made apart from the product's code, so that one mistake cannot hide another. */
+/** Writes DNS messages without the product's code, so that a mistake there cannot hide itself. */
 export const TYPES = {
   NS: 2,
   CNAME: 5,
@@ -12,7 +12,7 @@ export const TYPES = {
   NSEC3: 50,
 } as const;
 
-/** A record as it is served. */
+/** A record as a server sends it. */
 export interface ServedRecord {
   /** Dotted, without a dot at its end; the root is empty. A backslash keeps a dot inside a label. */
   readonly name: string;
@@ -21,7 +21,7 @@ export interface ServedRecord {
   readonly data: Buffer;
 }
 
-/** Big-endian numbers, each of so many bytes. */
+/** Writes big-endian numbers, each in the given number of bytes. */
 export function uint(bytes: 1 | 2 | 4, ...values: readonly number[]): Buffer {
   const all = values.map((value) => {
     const one = Buffer.alloc(bytes);
@@ -31,24 +31,24 @@ export function uint(bytes: 1 | 2 | 4, ...values: readonly number[]): Buffer {
   return Buffer.concat(all);
 }
 
-/** The labels of a dotted name. */
+/** Returns the labels of a dotted name. */
 export function labelsOf(name: string): string[] {
   return name === '' ? [] : name.split(/(?<!\\)\./).map((label) => label.replaceAll('\\.', '.'));
 }
 
-/** A name in wire form, in the case that it has. */
+/** Writes a name in wire form, without changing its case. */
 export function nameBytes(name: string): Buffer {
   const labels = labelsOf(name).map((label) => Buffer.from(label, 'latin1'));
   return Buffer.concat([...labels.flatMap((label) => [uint(1, label.length), label]), uint(1, 0)]);
 }
 
-/** The data of a TXT record of these strings. */
+/** Writes the data of a TXT record of these strings. */
 export function txtData(...strings: readonly (string | Buffer)[]): Buffer {
   const all = strings.map((text) => Buffer.from(text as string));
   return Buffer.concat(all.flatMap((bytes) => [uint(1, bytes.length), bytes]));
 }
 
-/** A text as one TXT record, cut into strings of 255 bytes. */
+/** Writes a text as one TXT record, cut into strings of 255 bytes. */
 export function longTxtData(text: string): Buffer {
   const bytes = Buffer.from(text);
   const strings = Array.from({ length: Math.max(1, Math.ceil(bytes.length / 255)) }, (_, at) =>
@@ -57,7 +57,7 @@ export function longTxtData(text: string): Buffer {
   return txtData(...strings);
 }
 
-/** The list of types in an NSEC or NSEC3, for types below 256. */
+/** Writes the list of types of an NSEC or NSEC3, for types below 256. */
 export function typeBitmap(types: readonly number[]): Buffer {
   if (types.length === 0) return Buffer.alloc(0);
   const bits = Buffer.alloc(Math.floor(Math.max(...types) / 8) + 1);
@@ -65,19 +65,19 @@ export function typeBitmap(types: readonly number[]): Buffer {
   return Buffer.concat([uint(1, 0, bits.length), bits]);
 }
 
-/** A record in wire form, not compressed. */
+/** Writes a record in wire form, without compression. */
 export function recordBytes({ name, type, ttl, data }: ServedRecord): Buffer {
   const head = Buffer.concat([uint(2, type, 1), uint(4, ttl), uint(2, data.length)]);
   return Buffer.concat([nameBytes(name), head, data]);
 }
 
-/** What an answer may have beside its records. */
+/** The parts of an answer besides its records. */
 export interface AnswerShape {
   readonly flags?: number;
   readonly questions?: readonly { readonly name: string; readonly type: number }[];
 }
 
-/** An answer of these records to one question. */
+/** Writes an answer with these records to one question. */
 export function answerBytes(
   question: { readonly name: string; readonly type: number },
   records: readonly ServedRecord[],
@@ -90,7 +90,7 @@ export function answerBytes(
   return Buffer.concat([header, ...asked, ...records.map(recordBytes)]);
 }
 
-/** The question in the `dns` parameter of a request (RFC 8484). */
+/** Reads the question in the `dns` parameter of a request (RFC 8484). */
 export function questionOf(request: Request): { readonly name: string; readonly type: number } {
   const query = Buffer.from(new URL(request.url).searchParams.get('dns') ?? '', 'base64url');
   const labels: string[] = [];

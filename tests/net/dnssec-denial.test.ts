@@ -26,7 +26,7 @@ function tree(): SignedTree {
   return made;
 }
 
-/** Serves the record of a wildcard as that of a name, with denials beside it, each signed for itself. */
+/** Serves the record of a wildcard as the record of a name, with denials, each with a signature of its own. */
 function serveExpanded(
   made: SignedTree,
   wildcard: string,
@@ -46,7 +46,7 @@ function nsec(owner: string, next: string, types: readonly number[] = [TYPES.TXT
 
 const SALT = Buffer.from('aabb', 'hex');
 
-/** The hash of a name, moved by a few: what lies right before and after it. */
+/** Returns the hash of a name plus a small number, to get the values just before and after it. */
 function hashOf(name: string, { iterations = 0, salt = SALT, by = 0n } = {}): Buffer {
   let hash: Buffer = nameBytes(name.toLowerCase());
   for (let round = 0; round <= iterations; round++) {
@@ -78,7 +78,7 @@ function nsec3(from: Buffer, to: Buffer, shape: Nsec3Shape = {}): ServedRecord {
   return { name: `${label}.${zone}`, type: TYPES.NSEC3, ttl: 60, data };
 }
 
-/** An NSEC3 that covers a name and next to nothing else. */
+/** Returns an NSEC3 that covers the hash of a name and almost no other. */
 function nsec3Around(name: string, shape: Nsec3Shape = {}): ServedRecord {
   const { iterations = 0 } = shape;
   const at = (by: bigint) => hashOf(name, { iterations, by });
@@ -163,7 +163,7 @@ describe('an NSEC', () => {
     ] as const;
     for (const [types, covers] of cases) {
       serveExpanded(made, `*.${ZONE}`, [nsec(`_bitcoin-payment.${ZONE}`, `z.${ZONE}`, types)]);
-      // The name above is there in all of them, so the wildcard of the zone never applies.
+      // In all of these cases the name above exists, so the wildcard of the zone never applies.
       await expectUnproven(made, NAME, MISSING);
       serveExpanded(made, `*.${BITCOIN}`, [nsec(BITCOIN, `z.${ZONE}`, types)]);
       if (covers) await holds(made);
@@ -175,7 +175,7 @@ describe('an NSEC', () => {
 
   test('must deny the name right below the wildcard, since a closer wildcard may apply', async () => {
     const made = tree();
-    // It covers the name asked for, but user._bitcoin-payment exists, with a wildcard of its own.
+    // It covers the requested name, but user._bitcoin-payment exists and has a wildcard of its own.
     serveExpanded(made, `*._bitcoin-payment.${ZONE}`, [nsec(`*.${BITCOIN}`, `z.${ZONE}`)]);
     await expectUnproven(made, NAME, MISSING);
     serveExpanded(made, `*._bitcoin-payment.${ZONE}`, [

@@ -13,7 +13,7 @@ const WEAK = /less than 1024 bits/;
 const key = (algorithm: number, ...bytes: readonly Uint8Array[]) =>
   readDnskey(Buffer.concat([uint(2, 257), uint(1, 3, algorithm), ...bytes]));
 
-/** An RSA key of so many bits (RFC 3110). */
+/** Writes an RSA key of the given number of bits (RFC 3110). */
 function rsa(bits: number, exponent: readonly number[] = [1, 0, 1]) {
   const modulus = Buffer.alloc(Math.ceil(bits / 8), 0xff);
   modulus[0] = 0xff >> (modulus.length * 8 - bits);

@@ -9,7 +9,7 @@ import { dsData, makeKey, signRecords, type ZoneKey } from './zone-keys.ts';
 const THEFT = 'bitcoin:?lno=eve';
 const VICTIMS = ['', 'com', 'example.com', NAME] as const;
 
-/** A tree in which a stranger has a domain beside the victim's, and one below it. */
+/** A tree in which an attacker has a domain beside the victim's, and one below it. */
 function sharedTree(): { readonly tree: SignedTree; readonly keys: readonly ZoneKey[] } {
   const tree = goodTree();
   const [ksk, zsk] = [makeKey(), makeKey({ flags: 256 })];
@@ -20,7 +20,7 @@ function sharedTree(): { readonly tree: SignedTree; readonly keys: readonly Zone
   return { tree, keys: [ksk, zsk] };
 }
 
-/** Everything that a stranger with keys of its own can make, of whatever names it likes: records and a signature. */
+/** Records of any names with a signature, as an attacker with keys of its own can make them. */
 function forgeries(keys: readonly ZoneKey[]): ServedRecord[][] {
   const bodies = [...VICTIMS, 'eve.com', 'eve.example.com'].flatMap((name) => [
     txt(name, THEFT),
@@ -61,7 +61,7 @@ test('no mixture of true records and forged ones proves anything that the zone d
   const honest = asked.map(([name, type]) => tree.served(name, type));
   const foreign = ['*.eve.com', `${NAME}.eve.com`].flatMap((name) => tree.served(name, TYPES.TXT));
   const pool = [...[...honest.flat(), ...foreign].map((one) => [one]), ...forgeries(keys)];
-  // A forger has most to gain from records that claim the name that is asked for.
+  // Records that are renamed to a name of the victim are the most useful ones to an attacker.
   const stolen = fc
     .tuple(fc.constantFrom(...pool), fc.option(fc.constantFrom(...VICTIMS), { nil: null }))
     .map(([set, name]) => (name === null ? set : set.map((record) => ({ ...record, name }))));
@@ -92,6 +92,6 @@ test('no mixture of true records and forged ones proves anything that the zone d
     }),
     { numRuns: 3000 },
   );
-  // Some mixtures leave the truth whole, so the test sees proofs too.
+  // Some mixtures leave all genuine records in place, so some look-ups must succeed.
   expect(proven).toBeGreaterThan(0);
 });

@@ -60,7 +60,7 @@ describe('a signed record is proven', () => {
     tree.txt('a.com', [PAYMENT], 50);
     expect((await prove(tree, 'a.com'))?.holdsSecs).toBe(40);
     const set = txt('a.com', PAYMENT);
-    // A resolver can only shorten it.
+    // A resolver can only make the TTL shorter.
     const served = tree.signed(set, { originalTtl: 30 });
     tree.serve(
       'a.com',
@@ -163,7 +163,7 @@ describe('a record is refused', () => {
     tree.zone('eve.com');
     tree.serve(NAME, TYPES.TXT, tree.signed(txt(NAME, 'bitcoin:?lno=eve'), {}, 'eve.com'));
     await expectUnproven(tree, NAME, /signed by eve\.com, which may not sign it/);
-    // Nor can a zone below the name, or one whose name only ends alike.
+    // A zone below the name cannot sign it either, nor a zone whose name only ends in the same letters.
     tree.zone(`below.${NAME}`);
     tree.serve(NAME, TYPES.TXT, tree.signed(txt(NAME, 'x'), {}, `below.${NAME}`));
     await expectUnproven(tree, NAME, /may not sign it/);

@@ -5,10 +5,10 @@ import { openSignedTree, type SignedTree } from './signed-tree.ts';
 export const NOW = 1_800_000_000;
 /** The name that has the record in {@link goodTree}. */
 export const NAME = 'matt.user._bitcoin-payment.example.com';
-/** What that record says. */
+/** The text of that record. */
 export const PAYMENT = 'bitcoin:?lno=x';
 
-/** The root, com and example.com, with one payment record. */
+/** Returns a tree of the root, com and example.com, with one payment record. */
 export function goodTree(): SignedTree {
   const tree = openSignedTree({ nowSecs: NOW });
   tree.zone('com');
@@ -17,11 +17,11 @@ export function goodTree(): SignedTree {
   return tree;
 }
 
-/** TXT records of a name, not signed. */
+/** Returns TXT records of a name, without signatures. */
 export const txt = (name: string, ...texts: string[]): ServedRecord[] =>
   texts.map((text) => ({ name, type: TYPES.TXT, ttl: 60, data: longTxtData(text) }));
 
-/** Changes what is served to one question. */
+/** Changes the answer to one question. */
 export function change(
   tree: SignedTree,
   [name, type]: readonly [string, number],

@@ -157,7 +157,7 @@ describe('private places', () => {
       expect(await refusal('https://shop.example/', 'not_allowed', { resolve })).toMatch(
         /public internet/,
       );
-      // Loopback may be asked by its own name only: a stranger's name that leads there is rebinding.
+      // Loopback may be requested by its own name only. Another name that leads there is DNS rebinding.
       expect(
         await refusal('https://shop.example/', 'not_allowed', {
           resolve: async () => ['127.0.0.1'],
@@ -171,7 +171,7 @@ describe('private places', () => {
     const outside = openOutsideService((request) =>
       Response.json({ host: request.headers.get('host') }),
     );
-    // The system does not know this name, so only the address that was checked can have been connected to.
+    // The system cannot resolve this name, so the connection must be to the checked address.
     const answers = [['127.0.0.1'], ['127.0.0.2']];
     let lookups = 0;
     const fetchJson = createGuardedFetch({
@@ -222,7 +222,7 @@ describe('private places', () => {
       'fe80::1%1',
     ];
     expect(hiddenOnes.filter((address) => addressKind(address) !== 'private')).toEqual([]);
-    // The edges of ranges: the last address before and the first after are public.
+    // The last address before each range and the first one after it are public.
     const publicOnes = [
       '100.63.255.255',
       '100.128.0.0',

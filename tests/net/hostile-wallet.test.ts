@@ -18,7 +18,7 @@ const PAYMENT_TERMS = {
 };
 const VOUCHER = { tag: 'withdrawRequest', k1: 'k1', minWithdrawable: 1000, maxWithdrawable: 9000 };
 
-/** What the LNURL service answers, by path. */
+/** The answers of the LNURL service, by path. */
 const answers = new Map<string, (url: URL) => unknown>();
 /** The TXT records of the DNS, none of them signed. */
 const records = new Map<string, string>();
@@ -35,7 +35,7 @@ const resolver = openOutsideService((asked) => {
   const text = question.type === TYPES.TXT ? records.get(question.name) : undefined;
   const { name, type } = question;
   const answer = text === undefined ? [] : [{ name, type, ttl: 60, data: longTxtData(text) }];
-  // With the flag by which resolvers say that they validated it (AD).
+  // The answer has the AD flag, by which resolvers say that they validated it.
   return new Response(new Uint8Array(answerBytes(question, answer, { flags: 0x81a0 })), {
     headers: { 'content-type': 'application/dns-message' },
   });

@@ -26,12 +26,12 @@ const VOUCHER = {
   maxWithdrawable: 5000,
 };
 const SURROGATE = '\ud800';
-/** JSON that is deeper than a recursive reader can follow. */
+/** JSON that is nested too deeply for a recursive reader. */
 const DEEP = `${'['.repeat(40_000)}${']'.repeat(40_000)}`;
-/** Everything that is not a string, where JSON has strings. */
+/** Values of every JSON type except string. */
 const NO_STRINGS: readonly unknown[] = [null, 7, true, [], {}, ['x'], { toString: 1 }];
 
-/** What the service answers next. */
+/** The next answer of the service. */
 let answer: () => Response;
 let service: OutsideService;
 let client: LnurlClient;
@@ -42,7 +42,7 @@ beforeAll(() => {
 });
 afterAll(() => service.close());
 
-/** A reply as a service writes it: JSON text may hold what no object can (duplicate names, `__proto__`). */
+/** A reply as text: JSON text may hold parts that no object can hold, such as duplicate names and `__proto__`. */
 const say = (reply: unknown) => {
   const text = typeof reply === 'string' ? reply : JSON.stringify(reply);
   answer = () => new Response(text, { headers: { 'content-type': 'application/json' } });

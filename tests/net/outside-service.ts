@@ -1,6 +1,6 @@
 import { createGuardedFetch, type FetchJson } from '../../src/net/guarded-fetch.ts';
 
-/** Signed by itself, for shop.example, dns.example and 127.0.0.1, until 2126. Protects nothing. */
+/** A self-signed certificate for shop.example, dns.example and 127.0.0.1, until 2126. Its key protects nothing. */
 export const TEST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBoTCCAUegAwIBAgIUAh0XRYMQqe1UbqHfAyEksp1aXtUwCgYIKoZIzj0EAwIw
 DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjExNDQ5NDFaGA8yMTI2MTAyODE0NDk0
@@ -18,11 +18,11 @@ rKCEIwNLZ7b2XlntCnZnXKs+EVGhRANCAATZuEgiP8zbMMg2qcFV4EHqi5HFjMeV
 bP7rt0r1hLNekSLem4TSNwxESl/8YI3wKS/o+0db9IFgUmkyIfyG2Wrr
 -----END PRIVATE KEY-----`;
 
-/** An HTTPS server on this machine that stands for a service outside. */
+/** An HTTPS server on this machine that acts as an outside service. */
 export interface OutsideService {
   /** `https://shop.example:<port>`. */
   readonly origin: string;
-  /** The product's fetch, to which every name is this machine and the test's certificate is trusted. */
+  /** The product's fetch. It resolves every name to this machine and trusts the test's certificate. */
   readonly fetchJson: FetchJson;
   readonly port: number;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export function openOutsideService(
   };
 }
 
-/** The error that ends some work; fails when nothing does. */
+/** Returns the error that the work throws; fails when it throws none. */
 export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;

@@ -8,7 +8,7 @@ import { answerBytes, type ServedRecord } from './dns-writer.ts';
 import { failureOf } from './outside-service.ts';
 import type { SignedTree } from './signed-tree.ts';
 
-/** What the product's proof makes of what a tree serves: its texts and for how long they hold; null without any. */
+/** Proves the TXT records that a tree serves with the product's code: their texts and validity; null for none. */
 export async function prove(tree: SignedTree, name: string, nowSecs = tree.nowSecs) {
   const found = await resolveTxt(parseDnsName(name), {
     source: async (asked, type) => {
@@ -26,7 +26,7 @@ export async function prove(tree: SignedTree, name: string, nowSecs = tree.nowSe
   };
 }
 
-/** Expects that what a tree serves of a name is not proven, for this reason. */
+/** Expects that the records that a tree serves for a name are not proven, for this reason. */
 export async function expectUnproven(
   tree: SignedTree,
   name: string,
@@ -38,12 +38,12 @@ export async function expectUnproven(
   expect(error.message).toMatch(reason);
 }
 
-/** Whether an error is one of those by which a lie may end. */
+/** Whether an error is one that forged records may cause. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Unproven || error instanceof CodecError;
 }
 
-/** A record with one bit of its data turned. */
+/** Returns a record with one bit of its data changed. */
 export function flipped(record: ServedRecord, byte: number): ServedRecord {
   const data = Buffer.from(record.data);
   data.writeUInt8((data.at(byte) ?? 0) ^ 1, byte < 0 ? data.length + byte : byte);

@@ -1,14 +1,14 @@
 import { type DnsRecord, decodeDnsAnswer } from '../../src/codecs/dns/index.ts';
 
-/** What the value of PSBT_OUT_DNSSEC_PROOF holds (BIP 353). */
+/** The parts of the value of PSBT_OUT_DNSSEC_PROOF (BIP 353). */
 export interface Proof {
   /** The human-readable name, without the bitcoin sign. */
   readonly hrn: string;
-  /** The records of its RFC 9102 chain, in no promised order. */
+  /** The records of its RFC 9102 chain, in any order. */
   readonly records: readonly DnsRecord[];
 }
 
-/** Reads a proof by the product's own reader of DNS messages. */
+/** Reads a proof with the product's own reader of DNS messages. */
 export function readProof(hex: string): Proof {
   const bytes = Buffer.from(hex, 'hex');
   const [length = 0] = bytes;
@@ -23,7 +23,7 @@ function countRecords(chain: Buffer): number {
   let count = 0;
   for (let at = 0; at < chain.length; count++) {
     while (chain[at] !== 0) at += 1 + chain.readUInt8(at);
-    // The end of the name, type, class and TTL, then the length of the data.
+    // After the name come type, class and TTL, then the length of the data.
     at += 9 + 2 + chain.readUInt16BE(at + 9);
   }
   return count;

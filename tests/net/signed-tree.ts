@@ -12,26 +12,26 @@ import { dsData, makeKey, type SignatureShape, signRecords, type ZoneKey } from 
 
 /** How a zone differs from a good one. */
 interface ZoneOptions {
-  /** The key that the zone above names. */
+  /** The key that the DS record of the zone above names. */
   readonly ksk?: ZoneKey;
-  /** The key that signs everything else. */
+  /** The key that signs all records except the keys. */
   readonly zsk?: ZoneKey;
-  /** What signs the keys; the first key unless given. */
+  /** The key that signs the keys; the first key by default. */
   readonly keysSignedBy?: ZoneKey;
-  /** None: the zone above names no key. */
+  /** The digest types of the DS records in the zone above; when empty, that zone has none. */
   readonly digestTypes?: readonly number[];
   readonly ttl?: number;
 }
 
 /** A small DNS with a root of its own, signed. Each zone must come after the one above it. */
 export interface SignedTree {
-  /** The root's key, to give to the product in place of the real ones. */
+  /** The root's key, which the product gets in place of the real ones. */
   readonly anchors: readonly Ds[];
   readonly nowSecs: number;
   zone(name: string, options?: ZoneOptions): void;
-  /** Signs records of one name and type by their zone's key; serves nothing. */
+  /** Signs records of one name and type with their zone's key, without serving them. */
   signed(records: readonly ServedRecord[], shape?: SignatureShape, zone?: string): ServedRecord[];
-  /** What is served to a question, which may be anything. */
+  /** Sets the records that are served for a question. They are not checked. */
   serve(name: string, type: number, records: readonly ServedRecord[]): void;
   served(name: string, type: number): readonly ServedRecord[];
   /** Signs and serves the TXT records of a name. */
@@ -44,7 +44,7 @@ export interface SignedTree {
   answer(request: Request): Response;
 }
 
-/** Opens a tree that holds the root alone. */
+/** Creates a tree that has only the root. */
 export function openSignedTree({
   nowSecs,
   rootTtl = 300,
@@ -58,7 +58,7 @@ export function openSignedTree({
   const serve = (name: string, type: number, records: readonly ServedRecord[]) => {
     answers.set(keyOf(name, type), records);
   };
-  /** The closest zone to a name, or for a DS record the one above it. */
+  /** Returns the closest zone of a name, or for a DS record the zone above it. */
   const zoneOf = (name: string, type: number): string => {
     const labels = labelsOf(name.toLowerCase());
     const from = type === TYPES.DS ? 1 : 0;

@@ -11,11 +11,11 @@ export interface ZoneKey {
 }
 
 interface KeyOptions {
-  /** 15 (Ed25519) unless given. */
+  /** The algorithm; 15 (Ed25519) by default. */
   readonly algorithm?: number;
   readonly flags?: number;
   readonly protocol?: number;
-  /** Of RSA keys. */
+  /** The size in bits, for RSA keys. */
   readonly bits?: number;
 }
 
@@ -69,17 +69,17 @@ function keyTagOf(data: Buffer): number {
   return (sum + Math.floor(sum / 65536)) % 65536;
 }
 
-/** The data of the DS record of a key; digest types 1 (SHA-1), 2 (SHA-256) and 4 (SHA-384). */
+/** Writes the data of a key's DS record; digest types 1 (SHA-1), 2 (SHA-256) and 4 (SHA-384). */
 export function dsData(zone: string, key: ZoneKey, digestType: number): Buffer {
   const hash = { 1: 'sha1', 4: 'sha384' }[digestType] ?? 'sha256';
   const digest = createHash(hash).update(nameBytes(zone.toLowerCase())).update(key.data).digest();
   return Buffer.concat([uint(2, key.keyTag), uint(1, key.algorithm, digestType), digest]);
 }
 
-/** What a signature says of itself, where it is not as it should be. */
+/** Values of a signature that replace the correct ones. */
 export interface SignatureShape {
   readonly labels?: number;
-  /** The name that is signed, where it is a wildcard. */
+  /** The signed name, if it is a wildcard. */
   readonly signedName?: string;
   readonly inceptionSecs?: number;
   readonly expirationSecs?: number;
@@ -88,7 +88,7 @@ export interface SignatureShape {
   readonly keyTag?: number;
 }
 
-/** The RRSIG over records of one name and type (RFC 4034 section 3.1.8.1). */
+/** Writes the RRSIG over records of one name and type (RFC 4034 section 3.1.8.1). */
 export function signRecords(
   records: readonly ServedRecord[],
   { signer, key, nowSecs }: { signer: string; key: ZoneKey; nowSecs: number },

@@ -6,7 +6,7 @@ import { fittingMembers, nastyJson, type ValueSources } from './values.ts';
 /** A body over the limit of 256 KiB, and one just below it. */
 const SIZES = [256 * 1024 + 1, 300 * 1024, 256 * 1024 - 100];
 
-/** A request body for a schema: as documented, with single members broken, or broken as a whole. */
+/** Returns a request body for a schema: as documented, with some wrong fields, or wrong as a whole. */
 export function bodyBytes(sources: ValueSources, schema: Schema): Uint8Array {
   const { dice } = sources;
   const members = fittingMembers(sources, schema).map(
@@ -29,7 +29,7 @@ function objectText(members: readonly Member[]): string {
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** One to three members made wrong, missing, doubled or unknown. */
+/** Changes one to three fields of a body: they become wrong, missing, doubled or unknown. */
 function breakMembers(sources: ValueSources, schema: Schema, members: readonly Member[]): Member[] {
   const { dice } = sources;
   const names = [...Object.keys((schema.properties ?? {}) as object), ...ODD_NAMES];

@@ -17,7 +17,7 @@ type SignatureSubject = Parameters<typeof signStream>[1];
 
 const base58check = createBase58check(sha256);
 
-/** Ways to make one input: from a valid string, by a grammar, or out of nothing. */
+/** Ways to make one input: from a valid string, by a grammar, or at random. */
 export function textInput(
   dice: Dice,
   seeds: readonly string[],
@@ -31,7 +31,7 @@ export function textInput(
   return grammar(dice, dice.pick(seeds));
 }
 
-/** The text or a part of it, up to some ten thousand characters long: what costs too much with length shows here. */
+/** Repeats a text or a part of it up to some ten thousand characters, to find readers that are slow on long inputs. */
 function longText(dice: Dice, seed: string): string {
   const part = dice.chance(0.5) ? seed : seed.slice(0, 1 + dice.below(12));
   return (
@@ -39,7 +39,7 @@ function longText(dice: Dice, seed: string): string {
   ).slice(0, 20_000);
 }
 
-/** A bech32 text with changed data and a checksum that is right again, so that the change is read at all. */
+/** Returns a bech32 text with changed data and a new checksum, without which the change would not be read. */
 export function resealBech32(dice: Dice, text: string): string {
   const decoded = bech32.decodeUnsafe(text, false) ?? bech32m.decodeUnsafe(text, false);
   if (!decoded) return mutateText(dice, text);
@@ -70,7 +70,7 @@ function changeWords(dice: Dice, words: readonly number[]): number[] {
   return changed;
 }
 
-/** A BOLT 11 field: type, length, data; the length is a lie now and then. */
+/** Returns a BOLT 11 field: type, length, data. The length is sometimes wrong. */
 function taggedField(dice: Dice): number[] {
   const length = dice.pick([0, 1, 2, 52, 53, dice.below(90)]);
   const said = dice.chance(0.1) ? dice.below(1024) : length;
@@ -78,7 +78,7 @@ function taggedField(dice: Dice): number[] {
   return [dice.below(32), said >> 5, said & 31, ...data];
 }
 
-/** A base58 text with changed bytes and a checksum that is right again. */
+/** Returns a base58 text with changed bytes and a new checksum. */
 export function resealBase58(dice: Dice, text: string): string {
   try {
     return base58check.encode(mutateBytes(dice, base58check.decode(text)));
@@ -87,13 +87,13 @@ export function resealBase58(dice: Dice, text: string): string {
   }
 }
 
-/** How the strings of one BOLT 12 document are signed; null for those that are not. */
+/** One kind of BOLT 12 document: its prefix and how it is signed; `sign` is null for one without a signature. */
 export interface Bolt12Grammar {
   readonly prefix: Bolt12Prefix;
   readonly sign: { readonly subject: SignatureSubject; readonly secretKey: Uint8Array } | null;
 }
 
-/** A BOLT 12 string with changed records, signed again now and then, written out in one of the allowed ways. */
+/** Returns a BOLT 12 string with changed records, sometimes signed again, written in one of the allowed ways. */
 export function bolt12Text(dice: Dice, seed: string, grammar: Bolt12Grammar): string {
   const text = encodeBolt12String(grammar.prefix, bolt12Bytes(dice, seed, grammar));
   if (dice.chance(0.8)) return text;
@@ -168,7 +168,7 @@ function anyValue(dice: Dice): Uint8Array {
   return dice.bytes(dice.below(60));
 }
 
-/** A stream whose lengths lie or are written longer than needed. */
+/** Returns a stream with wrong lengths, or lengths that are not minimal. */
 function looseStream(dice: Dice, records: readonly TlvRecord[]): Uint8Array {
   return joinBytes(
     records.map(({ type, value }) => {

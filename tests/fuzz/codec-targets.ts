@@ -136,7 +136,7 @@ export const CODEC_TARGETS: readonly CodecTarget[] = [
   ),
   target('bip321', 6, texts(VECTORS.uri, uriText), (text) => {
     const uri = decodeBip321(text);
-    // Only what an address can be is written as it stands.
+    // A body that is not an address, such as a name, cannot be written again.
     if (uri.body !== null && !/^[a-z0-9]*$/i.test(uri.body)) return null;
     const [invoice] = uri.lightning;
     const [offer] = uri.offers;
@@ -212,7 +212,7 @@ function tlvBytes(dice: Dice): Uint8Array {
   return dice.chance(0.4) ? stream : mutateBytes(dice, stream);
 }
 
-/** What was read, written again and signed with a key of our own; null for what the writer does not write. */
+/** Writes a decoded invoice again and signs it with another key; null when the writer finds its values invalid. */
 function writeAgain(invoice: Bolt11Invoice): string | null {
   const { description, descriptionHash, metadata, features, ...rest } = invoice;
   try {

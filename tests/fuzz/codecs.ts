@@ -5,17 +5,17 @@ import { CODEC_TARGETS } from './codec-targets.ts';
 import { diceOf } from './dice.ts';
 
 /**
- * Time that the inputs of one reader may take together: so much for each and for each character. A reader checks at
- * most two signatures, some milliseconds; what grows faster than its input needs a thousand times that.
+ * The time that all inputs of one reader may take: a part for each input and a part for each character. A reader checks
+ * at most two signatures, which takes some milliseconds. One whose time is not linear takes a thousand times as long.
  */
 const BUDGET = { perRunMs: 10_000, perInputMs: 3, perCharacterMs: 0.01 };
 
 /**
- * Lengths that time is compared at, the longer being a whole request body. Four times the length may take eight times
- * as long, noise included; what grows with the square takes sixteen times.
+ * The lengths at which times are compared; the longer one is a whole request body. Four times the length may take eight
+ * times as long, to allow for noise. Quadratic growth takes sixteen times as long.
  */
 const LENGTHS = { short: 64 * 1024, long: 256 * 1024, mostFold: 8, leastMs: 400 };
-/** What long inputs are made of: what readers peel off, look for or go back from. */
+/** The parts that long inputs repeat: prefixes, separators and other parts that readers remove or search for. */
 const PIECES = [
   'lightning:',
   'lightning://',
@@ -42,7 +42,7 @@ export interface CodecFinding {
   readonly input: string;
 }
 
-/** What a run found, and how many inputs were read whole rather than refused. */
+/** The findings of a run, and how many inputs were valid. */
 export interface CodecReport {
   readonly findings: readonly CodecFinding[];
   readonly perTarget: readonly {
@@ -55,9 +55,9 @@ export interface CodecReport {
 }
 
 /**
- * Feeds `inputs` inputs to the readers of `src/codecs` and `src/model`: each must answer, or refuse with CodecError
- * (or null where it says so), in time that grows with the input's length, and what it read must be stable when it is
- * written and read again.
+ * Gives `inputs` inputs to the readers of `src/codecs` and `src/model`. Each must return a value or throw CodecError
+ * (or return null where it is declared so), in time that is linear in the input's length. A value must stay the same
+ * when it is written and read again.
  */
 export function fuzzCodecs(options: {
   readonly seed: number;
@@ -73,7 +73,7 @@ export function fuzzCodecs(options: {
   return { findings, perTarget };
 }
 
-/** Finds inputs whose reading takes time that grows faster than they do. */
+/** Finds inputs whose reading time grows faster than their length. */
 function findGrowth(target: CodecTarget, seed: number, findings: CodecFinding[]): void {
   const start = target.make(diceOf(seed, 0));
   if (typeof start !== 'string') return;
@@ -90,7 +90,7 @@ function findGrowth(target: CodecTarget, seed: number, findings: CodecFinding[])
   }
 }
 
-/** The quickest of three readings: what else the machine does only adds. */
+/** Returns the shortest time of three readings, since other work of the machine only adds time. */
 function leastMs(target: CodecTarget, input: string): number {
   const times = [0, 1, 2].map(() => {
     const startedAt = performance.now();
@@ -129,7 +129,7 @@ function fuzzTarget(
   return { target: target.name, inputs, decoded, ms, longest };
 }
 
-/** `decoded`, `refused`, or the rule that was broken. */
+/** Returns `decoded`, `refused`, or the broken rule. */
 function judge(target: CodecTarget, input: string | Uint8Array): string {
   try {
     const stable = target.read(input as never);

@@ -11,7 +11,7 @@ export interface Dice {
   bytes(length: number): Uint8Array;
 }
 
-/** The choices of one input of a run. Each has its own, so that one input can be made again without the others. */
+/** Returns the choices for one input of a run. They depend on no other input, so that it can be made again alone. */
 export function diceOf(seed: number, round: number): Dice {
   const next = randomFrom(
     Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(round + 1, 0xc2b2ae35),

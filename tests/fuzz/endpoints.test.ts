@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { fuzzEndpoints } from './endpoints.ts';
 
-/** Memory that may be taken after the warm-up: caches fill, pages of the databases stay. */
+/** How much the memory may grow after the warm-up, for caches and pages of the databases. */
 const MOST_GROWTH_MB = 150;
 
 test('no request gets an undocumented answer, stops the sidecar, or makes it show a secret', async () => {
@@ -12,7 +12,7 @@ test('no request gets an undocumented answer, stops the sidecar, or makes it sho
   expect(report.leaks).toEqual([]);
   expect(report.alive).toBe(true);
   expect(report.requests).toBe(3000);
-  // A grammar that is turned down at the door everywhere would find nothing.
+  // If every request were rejected by the first check, the test would find nothing.
   expect(report.neverGood.length).toBeLessThan(10);
   expect(Math.max(...memoryMb) - (memoryMb[0] ?? 0)).toBeLessThan(MOST_GROWTH_MB);
 }, 300_000);

@@ -7,12 +7,12 @@ import { asksStrangers } from './strangers.ts';
 import { Wire, type WireOutcome } from './wire.ts';
 import { type FuzzWorld, openFuzzWorld } from './world.ts';
 
-/** Nothing here takes so long: waits have small limits, payments are not waited for. */
+/** No answer takes longer than this, since waits have small limits and payments are not waited for. */
 const LIMIT_MS = 30_000;
-/** Different findings after which a run ends. */
+/** After this many different findings a run ends. */
 const ENOUGH = 25;
 
-/** A request whose answer broke a rule, with all that is needed to send it again. */
+/** A request whose answer broke a rule, with everything that is needed to send it again. */
 export interface EndpointFinding {
   readonly round: number;
   readonly rule: string;
@@ -20,7 +20,7 @@ export interface EndpointFinding {
   readonly answer: string;
 }
 
-/** What a run found. */
+/** The findings of a run. */
 export interface EndpointReport {
   readonly findings: readonly EndpointFinding[];
   readonly requests: number;
@@ -28,7 +28,7 @@ export interface EndpointReport {
   /** Operations that were never answered with 2xx. */
   readonly neverGood: readonly string[];
   readonly alive: boolean;
-  /** How the log ends, and its lines of level error. */
+  /** The end of the log, and its lines of level error. */
   readonly logTail: string;
   readonly errors: readonly string[];
   /** Planted secrets that the log or a webhook showed. */
@@ -44,9 +44,9 @@ interface FuzzOptions {
 }
 
 /**
- * Sends `requests` requests of a grammar made from the binary's own OpenAPI document, and holds every answer to the
- * document, the error table, and to not showing planted secrets. The same seed makes the same choices; what a choice
- * picks from the wallet's own values (keys, hashes) differs from run to run.
+ * Sends `requests` requests that are made from the binary's own OpenAPI document. Checks every answer against the
+ * document and the error table, and that it holds no planted secret. The same seed gives the same choices; values of
+ * the wallet itself, such as keys and hashes, differ from run to run.
  */
 export async function fuzzEndpoints(options: FuzzOptions): Promise<EndpointReport> {
   const world = await openFuzzWorld();

@@ -3,17 +3,17 @@ import { diceOf } from './dice.ts';
 import { nastyText } from './text.ts';
 import { VECTORS } from './vectors.ts';
 
-/** An LNURL service that means harm, on loopback: what a wallet may meet when it follows a payment string. */
+/** A hostile LNURL service on loopback, for payment strings to name. */
 export interface HostileService {
-  /** Ways to name it. */
+  /** Payment strings that lead to it. */
   readonly lnurls: readonly string[];
   close(): Promise<void>;
 }
 
-/** How many different ways to misbehave; the path says which. */
+/** The number of ways in which the service misbehaves; the path says which one. */
 const WAYS = 64;
 
-/** Opens the service on a free port. Its answers follow from the path alone. */
+/** Opens the service on a free port. Its answers depend on the path alone. */
 export function openHostileService(): HostileService {
   const server = Bun.serve({
     port: 0,
@@ -123,7 +123,7 @@ function answer(url: URL): Response {
   }
 }
 
-/** Never an invoice that could be paid, and never a promise to pay one: that would be waited for without end. */
+/** Never returns an invoice that could be paid or a promise to pay one: the wallet would wait for that without end. */
 function callbackAnswer(way: number, nasty: string): Response {
   const dice = diceOf(way, 1);
   const pr = dice.pick([...VECTORS.bolt11, ...VECTORS.offer, nasty]);

@@ -3,7 +3,7 @@ import { fuzzCodecs } from './codecs.ts';
 import { fuzzEndpoints } from './endpoints.ts';
 import { compareVerdicts } from './verdicts.ts';
 
-/** The long run: `npm run fuzz -- --seed N --requests N --inputs N --verdicts N`. Exit code 1 when a rule was broken. */
+/** The long run: `npm run fuzz -- --seed N --requests N --inputs N --verdicts N`. Exit code 1: a rule was broken. */
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
   options: {
@@ -18,7 +18,7 @@ const [seed, requests, inputs] = [
   Number(values.requests),
   Number(values.inputs),
 ];
-/** As many as a busy machine has callers; more would only queue. */
+/** How many requests are open at a time; more would only wait in a queue. */
 const WORKERS = 8;
 const MOST_GROWTH_MB = 150;
 

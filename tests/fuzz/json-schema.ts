@@ -11,13 +11,13 @@ const ANNOTATIONS = new Set([
   'default',
   'format',
   'title',
-  // What no keyword can say; whoever asks about it asks for itself.
+  // JSON Schema has no keyword that counts bytes. Callers that need this limit check it themselves.
   'x-max-bytes',
 ]);
 
 /**
- * The first thing that is wrong with a value by a JSON schema (draft 2020-12, the keywords that the document uses), or
- * null. Throws for a keyword that is not known here: what is not checked must not pass for checked.
+ * Returns the first thing that is wrong with a value by a JSON schema (draft 2020-12, the keywords that the document
+ * uses), or null. Throws for any other keyword, so that no rule is left out silently.
  */
 export function schemaProblem(
   value: unknown,
@@ -35,7 +35,7 @@ export function schemaProblem(
   return null;
 }
 
-/** The schema itself, or the one that it refers to. */
+/** Returns the schema itself, or the one that it refers to. */
 export function resolveSchema(schema: Schema, root: Schema): Schema {
   const { $ref } = schema;
   if (typeof $ref !== 'string') return schema;

@@ -24,7 +24,7 @@ const NODE = { ...LND, nodePk: `02${'ab'.repeat(32)}`, network: 'regtest' } as c
 const CREDENTIALS = [
   encodeClientCredentials(CLIENT),
   encodeNodeCredentials({ ...NODE, token: 'cd'.repeat(100) }),
-  // What the first version wrote.
+  // The form of version 0.1.
   ...[{ kind: 'sandbox' }, LND].map((node) =>
     base64urlnopad.encode(
       new TextEncoder().encode(JSON.stringify({ v: 1, node, ...CLIENT, secret: 'cd'.repeat(100) })),
@@ -40,7 +40,7 @@ const TIMES = [
   '-000000000000000001',
 ];
 
-/** Readers of our own formats. */
+/** Readers of this project's own formats. */
 export const MODEL_TARGETS: readonly CodecTarget[] = [
   target(
     'payment index',
@@ -95,7 +95,7 @@ export const MODEL_TARGETS: readonly CodecTarget[] = [
   ),
 ];
 
-/** The part of credentials that this version writes; one of the first version may hold what it writes no more. */
+/** Returns the parts of credentials that this version can write; credentials of version 0.1 may hold others. */
 function writable({ client, node }: Credentials): Credentials {
   return {
     client: client?.secret.length === 64 ? client : null,
@@ -103,7 +103,7 @@ function writable({ client, node }: Credentials): Credentials {
   };
 }
 
-/** What {@link writable} gives, written and read again. */
+/** Writes the result of {@link writable} and reads it again. */
 function reread(credentials: Credentials): Credentials {
   const { client, node } = writable(credentials);
   const nodePk = node?.nodePk;

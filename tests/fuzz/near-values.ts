@@ -1,7 +1,7 @@
 import { resolveSchema, type Schema } from './json-schema.ts';
 import { fittingValue, type ValueSources } from './values.ts';
 
-/** Values at the edges of what a schema accepts, on either side of them, and of other types. */
+/** Returns values at the limits of a schema, just inside and just outside of them, and values of other types. */
 export function nearValues(sources: ValueSources, given: Schema, name: string): unknown[] {
   const schema = resolveSchema(given, sources.document);
   const forms = (schema.anyOf ?? schema.oneOf) as readonly Schema[] | undefined;
@@ -47,7 +47,7 @@ function texts(sources: ValueSources, schema: Schema, name: string): unknown[] {
   const broken = [fitting.toUpperCase(), fitting.slice(1), `${fitting}0`, ` ${fitting}`];
   return [
     ...lengths.map((length) => 'a'.repeat(length)),
-    // As many bytes and other counts of characters.
+    // These have the same number of characters and more bytes.
     ...lengths.flatMap((length) => ['é'.repeat(length), '😀'.repeat(length)]),
     '\ud800',
     ...broken,

@@ -9,14 +9,14 @@ interface Parameter {
 
 /** One endpoint as the OpenAPI document describes it. */
 export interface Operation {
-  /** Upper case. */
+  /** The method, in upper case. */
   readonly method: string;
-  /** With `{name}` for parameters. */
+  /** The path, with `{name}` for parameters. */
   readonly path: string;
   readonly group: string;
   readonly body: Schema | null;
   readonly bodyRequired: boolean;
-  /** Whether it leads elsewhere, by 302. */
+  /** Whether it redirects, by 302. */
   readonly redirects: boolean;
   readonly query: readonly Parameter[];
   readonly headers: readonly Parameter[];
@@ -89,7 +89,7 @@ function operation(
   };
 }
 
-/** The operation that a request is for, whoever made it; HEAD counts as GET. */
+/** Returns the operation that a request is for; HEAD counts as GET. */
 export function operationFor(
   operations: readonly Operation[],
   method: string,
@@ -100,7 +100,7 @@ export function operationFor(
   return operations.find((one) => one.method === wanted && matches(one.path, path)) ?? null;
 }
 
-/** Dots, absolute forms and needless percent-encoding do not make it another path (RFC 3986, section 6.2). */
+/** Returns the path without dots, absolute forms and needless percent-encoding (RFC 3986, section 6.2). */
 function normalPath(target: string): string {
   const path = URL.parse(target, 'http://localhost')?.pathname ?? target;
   try {

@@ -4,7 +4,7 @@ import { type Operation, operationFor } from './operations.ts';
 import type { FuzzRequest } from './requests.ts';
 import type { WireOutcome } from './wire.ts';
 
-/** A planted secret, by the name it is reported under. */
+/** A planted secret, and the name under which it is reported. */
 export interface Marker {
   readonly name: string;
   readonly text: string;
@@ -18,17 +18,17 @@ interface OracleOptions {
 
 type Answer = Extract<WireOutcome, { kind: 'answer' }>;
 
-/** Statuses that the server's own HTTP parser answers with, without a body, before the application sees anything. */
+/** Statuses with which the server's HTTP parser answers, without a body, before the application gets the request. */
 const PARSER_STATUSES = new Set([400, 405, 411, 413, 414, 417, 431, 501, 505]);
-/** Variants of error 7 that the table names, or the limits of a request's head. */
+/** The statuses of error 7 besides 400, including those for the limits of a request's head. */
 const REJECTED_VARIANTS = new Set([405, 413, 414, 415, 431]);
-/** What a path that is none of the documented is answered with. */
+/** The error for a path that the document does not have. */
 const NOWHERE: ReadonlyMap<number, readonly number[]> = new Map([
   [404, [ERRORS.notFound.code]],
   [403, [ERRORS.hostNotAllowed.code]],
 ]);
 
-/** The rules that every answer is held to; answers the first that is broken, or null. */
+/** Checks the rules of every answer. Returns the first broken one, or null. */
 export function judge(
   options: OracleOptions,
   request: FuzzRequest,
@@ -48,7 +48,7 @@ export function judge(
   return judgeError(operation, outcome);
 }
 
-/** The name of the first planted secret that stands in a text. */
+/** Returns the name of the first planted secret in a text. */
 export function leakOf(markers: readonly Marker[], text: string): string | null {
   return markers.find((marker) => text.includes(marker.text))?.name ?? null;
 }
@@ -75,7 +75,7 @@ function judgeGood(
     : schemaProblem(value, documented.schema, document);
 }
 
-/** Without parameters such as the charset. */
+/** Returns a content type without parameters such as the charset. */
 function mediaType(contentType: string): string {
   return contentType.split(';')[0] ?? '';
 }
@@ -102,7 +102,7 @@ function judgeError(operation: Operation | null, { status, headers, body }: Answ
   const variant = code === ERRORS.rejected.code && REJECTED_VARIANTS.has(status);
   if (!row || (row.httpStatus !== status && !variant))
     return `error ${code} with status ${status} is not in the table`;
-  // A method that the document does not have is answered with 405 at a path that it has.
+  // A known path with an unknown method is answered with 405.
   if (status === 405) return operation === null ? null : 'does not answer a documented method';
   const documented = (operation?.errors ?? NOWHERE).get(status) ?? [];
   return documented.includes(row.code)

@@ -1,18 +1,18 @@
-/** Values that a wallet made during the run, so that requests can be about something that exists. */
+/** Values that a wallet made during the run, so that requests can name things that exist. */
 export interface Pool {
-  /** Values seen lately under that name; never empty for names that `setUp` fills. */
+  /** Returns recent values of that name; never empty for names that `setUp` fills. */
   values(name: PoolName): readonly string[];
-  /** Takes what can be used again out of an answer. */
+  /** Stores the values of an answer that requests can use. */
   harvest(answer: unknown): void;
   add(name: PoolName, value: string): void;
 }
 
-/** What is kept. */
+/** The names of the values that are kept. */
 export type PoolName = (typeof NAMES)[number];
 
 const NAMES = [
   'index',
-  // Of invoices that may still be canceled, and of payments that can be proved.
+  // These are from invoices that may still be canceled, and from payments that can be proved.
   'open_index',
   'proof_index',
   'updated_index',
@@ -32,7 +32,7 @@ const NAMES = [
   'lightning_address',
 ] as const;
 
-/** How many values of a name are kept; old ones make room. */
+/** How many values of a name are kept; the oldest are dropped. */
 const KEPT = 48;
 
 const FOLDED: Readonly<Record<string, PoolName>> = {
@@ -42,7 +42,7 @@ const FOLDED: Readonly<Record<string, PoolName>> = {
   payable: 'offer',
 };
 
-/** An empty pool that never takes a value in which one of `secrets` stands. */
+/** Creates an empty pool that never stores a value that contains one of `secrets`. */
 export function openPool(secrets: readonly string[]): Pool {
   const kept = new Map<PoolName, string[]>(NAMES.map((name) => [name, []]));
   const add = (name: PoolName, value: string) => {

@@ -5,15 +5,15 @@ import { mutateText, nastyText } from './text.ts';
 import { fittingValue, type ValueSources } from './values.ts';
 import type { WireRequest } from './wire.ts';
 
-/** What requests are made of. */
+/** The sources of requests. */
 export interface RequestSources extends ValueSources {
   readonly operations: readonly Operation[];
   readonly host: string;
-  /** Credentials that are good for something. */
+  /** Valid credentials. */
   readonly credentials: readonly string[];
 }
 
-/** A request, and whether it is HTTP at all: what the server's own parser turns down need not be answered in JSON. */
+/** A request, and whether it is valid HTTP: if not, the server's own parser may answer it without JSON. */
 export interface FuzzRequest extends WireRequest {
   readonly isHttp: boolean;
 }
@@ -47,10 +47,10 @@ const CONTENT_TYPES = [
   ' application/json',
   '\xff',
 ];
-/** The server refuses longer heads before anybody here sees them. */
+/** Requests with a longer head are rejected before the application gets them. */
 const MOST_HEAD_BYTES = 12_000;
 
-/** One request to one endpoint: as documented, or broken in one or more of its parts. */
+/** Returns a request to one endpoint: as documented, or wrong in one or more of its parts. */
 export function fuzzRequest(sources: RequestSources): FuzzRequest {
   const { dice, operations } = sources;
   const operation = dice.pick(operations);
@@ -105,9 +105,9 @@ function queryOf(sources: RequestSources, { query, group, body }: Operation): st
   const { dice } = sources;
   const pairs: [string, string][] = [];
   for (const { name, required, schema } of query) {
-    // A wait without an end is what the contract says; here each has one.
+    // Without `timeout_secs` a wait has no end (docs/api.md, Waiting), so every wait gets one here.
     const isWait = name === 'timeout_secs';
-    // Where the body says the same, both seldom agree.
+    // If the body has the same field, the two values usually differ.
     if (!required && !isWait && dice.chance(body ? 0.9 : 0.6)) continue;
     if (required && dice.chance(0.03)) continue;
     const fitting = String(fittingValue(sources, schema, name));
@@ -135,7 +135,7 @@ function brokenValue({ dice, secrets }: RequestSources, fitting: string): string
   return dice.chance(0.1) ? dice.pick(secrets) : nastyText(dice);
 }
 
-/** Half surrogates and all: written as the three bytes that UTF-8 forbids. */
+/** Percent-encodes a text, and a lone surrogate in it as the three bytes that UTF-8 forbids. */
 function percentEncode(text: string): string {
   return [...text]
     .map((character) => (character.isWellFormed() ? encodeURIComponent(character) : '%ED%A0%80'))
@@ -172,7 +172,7 @@ function headersOf(
     ]);
   if (operation.method === 'POST' && dice.chance(0.25))
     headers.push(['idempotency-key', idempotencyKey(dice)]);
-  // A payment to a node that holds it has no end; this bounds the wait for it.
+  // A payment to a node that holds it does not end, so the wait for it is limited.
   if (operation.group === 'send')
     headers.push(['prefer', dice.pick(['respond-async', 'wait=0', 'wait=0', 'wait=1'])]);
   else if (dice.chance(0.05)) headers.push(['prefer', headerText(nastyText(dice))]);
@@ -243,7 +243,7 @@ function idempotencyKey(dice: Dice): string {
   ]);
 }
 
-/** As much of a text as a header can hold: control characters end the head or the request. */
+/** Removes from a text what a header cannot hold: control characters would end the head or the request. */
 function headerText(text: string): string {
   return Buffer.from(text.toWellFormed())
     .toString('latin1')

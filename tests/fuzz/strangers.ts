@@ -5,8 +5,8 @@ import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import type { WireRequest } from './wire.ts';
 
 /**
- * Whether a request names a service outside this machine that the wallet would ask. Such requests are not sent:
- * nobody else's server is to be fuzzed. Addresses that are refused unasked may be named.
+ * Whether a request names a service outside this machine to which the wallet would send a request. Such requests are
+ * not sent, so that no server of others is fuzzed. Addresses that are never requested may be named.
  */
 export function asksStrangers({ target, body }: Pick<WireRequest, 'target' | 'body'>): boolean {
   const query = new URLSearchParams(target.split('?').slice(1).join('?'));
@@ -21,7 +21,7 @@ function textsOf(body: Uint8Array | null): string[] {
       return null;
     });
   } catch {
-    // What is not JSON reaches no reader of payment strings.
+    // A body that is not JSON reaches no reader of payment strings.
   }
   return texts;
 }

@@ -1,6 +1,6 @@
 import type { Dice } from './dice.ts';
 
-/** Texts that have broken readers before: emptiness, controls, lone surrogates, look-alikes, numbers in disguise. */
+/** Texts that often break readers: empty ones, control characters, lone surrogates, look-alikes, unusual numbers. */
 const NASTY = [
   '',
   ' ',
@@ -74,7 +74,7 @@ const ALPHABETS = [
   '\0\u0001\u007f\u0080\u00ff\u0130\u20bf\ud800\udc00\ufeff\uffff',
 ] as const;
 
-/** A text that nobody sane sends. Up to some thousand characters, seldom more. */
+/** Returns an unusual text, of up to some thousand characters and rarely more. */
 export function nastyText(dice: Dice): string {
   const kind = dice.below(10);
   if (kind < 6) return dice.pick(NASTY);
@@ -83,13 +83,13 @@ export function nastyText(dice: Dice): string {
   return dice.pick(NASTY) + randomText(dice, dice.below(20)) + dice.pick(NASTY);
 }
 
-/** Characters of one alphabet. */
+/** Returns random characters of one alphabet. */
 export function randomText(dice: Dice, length: number): string {
   const alphabet = dice.pick(ALPHABETS);
   return Array.from({ length }, () => alphabet[dice.below(alphabet.length)] ?? '').join('');
 }
 
-/** The text with one to four changes: characters flipped, lost, doubled, moved, put in another case, cut off. */
+/** Makes one to four changes to a text: characters are replaced, removed, doubled, moved or changed in case. */
 export function mutateText(dice: Dice, text: string): string {
   let mutated = text;
   for (let changes = 1 + dice.below(4); changes > 0; changes--) mutated = changeText(dice, mutated);
@@ -130,7 +130,7 @@ function changeText(dice: Dice, text: string): string {
   }
 }
 
-/** The bytes with one to four changes. */
+/** Makes one to four changes to bytes. */
 export function mutateBytes(dice: Dice, bytes: Uint8Array): Uint8Array {
   let mutated = [...bytes];
   for (let changes = 1 + dice.below(4); changes > 0; changes--) {

@@ -1,7 +1,7 @@
 import type { Dice } from './dice.ts';
 import { nastyText, randomText } from './text.ts';
 
-/** A `bitcoin:` URI of any parameters. */
+/** Returns a `bitcoin:` URI with random parameters. */
 export function uriText(dice: Dice, seed: string): string {
   const name = () =>
     dice.pick([
@@ -59,7 +59,7 @@ export function uriText(dice: Dice, seed: string): string {
   return `${scheme}${body}?${parameters.join(dice.pick(['&', '&', '&&', ';']))}${fragment}`;
 }
 
-/** A `name@host` of any name and host. */
+/** Returns a `name@host` with a random name and host. */
 export function addressText(dice: Dice): string {
   const name = dice.pick([
     'satoshi',
@@ -77,7 +77,7 @@ export function addressText(dice: Dice): string {
   return `${dice.pick(['', '₿', '₿₿'])}${name}${dice.pick(['@', '@', '@', '@@', ''])}${hostText(dice)}`;
 }
 
-/** A host, more or less. */
+/** Returns a text that is a host or resembles one. */
 export function hostText(dice: Dice): string {
   const label = () =>
     dice.pick([
@@ -107,7 +107,7 @@ export function hostText(dice: Dice): string {
   return `${name}${dice.pick(['', '', ':80', ':0', ':99999', ':999999', ':', ':a', '/x', '?', '#'])}`;
 }
 
-/** A URL, more or less. */
+/** Returns a text that is a URL or resembles one. */
 export function urlText(dice: Dice): string {
   const scheme = dice.pick([
     'https',

@@ -4,20 +4,20 @@ import type { Pool, PoolName } from './pool.ts';
 import { mutateText, nastyText, randomText } from './text.ts';
 import { VECTORS } from './vectors.ts';
 
-/** What values are made of. */
+/** The sources of values. */
 export interface ValueSources {
   readonly dice: Dice;
   readonly pool: Pool;
   /** The OpenAPI document. */
   readonly document: Schema;
-  /** Secrets that a careless caller puts in the wrong place. */
+  /** Secrets that are put where they do not belong, as a careless caller may do. */
   readonly secrets: readonly string[];
 }
 
 const AMOUNTS = ['1', '2', '10', '100', '1000', '0.5', '1.001', '5000', '20000', 7];
 const DEEP = 20_000;
 
-/** A value that fits the schema and often means something in this wallet, by the member's name. */
+/** Returns a value that fits the schema, often one that exists in this wallet under the field's name. */
 export function fittingValue(sources: ValueSources, schema: Schema, name: string): unknown {
   return (
     namedValue(sources, name) ??
@@ -85,7 +85,7 @@ const PAYABLE: readonly PoolName[] = [
   'node_pk',
 ];
 
-/** A payment string of this world or of the vectors, whole or with some characters changed. */
+/** Returns a payment string of this run or of the vectors, unchanged or with some characters changed. */
 export function paymentString(sources: ValueSources): string {
   const { dice } = sources;
   const own = pooled(sources, dice.pick(PAYABLE));
@@ -127,7 +127,7 @@ function valueBySchema(sources: ValueSources, schema: Schema, name: string): unk
   }
 }
 
-/** Members of an object: the required ones, and some of the others. */
+/** Returns fields of an object: the required ones, and some of the others. */
 export function fittingMembers(sources: ValueSources, schema: Schema): [string, unknown][] {
   const { dice } = sources;
   const required = new Set((schema.required ?? []) as readonly string[]);
@@ -152,10 +152,10 @@ function stringBySchema(dice: Dice, { pattern, minLength, examples }: Schema): s
   return randomText(dice, Number(minLength ?? 1) + dice.below(20)).toWellFormed();
 }
 
-/** Members that are kept and answered again as they were given: a secret in them would be shown by contract. */
+/** Fields that answers repeat as they were given. A secret in them would be shown without any fault of the sidecar. */
 const SHOWN_AGAIN = /note|description|message|label|name|pad/;
 
-/** JSON text of a value that nobody expects in that member. A secret may stand where it is only looked at. */
+/** Returns the JSON text of an unexpected value for a field. It may be a secret where the value is only read. */
 export function nastyJson({ dice, secrets }: ValueSources, name: string): string {
   switch (dice.below(12)) {
     case 0:

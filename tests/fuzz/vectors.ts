@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const FOLDER = join(import.meta.dir, '..', 'vectors');
 
-/** Kinds of strings that payment software passes around. */
+/** The kinds of strings in the vectors. */
 export type VectorKind =
   | 'bolt11'
   | 'offer'

@@ -1,8 +1,8 @@
 import type { VerdictRequest } from './verdict-requests.ts';
 
-/** What JSON Schema cannot say, so that the server rejects (error 7) what the schema accepts. */
+/** A rule that JSON Schema cannot express, so that the server rejects (error 7) a request that the schema accepts. */
 interface Reason {
-  /** End of the paths that it is about; all where it is left out. */
+  /** The end of the paths that the rule is about; all paths if it is left out. */
   readonly path?: RegExp;
   /** The field that `data.issues` names. */
   readonly field: RegExp;
@@ -10,7 +10,7 @@ interface Reason {
   readonly why: string;
 }
 
-/** The complete list. Everything else that the schema accepts must not be error 7. */
+/** All such rules. Any other request that the schema accepts must not be error 7. */
 export const REASONS: readonly Reason[] = [
   {
     path: /\/(pay|withdraw_lnurl)$/,
@@ -73,7 +73,7 @@ function hasLongCharacters(text: string): boolean {
   return Buffer.byteLength(text) > [...text].length;
 }
 
-/** Why the server may reject the field of a request that the schema accepts, or null. */
+/** Returns the rule by which the server may reject a field of a request that the schema accepts, or null. */
 export function reasonFor(request: VerdictRequest, field: string): string | null {
   const found = REASONS.find(
     ({ path, field: fields, when }) =>

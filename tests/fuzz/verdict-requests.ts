@@ -3,12 +3,12 @@ import { nearValues } from './near-values.ts';
 import type { Operation } from './operations.ts';
 import { fittingMembers, fittingValue, type ValueSources } from './values.ts';
 
-/** A request that a schema was drawn for, and what the schema says of it. */
+/** A request made from a schema, and what is wrong with it by that schema. */
 export interface VerdictRequest {
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Undefined is an empty body. */
+  /** The body; undefined: an empty one. */
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
   /** The first thing that is wrong by the schema; null where it accepts the request. */
@@ -17,7 +17,7 @@ export interface VerdictRequest {
   readonly texts: readonly string[];
 }
 
-/** One request: as the schema says, and in most of them one value at or beyond the edge of what it says. */
+/** Returns a request that fits the schema; most have one value at a limit of the schema or just beyond it. */
 export function verdictRequest(sources: ValueSources, operation: Operation): VerdictRequest {
   const { dice } = sources;
   const query = queryOf(sources, operation);
@@ -62,7 +62,7 @@ function nearBody(sources: ValueSources, schema: Schema, body: unknown): unknown
 function queryOf(sources: ValueSources, { query }: Operation): Record<string, string> {
   const { dice } = sources;
   const given = query.filter(
-    // A wait without an end is what the contract says; here each has one.
+    // Without `timeout_secs` a wait has no end (docs/api.md, Waiting), so every wait gets one here.
     ({ name, required }) => required || name === 'timeout_secs' || dice.chance(0.3),
   );
   return Object.fromEntries(
@@ -115,7 +115,7 @@ function problemOf(document: Schema, operation: Operation, drawn: Drawn): string
   return schemaProblem(drawn.body, operation.body, document);
 }
 
-/** A parameter is text; where its schema wants a whole number, that is what a text of digits stands for. */
+/** Returns the value of a parameter for its schema: a text of digits is a number if the schema requires one. */
 function textProblem(text: string, schema: Schema, document: Schema): string | null {
   const asText = schemaProblem(text, schema, document);
   if (asText === null || !/^-?\d{1,16}$/.test(text)) return asText;

@@ -5,7 +5,7 @@ import { compareVerdicts } from './verdicts.ts';
 test('the server rejects what the OpenAPI document refuses, and nothing else but for the reasons listed', async () => {
   const report = await compareVerdicts({ seed: 20_261_121, requests: 2500 });
   expect(report.findings).toEqual([]);
-  // Requests from inside alone, or from outside alone, would show nothing.
+  // If all requests were valid, or all invalid, the test would find nothing.
   expect(report.refused).toBeGreaterThan(report.requests / 5);
   expect(report.refused).toBeLessThan((report.requests * 4) / 5);
   const known = new Set(REASONS.map(({ why }) => why));

@@ -6,10 +6,10 @@ import { reasonFor } from './verdict-reasons.ts';
 import { type VerdictRequest, verdictRequest } from './verdict-requests.ts';
 import { type FuzzWorld, openFuzzWorld } from './world.ts';
 
-/** A payment that is held has no end, a wait may be long: such a request was accepted. */
+/** A request without an answer within this time was accepted: a held payment does not end, and a wait may be long. */
 const LONG_ENOUGH_MS = 3000;
 const ENOUGH = 25;
-/** They would take minutes, or move the clock under everything else. */
+/** Endpoints that are left out, because they would take minutes or change the clock for all other requests. */
 const LEFT_OUT = new Set(['/sandbox/blocks', '/sandbox/clock', '/metrics', '/docs']);
 
 /** Statuses of requests that are too large for any endpoint. */
@@ -23,19 +23,19 @@ export interface VerdictFinding {
   readonly server: string;
 }
 
-/** What a comparison found. */
+/** The findings of a comparison. */
 export interface VerdictReport {
   readonly findings: readonly VerdictFinding[];
   readonly requests: number;
-  /** Requests that the schema refuses. */
+  /** How many requests do not fit the schema. */
   readonly refused: number;
   /** How often each reason of the list was needed. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
 /**
- * Draws `requests` requests from the OpenAPI document and from just outside it, and compares what the document says
- * with what the server does: what the schema refuses is error 7, and nothing else is, but for the list of reasons.
+ * Makes `requests` requests at the limits of the OpenAPI document, and compares the document with the server: a request
+ * is error 7 exactly when it does not fit its schema, except for the rules of the list of reasons.
  */
 export async function compareVerdicts(options: {
   readonly seed: number;
@@ -97,7 +97,7 @@ interface Rejection {
   readonly msg: string;
 }
 
-/** The field that error 7 names; null where the answer is anything else, but for the limits of every request. */
+/** Returns the field that error 7 names, `too large` for the limits of every request, and null for any other answer. */
 async function rejectedField(
   { port, pool }: FuzzWorld,
   { group }: Operation,

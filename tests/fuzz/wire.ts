@@ -1,16 +1,16 @@
-/** A request as it goes over the wire, with nothing put right on the way. */
+/** A request exactly as it is sent, without any correction. */
 export interface WireRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** Written as they are, one byte a character. */
+  /** The headers, sent unchanged, one byte for each character. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array | null;
   /** Sends the body in chunks of unknown total length. */
   readonly chunked: boolean;
 }
 
-/** What came back: an answer, nothing within the time, or a closed connection. */
+/** The result of a request: an answer, nothing within the time, or a closed connection. */
 export type WireOutcome =
   | {
       readonly kind: 'answer';
@@ -22,7 +22,7 @@ export type WireOutcome =
   | { readonly kind: 'hang' }
   | { readonly kind: 'closed' };
 
-/** How long an open stream is listened to after its first bytes. */
+/** How long an open stream is read after its first bytes. */
 const STREAM_MS = 20;
 
 interface Exchange {
@@ -32,7 +32,7 @@ interface Exchange {
   streaming: boolean;
 }
 
-/** One HTTP/1.1 connection that can send what no HTTP client would; opened again whenever it has been closed. */
+/** One HTTP/1.1 connection that can send any bytes. It is opened again whenever it has been closed. */
 export class Wire {
   readonly #port: number;
   #socket: Bun.Socket | null = null;
@@ -149,7 +149,7 @@ function parseAnswer(
   return body && { outcome: { kind: 'answer', status, headers, head, body }, streaming };
 }
 
-/** The body, or null while it is not whole; of a stream what has come so far. */
+/** Returns the body, or null while it is incomplete; of a stream the part that has arrived. */
 function readBody(
   rest: Buffer,
   headers: ReadonlyMap<string, string>,
@@ -177,7 +177,10 @@ function readChunks(rest: Buffer): { readonly body: Buffer; readonly whole: bool
   }
 }
 
-/** After these an answer may have been given before the request was read whole, or bytes may be left over. */
+/**
+ * Whether the connection can be used again. It cannot if the answer may have come before the whole request was read, or
+ * if bytes may be left over.
+ */
 function reusable(request: WireRequest, outcome: WireOutcome): boolean {
   if (outcome.kind !== 'answer' || outcome.headers.get('connection') === 'close') return false;
   const streamed = outcome.headers.get('content-type')?.startsWith('text/event-stream') === true;

@@ -11,22 +11,22 @@ import { openPool, type Pool } from './pool.ts';
 
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 const SEED = new Uint8Array(32).fill(0x5e).map((byte, at) => byte ^ (at * 7));
-/** Base64 without signs that anything would escape. */
+/** Base64 without characters that would be escaped in JSON, URLs or the log. */
 const WEBHOOK_SECRET = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYqrTwjU';
 
-/** A running binary at its most verbose, with planted secrets and a wallet that has done a little of everything. */
+/** A running binary that logs everything, with planted secrets and a wallet that has used most endpoints. */
 export interface FuzzWorld {
   readonly port: number;
   readonly pid: number;
   readonly document: Schema;
   readonly markers: readonly Marker[];
-  /** Credentials that are good for something, with scopes, budgets and without. */
+  /** Valid credentials, with various scopes and budgets. */
   readonly credentials: readonly string[];
   readonly pool: Pool;
   /** Names of planted secrets that the log or a webhook showed. */
   leaks(): readonly string[];
   alive(): boolean;
-  /** How the log ends. */
+  /** The end of the log. */
   logTail(): string;
   /** Lines of the log of level error. */
   errors(): readonly string[];
@@ -104,7 +104,7 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
   };
 }
 
-/** Shows every line to `watched` and keeps the end of the log. */
+/** Passes every line to `watched` and keeps the end of the log. */
 function followLog(
   streams: readonly ReadableStream<Uint8Array>[],
   watched: (text: string) => void,
@@ -153,7 +153,7 @@ async function untilHealthy(call: Call, alive: () => boolean, log: () => string)
   throw new Error(`the sidecar did not start: ${log()}`);
 }
 
-/** Plants the credentials and the preimage, and does once what requests shall be about. */
+/** Plants the credentials and the preimage, and creates the payments and other things that requests name. */
 async function settle(
   call: Call,
   dataDir: string,
@@ -234,7 +234,7 @@ async function settle(
   return { credentials: [text, bob, ...limited, revoked.client_credentials ?? ''], pool };
 }
 
-/** Read behind the sidecar's back: no answer may tell it before the invoice is paid. */
+/** Reads a preimage from the sandbox's database: no answer may show it before the invoice is paid. */
 function preimageOf(dataDir: string, paymentHash: string): string {
   const db = new Database(join(dataDir, 'sandbox.sqlite'), { readonly: true });
   const row = db.query('SELECT preimage FROM invoices WHERE payment_hash = ?').get(paymentHash);

@@ -17,7 +17,7 @@ import { queryReader, validateBody } from './middleware/validate.ts';
 import type { Parts } from './parts.ts';
 import { requestMeters } from './request-metrics.ts';
 import type { Route } from './route.ts';
-import { type RunRoute, runRoute } from './run-route.ts';
+import { runRoute } from './run-route.ts';
 
 /** Most bytes of a request body (decisions section 3). */
 const MAX_BODY_BYTES = 256 * 1024;
@@ -60,7 +60,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   const runner = {
     parts,
     stopping: options.stopping,
-    idempotent: new IdempotentRequests(parts.store.idempotency),
+    idempotent: new IdempotentRequests(parts.store.idempotency, parts.log),
     waits: callersShare(options.mostWaits, 'waits and streams open'),
   };
   const refuse = errorResponse(parts.log, options.startId);
@@ -80,7 +80,6 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       cookie: options.cookie,
     });
     const query = queryReader(route);
-    const movesMoney = route.answersAccepted === 'always';
     const meter = meters.of(route);
     const admitted = async (
       context: Context<AppEnv>,
@@ -88,7 +87,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     ): Promise<Response> => {
       const startedMs = elapsedMs();
       let response: Response;
-      if (movesMoney) context.set('nothingSent', true);
+      if (route.movesMoney) context.set('nothingSent', true);
       try {
         guard(context.req.raw);
         if (context.req.raw.url.includes('?')) query.noteIgnored(context);
@@ -103,11 +102,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       meter.answered(response.status, startedMs);
       return response;
     };
-    const handle = streamForGet(route, runRoute(route, runner));
-    const run: RunRoute = (context, session, input) => {
-      if (movesMoney) context.set('nothingSent', false);
-      return handle(context, session, input);
-    };
+    const run = streamForGet(route, runRoute(route, runner));
     if (route.body === null) {
       app.on(method, route.path, (context) =>
         admitted(context, (session, query) => run(context, session, { body: undefined, query })),

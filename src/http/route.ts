@@ -139,6 +139,8 @@ export interface Route extends RouteFacts {
   readonly access: RouteAccess;
   /** Whether it reads an Idempotency-Key: every POST of the node does (decisions section 6). */
   readonly takesKey: boolean;
+  /** Whether an error must say in `data.sent` what may have been sent (docs/decisions.md 12). */
+  readonly movesMoney: boolean;
   readonly body: z.ZodType | null;
   readonly query: z.ZodType | null;
   readonly response: z.ZodType;
@@ -158,6 +160,7 @@ export function route<
   return {
     ...definition,
     takesKey: definition.method === 'post' && definition.path.startsWith('/v2/node/'),
+    movesMoney: definition.answersAccepted === 'always',
     body: definition.body ?? null,
     query: definition.query ?? null,
     // The runner parses with these very schemas and opens a session exactly when the access asks for one.

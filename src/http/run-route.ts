@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { ApiError } from '../model/errors.ts';
+import { ApiError, isApiError } from '../model/errors.ts';
 import { isActiveClient } from '../wallet/clients.ts';
 import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-names.ts';
 import { grantSignal } from '../wallet/grant-signal.ts';
@@ -48,17 +48,34 @@ export interface RouteInput {
 export function runRoute(route: Route, runner: Runner): RunRoute {
   return async (context, session, input) => {
     const key = route.takesKey ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
+    context.set('nothingSent', false);
     if (key === null || session === undefined) {
       const request = new HandledRequest(runner, route, context, session);
       try {
         return answerOf(request, await route.handler(request, input));
       } catch (error) {
         request.ended();
-        throw error;
+        throw telling(route, error, 'no');
       }
     }
-    return respond(await runOnce(route, runner, { context, session, key, input }));
+    try {
+      return respond(await runOnce(route, runner, { context, session, key, input }));
+    } catch (error) {
+      // An earlier request with the key may have sent something.
+      throw telling(route, error, 'unknown');
+    }
   };
+}
+
+/**
+ * The error with what may have been sent, where money moves and the error does not say it (docs/decisions.md 12): what
+ * pays says it itself. A payment of another caller is told by its status alone.
+ */
+function telling(route: Route, error: unknown, sent: 'no' | 'unknown'): unknown {
+  if (!route.movesMoney || !isApiError(error)) return error;
+  const { data } = error;
+  const tells = typeof data === 'object' && data !== null && ('sent' in data || 'status' in data);
+  return tells ? error : error.with({ sent });
 }
 
 /** The answer; a stream tells itself when it has ended. */
@@ -93,6 +110,12 @@ function runOnce(
       comparable(route, input.body),
       comparable(route, input.query),
     ),
+    earlierFingerprint: fingerprint(
+      route.method,
+      route.path,
+      input.body ?? null,
+      input.query ?? null,
+    ),
     nowMs: clock.now(),
     respondAfterMs: readPrefer(context.req.header('prefer')),
     sealKey: session.caller.sealKey,
@@ -109,7 +132,13 @@ function runOnce(
         keys: store.idempotency,
       });
       const request = requestWith(names);
-      return outcomeOf(await route.handler(request, input).finally(() => request.ended()));
+      try {
+        return outcomeOf(await route.handler(request, input));
+      } catch (error) {
+        throw telling(route, error, 'no');
+      } finally {
+        request.ended();
+      }
     },
     resume: async (index) => {
       const request = requestWith(randomNames);

@@ -429,7 +429,12 @@ export type IdempotencyState =
 /** The stored outcomes of requests by Idempotency-Key (docs/decisions.md 49). */
 export interface IdempotencyStore {
   /** Claims an unused key for the request with that fingerprint, or returns the state of a used one. */
-  begin(scope: KeyScope, fingerprint: string, nowMs: number): Promise<IdempotencyState>;
+  begin(
+    scope: KeyScope,
+    fingerprint: string,
+    nowMs: number,
+    earlierFingerprint?: string,
+  ): Promise<IdempotencyState>;
   /**
    * Stores the names of the request's effects outside as JSON before they are caused, and the index of the payment that
    * they are about (docs/decisions.md 52). Throws when the key is not stored.

@@ -6,6 +6,7 @@ import {
   readIdempotencyKey,
 } from '../../src/http/middleware/idempotency.ts';
 import { isSealed } from '../../src/http/middleware/sealed-outcome.ts';
+import { openLog } from '../../src/lib/log.ts';
 import { ApiError, refused } from '../../src/model/errors.ts';
 import type { PaymentIndex } from '../../src/model/payment-index.ts';
 import type { KeyScope, Store } from '../../src/store/ports.ts';
@@ -13,17 +14,18 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { samplePayment } from '../store/sample-payment.ts';
 import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../store/steps.ts';
 
+const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 let store: Store;
 let requests: IdempotentRequests;
 let runs: number;
 beforeEach(() => {
   store = openSqliteStore(':memory:');
-  requests = new IdempotentRequests(store.idempotency);
+  requests = new IdempotentRequests(store.idempotency, log);
   runs = 0;
 });
 /** The process is killed: what it had in memory is gone. */
 const restart = () => {
-  requests = new IdempotentRequests(store.idempotency);
+  requests = new IdempotentRequests(store.idempotency, log);
 };
 
 type Request = Parameters<IdempotentRequests['run']>[0];
@@ -45,6 +47,7 @@ function run(
   return requests.run({
     scope: scopeOf(),
     fingerprint: 'print',
+    earlierFingerprint: change.fingerprint ?? 'print',
     nowMs: 1,
     respondAfterMs: null,
     sealKey: new Uint8Array(32).fill(1),
@@ -334,4 +337,38 @@ test('two requests are the same when their values are, in whatever order they we
     expect(fingerprint('post', '/p', other)).not.toBe(print);
   }
   expect(fingerprint('post', '/q', { a: 1n, b: { c: [1, 2], d: null } })).not.toBe(print);
+});
+
+describe('while the disk takes nothing', () => {
+  const full = () => {
+    const broken = async () => {
+      throw new ApiError('overCapacity', 'The disk is full.');
+    };
+    store = { ...store, idempotency: { ...store.idempotency, finish: broken, release: broken } };
+    restart();
+  };
+
+  test('what has happened is told, and a repeat goes on with it', async () => {
+    full();
+    expect(await run(() => OK)).toEqual(OK);
+    restart();
+    expect(await run(() => OK)).toEqual(OK);
+  });
+
+  test('an error is told as it is', async () => {
+    full();
+    const failed = run(() => {
+      throw new ApiError('timeout', 'too late', { data: { sent: 'unknown' } });
+    });
+    await expect(failed).rejects.toMatchObject({ kind: 'timeout', data: { sent: 'unknown' } });
+  });
+});
+
+test('a request is known by the fingerprint that an earlier version gave it', async () => {
+  await run(() => OK, { fingerprint: 'as it was spelled' });
+  restart();
+  const again = { fingerprint: 'canonical', earlierFingerprint: 'as it was spelled' };
+  expect(await run(() => PENDING, again)).toEqual(OK);
+  const other = { fingerprint: 'canonical', earlierFingerprint: 'another' };
+  await expect(run(() => OK, other)).rejects.toMatchObject({ kind: 'idempotencyConflict' });
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Log } from '../../lib/log.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError, isApiError, refused, rejected } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
@@ -16,6 +17,8 @@ interface IdempotentRequest {
   readonly scope: KeyScope;
   /** Equal for equal requests: {@link fingerprint}. */
   readonly fingerprint: string;
+  /** The fingerprint that earlier versions gave the same request: they did not know its other spellings. */
+  readonly earlierFingerprint: string;
   readonly nowMs: number;
   /** Gives the answer no later than after so many milliseconds, as the request's `Prefer` asks; null waits. */
   readonly respondAfterMs: number | null;
@@ -45,10 +48,12 @@ const FINAL = 200;
  */
 export class IdempotentRequests {
   readonly #store: IdempotencyStore;
+  readonly #log: Log;
   readonly #running = new Map<string, { fingerprint: string; outcome: Promise<Outcome> }>();
 
-  constructor(store: IdempotencyStore) {
+  constructor(store: IdempotencyStore, log: Log) {
     this.#store = store;
+    this.#log = log;
   }
 
   async run(request: IdempotentRequest): Promise<Outcome> {
@@ -77,8 +82,9 @@ export class IdempotentRequests {
       : outcome;
   }
 
-  #claim({ scope, fingerprint, nowMs }: IdempotentRequest): Promise<IdempotencyState> {
-    return this.#store.begin(scope, fingerprint, nowMs);
+  #claim(request: IdempotentRequest): Promise<IdempotencyState> {
+    const { scope, fingerprint, earlierFingerprint, nowMs } = request;
+    return this.#store.begin(scope, fingerprint, nowMs, earlierFingerprint);
   }
 
   async #run(request: IdempotentRequest): Promise<Outcome> {
@@ -115,18 +121,22 @@ export class IdempotentRequests {
 
   async #finish(request: IdempotentRequest, run: () => Promise<Outcome>): Promise<Outcome> {
     const { scope, sealKey } = request;
+    const keptOrLogged = (work: Promise<void>) =>
+      work.catch((error) => this.#log.warn('An Idempotency-Key could not be updated.', { error }));
+    let outcome: Outcome;
     try {
-      const outcome = await run();
-      if (outcome.httpStatus === FINAL) {
-        const subject = request.subjectOf(outcome.body);
-        const body = subject === null ? outcome.body : seal(outcome.body, sealKey, scope.key);
-        await this.#store.finish(scope, { httpStatus: FINAL, body, subject });
-      }
-      return outcome;
+      outcome = await run();
     } catch (error) {
-      await this.#store.release(scope);
+      // A full disk must not take the place of what the caller has to know. A key that stays is gone on with.
+      await keptOrLogged(this.#store.release(scope));
       throw error;
     }
+    if (outcome.httpStatus !== FINAL) return outcome;
+    const subject = request.subjectOf(outcome.body);
+    const body = subject === null ? outcome.body : seal(outcome.body, sealKey, scope.key);
+    // What has happened is told all the same: a repeat goes on with the payment or effect that the key names.
+    await keptOrLogged(this.#store.finish(scope, { httpStatus: FINAL, body, subject }));
+    return outcome;
   }
 
   async #opened(request: IdempotentRequest, { httpStatus, body }: Outcome): Promise<Outcome> {
@@ -186,7 +196,7 @@ function sortMembers(_key: string, value: unknown): unknown {
 function keyConflict(): ApiError {
   return new ApiError(
     'idempotencyConflict',
-    'This Idempotency-Key was used for a different request: use a new key.',
+    'This Idempotency-Key was used for a different request: give each request a key of its own, and repeat one as it was.',
   );
 }
 

@@ -79,10 +79,10 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
          SELECT wallet, caller, key FROM idempotency ORDER BY created_at DESC LIMIT ?2)`,
   );
   return {
-    begin: ({ walletId, caller, key }, fingerprint, nowMs) =>
+    begin: ({ walletId, caller, key }, fingerprint, nowMs, earlierFingerprint) =>
       queue.write(() => {
         const row = read.get(walletId, caller, key);
-        if (row) return stateOf(row, fingerprint);
+        if (row) return stateOf(row, [fingerprint, earlierFingerprint]);
         insert.run(walletId, caller, key, fingerprint, nowMs);
         return { state: 'new' };
       }),
@@ -109,8 +109,8 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
   };
 }
 
-function stateOf(row: Row, fingerprint: string): IdempotencyState {
-  if (row.fingerprint !== fingerprint) return { state: 'conflict' };
+function stateOf(row: Row, fingerprints: readonly (string | undefined)[]): IdempotencyState {
+  if (!fingerprints.includes(row.fingerprint)) return { state: 'conflict' };
   if (row.gone === 1) return { state: 'gone' };
   if (row.http_status !== null && row.body !== null) {
     return { state: 'done', httpStatus: row.http_status, body: row.body };

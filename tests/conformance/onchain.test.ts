@@ -59,12 +59,19 @@ describe('on chain', () => {
     });
   });
 
-  test('a payment that was replaced fails and names the transaction that won', async () => {
+  test('a replaced payment names the other transaction, and fails at its six confirmations', async () => {
     await world.post('/sandbox/pay', { payable: await address(), amount: '9000' });
     const received = await newest();
     const { txid } = await world.post('/sandbox/replace', { txid: received.txid });
-    expect(await world.get('/v2/node/payment', { index: received.index })).toMatchObject({
+    const now = () => world.get('/v2/node/payment', { index: received.index });
+    expect(await now()).toMatchObject({ status: 'pending', replacement: txid });
+    await world.post('/sandbox/blocks', { count: 5 });
+    expect((await now()).status).toBe('pending');
+    const waiting = world.get('/v2/node/wait_for_payment', { index: received.index });
+    await world.post('/sandbox/blocks', { count: 1 });
+    expect(await waiting).toMatchObject({
       status: 'failed',
+      status_msg: 'replaced',
       replacement: txid,
     });
     expectError(

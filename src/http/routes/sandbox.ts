@@ -136,7 +136,7 @@ export const sandboxRoutes = [
     access: 'sandbox',
     summary: 'Let the outside world take back an unconfirmed on-chain payment',
     description:
-      "The wallet's payment fails, and its `replacement` names the transaction that won.",
+      "The wallet's payment names the new transaction as its `replacement`, and fails when that has six confirmations.",
     addition: true,
     body: z.object({ txid: hexInput(32).meta({ description: 'The transaction to replace.' }) }),
     response: z.object({

@@ -1,11 +1,11 @@
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import { failExpired } from '../lightning/htlcs.ts';
-import { updatePayment } from '../world/payments.ts';
+import { findPayment, updatePayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 import { FINAL_CONFIRMATIONS, tipHeight } from './blocks.ts';
 import { announceWork } from './waiting-work.ts';
 
-/** A payment that waits for the confirmations of its transaction. */
+/** A payment that waits for the confirmations of its transaction, or of the one that replaces it. */
 export interface Watch {
   readonly userPk: string;
   readonly index: PaymentIndex;
@@ -26,26 +26,33 @@ export function watchConfirmations(world: World, { userPk, index, txid }: Watch)
   announceWork(world);
 }
 
-/** Ends the watches on a transaction. Returns the payments that were waiting for it. */
-export function unwatchTransaction(world: World, txid: string): Watch[] {
-  return world.db
-    .query<WatchRow, [string]>(
-      'DELETE FROM chain_watches WHERE txid = ? RETURNING user_pk, payment_index, txid',
+/**
+ * Names the transaction that spends the same coins as `txid` in the payments that wait for that. They fail once the
+ * replacement has 6 confirmations (docs/decisions.md 39).
+ */
+export function watchReplacement(
+  world: World,
+  { txid, replacement }: { readonly txid: string; readonly replacement: string },
+): void {
+  const moved = world.db
+    .query<WatchRow, [string, string]>(
+      'UPDATE chain_watches SET txid = ? WHERE txid = ? RETURNING user_pk, payment_index, txid',
     )
-    .all(txid)
+    .all(replacement, txid)
     .map(watchOf);
+  for (const { userPk, index } of moved) updatePayment(world, userPk, index, { replacement });
 }
 
 /**
- * Applies a new height: completes payments whose transaction has its confirmations (docs/api.md, Payment status), and
- * fails those whose HTLCs were held until their expiry. Must be called after blocks were mined.
+ * Applies a new height: ends payments whose transaction, or its replacement, has its confirmations (docs/api.md,
+ * Payment status), and fails those whose HTLCs were held until their expiry. Must be called after blocks were mined.
  */
 export function followChain(world: World): void {
-  completeConfirmed(world);
+  endConfirmed(world);
   failExpired(world);
 }
 
-function completeConfirmed(world: World): void {
+function endConfirmed(world: World): void {
   const final = world.db
     .query<WatchRow, [number]>(
       `DELETE FROM chain_watches WHERE txid IN (
@@ -55,8 +62,16 @@ function completeConfirmed(world: World): void {
     )
     .all(tipHeight(world) - FINAL_CONFIRMATIONS + 1)
     .map(watchOf);
-  for (const { userPk, index } of final) {
-    updatePayment(world, userPk, index, { status: 'completed', statusMsg: 'completed' });
+  for (const { userPk, index, txid } of final) {
+    const isOwn = findPayment(world, userPk, index)?.txid === txid;
+    updatePayment(
+      world,
+      userPk,
+      index,
+      isOwn
+        ? { status: 'completed', statusMsg: 'completed' }
+        : { status: 'failed', statusMsg: 'replaced' },
+    );
   }
 }
 

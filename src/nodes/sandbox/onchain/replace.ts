@@ -3,14 +3,13 @@ import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { broadcast, MINING_FEES } from '../chain/broadcast.ts';
-import { unwatchTransaction } from '../chain/finality.ts';
+import { watchReplacement } from '../chain/finality.ts';
 import type { Branch, SingleKeyKind } from '../chain/keys.ts';
 import { nextUnusedScript } from '../chain/scripts.ts';
 import { signedBy } from '../chain/spend.ts';
 import { signTransaction, type TransactionInput } from '../chain/transaction.ts';
 import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import { transfer } from '../world/ledger.ts';
-import { updatePayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 import { outsideCoins } from './owners.ts';
 
@@ -24,9 +23,9 @@ interface TransactionRow {
 
 /**
  * Takes back an unconfirmed payment of the outside world: spends the same coins again, to the outside world itself and
- * with a higher fee (BIP 125). The wallet's payment becomes `failed` / `replaced`, and its `replacement` names the new
- * transaction, whose txid is returned. Throws `refused` when the transaction is not the outside world's, is confirmed,
- * was replaced already, funds a channel, or when its outputs are spent.
+ * with a higher fee (BIP 125). The wallet's payment names the new transaction as its `replacement`, and fails when that
+ * has its confirmations. Returns the new txid. Throws `refused` when the transaction is not the outside world's, is
+ * confirmed, was replaced already, funds a channel, or when its outputs are spent.
  */
 export function replaceOutsidePayment(world: World, txid: string): string {
   return world.transact(() => {
@@ -58,13 +57,7 @@ export function replaceOutsidePayment(world: World, txid: string): string {
     world.db
       .query('UPDATE chain_transactions SET replaced_by = ? WHERE txid = ?')
       .run(transaction.txid, txid);
-    for (const { userPk, index } of unwatchTransaction(world, txid)) {
-      updatePayment(world, userPk, index, {
-        status: 'failed',
-        statusMsg: 'replaced',
-        replacement: transaction.txid,
-      });
-    }
+    watchReplacement(world, { txid, replacement: transaction.txid });
     return transaction.txid;
   });
 }

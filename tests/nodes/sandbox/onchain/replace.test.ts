@@ -6,20 +6,39 @@ import { replaceOutsidePayment } from '../../../../src/nodes/sandbox/onchain/rep
 import { ledgerGaps, onchainWorld, payOnchain } from './onchain-world.ts';
 
 describe('replaceOutsidePayment', () => {
-  test('fails the payment, names the replacement and takes the money back', () => {
+  test('names the replacement, takes the money back, and fails the payment at its six confirmations', () => {
     const { world, miner, wallet, fund, reload } = onchainWorld();
     const alice = wallet();
     const received = fund(alice, 50_000, { confirmed: false });
     const replacement = replaceOutsidePayment(world, received.txid ?? '');
     expect(reload(alice, received)).toMatchObject({
+      status: 'pending',
+      statusMsg: 'broadcasted',
+      finalizedAtMs: null,
+      replacement,
+    });
+    expect(reload(alice, received).updatedAtMs).toBeGreaterThan(received.updatedAtMs);
+    expect(onchainBalances(world, alice).onchainBalanceMsat).toBe(0n);
+    expect(Object.values(ledgerGaps(world)).filter((gap) => gap !== 0n)).toEqual([]);
+    miner.mine(5);
+    expect(reload(alice, received).status).toBe('pending');
+    miner.mine(1);
+    expect(reload(alice, received)).toMatchObject({
       status: 'failed',
       statusMsg: 'replaced',
       replacement,
     });
-    expect(onchainBalances(world, alice).onchainBalanceMsat).toBe(0n);
-    expect(Object.values(ledgerGaps(world)).filter((gap) => gap !== 0n)).toEqual([]);
+  });
+
+  test('a replacement that is itself replaced hands the payment on', () => {
+    const { world, miner, wallet, fund, reload } = onchainWorld();
+    const alice = wallet();
+    const received = fund(alice, 50_000, { confirmed: false });
+    const first = replaceOutsidePayment(world, received.txid ?? '');
+    const second = replaceOutsidePayment(world, first);
+    expect(reload(alice, received)).toMatchObject({ status: 'pending', replacement: second });
     miner.mine(6);
-    expect(reload(alice, received).status).toBe('failed');
+    expect(reload(alice, received)).toMatchObject({ status: 'failed', replacement: second });
   });
 
   test('spends the same coins with a higher fee', () => {

@@ -1,6 +1,5 @@
 import { formatAmountMsat } from '../model/amount.ts';
 import { type ApiError, isApiError, refused } from '../model/errors.ts';
-import type { LnurlPayRequest } from '../net/lnurl.ts';
 import type { WalletNode } from '../nodes/node.ts';
 import {
   addressTerms,
@@ -141,9 +140,11 @@ async function look(
     case 'lnurl': {
       const request = await lnurl.discover(method.url, { signal });
       if (request.tag === 'withdrawRequest') {
-        return { claimable: withdrawTerms(method.text, request) };
+        const { minWithdrawableMsat, maxWithdrawableMsat } = request;
+        requireNone(limitObstacle(uri, 'gives', minWithdrawableMsat, maxWithdrawableMsat));
+        return { claimable: withdrawTerms(method.text, request, uri) };
       }
-      requireNone(limitObstacle(request, uri.amountMsat));
+      requireNone(limitObstacle(uri, 'takes', request.minSendableMsat, request.maxSendableMsat));
       return { payable: lnurlPayTerms(method.text, request, uri) };
     }
   }
@@ -153,9 +154,13 @@ function requireNone(obstacle: string | null): void {
   if (obstacle !== null) throw refused(obstacle);
 }
 
-function limitObstacle(request: LnurlPayRequest, amountMsat: bigint | null): string | null {
-  const { minSendableMsat: leastMsat, maxSendableMsat: mostMsat } = request;
+function limitObstacle(
+  { amountMsat }: UriTerms,
+  does: 'takes' | 'gives',
+  leastMsat: bigint,
+  mostMsat: bigint,
+): string | null {
   if (amountMsat === null || (amountMsat >= leastMsat && amountMsat <= mostMsat)) return null;
   const [least, most, asked] = [leastMsat, mostMsat, amountMsat].map(formatAmountMsat);
-  return `The LNURL service takes from ${least} to ${most} sats and the URI asks for ${asked}.`;
+  return `The LNURL service ${does} from ${least} to ${most} sats and the URI asks for ${asked}.`;
 }

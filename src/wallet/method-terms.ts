@@ -96,10 +96,18 @@ export function lnurlPayTerms(text: string, request: LnurlPayRequest, uri: UriTe
 }
 
 /**
- * The terms of an LNURL-withdraw service. The amount and description of a URI are about paying, so they are left out.
+ * The terms of an LNURL-withdraw service. The URI's amount leaves no other choice (docs/decisions.md 96); the caller
+ * checks that it is within the service's limits.
  */
-export function withdrawTerms(text: string, request: LnurlWithdrawRequest): ClaimMethod {
-  const { minWithdrawableMsat: minMsat, maxWithdrawableMsat: maxMsat } = request;
-  const uri = { amountMsat: null, description: null };
-  return { ...termsOf(text, request.defaultDescription, uri), request, minMsat, maxMsat };
+export function withdrawTerms(
+  text: string,
+  request: LnurlWithdrawRequest,
+  uri: UriTerms,
+): ClaimMethod {
+  return {
+    ...termsOf(text, request.defaultDescription, uri),
+    request,
+    minMsat: uri.amountMsat ?? request.minWithdrawableMsat,
+    maxMsat: uri.amountMsat ?? request.maxWithdrawableMsat,
+  };
 }

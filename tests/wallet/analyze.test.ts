@@ -13,6 +13,7 @@ import {
   PAY_LNURL,
   turnedDown,
   WITHDRAW_LNURL,
+  WITHDRAW_TERMS,
 } from './payment-strings.ts';
 
 const ADDRESS = addressOf(1);
@@ -155,6 +156,32 @@ describe('the amount, label and message of a URI', () => {
         await turnedDown(`bitcoin:?amount=${amount}&lightning=${PAY_LNURL}`, 'refused'),
       ).toMatch(/from 10 to 500 sats/);
     }
+  });
+
+  test('hold for a withdrawal too, whose limits its amount narrows', async () => {
+    const uri = `bitcoin:?amount=0.00000002&lightning=${WITHDRAW_LNURL}`;
+    const [claimable] = (await analyzed(uri)).claimables;
+    expect(claimable).toMatchObject({
+      amountMsat: 2000n,
+      amountFromUri: true,
+      minMsat: 2000n,
+      maxMsat: 2000n,
+      description: 'Voucher',
+    });
+    const silent = fakeServices({}, { ...WITHDRAW_TERMS, defaultDescription: null });
+    const described = await analyzed(`bitcoin:?label=Bar&lightning=${WITHDRAW_LNURL}`, silent);
+    expect(described.claimables[0]).toMatchObject({
+      amountMsat: null,
+      minMsat: 1000n,
+      maxMsat: 2000n,
+      description: 'Bar',
+    });
+  });
+
+  test('an amount beyond the limits of a withdrawal leaves that method out', async () => {
+    const uri = `amount=0.00000003&lightning=${WITHDRAW_LNURL}`;
+    expect((await analyzed(`bitcoin:${ADDRESS}?${uri}`)).claimables).toEqual([]);
+    expect(await turnedDown(`bitcoin:?${uri}`, 'refused')).toMatch(/from 1 to 2 sats .* for 3\./);
   });
 
   test('reach no service outside', async () => {

@@ -61,9 +61,10 @@ export const PAY_LNURL = encodeLnurl('https://shop.example/pay');
 export const WITHDRAW_LNURL = encodeLnurl('https://shop.example/withdraw');
 export const DEAD_LNURL = encodeLnurl('https://dead.example/pay');
 
-/** The LNURL services of shop.example and the records of names; `asked` lists every URL that was requested. */
+/** The LNURL services of shop.example, one of them for withdrawing, and the records of names; `asked` lists every URL that was requested. */
 export function fakeServices(
   records: Readonly<Record<string, string>> = {},
+  withdrawal = WITHDRAW_TERMS,
 ): PaymentServices & { readonly asked: string[] } {
   const asked: string[] = [];
   const unasked = () => Promise.reject(new Error('this was not to be called'));
@@ -76,7 +77,7 @@ export function fakeServices(
         if (hostname !== 'shop.example') {
           throw serviceFailed('unreachable', `${hostname} cannot be reached: try later.`);
         }
-        return pathname === '/withdraw' ? WITHDRAW_TERMS : PAY_TERMS;
+        return pathname === '/withdraw' ? withdrawal : PAY_TERMS;
       },
       requestInvoice: unasked,
       submitWithdraw: unasked,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatAmountMsat, formatNullableAmountMsat } from '../../model/amount.ts';
+import { formatNullableAmountMsat } from '../../model/amount.ts';
 import {
   type ClaimableJson,
   claimableJson,
@@ -68,13 +68,10 @@ export const analyzeRoutes = [
 ];
 
 function encodePayable(method: PayMethod, sidecarUrl: string): PayableJson {
-  const amount = formatNullableAmountMsat(method.amountMsat);
-  // Without it the callback would have lost what the URI asks for.
-  const withAmount = method.amountFromUri ? `&amount=${amount}` : '';
   const shared = {
-    callback: `${sidecarUrl}/v2/node/pay?payable=${encodeURIComponent(method.text)}${withAmount}`,
+    callback: `${sidecarUrl}/v2/node/pay?payable=${callbackValues(method)}`,
     description: method.description || null,
-    amount,
+    amount: formatNullableAmountMsat(method.amountMsat),
     min_amount: formatNullableAmountMsat(method.minMsat),
     max_amount: formatNullableAmountMsat(method.maxMsat),
     expires_at: method.expiresAtMs,
@@ -92,13 +89,18 @@ function encodePayable(method: PayMethod, sidecarUrl: string): PayableJson {
 }
 
 function encodeClaimable(method: ClaimMethod, sidecarUrl: string): ClaimableJson {
-  const { minWithdrawableMsat, maxWithdrawableMsat } = method.request;
   return {
-    callback: `${sidecarUrl}/v2/node/withdraw_lnurl?lnurl=${encodeURIComponent(method.text)}`,
+    callback: `${sidecarUrl}/v2/node/withdraw_lnurl?lnurl=${callbackValues(method)}`,
     kind: 'lnurl-withdraw',
     lnurl: method.text,
     description: method.description || null,
-    min_amount: formatAmountMsat(minWithdrawableMsat),
-    max_amount: formatAmountMsat(maxWithdrawableMsat),
+    min_amount: formatNullableAmountMsat(method.minMsat),
+    max_amount: formatNullableAmountMsat(method.maxMsat),
   };
+}
+
+/** The method, percent-encoded, and the URI's amount, which the callback would otherwise lose. */
+function callbackValues({ text, amountFromUri, amountMsat }: PayMethod | ClaimMethod): string {
+  const withAmount = amountFromUri ? `&amount=${formatNullableAmountMsat(amountMsat)}` : '';
+  return `${encodeURIComponent(text)}${withAmount}`;
 }

@@ -104,7 +104,12 @@ describe('LNURL over real HTTP', () => {
         max_amount: '500',
       }),
     ]);
+    const [withAmount] = (await analyze(`bitcoin:?amount=0.00000123&lightning=${lnurl}`))
+      .claimables;
+    expect(withAmount).toMatchObject({ min_amount: '123', max_amount: '123' });
+    expect(new URL(withAmount.callback).searchParams.get('amount')).toBe('123');
     const callback = new URL(claimables[0].callback);
+    expect(callback.searchParams.has('amount')).toBe(false);
     const got = await world.call('POST', callback.pathname, {
       query: Object.fromEntries(callback.searchParams),
       body: {},
@@ -117,11 +122,13 @@ describe('LNURL over real HTTP', () => {
       await world.call('POST', '/v2/node/withdraw_lnurl', { body: { lnurl, amount: '9' } }),
       'rejected',
     );
-    expectError(
-      await world.call('POST', '/v2/node/pay', { body: { payable: lnurl, amount: '20' } }),
-      'rejected',
-      /withdraw/,
-    );
+    for (const payable of [lnurl, `bitcoin:?lightning=${lnurl}`]) {
+      expectError(
+        await world.call('POST', '/v2/node/pay', { body: { payable, amount: '20' } }),
+        'refused',
+        /withdraw_lnurl/,
+      );
+    }
     const { lnurl: other } = await service({ tag: 'payRequest' });
     expectError(
       await world.call('POST', '/v2/node/withdraw_lnurl', { body: { lnurl: other } }),

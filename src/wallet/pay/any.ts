@@ -1,4 +1,4 @@
-import { rejected } from '../../model/errors.ts';
+import { refused } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { Permission } from '../../model/permissions.ts';
@@ -114,5 +114,6 @@ async function chosenMethod(session: Session, found: Examination): Promise<PayMe
   }
   if (best) return best;
   if (found.claimables.length === 0) throw nothingLeft(found.obstacles);
-  throw rejected('payable', 'this string is for withdrawing: use withdraw_lnurl');
+  const onlyWithdrawal = refused('This string is for withdrawing: use withdraw_lnurl.');
+  throw nothingLeft([...found.obstacles, onlyWithdrawal]);
 }

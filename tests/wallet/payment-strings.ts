@@ -61,7 +61,10 @@ export const PAY_LNURL = encodeLnurl('https://shop.example/pay');
 export const WITHDRAW_LNURL = encodeLnurl('https://shop.example/withdraw');
 export const DEAD_LNURL = encodeLnurl('https://dead.example/pay');
 
-/** The LNURL services of shop.example, one of them for withdrawing, and the records of names; `asked` lists every URL that was requested. */
+/**
+ * The LNURL services of shop.example, one of them for withdrawing, and the records of names; `asked` lists every URL
+ * that was requested.
+ */
 export function fakeServices(
   records: Readonly<Record<string, string>> = {},
   withdrawal = WITHDRAW_TERMS,

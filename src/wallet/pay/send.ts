@@ -8,6 +8,7 @@ import { requireWithinBudget } from '../budget.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { allows, type Session } from '../session.ts';
 import { waitUntil } from '../wait.ts';
+import { PaidByAnother } from './paid-by-another.ts';
 
 /** What every pay request brings along, on any rail. */
 export interface SendContext {
@@ -55,7 +56,7 @@ export interface SendPlan {
  * Makes a payment at most once: an id that is pending or completed is not sent again, for any caller
  * (docs/decisions.md 46). The spend's row is `begun` or `asked` in a committed transaction before the request leaves
  * (docs/decisions.md 34). Returns the payment as the node shows it, or pending when its outcome is unknown; `begun` is
- * false for an earlier payment with the same id. Errors carry `data.sent`.
+ * false for an earlier payment with the same id. Errors carry `data.sent`, but for {@link PaidByAnother}.
  */
 export async function send(
   context: SendContext,
@@ -275,13 +276,7 @@ async function requireMayMeet(session: Session, previous: Payment): Promise<void
   if (session.isOwner || allows(session, 'get_payment_by_id')) return;
   const caller = await session.store.spends.callerOf(session.userPk, previous.index);
   if (caller === session.caller.id || previous.status === 'failed') return;
-  throw new ApiError(
-    'refused',
-    'Another client of this wallet has paid this already or is paying it.',
-    {
-      data: { status: previous.status },
-    },
-  );
+  throw new PaidByAnother(previous);
 }
 
 function requireStillGood(session: Session): void {

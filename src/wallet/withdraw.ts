@@ -85,7 +85,8 @@ async function termsOf(
   services: PaymentServices,
   signal: AbortSignal,
 ): Promise<WithdrawalTerms> {
-  const found = await services.lnurl.discover(readLnurl(request.lnurl).url, { signal });
+  const wanted = 'an LNURL for withdrawing (lnurl1... or lnurlw://...)';
+  const found = await services.lnurl.discover(readLnurl(request.lnurl, wanted).url, { signal });
   if (found.tag !== 'withdrawRequest') {
     throw refused('This LNURL is for paying: use pay or pay_lnurl.');
   }

@@ -129,6 +129,11 @@ describe('LNURL over real HTTP', () => {
         /withdraw_lnurl/,
       );
     }
+    expectError(
+      await world.call('POST', '/v2/node/withdraw_lnurl', { body: { lnurl: 'x' } }),
+      'rejected',
+      /must be an LNURL for withdrawing \(lnurl1\.\.\. or lnurlw:\/\/\.\.\.\)/,
+    );
     const { lnurl: other } = await service({ tag: 'payRequest' });
     expectError(
       await world.call('POST', '/v2/node/withdraw_lnurl', { body: { lnurl: other } }),

@@ -22,8 +22,11 @@ export interface LnurlPaymentRequest {
   readonly personalNote: string | null;
 }
 
-/** Reads an LNURL or Lightning Address from a request, without a URI around it. Throws error 7 for `lnurl`. */
-export function readLnurl(text: string): NamedMethod & { kind: 'lnurl' } {
+/**
+ * Reads an LNURL or Lightning Address from a request, without a URI around it. Throws error 7 for `lnurl`, which says
+ * what is `wanted` when the text is neither.
+ */
+export function readLnurl(text: string, wanted: string): NamedMethod & { kind: 'lnurl' } {
   try {
     const method = parseLoneMethod(text);
     if (method?.kind === 'lnurl') return method;
@@ -31,7 +34,7 @@ export function readLnurl(text: string): NamedMethod & { kind: 'lnurl' } {
     if (!(error instanceof CodecError)) throw error;
     throw rejected('lnurl', error.message);
   }
-  throw rejected('lnurl', 'must be an LNURL (lnurl1..., lnurlp://...) or a Lightning Address');
+  throw rejected('lnurl', `must be ${wanted}`);
 }
 
 /**
@@ -43,7 +46,8 @@ export async function lnurlPayRequest(
   services: PaymentServices,
   signal: AbortSignal,
 ): Promise<LnurlPayRequest> {
-  const found = await services.lnurl.discover(readLnurl(text).url, { signal });
+  const { url } = readLnurl(text, 'an LNURL (lnurl1..., lnurlp://...) or a Lightning Address');
+  const found = await services.lnurl.discover(url, { signal });
   if (found.tag === 'payRequest') return found;
   throw refused('This LNURL is for withdrawing: use withdraw_lnurl.');
 }

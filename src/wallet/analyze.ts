@@ -94,7 +94,8 @@ export function nothingLeft(obstacles: readonly ApiError[]): ApiError {
     );
   }
   if (obstacles.every(({ kind }) => kind !== 'refused')) return first;
-  const reasons = new Set(obstacles.map(({ message }) => message));
+  // What a service says stands in its error as it is, often without a full stop.
+  const reasons = new Set(obstacles.map(({ message }) => message.replace(/[^.!?…]$/u, '$&.')));
   return refused([...reasons].slice(0, MAX_REASONS).join(' '));
 }
 

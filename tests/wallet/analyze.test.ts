@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { encodeHashAddress } from '../../src/codecs/address.ts';
 import { encodeBip321 } from '../../src/codecs/bip321.ts';
 import { encodeLnurl } from '../../src/codecs/lnurl.ts';
+import { serviceRefusal } from '../../src/net/service-error.ts';
 import { makeOffer } from '../codecs/bolt12-fixtures.ts';
 import {
   addressOf,
@@ -230,6 +231,13 @@ describe('a method that cannot be read or reached is left out', () => {
     );
     expect(message).toMatch(/dead\.example cannot be reached/);
     expect(message).toMatch(/"lightning" holds no invoice/);
+  });
+
+  test('each reason ends like a sentence, also where a service gave it', async () => {
+    const refusing = fakeServices();
+    refusing.lnurl.discover = () => Promise.reject(serviceRefusal('go away'));
+    const uri = `bitcoin:?lightning=${PAY_LNURL}&lightning=garbage`;
+    expect(await turnedDown(uri, 'refused', refusing)).toMatch(/holds no .*\. The .*: go away\.$/);
   });
 
   test('a lone dead LNURL, Lightning Address or URI of one is error 113', async () => {

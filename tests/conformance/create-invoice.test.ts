@@ -120,6 +120,11 @@ describe('create_invoice', () => {
       { partner_pk: partner, partner_prop_fee: 5000, partner_base_fee: '1', amount: '1000' },
       true,
     ],
+    [
+      'a base fee of zero',
+      { partner_pk: partner, partner_prop_fee: 5000, partner_base_fee: '0', amount: '1000' },
+      true,
+    ],
   ];
   for (const [what, body, good] of partners) {
     test(`${good ? 'takes' : 'refuses'} ${what}`, async () => {

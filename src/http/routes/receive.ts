@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { amountInputFrom, positiveAmountInput } from '../../model/amount.ts';
+import { amountInput, amountInputFrom, positiveAmountInput } from '../../model/amount.ts';
 import { rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { createdInvoiceJson } from '../../model/receive.ts';
@@ -67,7 +67,7 @@ const createInvoiceBody = z
       .meta({
         description: "The partner's proportional fee in parts per million; needs `partner_pk`.",
       }),
-    partner_base_fee: positiveAmountInput
+    partner_base_fee: amountInput
       .optional()
       .meta({ description: "The partner's base fee in sats; needs `amount` and `partner_pk`." }),
   })

@@ -62,7 +62,9 @@ const payReply = z.object({
   maxSendable: msat,
   metadata: exactText,
   commentAllowed: z.number().catch(0),
+  payerData: z.record(z.string(), z.unknown()).catch({}),
 });
+const mandatory = z.object({ mandatory: z.literal(true) });
 
 const withdrawReply = z.object({
   callback,
@@ -74,7 +76,8 @@ const withdrawReply = z.object({
 
 /**
  * Reads the terms of a service. Throws error 113 for an answer that breaks a rule of its LUD, and error 106 for a known
- * kind of LNURL that this wallet does not support, and for a withdrawal with no money left.
+ * kind of LNURL that this wallet does not support, for a withdrawal with no money left, and for a service that must know
+ * something of the payer (LUD-18).
  */
 export function readTerms(reply: unknown): LnurlPayRequest | LnurlWithdrawRequest {
   const { tag } = readReply(z.object({ tag: exactText }), reply);
@@ -97,6 +100,11 @@ function isCallback(text: string): boolean {
 
 function payRequestOf(reply: z.output<typeof payReply>): LnurlPayRequest {
   if (reply.minSendable > reply.maxSendable) throw crossedLimits();
+  if (Object.values(reply.payerData).some((wish) => mandatory.safeParse(wish).success)) {
+    throw refused(
+      'The LNURL service must be told something about the payer, which this wallet does not do: ask the receiver for another way to pay.',
+    );
+  }
   return {
     tag: 'payRequest',
     callback: reply.callback,

@@ -127,6 +127,21 @@ describe('LNURL-pay', () => {
     expect(successAction).toBeDefined();
   });
 
+  test('a service that must know something of the payer cannot be paid (LUD-18)', async () => {
+    const ask = (payerData: unknown) =>
+      client({ '*': { ...TERMS, payerData } }).discover('https://shop.example/');
+    for (const payerData of [
+      { name: { mandatory: true } },
+      { name: { mandatory: false }, auth: { mandatory: true, k1: '00' } },
+      { shoeSize: { mandatory: true } },
+    ]) {
+      expect(await refusal(ask(payerData), 'refused')).toMatch(/about the payer/);
+    }
+    for (const payerData of [null, {}, [], 'x', { name: { mandatory: false }, email: {}, x: 1 }]) {
+      expect(await ask(payerData)).toMatchObject({ tag: 'payRequest' });
+    }
+  });
+
   test('no payer data is sent, so an invoice that commits to some is not paid (LUD-18)', async () => {
     const { metadata = '', hashed_text = '' } = lud('lud18-description-hash-input') ?? {};
     const ask = async (committed: string) => {

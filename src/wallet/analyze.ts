@@ -53,23 +53,35 @@ export async function analyze(
   services: PaymentServices,
   signal?: AbortSignal,
 ): Promise<Analysis> {
-  const { payables, claimables, obstacles } = await examine(text, path, session, services, signal);
+  const { payables, claimables, obstacles } = await examine(text, path, session, services, {
+    signal,
+  });
   if (payables.length + claimables.length === 0) throw nothingLeft(obstacles);
   return { payables, claimables };
 }
 
-/** {@link analyze} that also returns when no method is left. */
+/**
+ * {@link analyze} that also returns when no method is left. With `forPayment`, services outside are asked only when no
+ * method that is recommended more can be paid: one that does not answer must not hold that payment up.
+ */
 export async function examine(
   text: string,
   path: string,
   { node }: Pick<Session, 'node'>,
   services: PaymentServices,
-  signal?: AbortSignal,
+  { signal, forPayment = false }: { signal?: AbortSignal | undefined; forPayment?: boolean } = {},
 ): Promise<Examination> {
   const found = await findMethods(text, path, services);
-  const judged = await Promise.all(
-    found.methods.map((one) => judge(one, found, node, services, signal)),
+  const judgeAll = (methods: readonly FoundMethod[]) =>
+    Promise.all(methods.map((one) => judge(one, found, node, services, signal)));
+  const isOutside = ({ method }: FoundMethod) => method.kind === 'lnurl';
+  const here = await judgeAll(found.methods.filter((one) => !isOutside(one)));
+  const isSettled = here.some(
+    ({ payable }) => payable && rank(payable) < rank({ kind: 'lnurl-pay' }),
   );
+  const outside =
+    forPayment && isSettled ? [] : await judgeAll(found.methods.filter((one) => isOutside(one)));
+  const judged = [...here, ...outside];
   const payables = judged.flatMap(({ payable }) => payable ?? []);
   return {
     payables: payables.toSorted((a, b) => rank(a) - rank(b)),

@@ -9,8 +9,8 @@ interface MethodTerms {
   readonly description: string | null;
   /** The exact amount asked for; null when the payer chooses within the bounds. */
   readonly amountMsat: bigint | null;
-  /** Whether the amount comes from the BIP 321 URI around the method and not from the method itself. */
-  readonly amountFromUri: boolean;
+  /** Whether the amount is not part of `text`, so that a callback must carry it. */
+  readonly amountBeside: boolean;
   readonly minMsat: bigint | null;
   readonly maxMsat: bigint | null;
   readonly expiresAtMs: number | null;
@@ -42,7 +42,7 @@ function termsOf(text: string, own: string | null, uri: UriTerms) {
     text,
     description: own || uri.description,
     amountMsat: uri.amountMsat,
-    amountFromUri: uri.amountMsat !== null,
+    amountBeside: uri.amountMsat !== null,
     minMsat: null,
     maxMsat: null,
     expiresAtMs: null,
@@ -71,7 +71,7 @@ export function invoiceTerms(invoice: Bolt11Invoice, uri: UriTerms): PayMethod {
     invoice,
     expiresAtMs,
   } as const;
-  return amountMsat === null ? shared : { ...shared, amountMsat, amountFromUri: false };
+  return amountMsat === null ? shared : { ...shared, amountMsat, amountBeside: false };
 }
 
 /** The terms of an address. */
@@ -79,7 +79,10 @@ export function addressTerms(address: DecodedAddress, uri: UriTerms): PayMethod 
   return { ...termsOf(address.canonical, null, uri), kind: 'onchain', address };
 }
 
-/** The terms of an LNURL-pay service. The caller checks that the URI's amount is within its limits. */
+/**
+ * The terms of an LNURL-pay service. The caller checks that the URI's amount is within its limits. A fixed price is told
+ * as the amount; it is not part of the LNURL, and the service may name another one later.
+ */
 export function lnurlPayTerms(text: string, request: LnurlPayRequest, uri: UriTerms): PayMethod {
   const { minSendableMsat: minMsat, maxSendableMsat: maxMsat } = request;
   const own = request.longDescription ?? request.description;
@@ -91,7 +94,7 @@ export function lnurlPayTerms(text: string, request: LnurlPayRequest, uri: UriTe
     maxMsat,
   } as const;
   return uri.amountMsat === null && minMsat === maxMsat
-    ? { ...shared, amountMsat: minMsat }
+    ? { ...shared, amountMsat: minMsat, amountBeside: true }
     : shared;
 }
 

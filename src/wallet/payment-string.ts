@@ -9,6 +9,7 @@ import {
 } from '../codecs/human-bitcoin-address.ts';
 import { decodeLightningAddress } from '../codecs/lightning-address.ts';
 import { decodeLnurl, lnurlInWebAddress } from '../codecs/lnurl.ts';
+import { foreignText } from '../net/foreign-text.ts';
 
 /** A way to pay or be paid that a payment string holds. Whether this wallet can use it is judged elsewhere. */
 export type NamedMethod =
@@ -40,6 +41,9 @@ const NOTHING: PaymentString = {
   description: null,
   requiredUnknown: [],
 };
+
+/** The largest number of characters of a URI's label or message that are shown. */
+const MAX_DESCRIPTION = 639;
 
 /**
  * The most methods that a URI may name, because each may cost a signature check or a request to a service outside
@@ -148,7 +152,7 @@ function parseUri(text: string): PaymentString {
     unreadable: [...read, readName].flatMap((one) => (typeof one === 'string' ? [one] : [])),
     name: typeof readName === 'string' ? null : readName,
     amountMsat: uri.amountMsat,
-    description: uri.message || uri.label || null,
+    description: foreignText(uri.message || uri.label, { maxCharacters: MAX_DESCRIPTION }) || null,
     requiredUnknown: uri.requiredUnknown,
   };
 }

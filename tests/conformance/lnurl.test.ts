@@ -202,3 +202,28 @@ describe('LNURL over real HTTP', () => {
     }
   });
 });
+
+test('the price of an LNURL service is told, and paid only when the caller names it', async () => {
+  const service = { tag: 'payRequest', min_amount: '9', max_amount: '9' };
+  const { lnurl } = await world.post('/sandbox/lnurl', service);
+  const { payables } = await world.get('/v2/node/analyze', { payment_string: lnurl });
+  expect(payables).toMatchObject([{ amount: '9', callback: expect.stringMatching(/&amount=9$/) }]);
+  const unnamed = await world.call('POST', '/v2/node/pay', { body: { payable: lnurl } });
+  expectError(unnamed, 'rejected', /^amount: is required/);
+  expect(await world.post('/v2/node/pay', { payable: lnurl, amount: '9' })).toMatchObject({
+    status: 'completed',
+    amount: '9',
+  });
+});
+
+test('pay takes no other amount than an invoice encodes, whatever stands beside it', async () => {
+  const { invoice } = await world.post('/v2/node/create_invoice', { amount: '10' }, world.bob);
+  const { lnurl } = await world.post('/sandbox/lnurl', {
+    tag: 'payRequest',
+    min_amount: '1',
+    max_amount: '1000',
+  });
+  const payable = `bitcoin:?lightning=${invoice}&lightning=${lnurl}`;
+  const other = await world.call('POST', '/v2/node/pay', { body: { payable, amount: '900' } });
+  expectError(other, 'rejected', /10 sats/);
+});

@@ -85,6 +85,8 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ],
   ["the amount of a URI is the LNURL's too, and must lie within its limits", LNURL],
   ["a withdrawal's description is as long as an invoice's may be, and no longer", LNURL],
+  ['the price of an LNURL service is told, and paid only when the caller names it', LNURL],
+  ['pay takes no other amount than an invoice encodes, whatever stands beside it', LNURL],
   ['LNURL-withdraw: claimable in analyze, the most by default, limits', LNURL],
   [
     'a channel is opened once for its id, usable after a block, and closed into coins',

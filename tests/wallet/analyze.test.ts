@@ -131,7 +131,7 @@ describe('the amount, label and message of a URI', () => {
       `amount=0.000004&message=Lunch&label=Bar&lno=${makeOffer({ amount: 1n }).text}&lightning=${invoiceOf(null)}&lightning=${PAY_LNURL}`,
     );
     expect(
-      found.map(({ kind, amountMsat, amountFromUri }) => [kind, amountMsat, amountFromUri]),
+      found.map(({ kind, amountMsat, amountBeside }) => [kind, amountMsat, amountBeside]),
     ).toEqual([
       ['offer', 400_000n, true],
       ['invoice', 400_000n, true],
@@ -164,7 +164,7 @@ describe('the amount, label and message of a URI', () => {
     const [claimable] = (await analyzed(uri)).claimables;
     expect(claimable).toMatchObject({
       amountMsat: 2000n,
-      amountFromUri: true,
+      amountBeside: true,
       minMsat: 2000n,
       maxMsat: 2000n,
       description: 'Voucher',

@@ -100,7 +100,7 @@ function encodeClaimable(method: ClaimMethod, sidecarUrl: string): ClaimableJson
 }
 
 /** The method, percent-encoded, and the URI's amount, which the callback would otherwise lose. */
-function callbackValues({ text, amountFromUri, amountMsat }: PayMethod | ClaimMethod): string {
-  const withAmount = amountFromUri ? `&amount=${formatNullableAmountMsat(amountMsat)}` : '';
+function callbackValues({ text, amountBeside, amountMsat }: PayMethod | ClaimMethod): string {
+  const withAmount = amountBeside ? `&amount=${formatNullableAmountMsat(amountMsat)}` : '';
   return `${encodeURIComponent(text)}${withAmount}`;
 }

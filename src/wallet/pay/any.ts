@@ -4,7 +4,7 @@ import { paymentId } from '../../model/payment-index.ts';
 import type { Permission } from '../../model/permissions.ts';
 import { type Examination, examine, nothingLeft, rank } from '../analyze.ts';
 import { grantSignal } from '../grant-signal.ts';
-import { invoiceTerms, type PayMethod } from '../method-terms.ts';
+import { invoiceTerms, type PayMethod, type UriTerms } from '../method-terms.ts';
 import type { PaymentServices } from '../payment-services.ts';
 import { requirePermission, type Session } from '../session.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
@@ -44,7 +44,11 @@ export async function payAny(
 ): Promise<Payment> {
   const { session } = given;
   const { payable } = request;
-  const found = await examine(payable, 'payable', session, services, given.signal);
+  const found = await examine(payable, 'payable', session, services, {
+    signal: given.signal,
+    forPayment: true,
+  });
+  requireEncodedAmounts(found, request.amountMsat);
   const method = await chosenMethod(session, found);
   const permission = PERMISSION[method.kind];
   requirePermission(session, permission);
@@ -52,14 +56,23 @@ export async function payAny(
   const granted = grantSignal(session, () => requirePermission(session, permission));
   try {
     const context = { ...given, signal: AbortSignal.any([given.signal, granted.signal]) };
-    return await payBy(method, context, request, services, fees);
+    return await payBy(method, found.uri, context, request, services, fees);
   } finally {
     granted.stop();
   }
 }
 
+/** Error 7 when the caller's amount differs from one that an invoice in the payment string encodes. */
+function requireEncodedAmounts({ methods }: Examination, givenMsat: bigint | null): void {
+  for (const method of methods) {
+    if (method.kind !== 'invoice' || method.invoice.amountMsat === null) continue;
+    agreedAmountMsat({ askedMsat: method.invoice.amountMsat, givenMsat, field: 'amount' });
+  }
+}
+
 function payBy(
   method: PayMethod,
+  uri: UriTerms,
   context: SendContext,
   request: AnyPaymentRequest,
   services: PaymentServices,
@@ -69,7 +82,8 @@ function payBy(
   const payment = {
     ...request,
     amountMsat: agreedAmountMsat({
-      askedMsat: method.amountMsat,
+      // The price of an LNURL service is not what the caller has seen: the caller names the amount.
+      askedMsat: method.kind === 'lnurl-pay' ? uri.amountMsat : method.amountMsat,
       givenMsat: request.amountMsat,
       field: 'amount',
     }),

@@ -2,7 +2,10 @@ import type { Context } from 'hono';
 import { ApiError } from '../model/errors.ts';
 import type { Route } from './route.ts';
 
-/** The methods of each path. HEAD is GET without its body, except for a stream, which nobody would read. */
+/**
+ * Returns the allowed methods of each path. A path with GET also has HEAD, except when GET returns a stream, because a
+ * HEAD request would open the stream and never read it.
+ */
 export function allowedMethods(routes: readonly Route[]): ReadonlyMap<string, readonly string[]> {
   const methods = new Map<string, string[]>();
   for (const route of routes) {
@@ -13,12 +16,12 @@ export function allowedMethods(routes: readonly Route[]): ReadonlyMap<string, re
   return methods;
 }
 
-/** Whether a good answer never ends by itself. */
+/** Whether a successful answer of the route is an event stream, which stays open until one side ends it. */
 export function isStream(route: Route): boolean {
   return route.mediaType === 'text/event-stream';
 }
 
-/** Throws error 7 with status 405, and names the methods of the path in `Allow` (RFC 9110, section 15.5.6). */
+/** Throws error 7 with status 405. The header `Allow` lists the methods of the path (RFC 9110, section 15.5.6). */
 export function rejectMethod(context: Context, allowed: readonly string[]): never {
   const methods = allowed.join(', ');
   context.header('allow', methods);

@@ -19,12 +19,13 @@ import { requestMeters } from './request-metrics.ts';
 import type { Route } from './route.ts';
 import { runRoute } from './run-route.ts';
 
-/** Most bytes of a request body (decisions section 3). */
+/** The largest accepted request body, in bytes (docs/decisions.md 16). */
 const MAX_BODY_BYTES = 256 * 1024;
 
 /**
- * Bodies that one caller may be sending at a time, all callers without credentials together: whoever trickles them must
- * not take every connection. The wallet's owner is not bounded.
+ * How many request bodies one caller may be sending at the same time, so that slow uploads cannot occupy every
+ * connection (docs/decisions.md 75). All callers without credentials count as one caller. The wallet's owner is not
+ * limited.
  */
 const MOST_BODIES = 64;
 
@@ -40,19 +41,19 @@ interface AppOptions {
   readonly routes: readonly Route[];
   readonly allowedHosts: ReadonlySet<string>;
   readonly requireAuth: boolean;
-  /** Waits and streams that one client may have open at a time; the wallet's owner is not bounded. */
+  /** How many waits and streams one client may have open at the same time. The wallet's owner is not limited. */
   readonly mostWaits: number;
-  /** The token of the cookie file; null where there is none. */
+  /** The token in the cookie file; null when there is no cookie file. */
   readonly cookie: string | null;
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal;
-  /** Distinguishes the requests of this start from those of others in the log. */
+  /** A prefix of the request ids in the log, different at each start of the program. */
   readonly startId: string;
 }
 
 /**
- * Builds the HTTP application from the list of routes. A request without a body passes through one function; only
- * those with one need the layers that read it, since every layer costs time.
+ * Builds the HTTP application from the list of routes. Only routes with a body pass through the middleware that reads
+ * bodies, because each layer of middleware costs time.
  */
 export function createApp(options: AppOptions): Hono<AppEnv> {
   const { parts, routes } = options;
@@ -177,7 +178,7 @@ function takeBody(
   try {
     return bodies.take(session?.caller.id ?? 'nobody');
   } catch (error) {
-    // The body is not read, so the connection is of no use any more.
+    // The body of this request is never read, so the connection cannot carry another request.
     context.header('connection', 'close');
     throw error;
   }

@@ -1,25 +1,25 @@
 /**
- * JSON Schema for rules between the members of a body, which stand beside the check that enforces them. Null counts as
- * absent (decisions section 3).
+ * A JSON Schema for a rule between the members of a body. It describes in the OpenAPI document what a refinement of the
+ * zod schema checks. Null counts as absent (docs/decisions.md 19).
  */
 type Rule = Readonly<Record<string, unknown>>;
 
-/** The member is given. */
+/** The rule that the member `name` is present. */
 export function given(name: string): Rule {
   return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
 }
 
-/** Where the one holds, the other must. */
+/** The rule that `rule` holds wherever `condition` holds. */
 export function implies(condition: Rule, rule: Rule): Rule {
   return { anyOf: [{ not: condition }, rule] };
 }
 
-/** With the one member the other is required. */
+/** The rule that `other` is present wherever `name` is. */
 export function needs(name: string, other: string): Rule {
   return implies(given(name), given(other));
 }
 
-/** The member may not be given while the flag is true. */
+/** The rule that `name` is absent wherever `flag` is true. */
 export function excludes(name: string, flag: string): Rule {
   const { properties } = given(name);
   return {
@@ -30,7 +30,7 @@ export function excludes(name: string, flag: string): Rule {
   };
 }
 
-/** One of the lists holds something. */
+/** The rule that at least one of the named lists is present and not empty. */
 export function oneHolds(...names: readonly string[]): Rule {
   return {
     anyOf: names.map((name) => ({

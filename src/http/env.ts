@@ -1,13 +1,15 @@
 import type { Session } from '../wallet/session.ts';
 
-/** What the layers of a request with a body leave for its handler. */
+/** The values that middleware hands on to the handler of a request with a body. */
 export interface AppEnv {
   Bindings: {
-    /** Bun's server, where the app runs in one. */
+    /**
+     * Sets the idle limit of a request's connection. Bun's server provides it; it is absent in tests without a server.
+     */
     readonly timeout?: (request: Request, seconds: number) => void;
   };
   Variables: {
-    /** The route's path, for the log. */
+    /** The path of the matched route, for the log. */
     path: string | undefined;
     session: Session | undefined;
     body: unknown;
@@ -16,7 +18,7 @@ export interface AppEnv {
     nothingSent: boolean | undefined;
     /** The paths of fields and parameters that were ignored. */
     ignored: readonly (readonly string[])[] | undefined;
-    /** To be called when the body has been read. */
+    /** Must be called when the body has been read, so that the caller may send another one. */
     bodyRead: (() => void) | undefined;
   };
 }

@@ -1,8 +1,8 @@
 import { elapsedMs } from '../lib/clock.ts';
 
-/** Milliseconds between comments that keep an idle stream open through proxies. */
+/** The interval in milliseconds between comments, which keep proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
-/** A client that takes nothing for so long, while something waits for it, is gone. */
+/** A client that reads nothing for this long, although data waits for it, is treated as gone. */
 const UNREAD_MS = 30_000;
 
 const encoder = new TextEncoder();
@@ -10,18 +10,18 @@ const ALIVE = encoder.encode(': alive\n\n');
 
 /** One server-sent event. */
 export interface ServerSentEvent {
-  /** Sent back as Last-Event-ID when the stream is resumed. */
+  /** The client sends this id back as Last-Event-ID when it resumes the stream. */
   readonly id?: string;
   readonly event: string;
-  /** JSON text, on one line. */
+  /** JSON text without line breaks. */
   readonly data: string;
 }
 
-/** The time that a stream goes by. */
+/** The clock and timer of a stream, which tests replace. */
 export interface StreamTime {
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   readonly elapsedMs: () => number;
-  /** Calls back every so many milliseconds, until the returned function is called. */
+  /** Calls `beat` every `ms` milliseconds until the returned function is called. */
   readonly every: (ms: number, beat: () => void) => () => void;
 }
 
@@ -34,27 +34,27 @@ const systemTime: StreamTime = {
 };
 
 interface EventStreamOptions {
-  /** Where the client resumes if the stream breaks before its first event. */
+  /** The id from which the client resumes if the stream breaks before its first event. */
   readonly startId: string;
-  /** Read only as fast as the client reads. */
+  /** The batches of events. The next batch is taken only when the client has read the previous one. */
   readonly source: AsyncGenerator<readonly ServerSentEvent[]>;
-  /** The final event, made out of the error that ended the source. */
+  /** Makes the final event from the error that ended the source; null ends the stream without one. */
   readonly last: (error: unknown) => ServerSentEvent | null;
-  /** Called when the client goes away or takes nothing any more; must end the source. */
+  /** Called when the client goes away or stops reading. It must end the source. */
   readonly onGone: () => void;
   readonly time?: StreamTime;
 }
 
 /**
- * Answers with a stream of server-sent events (WHATWG HTML, section 9.2), with a comment every 15 seconds while nothing
- * happens. At most one batch of the source waits for the client, and a client that takes nothing for 30 seconds while
- * something waits is cut off.
+ * Returns an answer with a stream of server-sent events (WHATWG HTML, section 9.2). A comment is sent every 15 seconds
+ * while nothing happens. At most one batch of the source waits for the client. If a client reads nothing for 30 seconds
+ * although data waits for it, the stream is closed (docs/decisions.md 75).
  */
 export function eventStream(options: EventStreamOptions): Response {
   const { startId, source, last, onGone, time = systemTime } = options;
   let stopBeats = () => {};
   let ended = false;
-  /** When the last of what was written was taken, as far as is known. */
+  /** The latest time at which the client is known to have read everything. */
   let takenAtMs = time.elapsedMs();
   const end = () => {
     ended = true;
@@ -73,7 +73,7 @@ export function eventStream(options: EventStreamOptions): Response {
   };
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      // Tells the client at once that the stream is open.
+      // This first comment lets the client know at once that the stream is open.
       controller.enqueue(encoder.encode(`: open\nid: ${startId}\n\n`));
       stopBeats = time.every(HEARTBEAT_MS, () => beat(controller));
     },

@@ -2,7 +2,10 @@ import { rejected } from '../model/errors.ts';
 import { canonicalPaymentString } from '../wallet/canonical-string.ts';
 import type { Route } from './route.ts';
 
-/** Input with its payment strings in canonical form, by which a repeat of a request is known (decisions section 5). */
+/**
+ * Returns the input with its payment strings in canonical form, so that a repeated request is recognised although its
+ * strings are spelled differently (docs/decisions.md 46).
+ */
 export function comparable(
   { paymentStrings = [] }: Pick<Route, 'paymentStrings'>,
   input: unknown,
@@ -19,8 +22,8 @@ export function comparable(
 }
 
 /**
- * A value that may be given in two places, body and query where `places` names no others; different values are error 7
- * (decisions section 3).
+ * Returns a value that may be given in two places, by default the body and the query. Throws error 7 when the two
+ * values differ (docs/decisions.md 19). Undefined means that neither place gives it.
  */
 export function agree<T>(
   name: string,
@@ -34,7 +37,7 @@ export function agree<T>(
   return first ?? second;
 }
 
-/** {@link agree} for payment strings: spellings of one string do not differ. */
+/** Works as {@link agree} for payment strings: two spellings of the same string are equal. */
 export function agreedPaymentString(
   name: string,
   inBody: string | undefined,

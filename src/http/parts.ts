@@ -8,26 +8,26 @@ import type { Wallets } from '../wallet/wallets.ts';
 import type { LnurlServices } from './lnurl-services.ts';
 import type { SandboxControls } from './sandbox-controls.ts';
 
-/** The running parts that handlers work with; put together by the composition root. */
+/** The parts of the running program that handlers use. `src/app` puts them together. */
 export interface Parts {
   readonly wallets: Wallets;
   readonly store: Store;
   readonly fees: FeePolicy;
   readonly services: PaymentServices;
-  /** The purchase app's launch link for an invoice (decisions section 12). */
+  /** Returns the payment app's launch link for an invoice (docs/decisions.md 32). */
   readonly buyLink: (invoice: string) => string;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Version of this program. */
+  /** The version of this program. */
   readonly version: string;
-  /** `ok`, or a sentence that says what is missing; never waits. */
+  /** Returns `ok`, or sentences that say what is missing. It never waits (docs/decisions.md 7). */
   readonly health: () => string;
-  /** Base URL of this sidecar, without a slash at the end. */
+  /** The base URL of this sidecar, without a slash at the end. */
   readonly sidecarUrl: string;
-  /** Tells the dispatcher that deliveries are due. */
+  /** Tells the dispatcher of webhooks that deliveries are due. */
   readonly wakeDispatcher: () => void;
-  /** Present while the sandbox node is in use. */
+  /** Present while the sandbox node is in use, otherwise null. */
   readonly sandbox: SandboxControls | null;
   readonly lnurlServices: LnurlServices | null;
 }

@@ -5,7 +5,7 @@ interface Bounds {
   readonly most: number;
 }
 
-/** A whole number in a query parameter. */
+/** Returns the schema of a whole number in a query parameter. */
 export function integerQuery({ least, most }: Bounds) {
   const words = inWords({ least, most });
   return z
@@ -16,7 +16,7 @@ export function integerQuery({ least, most }: Bounds) {
     .meta({ accepts: accepted({ least, most }) });
 }
 
-/** {@link integerQuery}, with what counts where it is left out. */
+/** Works as {@link integerQuery}, with a default value. */
 export function integerQueryOr(fallback: number, bounds: Bounds) {
   return integerQuery(bounds)
     .default(fallback)
@@ -38,5 +38,8 @@ export const timeoutSecsQuery = integerQuery({ least: 0, most: Number.MAX_SAFE_I
   .optional()
   .meta({ description: 'Seconds to wait at most; then error 4. Without it the wait has no end.' });
 
-/** A payment string in a request. The longest that wallets make have some 2,000 characters; reading takes time. */
+/**
+ * A payment string in a request. The longest strings of known wallets have about 2,000 characters; longer ones cost
+ * time to read.
+ */
 export const paymentStringInput = z.string().min(1).max(20_000);

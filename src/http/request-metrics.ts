@@ -1,33 +1,38 @@
 import type { Counter, Histogram, Metrics } from '../lib/metrics.ts';
 import type { Route } from './route.ts';
 
-/** Upper bounds in seconds: reads, writes, payments, and waits for a payment. */
+/** Upper bounds in seconds. They separate reads, writes, payments, and waits for a payment. */
 const BUCKETS_SECS = [0.001, 0.01, 0.1, 1, 10, 60];
 
-/** The label values of everything that no route answers: what was asked for is the client's word. */
+/**
+ * The labels of all requests that match no route. Labels never hold a method or path that a client chose
+ * (docs/decisions.md 104).
+ */
 const UNMATCHED = { route: 'unmatched', method: 'any' };
 
 /** Counts the requests of one route. */
 export interface RequestMeter {
-  /** A request has been answered; `startedMs` is when it came in, on the clock that the meters were made with. */
+  /** Counts an answered request. `startedMs` is its start on the clock that was passed to {@link requestMeters}. */
   answered(httpStatus: number, startedMs: number): void;
 }
 
 /** The meters of an application. */
 export interface RequestMeters {
-  /** Of a route, made at the start: a request looks nothing up by name. */
+  /**
+   * Returns the meter of a route. It is called once for each route at the start, so that no request needs a look-up.
+   */
   readonly of: (route: Route) => RequestMeter;
   readonly unmatched: RequestMeter;
 }
 
 /**
- * Registers how many requests were answered and how fast, and makes the meters that count them. Labels are the paths
- * of the route list, never those of requests.
+ * Registers the metrics of requests (their number and duration), and returns the meters that count them. Labels hold
+ * the paths of routes, never those of requests (docs/decisions.md 104).
  */
 export function requestMeters(metrics: Metrics, elapsedMs: () => number): RequestMeters {
   const requests = metrics.counter({
     name: 'wallet_sidecar_http_requests_total',
-    help: 'Requests answered, by the route of the reference, method and status.',
+    help: 'Requests answered, by route, method and status.',
     labels: ['route', 'method', 'status'],
   });
   const durations = metrics.histogram({
@@ -76,7 +81,7 @@ class Meter implements RequestMeter {
     else this.#other(httpStatus).inc();
   }
 
-  /** Statuses are this program's own, so there are few. */
+  /** Only this program chooses statuses, so the map stays small. */
   #other(httpStatus: number): Counter {
     const counter = this.#others.get(httpStatus) ?? this.#counterOf(httpStatus);
     this.#others.set(httpStatus, counter);

@@ -5,7 +5,7 @@ import type { EffectNames } from '../wallet/effect-names.ts';
 import type { Session } from '../wallet/session.ts';
 import type { Parts } from './parts.ts';
 
-/** The domains that routes are grouped by. */
+/** The groups of endpoints in the documentation. */
 export type RouteGroup =
   | 'health'
   | 'node'
@@ -21,10 +21,13 @@ export type RouteGroup =
   | 'sandbox';
 
 /**
- * Who may call a route: every program that passes the guards, any valid credential, the wallet's owner, the root seed
- * without an Authorization header, or a credential with the permission (of several: with at least one; the operation
- * checks the exact one). Controls of the sandbox are open to all, and with --require-auth to those who may do
- * everything in their wallet; `sandbox_wallet` is about the calling wallet.
+ * Who may call a route.
+ *
+ * `public`: every program that passes the guards. `authenticated`: any valid credentials. `owner`: the wallet's owner.
+ * `root_seed`: a request without an Authorization header, where a root seed is configured. A permission: credentials
+ * that have it. A list of permissions: credentials with at least one of them; the operation checks which one it needs.
+ * `sandbox`: everyone, but with --require-auth only callers that may do everything in their wallet; `sandbox_wallet` is
+ * the same for controls that act on the calling wallet.
  */
 export type RouteAccess =
   | 'public'
@@ -36,32 +39,37 @@ export type RouteAccess =
   | Permission
   | readonly [Permission, ...Permission[]];
 
-/** What a handler knows of the request besides its input. */
+/** What a handler knows of a request besides its input. */
 export interface RequestContext {
   readonly parts: Parts;
-  /** Aborts when the client goes away or the server stops; its reason is what to answer. */
+  /** Aborts when the client goes away, its credentials end or the server stops. Its reason is the error to answer. */
   readonly signal: AbortSignal;
   readonly idempotencyKey: string | null;
-  /** Names for what the request causes outside, the same for every repeat with its key. */
+  /**
+   * Names for the effects that the request causes outside. They are the same for every repeat with the same key
+   * (docs/decisions.md 52).
+   */
   readonly names: EffectNames;
-  /** Tells that a stream, which outlives its handler, has ended. */
+  /** Must be called when a stream ends, because a stream outlives its handler. */
   readonly ended: () => void;
-  /** RFC 7240: answer 202 at once (0) or after so many milliseconds; null waits for the outcome. */
+  /**
+   * The `Prefer` header (RFC 7240): answer 202 at once (0) or after this many milliseconds; null waits for the outcome.
+   */
   readonly respondAfterMs: number | null;
-  /** Last-Event-ID of a resumed stream. */
+  /** The Last-Event-ID header of a resumed stream. */
   readonly lastEventId: string | null;
-  /** A `:name` of the route's path, decoded. */
+  /** Returns the decoded value of a `:name` in the route's path. */
   readonly pathParameter: (name: string) => string;
-  /** Closes the connection within seconds unless its client takes something from it. */
+  /** Closes the connection within seconds if its client does not read. */
   readonly closeUnread: () => void;
 }
 
-/** {@link RequestContext} of a route that needs credentials. */
+/** The {@link RequestContext} of a route that needs credentials. */
 export interface SessionContext extends RequestContext {
   readonly session: Session;
 }
 
-/** JSON that is stored as text and answered as it is. */
+/** An answer's body that is already JSON text. */
 export class RawJson {
   constructor(readonly text: string) {}
 }
@@ -74,7 +82,7 @@ export class Reply {
   ) {}
 }
 
-/** An example, shown in the documentation and tried by the tests against the schemas. */
+/** An example for the documentation. Tests check it against the schemas. */
 export interface RouteExample {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string>>;
@@ -85,32 +93,38 @@ interface RouteFacts {
   readonly method: 'get' | 'post' | 'put';
   readonly path: `/${string}`;
   readonly group: RouteGroup;
-  /** One line, in the imperative. */
+  /** One line in the imperative. */
   readonly summary: string;
   /** What else a caller must know. */
   readonly description?: string;
-  /** Not in the contract, but ours. */
+  /** Whether the endpoint is an addition to the API's specification. */
   readonly addition?: boolean;
-  /** Where a good answer leads with 302, instead of carrying anything. */
+  /** The target of a route that answers with a redirect (302). */
   readonly redirectsTo?: `/${string}`;
-  /** What a good answer is sent as; JSON unless told. */
+  /** The media type of a successful answer; JSON by default. */
   readonly mediaType?: string;
-  /** The client whose secret a good answer holds: such an answer is kept sealed, and only while the client lives. */
+  /**
+   * Returns the client whose secret a successful answer holds. Such an answer is kept encrypted, and only while that
+   * client is active.
+   */
   readonly secretOf?: (body: unknown) => string | null;
-  /** The permission that a kept answer needs, where the access names several. */
+  /** Returns the permission that a repeat needs to get the kept answer, for a route whose access names several. */
   readonly permissionOf?: (answer: unknown) => Permission;
-  /** Fields of body and query that must stand in one of the two. */
+  /** Fields that must be given in the body or in the query. */
   readonly neededInBodyOrQuery?: readonly string[];
-  /** Fields of body and query that hold payment strings: two spellings of one string are one request. */
+  /**
+   * Fields of body and query that hold payment strings. Two requests are equal when the strings differ only in
+   * spelling.
+   */
   readonly paymentStrings?: readonly string[];
   /**
-   * Where `Prefer` can have it answered with 202 and the pending payment (RFC 7240): always, or only a repeat while the
-   * first request with its Idempotency-Key is still running.
+   * When the `Prefer` header (RFC 7240) can make the route answer 202 with the pending payment: always, or only for a
+   * repeat while the first request with its Idempotency-Key is still running.
    */
   readonly answersAccepted?: 'always' | 'repeats';
-  /** What each `:name` of the path is. */
+  /** The description of each `:name` in the path. */
   readonly pathParameters?: Readonly<Record<string, string>>;
-  /** The errors of its own, beyond those of every route. */
+  /** The errors that this route can answer besides those of every route. */
   readonly errors?: readonly ErrorName[];
   readonly example: RouteExample;
 }
@@ -124,7 +138,7 @@ interface RouteDefinition<
   Response extends z.ZodType,
 > extends RouteFacts {
   readonly access: Access;
-  /** Absent: the body is not read. An empty body counts as `{}`. */
+  /** Without it the body is not read. An empty body counts as `{}`. */
   readonly body?: Body;
   readonly query?: Query;
   readonly response: Response;
@@ -134,10 +148,10 @@ interface RouteDefinition<
   ) => Promise<z.input<Response> | RawJson | Reply | globalThis.Response>;
 }
 
-/** One endpoint as data; validation, authorization and documentation read it. */
+/** One endpoint as data. Validation, authorization and documentation are made from it (docs/decisions.md 3). */
 export interface Route extends RouteFacts {
   readonly access: RouteAccess;
-  /** Whether it reads an Idempotency-Key: every POST of the node does (decisions section 6). */
+  /** Whether the route reads an Idempotency-Key, as every POST below `/v2/node/` does (docs/decisions.md 49). */
   readonly takesKey: boolean;
   /** Whether an error must say in `data.sent` what may have been sent (docs/decisions.md 12). */
   readonly movesMoney: boolean;
@@ -150,7 +164,7 @@ export interface Route extends RouteFacts {
   ) => Promise<unknown>;
 }
 
-/** Declares an endpoint, with the handler's input typed by its schemas. */
+/** Declares an endpoint. The types of the handler's input follow from its schemas. */
 export function route<
   const Access extends RouteAccess,
   Response extends z.ZodType,
@@ -163,7 +177,7 @@ export function route<
     movesMoney: definition.answersAccepted === 'always',
     body: definition.body ?? null,
     query: definition.query ?? null,
-    // The runner parses with these very schemas and opens a session exactly when the access asks for one.
+    // The cast is safe: the runner parses with these schemas, and opens a session exactly when the access needs one.
     handler: definition.handler as Route['handler'],
   };
 }

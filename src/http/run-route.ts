@@ -18,33 +18,35 @@ import type { Parts } from './parts.ts';
 import { RawJson, Reply, type RequestContext, type Route, type SessionContext } from './route.ts';
 import { resumePayment } from './routes/answer-payment.ts';
 
-/** What every route runs with. */
+/** The parts of the server that every route runs with. */
 export interface Runner {
   readonly parts: Parts;
-  /** Aborts when the server stops, with the error 8 that ends waits. */
+  /** Aborts when the server stops. Its reason is the error 8 that ends waits. */
   readonly stopping: AbortSignal;
   readonly idempotent: IdempotentRequests;
-  /** The waits and streams of each client. */
+  /** Limits the waits and streams of each client. */
   readonly waits: CallersShare;
 }
 
-/** Made once: an object would be made into headers for each answer. */
+/** One shared object, because otherwise headers would be built anew for each answer. */
 const JSON_HEADERS = new Headers({ 'content-type': 'application/json' });
 
-/** Answers a request whose session is open and whose input is parsed. */
+/** Runs a route for a request whose session is open and whose input is parsed. */
 export type RunRoute = (
   context: Context<AppEnv>,
   session: Session | undefined,
   input: RouteInput,
 ) => Promise<Response>;
 
-/** Body and query as the route's schemas have parsed them. */
+/** The body and query after the route's schemas have parsed them. */
 export interface RouteInput {
   readonly body: unknown;
   readonly query: unknown;
 }
 
-/** Calls the route's own handler, and once per Idempotency-Key where one is given. */
+/**
+ * Returns a function that calls the route's handler. With an Idempotency-Key it calls the handler at most once per key.
+ */
 export function runRoute(route: Route, runner: Runner): RunRoute {
   return async (context, session, input) => {
     const key = route.takesKey ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
@@ -148,7 +150,7 @@ function runOnce(
   });
 }
 
-/** What handlers seldom ask for is made when they do: every request passes here. */
+/** Every request creates one of these, so what handlers seldom use is computed only on demand. */
 class HandledRequest implements RequestContext {
   readonly parts: Parts;
   readonly session: Session | undefined;
@@ -184,9 +186,9 @@ class HandledRequest implements RequestContext {
     const { session } = this;
     if (session && !session.isOwner) this.#release = this.#waits.take(session.caller.id);
     const request = this.#context.req.raw;
-    // Such an answer may take as long as a payment does; the server's idle limit must not cut it off.
+    // This answer may take as long as a payment, so the server's idle limit must not close the connection.
     this.#context.env?.timeout?.(request, 0);
-    // With a key, the outcome is kept for a repeat even when the client has gone away.
+    // With a key the request continues when its client goes away, because a repeat needs the outcome.
     const gone = this.idempotencyKey === null ? [request.signal] : [];
     const grant = session
       ? grantSignal(session, () => requireAccess(session, this.#route.access))
@@ -219,7 +221,10 @@ class HandledRequest implements RequestContext {
   }
 }
 
-/** RFC 7240: `respond-async` answers at once, `wait=N` after N seconds; anything else is ignored. */
+/**
+ * Returns the patience in a `Prefer` header (RFC 7240), in milliseconds: 0 for `respond-async`, N seconds for `wait=N`.
+ * Returns null when there is neither.
+ */
 function readPrefer(header: string | undefined): number | null {
   if (header === undefined) return null;
   const preferences = header

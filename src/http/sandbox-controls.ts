@@ -1,10 +1,12 @@
 import type { Payment } from '../model/payment.ts';
 
-/** How an outside node treats a payment it receives. */
+/** What an outside node does with a payment that it receives. */
 export const BEHAVIORS = ['settle', 'fail', 'hold'] as const;
 export type Behavior = (typeof BEHAVIORS)[number];
 
-/** What the sandbox's routes ask of the sandbox node (decisions section 9); amounts in millisatoshis. */
+/**
+ * The operations of the sandbox node that the sandbox routes use (docs/decisions.md 78). Amounts are in millisatoshis.
+ */
 export interface SandboxControls {
   createWallet(): Promise<{
     readonly rootSeed: string;
@@ -41,8 +43,10 @@ export interface SandboxControls {
     readonly commentLength: number;
     readonly description: string | null;
   }): Promise<{ readonly lnurl: string; readonly url: string }>;
-  /** Takes back an unconfirmed on-chain payment of the outside world; answers the txid that replaced it. */
+  /**
+   * Replaces an unconfirmed on-chain payment of the outside world. Resolves to the txid of the replacing transaction.
+   */
   replaceOnchain(txid: string): Promise<{ readonly txid: string }>;
-  /** Milliseconds since the epoch, after the move. */
+  /** Moves the sandbox's clock forward. `now` is the time after that, in milliseconds since the epoch. */
   advanceClock(secs: number): Promise<{ readonly now: number }>;
 }

@@ -152,11 +152,11 @@ describe('unknown fields are ignored, and named in X-Ignored-Fields', () => {
     expectError(
       await create({ scopes: ['read_info'], expiresat: 1 }),
       'rejected',
-      /^expiresat: is not known here/,
+      /^expiresat: is not a known field/,
     );
     const budget = { amount: '1', period: 'day', maxpayment: '1' };
     const answer = await create({ scopes: ['read_info'], budget });
-    expectError(answer, 'rejected', /^budget\.maxpayment: is not known here/);
+    expectError(answer, 'rejected', /^budget\.maxpayment: is not a known field/);
     expect(answer.body.data.issues).toHaveLength(1);
     const update = { client_pk: '00'.repeat(32), lable: 'x' };
     expectError(

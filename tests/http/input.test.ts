@@ -59,7 +59,7 @@ describe('unknown fields', () => {
     const limits = { amount: '1', mots: '2' };
     expect(present({ limits })).toEqual({ value: { limits }, ignored: [] });
     expect(issues({ name: 'x', cleared: null, limits })).toEqual([
-      'limits.mots: is not known here: correct the name, or leave the field out',
+      'limits.mots: is not a known field: correct the name, or leave the field out',
     ]);
   });
 

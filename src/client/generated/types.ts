@@ -511,7 +511,7 @@ export interface CreateInvoiceRequest {
 export interface CreateOfferRequest {
   /** Shown to the payer. */
   readonly description?: string | null | undefined;
-  /** Least amount in sats; without it any amount is accepted. */
+  /** Smallest amount in sats; without it any amount is accepted. */
   readonly min_amount?: Sats | null | undefined;
   /** Seconds until it expires; without it never. */
   readonly expiration_secs?: number | null | undefined;
@@ -535,7 +535,7 @@ export interface WithdrawLnurlRequest {
   readonly lnurl: string;
   /** Amount in sats; without it the most that the service allows. */
   readonly amount?: Sats | null | undefined;
-  /** Visible to the service; without it the one that it suggests. */
+  /** Description that the service can read; without it the one that the service suggests. */
   readonly description?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
@@ -573,13 +573,13 @@ export interface AnalyzeResponse {
 export interface PayRequest {
   /** Payment string: invoice, offer, address, BIP 321 URI, LNURL or name. Required here or in the query. */
   readonly payable: string;
-  /** Amount in sats; required where the payable has none, and equal to it where it has one. */
+  /** Amount in sats; required if the payable has none, otherwise equal to that amount. */
   readonly amount?: Sats | null | undefined;
-  /** Message to the receiver, where the method carries one. */
+  /** Message to the receiver, if the method can carry one. */
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** Most routing fees in sats, in place of `--max-fee`. Addition. */
+  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -593,7 +593,7 @@ export interface PayInvoiceRequest {
   readonly personal_note?: string | null | undefined;
   /** Older name of `personal_note`. */
   readonly note?: string | null | undefined;
-  /** Most routing fees in sats, in place of `--max-fee`. Addition. */
+  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -601,13 +601,13 @@ export interface PayInvoiceRequest {
 export interface PayOfferRequest {
   /** The BOLT 12 offer. */
   readonly offer: string;
-  /** Amount in sats; not below the offer's least. */
+  /** Amount in sats; not below the offer's minimum. */
   readonly amount: Sats;
-  /** Message to the receiver, where the method carries one. */
+  /** Message to the receiver, if the method can carry one. */
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** Most routing fees in sats, in place of `--max-fee`. Addition. */
+  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -617,7 +617,7 @@ export interface PayOnchainRequest {
   readonly address: string;
   /** Amount in sats. */
   readonly amount: Sats;
-  /** How soon it shall confirm: after about 1, 3 or 72 blocks. */
+  /** How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72. */
   readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
   /** Idempotency key of the payment; random when omitted. */
   readonly client_payment_id?: string | null | undefined;
@@ -631,11 +631,11 @@ export interface PayLnurlRequest {
   readonly lnurl: string;
   /** Amount in sats, within what the service accepts (see analyze). */
   readonly amount: Sats;
-  /** Message to the receiver, where the method carries one. */
+  /** Message to the receiver, if the method can carry one. */
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** Most routing fees in sats, in place of `--max-fee`. Addition. */
+  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -649,7 +649,7 @@ export interface PaymentRequest {
 export interface SyncPaymentsResponse {
   /** Payments that were not in the cache. */
   readonly num_new: number;
-  /** Payments of the cache that changed. */
+  /** Payments in the cache that changed. */
   readonly num_updated: number;
 }
 
@@ -659,17 +659,17 @@ export interface ListPaymentsRequest {
   readonly filter: 'all' | 'pending' | 'completed' | 'failed' | 'finalized';
   /** Newest first (`desc`), or oldest. */
   readonly order?: 'desc' | 'asc' | undefined;
-  /** Most payments to return. */
+  /** The largest number of payments in the answer. */
   readonly limit?: number | undefined;
-  /** Where the page begins, exclusive: the `next_index` before. */
+  /** The `next_index` of the previous page; the page begins after it. */
   readonly after?: string | undefined;
   /** Only this direction. Addition. */
   readonly direction?: 'inbound' | 'outbound' | 'info' | undefined;
   /** Only this rail. Addition. */
   readonly rail?: 'onchain' | 'invoice' | 'offer' | 'spontaneous' | undefined;
-  /** Only those created then or later, in milliseconds. Addition. */
+  /** Only payments created at this time or later, in milliseconds. Addition. */
   readonly since?: number | undefined;
-  /** Only those created before, in milliseconds. Addition. */
+  /** Only payments created before this time, in milliseconds. Addition. */
   readonly until?: number | undefined;
 }
 
@@ -677,15 +677,15 @@ export interface ListPaymentsRequest {
 export interface ListPaymentsResponse {
   /** The payments, in order. */
   readonly payments: readonly Payment[];
-  /** Pass on as the next `after`; null when there is no more. */
+  /** Pass it as `after` to get the next page; null when there is none. */
   readonly next_index: string | null;
 }
 
 /** Request of GET /v2/node/updated_payments. */
 export interface UpdatedPaymentsRequest {
-  /** Updates after this one; without it from the first. */
+  /** List updates after this one; without it all updates. */
   readonly start_index?: string | undefined;
-  /** Most payments to return. */
+  /** The largest number of payments in the answer. */
   readonly limit?: number | undefined;
 }
 
@@ -693,7 +693,7 @@ export interface UpdatedPaymentsRequest {
 export interface UpdatedPaymentsResponse {
   /** The payments, in order. */
   readonly payments: readonly Payment[];
-  /** Pass on as the next `start_index`; null when the list is empty. */
+  /** Pass it as `start_index` to get the next page; null when the list is empty. */
   readonly updated_index: string | null;
 }
 
@@ -717,22 +717,22 @@ export interface CancelPaymentRequest {
 export interface WaitForPaymentRequest {
   /** Index of the payment. */
   readonly index: string;
-  /** Seconds to wait at most; then error 4. Without it the wait has no end. */
+  /** Seconds to wait at most; after that error 4. Without it the wait has no end. */
   readonly timeout_secs?: number | undefined;
 }
 
 /** Request of GET /v2/node/wait_for_next_payment. */
 export interface WaitForNextPaymentRequest {
-  /** Wait for updates after this one; without it for those that the cache has not seen. */
+  /** Wait for updates after this one; without it, for updates that the cache does not have yet. */
   readonly start_index?: string | undefined;
-  /** Seconds to wait at most; then error 4. Without it the wait has no end. */
+  /** Seconds to wait at most; after that error 4. Without it the wait has no end. */
   readonly timeout_secs?: number | undefined;
 }
 
 /** Answer of GET /v2/node/wait_for_next_payment. */
 export interface WaitForNextPaymentResponse {
   readonly payment: Payment;
-  /** Pass on as `start_index` to wait for the next update. */
+  /** Pass it as `start_index` to wait for the next update. */
   readonly next_start_index: string;
 }
 
@@ -750,9 +750,9 @@ export interface ListChannelsResponse {
 
 /** Request of POST /v2/node/open_channel. */
 export interface OpenChannelRequest {
-  /** What the channel shall hold, in sats. */
+  /** The size of the channel in sats. */
   readonly value: Sats;
-  /** Your id for the channel: the same one never opens a second. Random without it. */
+  /** Your id for the channel; the same id never opens a second channel. Random when omitted. */
   readonly user_channel_id?: string | null | undefined;
 }
 
@@ -774,7 +774,7 @@ export interface CloseChannelRequest {
 export interface CreatePayerProofRequest {
   /** Index of a completed outbound offer payment. */
   readonly index: string;
-  /** What of the invoice to show. */
+  /** Which fields of the invoice to show. */
   readonly disclosures?:
     | {
         /** Whether to show the description of the offer (TLV type 10). */
@@ -787,12 +787,12 @@ export interface CreatePayerProofRequest {
         readonly invoice_amount?: boolean | null | undefined;
         /** Whether to show when the invoice was created (TLV type 164). */
         readonly invoice_created_at?: boolean | null | undefined;
-        /** Further TLV types to show; the request fails if one cannot be. */
+        /** Further TLV types to show; if one cannot be shown, the request fails. */
         readonly additional_disclosures?: readonly number[] | null | undefined;
       }
     | null
     | undefined;
-  /** Note bound to the proof; whoever is shown the proof can read it. */
+  /** Note that the proof contains; everyone who sees the proof can read it. */
   readonly proof_note?: string | null | undefined;
 }
 
@@ -826,19 +826,19 @@ export interface ClientInfoResponse {
   readonly effective_permissions: readonly Permission[];
   /** What it may spend; null for no limit. Addition. */
   readonly budget: Budget | null;
-  /** How the caller proved itself. */
+  /** The kind of credentials of the caller. */
   readonly kind: 'client_credentials' | 'root_seed';
 }
 
 /** Answer of GET /v2/node/list_clients. */
 export interface ListClientsResponse {
-  /** The clients, by their public keys. */
+  /** The clients, by their public keys in hex. */
   readonly clients: Readonly<Record<string, ClientInfo>>;
 }
 
 /** Request of POST /v2/node/create_client. */
 export interface CreateClientRequest {
-  /** When it expires, a time to come in milliseconds; without it never. */
+  /** When the client expires, a future time in milliseconds; without it never. */
   readonly expires_at?: number | null | undefined;
   /** Name for people. */
   readonly label?: string | null | undefined;
@@ -846,7 +846,7 @@ export interface CreateClientRequest {
   readonly scopes: readonly Scope[];
   /** Permissions to grant besides. Their names may change: prefer scopes. */
   readonly permissions?: readonly Permission[] | null | undefined;
-  /** What it may spend. Addition. */
+  /** What the client may spend. Addition. */
   readonly budget?: BudgetInput | null | undefined;
 }
 
@@ -870,15 +870,15 @@ export interface UpdateClientRequest {
   readonly label?: string | null | undefined;
   /** Removes the label. */
   readonly clear_label?: boolean | null | undefined;
-  /** New expiry, a time to come in milliseconds; not with `clear_expiration`. */
+  /** New expiry, a future time in milliseconds; not with `clear_expiration`. */
   readonly expires_at?: number | null | undefined;
   /** Makes the client never expire. */
   readonly clear_expiration?: boolean | null | undefined;
-  /** Scopes in place of those granted. */
+  /** Scopes that replace the granted ones. */
   readonly scopes?: readonly Scope[] | null | undefined;
-  /** Permissions in place of those granted. */
+  /** Permissions that replace the granted ones. */
   readonly permissions?: readonly Permission[] | null | undefined;
-  /** Budget in place of the one before; not with `clear_budget`. Addition. */
+  /** Budget that replaces the present one; not with `clear_budget`. Addition. */
   readonly budget?: BudgetInput | null | undefined;
   /** Removes the budget. Addition. */
   readonly clear_budget?: boolean | null | undefined;
@@ -902,7 +902,7 @@ export interface RevokeClientResponse {
 
 /** Request of POST /v2/node/prune_clients. */
 export interface PruneClientsRequest {
-  /** Whether to end them. */
+  /** Whether to end the listed tokens. */
   readonly remove?: boolean | null | undefined;
 }
 
@@ -910,17 +910,17 @@ export interface PruneClientsRequest {
 export interface PruneClientsResponse {
   /** The node's names for the tokens. */
   readonly token_ids: readonly string[];
-  /** Whether they were ended. */
+  /** Whether the listed tokens were ended. */
   readonly removed: boolean;
 }
 
 /** Request of GET /v2/webhooks/deliveries. */
 export interface WebhookDeliveriesRequest {
-  /** Only those in this state. */
+  /** Only deliveries in this state. */
   readonly state?: 'pending' | 'delivered' | 'failed' | undefined;
-  /** Most deliveries to return. */
+  /** The largest number of deliveries in the answer. */
   readonly limit?: number | undefined;
-  /** Only those older than the delivery with this id. */
+  /** Only deliveries older than the one with this id. */
   readonly before?: string | undefined;
 }
 
@@ -934,7 +934,7 @@ export interface WebhookDeliveriesResponse {
 export interface RedeliverWebhooksRequest {
   /** The delivery to send again. */
   readonly id?: string | null | undefined;
-  /** Send all again that were created then or later, in milliseconds. */
+  /** Send all deliveries again that were created at this time or later, in milliseconds. */
   readonly since?: number | null | undefined;
 }
 

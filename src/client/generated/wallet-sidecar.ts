@@ -162,7 +162,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/get_next_unused_address`
    *
-   * Returns the same address until a payment to it is seen, so others may have got it too.
+   * The answer is the same address until a payment to it is seen, so other callers may have received it too.
    *
    * Needs the permission `get_next_unused_address`.
    */
@@ -188,7 +188,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/buy_with_payment_app`
    *
-   * Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment that it funds.
+   * Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment of the purchase.
    *
    * Needs the permission `create_invoice`.
    */
@@ -217,7 +217,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/pay`
    *
-   * Picks the most recommended method. Waits until the payment is completed or failed; an on-chain send is answered pending. `payable` and `amount` may be given in the body or the query.
+   * Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable` and `amount` may be given in the body or the query.
    *
    * Needs the permission of the method used, one of `pay_invoice`, `pay_offer`, `pay_onchain`.
    */
@@ -230,7 +230,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/pay_invoice`
    *
-   * Waits until the payment is completed or failed. Paying an invoice again returns its first payment while that is pending or completed.
+   * Waits until the payment is completed or failed. Paying an invoice again answers with its first payment while that is pending or completed.
    *
    * Needs the permission `pay_invoice`.
    */
@@ -256,7 +256,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/pay_onchain`
    *
-   * Returns the pending payment once its transaction is broadcast; six confirmations complete it. The same `client_payment_id` never sends twice.
+   * The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.
    *
    * Needs the permission `pay_onchain`.
    */
@@ -282,7 +282,7 @@ export class WalletSidecar {
    *
    * `GET /v2/node/payment`
    *
-   * Once a payment is finalized it need not be queried again.
+   * A payment that is completed or failed never changes again, so it need not be queried again.
    *
    * Needs the permission `get_payment_by_id`.
    */
@@ -383,7 +383,7 @@ export class WalletSidecar {
    *
    * `GET /v2/node/wait_for_next_payment`
    *
-   * The same payment is returned again on each of its updates, so handling must be idempotent.
+   * The same payment is answered again at each of its updates, so handling must be idempotent.
    *
    * Needs the permission `get_updated_payments`.
    */
@@ -399,7 +399,7 @@ export class WalletSidecar {
    *
    * `GET /v2/node/events`
    *
-   * Each event `payment` carries a Payment and, as its id, the updated index. `Last-Event-ID` or `start_index` resumes without loss; without either the stream begins now. Where the server ends the stream, a last event `end` carries the error.
+   * Each event `payment` carries a Payment and, as its id, the updated index. `Last-Event-ID` or `start_index` resumes without loss; without either the stream begins with the next update. When the server ends the stream, a last event `end` carries the error.
    *
    * Needs the permission `get_updated_payments`.
    *
@@ -542,7 +542,7 @@ export class WalletSidecar {
    *
    * `PUT /v2/node/update_client`
    *
-   * What is left out stays as it is. `scopes` and `permissions` together replace the whole grant: where one is given, the other counts as empty without it.
+   * Fields that are left out do not change. `scopes` and `permissions` together replace the whole grant: if only one of them is given, the other counts as empty.
    *
    * Needs the permission `update_client`.
    */
@@ -566,7 +566,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/confirm_budgets`
    *
-   * A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has looked at the budgets and confirms them.
+   * A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has checked the budgets and confirms them.
    *
    * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
    *
@@ -577,11 +577,11 @@ export class WalletSidecar {
   }
 
   /**
-   * End the node's tokens of clients that are not known any more.
+   * End the node's tokens of clients that no longer exist.
    *
    * `POST /v2/node/prune_clients`
    *
-   * Lists the tokens at the node that this sidecar has made and that belong to no active client, as a lost database leaves them, and ends them when `remove` is true. Touches no others.
+   * Lists the tokens at the node that this sidecar made and that belong to no active client, for example after the database was lost. With `remove` it also ends them. Other tokens are not touched.
    *
    * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
    *
@@ -615,7 +615,7 @@ export class WalletSidecar {
    *
    * `POST /v2/webhooks/redeliver`
    *
-   * Either one by its id, or all that were created since a time. The webhook-id stays the same.
+   * Sends one delivery by its id, or all that were created since a time. The webhook-id stays the same.
    *
    * Needs the permission `get_updated_payments`.
    *

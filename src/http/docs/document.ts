@@ -1,4 +1,4 @@
-/** The parts of the OpenAPI document that the page shows. */
+/** The parts of the OpenAPI document that the documentation page shows. */
 export interface Document {
   readonly info: { readonly version: string };
   readonly servers: readonly { readonly url: string }[];
@@ -8,7 +8,7 @@ export interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** One endpoint. */
+/** The description of one endpoint. */
 export interface Operation {
   readonly tags: readonly string[];
   readonly summary: string;
@@ -44,7 +44,7 @@ interface Answer {
   readonly content?: Readonly<Record<string, Content>>;
 }
 
-/** A JSON schema as the document writes them. */
+/** A JSON schema in the form in which the OpenAPI document contains it. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

@@ -3,7 +3,7 @@ import type { Operation, Parameter } from './document.ts';
 import { memberTable, parameterTable, typeOf } from './fields.ts';
 import { code, prose, table, text } from './html.ts';
 
-/** An endpoint with the method and path that it is called by. */
+/** An endpoint together with its method and path. */
 export interface Endpoint {
   readonly method: string;
   readonly path: string;
@@ -16,18 +16,18 @@ const PLACES: readonly (readonly [Parameter['in'], string])[] = [
   ['query', 'Query'],
 ];
 
-/** Where an endpoint is described on the page. */
+/** Returns the id of the page's section about an endpoint. */
 export function endpointAnchor({ method, path }: Endpoint): string {
   const name = path.replace(/[^a-z0-9]+/gi, '-').replace(/-$/, '');
   return `${method}${name || '-root'}`;
 }
 
-/** The method as a label of its own colour. */
+/** Returns the HTML of a method's name; the page gives each method its own colour. */
 export function methodLabel(method: string): string {
   return `<b class="${method}">${method.toUpperCase()}</b>`;
 }
 
-/** All about one endpoint; on a narrow screen it is folded. */
+/** Returns the page's section about one endpoint. It is collapsed on narrow screens. */
 export function endpointSection(endpoint: Endpoint, baseUrl: string): string {
   const { method, path, operation } = endpoint;
   const addition = operation['x-addition'] ? ' <i>addition</i>' : '';
@@ -92,7 +92,7 @@ function example(endpoint: Endpoint, baseUrl: string): string {
   return `<h4>Example</h4><pre>${text(curl(endpoint, baseUrl))}</pre>${result}`;
 }
 
-/** The command line that calls an endpoint as its example does. */
+/** Returns the curl command that sends the endpoint's example request. */
 export function curl({ method, path, operation }: Endpoint, baseUrl: string): string {
   const given = (operation.parameters ?? []).filter(({ example }) => example !== undefined);
   const at = (place: string) => given.filter((one) => one.in === place);

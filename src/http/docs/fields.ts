@@ -1,16 +1,21 @@
 import type { Parameter, Schema } from './document.ts';
 import { code, prose, table, text } from './html.ts';
 
-/** Largest whole number that JSON readers agree on: no limit that anybody meets. */
+/**
+ * The largest whole number that all JSON readers represent exactly. A schema with this maximum is shown without one.
+ */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** The table of a body's or an answer's members, those of nested objects below them; empty where there are none. */
+/**
+ * Returns the table of the members of a body or an answer. Members of nested objects follow their object. The result is
+ * empty for a schema without members.
+ */
 export function memberTable(schema: Schema, use: 'request' | 'answer'): string {
   const rows = membersOf(schema, '', use);
   return rows.length === 0 ? '' : table(['field', 'type', 'meaning'], rows);
 }
 
-/** The table of parameters of one place. */
+/** Returns the table of the parameters in one place: path, query or headers. */
 export function parameterTable(parameters: readonly Parameter[]): string {
   const rows = parameters.map(({ name, required, schema, description }) =>
     row(name, required, { ...schema, description }, 'request'),
@@ -18,7 +23,7 @@ export function parameterTable(parameters: readonly Parameter[]): string {
   return table(['name', 'type', 'meaning'], rows);
 }
 
-/** Where a named schema is described on the page. */
+/** Returns the id of the page's section about a named schema. */
 export function schemaAnchor(name: string): string {
   return `schema-${name}`;
 }
@@ -35,7 +40,7 @@ function membersOf(schema: Schema, prefix: string, use: Use): string[][] {
   });
 }
 
-/** What several forms of an object share stands once. */
+/** Merges the members of alternative forms of an object. A member that several forms have gets one row. */
 function formsOf(forms: readonly Schema[], prefix: string, use: Use): string[][] {
   const seen = new Map<string, string[]>();
   for (const form of forms) {
@@ -63,16 +68,19 @@ function row(name: string, required: boolean, schema: Schema, use: Use): string[
   return [`${wrapping(name)}${star}`, typeOf(schema, use), `${prose(meaning)}${limits(schema)}`];
 }
 
-/** A name breaks between its parts, never inside one. */
+/** Lets a long name wrap between its parts and nowhere else. */
 function wrapping(name: string): string {
   return code(name).replaceAll('.', '.<wbr>').replaceAll('_', '_<wbr>');
 }
 
-/** What kind of value it is. In a request every optional field may be null, which need not be said each time. */
+/**
+ * Returns the type of a value in words. For requests it leaves out that an optional field may be null, because that
+ * holds for all of them.
+ */
 export function typeOf(schema: Schema, use: Use): string {
   const names = [...new Set(namesOf(schema, use))];
   const known = names.filter(
-    // A whole number is another way to write an amount.
+    // An amount may also be written as a whole number, so "integer" need not be shown beside it.
     (name) =>
       (use === 'answer' || name !== 'null') &&
       !(name === 'whole number' && names.includes('amount')),
@@ -138,7 +146,7 @@ function range(least: number | undefined, most: number | undefined, unit: string
   return least !== undefined && least > 1 ? `at least ${least}${unit}` : '';
 }
 
-/** Characters of a text of hex, where the pattern is of one. */
+/** Returns the number of characters of a hex text whose pattern fixes its length; undefined for other patterns. */
 function hexBytes(pattern: string | undefined): string | undefined {
   return /^\^\[0-9a-f(?:A-F)?\]\{(\d+)\}\$$/.exec(pattern ?? '')?.[1];
 }

@@ -6,13 +6,16 @@ import { curl } from './endpoint.ts';
 import { parameterTable } from './fields.ts';
 import { code, prose, table, text } from './html.ts';
 
-/** How to call every endpoint. */
+/** Returns the page's section about what all endpoints have in common. */
 export function callingSection(): string {
   const parts = CALLING.map(([title, words]) => `<h3>${text(title)}</h3><p>${prose(words)}</p>`);
   return `<section id="calling"><h2>Calling</h2>${parts.join('')}</section>`;
 }
 
-/** The three calls of a first payment: create an invoice, have it paid, wait for the money. */
+/**
+ * Returns the page's section with the three calls of a first payment: create an invoice, have it paid, wait for the
+ * money.
+ */
 export function walkSection(document: Document, baseUrl: string): string {
   const call = (method: string, path: string, note: string) => {
     const operation = document.paths[path]?.[method];
@@ -39,7 +42,7 @@ export function walkSection(document: Document, baseUrl: string): string {
   return `<section id="first-payment"><h2>A first payment</h2><ol class="walk">${steps.join('')}</ol></section>`;
 }
 
-/** What the step before answers stands where an example would. */
+/** Replaces the example values that come from the answer of the previous step by placeholders. */
 function withPlaceholders(line: string, { parameters = [], requestBody }: Operation): string {
   const index = parameters.find(({ name }) => name === 'index')?.example;
   const sent = requestBody?.content['application/json']?.example;
@@ -53,7 +56,7 @@ function withPlaceholders(line: string, { parameters = [], requestBody }: Operat
   );
 }
 
-/** What each scope grants. */
+/** Returns the table of scopes and of the permissions that each one grants. */
 export function scopesSection(): string {
   const rows = Object.entries(SCOPES).map(([scope, permissions]) => [
     code(scope),
@@ -62,7 +65,7 @@ export function scopesSection(): string {
   return `<section id="scopes"><h2>Scopes</h2>${table(['scope', 'permissions'], rows)}</section>`;
 }
 
-/** Every error, and the statuses that each request can get. */
+/** Returns the table of errors, and the statuses that any request can get. */
 export function errorsSection(): string {
   const rows = Object.values(ERRORS).map(({ code: number, httpStatus, meaning }) => [
     String(number),
@@ -75,7 +78,7 @@ export function errorsSection(): string {
 <code>Retry-After</code>.</p>${table(['code', 'HTTP', 'means'], rows)}</section>`;
 }
 
-/** The webhook: when it is sent, and what it is signed with. */
+/** Returns the section about the webhook: when it is sent, and how it is signed. */
 export function webhookSection({ webhooks }: Document): string {
   const hooks = Object.entries(webhooks).map(
     ([name, { post }]) => `<p>${prose(post.description)}</p><p>The body is a

@@ -1,19 +1,19 @@
-/** Text as HTML shows it. */
+/** Escapes text for HTML. */
 export function text(value: string): string {
   return value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Text in which code stands between backticks. */
+/** Escapes text for HTML, and shows what stands between backticks as code. */
 export function prose(value: string): string {
   return text(value).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** Text as code. */
+/** Returns escaped text as an HTML code element. */
 export function code(value: string): string {
   return `<code>${text(value)}</code>`;
 }
 
-/** A table with a heading above each column. */
+/** Returns an HTML table with one heading for each column. Headings and cells are HTML. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const head = headings.map((heading) => `<th scope="col">${text(heading)}</th>`).join('');
   const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`);

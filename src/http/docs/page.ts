@@ -14,7 +14,7 @@ import { STYLE } from './style.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** The page must work without the outside world and run nothing: no script, no image, no font is loaded. */
+/** The page works offline and runs no code, so its policy allows no scripts, images or fonts. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -27,7 +27,7 @@ interface Place {
   readonly title: string;
 }
 
-/** What stands before the endpoints, and after them. */
+/** The sections before the endpoints (`BEFORE`) and after them (`AFTER`). */
 const BEFORE: readonly Place[] = [
   { id: 'calling', title: 'Calling' },
   { id: 'first-payment', title: 'A first payment' },
@@ -38,7 +38,7 @@ const AFTER: readonly Place[] = [
   { id: 'errors', title: 'Errors' },
 ];
 
-/** The reference as one page of HTML, made from the OpenAPI document. */
+/** Returns the answer with the documentation page, one page of HTML made from the OpenAPI document. */
 export function docsPage(document: Document): Response {
   const [{ url: baseUrl } = { url: '' }] = document.servers;
   const { version } = document.info;

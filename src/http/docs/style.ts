@@ -1,4 +1,4 @@
-/** The style of the page; its hash stands in the page's Content-Security-Policy. */
+/** The style sheet of the documentation page. The page's Content-Security-Policy contains its hash. */
 export const STYLE = `:root{color-scheme:light dark;--line:light-dark(#d0d7de,#30363d);--soft:light-dark(#f6f8fa,#161b22);--link:light-dark(#0550ae,#79c0ff);--dim:light-dark(#57606a,#9da7b3)}
 *{box-sizing:border-box}
 body{margin:0;font:15px/1.6 system-ui,sans-serif;display:grid;grid-template-columns:17rem minmax(0,1fr);background:light-dark(#fff,#0d1117);color:light-dark(#1f2328,#e6edf3)}

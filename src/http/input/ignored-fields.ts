@@ -1,12 +1,12 @@
-/** The header that names what was ignored in a request (decisions section 3). */
+/** The answer's header that names the ignored fields of a request (docs/decisions.md 17). */
 export const IGNORED_FIELDS_HEADER = 'X-Ignored-Fields';
 
 const MOST_NAMES = 20;
 const MOST_BYTES = 1024;
 
 /**
- * Writes the paths of ignored fields as a list of strings (RFC 9651, section 3.1): each name percent-encoded, those of
- * nested fields joined by dots, at most 20 and 1 KiB together. Never a value.
+ * Writes the paths of ignored fields as a list of strings (RFC 9651, section 3.1). Each name is percent-encoded, and
+ * the names of nested fields are joined by dots. The list has at most 20 paths and 1 KiB. It never contains a value.
  */
 export function ignoredFieldsHeader(paths: readonly (readonly string[])[]): string {
   let header = '';

@@ -1,27 +1,27 @@
 import { z } from 'zod';
 
-/** The fields that a schema of an input knows: what is looked at before the schema itself validates. */
+/** The fields that a schema knows, which are needed before the schema itself validates. */
 export interface InputFields {
   readonly known: ReadonlyMap<string, InputField>;
-  /** Whether the schema itself rejects unknown fields: they stay for it to see. */
+  /** Whether the schema rejects unknown fields. If so, they are kept in the input for it to reject. */
   readonly strict: boolean;
 }
 
 interface InputField {
-  /** Whether null is a value there, with a meaning of its own. */
+  /** Whether null is a valid value of the field, and not the same as leaving the field out. */
   readonly takesNull: boolean;
-  /** The fields of the object in it; null where it holds none. */
+  /** The fields of the object in this field; null when it holds no object. */
   readonly fields: InputFields | null;
 }
 
-/** What of an input its schema is given, and what was left out as unknown. */
+/** The part of an input that is passed to its schema, and the fields that were ignored. */
 export interface PresentInput {
   readonly value: unknown;
-  /** Names of unknown fields, each as the path to it. */
+  /** The path to each unknown field. */
   readonly ignored: readonly (readonly string[])[];
 }
 
-/** The fields of an object's schema; null for a schema of anything else. */
+/** Returns the fields of an object schema; null for any other schema. */
 export function inputFields(schema: z.ZodType): InputFields | null {
   const inner = innerSchema(schema);
   if (!(inner instanceof z.ZodObject)) return null;
@@ -37,7 +37,10 @@ export function inputFields(schema: z.ZodType): InputFields | null {
   };
 }
 
-/** Leaves out null, which is absent, and fields that the schema does not know (decisions section 3). */
+/**
+ * Removes null, which means absent (docs/decisions.md 19), and fields that the schema does not know
+ * (docs/decisions.md 17).
+ */
 export function presentInput(fields: InputFields | null, value: unknown): PresentInput {
   const ignored: string[][] = [];
   return { value: present(fields, value, [], ignored), ignored };
@@ -65,7 +68,10 @@ function present(
   return Object.fromEntries(entries);
 }
 
-/** The schema that sees the value first: without what makes it optional, a default, or a transformation after it. */
+/**
+ * Returns the schema that reads the value first: without the wrappers that make it optional, give it a default or
+ * transform its result.
+ */
 function innerSchema(schema: z.ZodType): z.ZodType {
   if (
     schema instanceof z.ZodOptional ||

@@ -1,8 +1,8 @@
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 
 const IN_WORDS: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'a word that JSON does not have',
-  InvalidNumberFormat: 'a number that is not written as JSON has it',
+  InvalidSymbol: 'this word is not valid in JSON',
+  InvalidNumberFormat: 'this number is not valid in JSON',
   PropertyNameExpected: 'the name of a field in double quotes is missing',
   ValueExpected: 'a value is missing',
   ColonExpected: 'a colon is missing',
@@ -15,11 +15,14 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   UnexpectedEndOfString: 'a closing double quote is missing',
   UnexpectedEndOfNumber: 'a number is not complete',
   InvalidUnicode: 'an escaped character is not complete',
-  InvalidEscapeCharacter: 'a backslash stands before a character that needs none',
+  InvalidEscapeCharacter: 'a backslash stands before a character that must not be escaped',
   InvalidCharacter: 'a control character must be written as an escape',
 };
 
-/** Where and why a text is not JSON, in words without anything of the text itself: it may be a secret. */
+/**
+ * Says where and why a text is not JSON, with line and column. It quotes nothing of the text, which may be a secret
+ * (docs/decisions.md 13).
+ */
 export function jsonProblem(text: string): string {
   const first = firstError(text);
   if (!first) return 'The body is not JSON.';
@@ -34,7 +37,7 @@ function firstError(text: string): ParseError | undefined {
   try {
     parse(text, errors, { disallowComments: true });
   } catch {
-    // Nested more deeply than the parser can follow: no place can be named.
+    // The text is nested too deeply for this parser, so no position can be given.
   }
   return errors[0];
 }

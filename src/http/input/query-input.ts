@@ -10,7 +10,7 @@ export function queryParameters(url: string): URLSearchParams {
 export function requireOnce(parameters: URLSearchParams): void {
   for (const name of new Set(parameters.keys())) {
     if (parameters.getAll(name).length > 1) {
-      throw rejected(name, 'is given twice in the query: give it once');
+      throw rejected(name, 'appears twice in the query: give it once');
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Issue } from '../../model/errors.ts';
 
-/** Most issues that one answer names. */
+/** The largest number of issues in one answer. */
 const MOST_ISSUES = 20;
-/** Most characters of a name that the caller made up. */
+/** The largest number of characters of a field name in a message, as callers may send names of any length. */
 const LONGEST_NAME = 60;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** Our words for what a schema finds wrong where the schema has none of its own (decisions section 2). */
+/** Returns this project's own words for an issue for which the schema gives no message (docs/decisions.md 13). */
 export function issueWords(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -34,11 +34,11 @@ export function issueWords(issue: z.core.$ZodRawIssue): string {
     case 'too_big':
       return `must ${bound(issue.origin, 'most', Number(issue.maximum))}`;
     default:
-      return 'has a form that is not known here';
+      return 'has none of the accepted forms';
   }
 }
 
-/** The issues of a rejected input, each with the path to its field. */
+/** Returns the issues of a rejected input, each with the path to its field. */
 export function issuesOf(issues: readonly z.core.$ZodIssue[]): Issue[] {
   const told = new Set<string>();
   return issues
@@ -50,7 +50,7 @@ export function issuesOf(issues: readonly z.core.$ZodIssue[]): Issue[] {
       }
       return issue.keys.map((key) => ({
         path: [...path, shortened(key.toWellFormed())].join('.'),
-        message: 'is not known here: correct the name, or leave the field out',
+        message: 'is not a known field: correct the name, or leave the field out',
       }));
     })
     .filter(({ path }) => {
@@ -72,7 +72,7 @@ function wrongType(expected: readonly string[], input: unknown): string {
   if (input === undefined) return 'is required';
   if (typeof input === 'number' && !Number.isFinite(input)) return 'is a number out of all range';
   const wanted = oneOf([...new Set(expected)].map((type) => TYPES[type] ?? type));
-  // A number with decimals is a number too: it would read as a contradiction.
+  // A message "must be a whole number, not a number" would read as a contradiction.
   const isNumber = typeof input === 'number' && expected.includes('int');
   return `must be ${wanted}${isNumber ? '' : `, not ${typeInWords(input)}`}`;
 }

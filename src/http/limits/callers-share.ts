@@ -1,12 +1,15 @@
 import { ApiError } from '../../model/errors.ts';
 
-/** How much of what all callers share one caller holds at a time. */
+/** Limits how much of a shared resource one caller holds at a time (docs/decisions.md 75). */
 export interface CallersShare {
-  /** Takes one place. Returns a function that gives it back, once. Throws `overCapacity` when the share is taken. */
+  /**
+   * Takes one place for the caller, and returns a function that gives it back; further calls of that function do
+   * nothing. Throws `overCapacity` when the caller already holds all its places.
+   */
   take(caller: string): () => void;
 }
 
-/** Gives every caller so many places at once; `what` names them in the message. */
+/** Returns a limit of `most` places for each caller. `what` names the places in the error message. */
 export function callersShare(most: number, what: string): CallersShare {
   const held = new Map<string, number>();
   return {

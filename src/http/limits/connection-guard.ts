@@ -1,47 +1,47 @@
 import type { Log } from '../../lib/log.ts';
 
-/** Most descriptors kept free for deliveries, node calls and the database. */
+/** The largest reserve of file descriptors for webhooks, node calls and the database (docs/decisions.md 75). */
 const MOST_RESERVED = 1024;
-/** Memory is limited too: beyond so many descriptors room is made even where more are allowed. */
+/** Descriptors cost memory, so above this number connections are closed even if the system allows more. */
 const MOST_IN_USE = 16_384;
-/** How often the guard looks, and how often for a while after there was no room. */
+/** How often the guard checks: normally, and for `ALERT_FOR_MS` after the reserve was touched. */
 const CALM_MS = 100;
 const ALERT_MS = 10;
 const ALERT_FOR_MS = 5_000;
-/** For so long at least new connections wait when there was no room. */
+/** The shortest time for which new connections wait after the reserve was touched. */
 const HOLD_MS = 100;
-/** Making room may take this part of the time. */
+/** The largest share of the time that closing connections may take. */
 const MOST_SHARE = 0.2;
-/** Pause between two lines in the log. */
+/** The shortest time between two log lines. */
 const LOG_EVERY_MS = 60_000;
 
 interface ConnectionGuardOptions {
   /** How many descriptors the process may have. */
   readonly limit: number;
-  /** The lowest free descriptor; null when none is left. */
+  /** Returns the lowest free descriptor; null when none is left. */
   readonly lowestFree: () => number | null;
-  /** Ends the connections whose client has not sent a request; returns how many. */
+  /** Closes the connections on which no complete request has arrived. Returns how many it closed. */
   readonly endSilent: () => number;
-  /** Closes the connections that wait for their next request; returns how many. */
+  /** Closes the connections that wait for their next request. Returns how many it closed. */
   readonly closeIdle: () => number;
-  /** While on, new connections wait. */
+  /** Makes new connections wait while it is on. */
   readonly holdBack: (on: boolean) => void;
   readonly log: Log;
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   readonly elapsedMs: () => number;
 }
 
-/** Keeps a reserve of descriptors, see {@link connectionGuard}. */
+/** A guard that {@link connectionGuard} returns. */
 export interface ConnectionGuard {
-  /** Looks once and makes room when there is none; returns when to look again, in milliseconds. */
+  /** Checks once, and closes connections if the reserve is touched. Returns in how many milliseconds to check again. */
   look(): number;
 }
 
 /**
- * Keeps a reserve of descriptors, so that a flood of connections stops neither deliveries nor calls to the node: while
- * more are in use than the limit less the reserve, new connections wait, and of those that are there the ones on which no
- * request ever came are ended, or else those that wait for their next request. Connections with a request in progress
- * are never ended.
+ * Keeps a reserve of file descriptors, so that a flood of connections stops neither webhooks nor calls to the node
+ * (docs/decisions.md 75). While the reserve is touched, new connections wait. Connections on which no request has
+ * arrived are closed; if there are none, those that wait for their next request. A connection with a request in
+ * progress is never closed.
  */
 export function connectionGuard(options: ConnectionGuardOptions): ConnectionGuard {
   const { limit, lowestFree, endSilent, closeIdle, holdBack, log, elapsedMs } = options;
@@ -62,7 +62,7 @@ export function connectionGuard(options: ConnectionGuardOptions): ConnectionGuar
     const idle = silent === 0 ? closeIdle() : 0;
     if (pressedAtMs - loggedAtMs < LOG_EVERY_MS) return;
     loggedAtMs = pressedAtMs;
-    log.warn('Too many connections: new ones wait, and those without a request were ended.', {
+    log.warn('Too many connections: new ones wait, and those without a request are closed.', {
       limit,
       reserve: limit - most,
       silent,
@@ -82,12 +82,12 @@ export function connectionGuard(options: ConnectionGuardOptions): ConnectionGuar
   };
 }
 
-/** A quarter of the descriptors of a small process, and enough for a large one. */
+/** Returns the size of the reserve: a quarter of the descriptors, at most `MOST_RESERVED`. */
 function reserveOf(limit: number): number {
   return Math.min(MOST_RESERVED, Math.ceil(limit / 4));
 }
 
-/** Looks for as long as the process runs; returns a function that ends that. */
+/** Checks again and again while the process runs. Returns a function that stops it. */
 export function keepLooking(guard: ConnectionGuard): () => void {
   let timer: ReturnType<typeof setTimeout>;
   const look = () => {

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
-/** How many files and sockets this process may have open at once; null where the system does not say. */
+/** Returns how many files and sockets this process may have open at once; null where the system does not say. */
 export function descriptorLimit(): number | null {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');
@@ -12,8 +12,8 @@ export function descriptorLimit(): number | null {
 }
 
 /**
- * The lowest descriptor that is free, so that every one below it is in use; null when none is left. Costs one file
- * opened and closed, however many are open.
+ * Returns the lowest free file descriptor; all lower ones are in use. Returns null when none is free. It opens and
+ * closes one file, so its cost does not grow with the number of open descriptors.
  */
 export function lowestFreeDescriptor(): number | null {
   let descriptor: number;

@@ -1,18 +1,18 @@
 import { estimateShallowMemoryUsageOf } from 'bun:jsc';
 import { ApiError } from '../../model/errors.ts';
 
-/** Most bytes of a request line and its headers together (decisions section 3). */
+/** The largest size in bytes of a request line together with its headers (docs/decisions.md 16). */
 const MOST_HEAD_BYTES = 64 * 1024;
 /**
- * What a request may take in memory without being counted byte by byte, which costs more than the rest of its checks.
- * The difference is more than the runtime leaves out: the names of common headers, and four bytes around each of the
- * 200 headers that it accepts.
+ * A request whose text is at most this long is accepted without an exact count, which costs more than all other checks
+ * of the request head. The 16 KiB below the limit cover what the text lacks: the names of common headers, which the
+ * runtime leaves out, and four bytes around each of at most 200 headers.
  */
 const SURELY_SHORT_BYTES = MOST_HEAD_BYTES - 16 * 1024;
 
 /**
- * Throws error 7 with status 414 or 431 when the request line, or it and the headers, are longer than 64 KiB. The
- * runtime itself rejects what is longer than 128 KiB (build.ts), without a body.
+ * Throws error 7 with status 414 when the request line is longer than 64 KiB, and with status 431 when line and headers
+ * together are. Bun itself rejects more than 128 KiB (set in `build.ts`) with an answer without a body.
  */
 export function limitHead(request: Request): void {
   const { headers, url } = request;
@@ -30,7 +30,10 @@ export function limitHead(request: Request): void {
   }
 }
 
-/** Method, target and version with the spaces between them and the line's end. */
+/**
+ * Returns the length of the request line in bytes: method, target and version, the spaces between them, and the line
+ * break.
+ */
 function lineBytes({ method, url }: Request): number {
   const target = url.length - new URL(url).origin.length;
   return method.length + target + ' '.length + ' HTTP/1.1\r\n'.length;

@@ -3,8 +3,9 @@ import type { Route } from '../route.ts';
 import type { RunRoute } from '../run-route.ts';
 
 /**
- * Runs a route that answers with a stream for GET alone. HEAD is GET without its body (RFC 9110, section 9.3.2): the
- * stream would be opened, never read and never ended. It is error 7 with status 405; other routes answer HEAD.
+ * Lets a route that answers with a stream run for GET only. HEAD, which is GET without a body (RFC 9110, section
+ * 9.3.2), would open a stream that is never read and never ends, so it gets error 7 with status 405. Other routes
+ * accept HEAD.
  */
 export function streamForGet(route: Route, run: RunRoute): RunRoute {
   if (!isStream(route)) return run;

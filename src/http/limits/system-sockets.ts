@@ -1,6 +1,6 @@
 import { dlopen, ptr } from 'bun:ffi';
 
-/** Numbers of Linux's socket interface, the same on x64 and arm64. */
+/** Constants of Linux's socket interface; they are the same on x64 and arm64. */
 const SOL_SOCKET = 1;
 const SO_ATTACH_FILTER = 26;
 const SO_DETACH_FILTER = 27;
@@ -12,35 +12,35 @@ const TCP_LISTEN = 10;
 const SHUT_RDWR = 2;
 const AF_INET = 2;
 const AF_INET6 = 10;
-/** Where `struct tcp_info` holds the bytes that the peer has sent, since Linux 4.1. */
+/** The offset in `struct tcp_info` of the number of bytes received (`tcpi_bytes_received`), since Linux 4.1. */
 const BYTES_RECEIVED_AT = 128;
-/** Of `GET / HTTP/1.0` and an empty line: with less, a connection has no request in progress. */
+/** The length of `GET / HTTP/1.0` and an empty line. A connection that has received less has no request in progress. */
 const SHORTEST_REQUEST_BYTES = 18n;
-/** The first descriptor that is not standard input, output or error. */
+/** The first descriptor after standard input, output and error. */
 const FIRST = 3;
 
-/** One instruction of a socket filter, `BPF_RET | BPF_K` with 0: nothing passes. */
+/** A socket filter of one instruction, `BPF_RET | BPF_K` with 0, which drops every packet. */
 const DROP_ALL = new BigUint64Array([0x06n]);
 
-/** What the system can do about the connections to a port of this process, which Bun does not offer. */
+/** Operations of the system on the connections to a port of this process, which Bun does not offer. */
 export interface SystemSockets {
-  /** Ends the connections whose client has not sent a request; returns how many. */
+  /** Closes the connections on which no complete request has arrived. Returns how many it closed. */
   endSilent(): number;
-  /** While on, new connections are not accepted: their clients wait. */
+  /** While it is on, new connections are not accepted, and their clients wait. */
   holdBack(on: boolean): void;
 }
 
 interface SystemSocketOptions {
   readonly port: number;
-  /** The descriptors below it are looked at. */
+  /** Only descriptors below this number are examined. */
   readonly most: number;
-  /** For so long a connection that sends nothing waits in the kernel, where it costs no descriptor. */
+  /** A new connection that sends nothing stays in the kernel for this many seconds, where it costs no descriptor. */
   readonly deferSecs: number;
 }
 
 /**
- * Takes the listening socket of a port in hand. Returns null where that is not possible: on other systems than Linux.
- * The library is loaded here, because that needs descriptors of its own.
+ * Finds the listening socket of a port and returns operations on its connections. Returns null on systems other than
+ * Linux. It loads the C library at once, because loading needs descriptors, which may be missing later.
  */
 export function systemSockets(options: SystemSocketOptions): SystemSockets | null {
   const { port, most, deferSecs } = options;
@@ -57,7 +57,10 @@ export function systemSockets(options: SystemSocketOptions): SystemSockets | nul
     const family = name.getUint16(0, true);
     return (family === AF_INET || family === AF_INET6) && name.getUint16(2) === port;
   };
-  /** Its state and the bytes it has received; null for what is no socket of the port. */
+  /**
+   * Returns the state of a connection and the number of bytes received; null for a descriptor that is not a socket of
+   * the port.
+   */
   const lookAt = (descriptor: number) => {
     if (!isOurs(descriptor)) return null;
     length[0] = infoBytes.length;
@@ -69,7 +72,7 @@ export function systemSockets(options: SystemSocketOptions): SystemSockets | nul
   if (listening === null) return null;
   const seconds = new Int32Array([deferSecs]);
   libc.setsockopt(listening, IPPROTO_TCP, TCP_DEFER_ACCEPT, seconds, seconds.byteLength);
-  // `struct sock_fprog`: how many instructions, and where they are.
+  // The two members of `struct sock_fprog`: the number of instructions and their address.
   const program = new BigUint64Array([1n, BigInt(ptr(DROP_ALL))]);
   return {
     holdBack(on) {
@@ -81,7 +84,8 @@ export function systemSockets(options: SystemSocketOptions): SystemSockets | nul
       for (let descriptor = FIRST; descriptor < most; descriptor++) {
         const found = lookAt(descriptor);
         if (found?.state !== TCP_ESTABLISHED || found.received >= SHORTEST_REQUEST_BYTES) continue;
-        // Only Bun may close what it opened: it sees the end of the stream, and then does.
+        // A descriptor that Bun opened may be closed only by Bun. A shutdown makes Bun see the end of the stream and
+        // close it.
         if (libc.shutdown(descriptor, SHUT_RDWR) === 0) ended++;
       }
       return ended;

@@ -4,20 +4,29 @@ import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
 import { allows, lacking, requireOwner, type Session } from '../../wallet/session.ts';
 import type { RouteAccess } from '../route.ts';
 
-/** How requests prove who sends them. */
+/** Settings of authentication, and the function that opens sessions. */
 export interface AuthenticateOptions {
-  /** A promise only where the session is not open yet: most requests need not wait for it. */
+  /**
+   * Opens the session of the credentials; null means the default wallet. It returns a promise only when the session is
+   * not open yet, because waiting for a promise costs time on every request.
+   */
   readonly open: (credentials: string | null) => Session | Promise<Session>;
-  /** Whether every route that is not public needs the header (decisions section 8). */
+  /** Whether every route that is not public needs the header (docs/decisions.md 72). */
   readonly requireAuth: boolean;
-  /** The token in the data directory's cookie file, good for the default wallet; null where there is none. */
+  /**
+   * The token in the data directory's cookie file, which is valid for the default wallet; null when there is no cookie
+   * file.
+   */
   readonly cookie: string | null;
 }
 
-/** Opens the session that an Authorization header, or without one the default credentials, name for a route. */
+/**
+ * Returns the session for the value of an Authorization header; null means that there is no header. Returns undefined
+ * for a route that needs no session. Throws error 104 or 108.
+ */
 export type Authenticate = (authorization: string | null) => Session | undefined | Promise<Session>;
 
-/** What a route asks of a request's credentials; a public one needs no session. */
+/** Returns the function that checks whether a request may use a route with this access. */
 export function authenticate(access: RouteAccess, options: AuthenticateOptions): Authenticate {
   const { requireAuth } = options;
   if (access === 'public' || (access === 'sandbox' && !requireAuth)) return () => undefined;
@@ -38,7 +47,7 @@ export function authenticate(access: RouteAccess, options: AuthenticateOptions):
   };
 }
 
-/** Throws error 108 unless the session holds what the access asks for. */
+/** Throws error 108 unless the session holds what `access` requires. */
 export function requireAccess(session: Session, access: RouteAccess): void {
   if (access === 'owner') requireOwner(session);
   const permissions = permissionsIn(access);
@@ -48,7 +57,7 @@ export function requireAccess(session: Session, access: RouteAccess): void {
   }
 }
 
-/** The permissions of which a caller needs one; none where the access names none. */
+/** Returns the permissions of which a caller needs at least one; an empty list when the access names no permission. */
 function permissionsIn(access: RouteAccess): readonly Permission[] {
   if (typeof access !== 'string') return access;
   return isPermission(access) ? [access] : [];
@@ -62,7 +71,7 @@ function isSandbox(access: RouteAccess): boolean {
   return access === 'sandbox' || access === 'sandbox_wallet';
 }
 
-/** The credentials in the header; null means the default wallet. */
+/** Returns the credentials in the header; null means the default wallet. */
 function credentialsOf(
   header: string | null,
   { requireAuth, cookie }: AuthenticateOptions,
@@ -84,12 +93,15 @@ function credentialsOf(
   return isCookie(token, cookie) ? null : token;
 }
 
-/** The token of a header `Bearer <token>` (RFC 6750); null for any other. */
+/** Returns the token of a header `Bearer <token>` (RFC 6750); null for any other header. */
 function bearerToken(header: string): string | null {
   return /^bearer +(\S+)$/i.exec(header)?.[1] ?? null;
 }
 
-/** signup and provision: an empty header, to the contract's letter, and with --require-auth the cookie. */
+/**
+ * Checks a request to `signup` or `provision`: with --require-auth it must carry the cookie, otherwise no header or an
+ * empty one (docs/api.md, Authentication).
+ */
 function requireRootAccess(header: string | null, options: AuthenticateOptions): void {
   const { requireAuth, cookie } = options;
   const isEmpty = header === null || header === '';
@@ -103,7 +115,10 @@ function requireRootAccess(header: string | null, options: AuthenticateOptions):
   );
 }
 
-/** Who controls the sandbox controls everything in it, its clock and so the budgets included. */
+/**
+ * Requires the owner, or a client with every permission and no budget: controls such as the clock affect all wallets
+ * and budgets of the sandbox.
+ */
 function requireEverything(session: Session): void {
   if (session.isOwner) return;
   const missing = PERMISSIONS.find((permission) => !allows(session, permission));

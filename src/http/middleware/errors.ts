@@ -4,15 +4,15 @@ import type { Log } from '../../lib/log.ts';
 import { ApiError, ERRORS, internalUnlessApi } from '../../model/errors.ts';
 import type { AppEnv } from '../env.ts';
 
-/** Seconds that a client turned away for capacity should wait. */
+/** The value of `Retry-After`, in seconds, on answers with error 8. */
 const RETRY_AFTER_SECS = '2';
 
-/** Status for the log of a request whose client went away; nobody receives it. */
+/** The status that metrics count for a request whose client went away. It is never sent. */
 const CLIENT_GONE = 499;
 
 /**
- * The one place where an error becomes an answer (decisions section 2). What is not documented is error 6. The answer's
- * `x-request-id` is the `request_id` under which the log tells more.
+ * Turns every error into an answer, in this one place (docs/decisions.md 10). An error that is not in the table of
+ * errors is error 6. The answer's `x-request-id` is the `request_id` of the log line.
  */
 export function errorResponse(
   log: Log,
@@ -25,11 +25,16 @@ export function errorResponse(
     }
     const known = withSent(asApiError(error), context);
     const request_id = `${startId}-${++refused}`;
-    // Where no route was meant the path may hold anything, even a secret that was put there by mistake.
+    // The path of an unknown endpoint is not logged, because it may contain anything, even a secret.
     const path = context.get('path') ?? null;
     const fields = { request_id, method: context.req.method, path };
     if (known.kind === 'internal') log.error('Internal error.', { ...fields, error });
-    else log.info('Request refused.', { ...fields, code: known.body().code, cause: known.cause });
+    else
+      log.info('Request answered with an error.', {
+        ...fields,
+        code: known.body().code,
+        cause: known.cause,
+      });
     context.header('x-request-id', request_id);
     if (known.httpStatus === ERRORS.unauthenticated.httpStatus) {
       context.header('www-authenticate', 'Bearer');

@@ -1,18 +1,18 @@
 import { ApiError } from '../../model/errors.ts';
 
 interface GuardOptions {
-  /** Host header values that name this server, lowercase, with and without port. */
+  /** The accepted values of the Host header, in lower case, with and without port. */
   readonly allowedHosts: ReadonlySet<string>;
 }
 
 /**
- * Keeps web pages away from the wallet (decisions section 8): the Host header must name this server, which defeats
- * rebound names; a browser's Origin must be this server's own, and Sec-Fetch-Site must not come from elsewhere. No
- * CORS header is ever sent.
+ * Keeps web pages away from the wallet (docs/decisions.md 70). The Host header must name this server, which defeats DNS
+ * rebinding. An Origin header must name this server too, and Sec-Fetch-Site must not be `cross-site` or `same-site`.
+ * Throws error 112 otherwise. No CORS header is ever sent.
  */
 export function localGuard(options: GuardOptions): (request: Request) => void {
   const { allowedHosts } = options;
-  // Nearly all hosts are written as they are allowed.
+  // Most clients already send the host in lower case, so the conversion is tried second.
   const isAllowed = (host: string) =>
     allowedHosts.has(host) || allowedHosts.has(host.toLowerCase());
   return ({ headers }) => {
@@ -34,7 +34,7 @@ export function localGuard(options: GuardOptions): (request: Request) => void {
     if (site === 'cross-site' || site === 'same-site') {
       throw new ApiError(
         'hostNotAllowed',
-        'Requests that another web page causes are not allowed.',
+        'Requests from other web pages are not allowed: call the sidecar from a program, not from a browser.',
       );
     }
   };

@@ -6,7 +6,7 @@ import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyState, IdempotencyStore, KeyScope } from '../../store/ports.ts';
 import { isSealed, seal, unseal } from './sealed-outcome.ts';
 
-/** What an answer consists of, so that it can be given again. */
+/** The parts of an answer that are kept for repeats of its request. */
 export interface Outcome {
   readonly httpStatus: number;
   /** JSON text. */
@@ -15,36 +15,38 @@ export interface Outcome {
 
 interface IdempotentRequest {
   readonly scope: KeyScope;
-  /** Equal for equal requests: {@link fingerprint}. */
+  /** Equal for equal requests; {@link fingerprint} makes it. */
   readonly fingerprint: string;
   /** The fingerprint that earlier versions gave the same request: they did not know its other spellings. */
   readonly earlierFingerprint: string;
   readonly nowMs: number;
-  /** Gives the answer no later than after so many milliseconds, as the request's `Prefer` asks; null waits. */
+  /**
+   * The time in milliseconds after which the request's `Prefer` header asks for an answer; null waits for the outcome.
+   */
   readonly respondAfterMs: number | null;
-  /** Opens and closes outcomes that hold a secret. */
+  /** The key that encrypts and decrypts outcomes with a secret. */
   readonly sealKey: Uint8Array;
-  /** The client whose secret an outcome holds; null where it holds none. */
+  /** Returns the client whose secret an outcome holds; null when it holds none. */
   readonly subjectOf: (body: string) => string | null;
-  /** Whether that client may still be told of. */
+  /** Whether that client is still active, so that its secret may be answered again. */
   readonly isSubjectActive: (clientPk: string) => Promise<boolean>;
-  /** Throws `forbidden` for an outcome that the caller may not have any more. */
+  /** Throws `forbidden` when the caller no longer has the permission to see the outcome. */
   readonly requireGrant: (body: string) => void;
-  /** Compares what an earlier process left unfinished with the node. */
+  /** Compares the sends that an earlier process left unfinished with the node. */
   readonly ready: () => Promise<void>;
-  /** Runs the request; `effect` is what an earlier run of it named. */
+  /** Runs the request. `effect` is the name of the effect that an earlier run stored; null if there is none. */
   readonly execute: (effect: string | null) => Promise<Outcome>;
-  /** The outcome of a payment that an earlier run of the request began. */
+  /** Returns the outcome of a payment that an earlier run of the request began. */
   readonly resume: (index: PaymentIndex) => Promise<Outcome>;
 }
 
-/** Only an outcome with this status is final for its key; 202 is not (decisions section 6). */
+/** The only status that is final for a key; 202 is not (docs/decisions.md 51). */
 const FINAL = 200;
 
 /**
- * Runs a request with an Idempotency-Key at most once: a repeat gets the first outcome, also while the first is still
- * running, after a restart and after a kill at any instruction; another request with the same key is error 111
- * (decisions section 6). An error raised before anything was sent releases the key.
+ * Runs a request with an Idempotency-Key at most once. A repeat gets the first outcome: also while the first request is
+ * still running, after a restart, and after a kill at any instruction. Another request with the same key is error 111
+ * (docs/decisions.md 49). An error raised before anything was sent releases the key.
  */
 export class IdempotentRequests {
   readonly #store: IdempotencyStore;
@@ -70,8 +72,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * The outcome of the run that is under way, or the payment as it stands when this request's patience ends. A 202 was
-   * what the first request asked for; this one goes on by its own `Prefer`.
+   * Returns the outcome of the request that is still running, or the payment as it stands when this request's `Prefer`
+   * asks for an answer. If the first request asked for a 202, this one still waits as its own `Prefer` says.
    */
   async #join(request: IdempotentRequest, outcome: Promise<Outcome>): Promise<Outcome> {
     const first = await withinPatience(request, outcome);
@@ -107,7 +109,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** How the key stands once the sends of an earlier process were compared with the node. */
+  /** Returns the state of the key after the unfinished sends of an earlier process have been compared with the node. */
   async #settled(request: IdempotentRequest): Promise<IdempotencyState> {
     const state = await this.#claim(request);
     if (state.state !== 'running' || state.index === null) return state;
@@ -152,7 +154,7 @@ export class IdempotentRequests {
   }
 }
 
-/** The outcome, or null when the request's patience ends before. */
+/** Returns the outcome; null when the request's `Prefer` asks for an answer before there is one. */
 async function withinPatience(
   { respondAfterMs }: IdempotentRequest,
   outcome: Promise<Outcome>,
@@ -172,17 +174,20 @@ async function resumed(request: IdempotentRequest, index: PaymentIndex): Promise
   return outcome;
 }
 
-/** An Idempotency-Key: 1 to 255 printable ASCII characters (decisions section 6). */
+/** The form of an Idempotency-Key: 1 to 255 printable ASCII characters (docs/decisions.md 49). */
 export const IDEMPOTENCY_KEY = /^[ -~]{1,255}$/;
 
-/** Checks an Idempotency-Key header. */
+/** Returns the value of an Idempotency-Key header; null when there is none. Throws error 7 for any other form. */
 export function readIdempotencyKey(header: string | undefined): string | null {
   if (header === undefined) return null;
   if (IDEMPOTENCY_KEY.test(header)) return header;
   throw rejected('Idempotency-Key', 'must be 1 to 255 printable ASCII characters');
 }
 
-/** Equal for two requests exactly when route, query and body values are equal, whatever the order of members. */
+/**
+ * Returns a hash that is equal for two requests exactly when their route, query and body values are equal. The order of
+ * members does not matter.
+ */
 export function fingerprint(...parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts, sortMembers)).digest('hex');
 }
@@ -202,6 +207,6 @@ function keyConflict(): ApiError {
 
 function outcomeGone(): ApiError {
   return refused(
-    'The client that this request created has ended, so its credentials are not given again: use a new Idempotency-Key to create another.',
+    'The client that this request created is revoked or has expired, so its credentials are not shown again: use a new Idempotency-Key to create another client.',
   );
 }

@@ -5,8 +5,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Seals an outcome that holds a secret: only the caller's own credential together with the Idempotency-Key opens it
- * (decisions section 6). AES-256-GCM.
+ * Encrypts an outcome that holds a secret, with AES-256-GCM. Only the caller's own credential together with the
+ * Idempotency-Key decrypts it (docs/decisions.md 53).
  */
 export function seal(body: string, sealKey: Uint8Array, idempotencyKey: string): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -15,12 +15,12 @@ export function seal(body: string, sealKey: Uint8Array, idempotencyKey: string):
   return PREFIX + Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64');
 }
 
-/** Whether {@link seal} wrote this. */
+/** Whether {@link seal} produced the text. */
 export function isSealed(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** Opens what {@link seal} wrote; null with another credential or key. */
+/** Decrypts what {@link seal} produced. Returns null with another credential or Idempotency-Key. */
 export function unseal(text: string, sealKey: Uint8Array, idempotencyKey: string): string | null {
   const bytes = Buffer.from(text.slice(PREFIX.length), 'base64');
   const nonce = bytes.subarray(0, NONCE_BYTES);

@@ -15,7 +15,7 @@ import { queryParameters, requireOnce } from '../input/query-input.ts';
 import { issuesOf, issueWords } from '../input/words.ts';
 import type { Route } from '../route.ts';
 
-/** A parsed input, and the paths of what was ignored in it. */
+/** The result of parsing an input, and the paths of the ignored fields. */
 type ReadInput = z.ZodSafeParseResult<unknown> & Pick<PresentInput, 'ignored'>;
 
 /** Reads the query parameters of a route's requests. */
@@ -52,8 +52,8 @@ export function queryReader({ query, body }: Pick<Route, 'query' | 'body'>): Que
 }
 
 /**
- * Checks and parses the JSON body; an empty one counts as `{}`. Another content type is error 7 with status 415
- * (decisions sections 2 and 3).
+ * Returns middleware that checks and parses the JSON body. An empty body counts as `{}`. Another content type is error
+ * 7 with status 415 (docs/decisions.md 16).
  */
 export function validateBody(schema: z.ZodType): MiddlewareHandler<AppEnv> {
   const fields = inputFields(schema);

@@ -10,7 +10,10 @@ interface DocumentOptions {
   readonly serverUrl: string;
 }
 
-/** The OpenAPI 3.1 document of the routes, derived from the very entries that validate requests. */
+/**
+ * Returns the OpenAPI 3.1 document of the routes. It is made from the same entries that validate requests
+ * (docs/decisions.md 3).
+ */
 export function openApiDocument(routes: readonly Route[], options: DocumentOptions): Json {
   const schemas: Schemas = new Map();
   const paths: Record<string, Json> = {};
@@ -79,13 +82,13 @@ function operation(route: Route, schemas: Schemas): Json {
 
 const ADDITION = 'An addition to the contract.';
 
-/** A name for generated clients: method and last part of the path. */
+/** Returns the operation's name for generated clients: the method and the last part of the path. */
 function operationId(route: Route): string {
   const name = route.path.replace(/^\/v2\/(node\/)?/, '').replace(/[^a-z0-9]+/gi, '_');
   return `${route.method}_${name.replace(/^_+|_+$/g, '') || 'root'}`;
 }
 
-/** Nothing comes first where the header may be left out. */
+/** Returns the security requirements of a route. An empty requirement comes first where the header may be left out. */
 function securityOf({ access }: Route): readonly Json[] {
   if (access === 'public') return [{}];
   return access === 'root_seed' ? [{}, { cookie: [] }] : [{}, { clientCredentials: [] }];

@@ -1,23 +1,23 @@
 import { z } from 'zod';
 
-/** A part of the document. */
+/** Any JSON object of the OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 /** The named schemas of the document, by name. */
 export type Schemas = Map<string, Json>;
-/** What a schema is of: a body, where null counts as absent; the query; or an answer. */
+/** Where a schema is used: in a body, where null counts as absent, in the query, or in an answer. */
 export type SchemaUse = 'body' | 'query' | 'answer';
 
 const NULL = { type: 'null' };
-/** Keywords whose value is a schema, a list of them, or schemas by name. */
+/** Keywords whose value is one schema (`ONE`) or a list of schemas (`SEVERAL`). */
 const ONE = ['items', 'additionalProperties', 'propertyNames', 'not'];
 const SEVERAL = ['anyOf', 'oneOf', 'allOf'];
 
 /**
- * The JSON schema of a zod schema; named schemas go to `schemas` and are referred to. Where a schema's meta has
- * `accepts`, that is what a request may hold: zod cannot see through its transforms and refinements.
+ * Returns the JSON schema of a zod schema. Named schemas are added to `schemas` and referred to. The `accepts` of a
+ * schema's meta replaces what zod derives for a request, because zod cannot describe transformations and refinements.
  */
 export function jsonSchema(schema: z.ZodType, use: SchemaUse, schemas: Schemas): Json {
-  // Wrapped, so that a named schema at the top is referred to like any other.
+  // Inside an object a named schema is referred to; at the top zod would write it in full.
   const wrapped = z.toJSONSchema(z.object({ it: schema }), {
     io: use === 'answer' ? 'output' : 'input',
     unrepresentable: 'any',
@@ -57,7 +57,7 @@ function tidy({ accepts, ...derived }: Json, use: SchemaUse): Json {
   return withoutNesting(schema);
 }
 
-/** `anyOf` a schema or null, as one schema that allows null. */
+/** Replaces `anyOf` of a schema and null by one schema that allows null. */
 function withoutNesting(schema: Json): Json {
   const { anyOf, ...outer } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2 || !isNull(anyOf[1])) return schema;

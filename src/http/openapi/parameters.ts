@@ -6,7 +6,7 @@ import type { Route } from '../route.ts';
 import { exampleUpdatedIndex } from '../routes/examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 
-/** The parameters of a route: in the path, the query and the headers. */
+/** Returns the parameters of a route: those in the path, the query and the headers. */
 export function parametersOf(route: Route, schemas: Schemas): readonly Json[] {
   return [
     ...pathParameters(route),
@@ -66,7 +66,7 @@ function headerParameters(route: Route, schemas: Schemas): Json[] {
       example: 'respond-async',
     });
   }
-  // WHATWG HTML, section 9.2.
+  // Clients of event streams send Last-Event-ID when they reconnect (WHATWG HTML, section 9.2).
   if (isStream(route)) {
     headers.push({
       name: 'Last-Event-ID',

@@ -51,7 +51,7 @@ const errorJson = z
   })
   .meta({ id: 'Error', description: 'The body of every error.' });
 
-/** Headers that answers have besides those of HTTP. */
+/** The headers of answers that are described in the document. */
 export const HEADERS: Readonly<Record<string, Json>> = {
   'x-request-id': {
     description: 'Under this id the log tells more.',
@@ -88,7 +88,7 @@ export const HEADERS: Readonly<Record<string, Json>> = {
 
 const WITHOUT_BODY = 'Beyond 128 KiB the answer may have no body.';
 
-/** Refusals that are the same for every endpoint, by status; the names are those of `components.responses`. */
+/** Errors that every endpoint can answer, by status. The names are those of `components.responses`. */
 const SHARED: Readonly<Record<number, readonly [name: string, description: string]>> = {
   405: ['MethodNotAllowed', 'Error 7: the path does not answer this method.'],
   413: ['BodyTooLarge', 'Error 7: the body is larger than 256 KiB.'],
@@ -101,7 +101,7 @@ const SHARED: Readonly<Record<number, readonly [name: string, description: strin
   500: ['InternalError', `Error 6: ${ERRORS.internal.meaning}`],
 };
 
-/** `components.responses`. */
+/** Returns the document's `components.responses`. */
 export function sharedResponses(schemas: Schemas): Json {
   return Object.fromEntries(
     Object.entries(SHARED).map(([status, [name, description]]) => {
@@ -111,7 +111,7 @@ export function sharedResponses(schemas: Schemas): Json {
   );
 }
 
-/** Every answer of a route, by status. */
+/** Returns every answer of a route, by status. */
 export function responsesOf(route: Route, schemas: Schemas): Json {
   return {
     ...goodResponses(route, schemas),
@@ -194,7 +194,7 @@ function errorsByStatus(route: Route): Map<number, ErrorName[]> {
   if (body || query || takesKey || isStream(route)) add('rejected');
   if (body) add('overCapacity');
   if (access !== 'public') {
-    // Opening a wallet may have to ask its node, and before signup there is none.
+    // Opening a wallet may ask its node, which can fail. Before signup it is error 106.
     add('unauthenticated', 'refused', 'unreachable', 'unreadable');
     if (access !== 'authenticated' && access !== 'root_seed') add('forbidden');
   }

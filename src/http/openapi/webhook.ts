@@ -24,7 +24,7 @@ const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
   ],
 ];
 
-/** `webhooks`: what the sidecar sends to the configured address (contract, Events; Standard Webhooks). */
+/** Returns the document's `webhooks`: the requests that the sidecar sends to the configured URL (Standard Webhooks). */
 export function webhooks(schemas: Schemas): Json {
   return {
     'payment.finalized': {

@@ -1,6 +1,6 @@
 import type { RouteAccess, RouteGroup } from '../route.ts';
 
-/** What each group of endpoints is for, in a sentence or two; the page of documentation shows the same. */
+/** The purpose of each group of endpoints. The documentation page shows the same text. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
   health: 'Whether the sidecar runs, its figures, and this documentation.',
   node: 'The wallet node: sign up once with the root seed, then read balances and identity.',
@@ -16,7 +16,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
   sandbox: 'Controls of the simulated network; they exist only while the sandbox node is in use.',
 };
 
-/** How to call every endpoint: title and text, code between backticks. */
+/** Titles and texts about what all endpoints have in common. Code stands between backticks. */
 export const CALLING: readonly (readonly [title: string, text: string])[] = [
   [
     'Values',
@@ -54,7 +54,7 @@ const ACCESS_WORDS: Readonly<Record<string, string>> = {
     'Needs any valid credentials; with --require-auth, credentials that may do everything.',
 };
 
-/** Who may call a route, in words. */
+/** Says in words who may call a route. */
 export function accessSentence(access: RouteAccess): string {
   if (typeof access === 'string')
     return ACCESS_WORDS[access] ?? `Needs the permission \`${access}\`.`;

@@ -11,7 +11,7 @@ const exampleAddress = {
   updatable: true,
 };
 
-/** The wallet's human-readable address. */
+/** Routes for the wallet's Human Bitcoin Address. */
 export const addressRoutes = [
   route({
     method: 'get',

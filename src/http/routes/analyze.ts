@@ -12,7 +12,7 @@ import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 import { exampleCreatedInvoice, exampleInvoice } from './examples.ts';
 
-/** Explains payment strings. */
+/** The route that explains payment strings. */
 export const analyzeRoutes = [
   route({
     method: 'get',

@@ -8,8 +8,8 @@ import type { Session } from '../../wallet/session.ts';
 import { Reply, type SessionContext } from '../route.ts';
 
 /**
- * Answers a pay operation: with the finalized payment, or with 202 and the pending one as soon as the caller's
- * `Prefer` header asks for it (decisions section 5).
+ * Returns the answer of a pay operation: the final payment, or 202 with the pending payment once the caller's `Prefer`
+ * header asks for an answer (docs/decisions.md 47).
  */
 export async function answerPayment(
   context: SessionContext,
@@ -18,7 +18,7 @@ export async function answerPayment(
   const sent = Promise.withResolvers<Payment>();
   const { session, signal, idempotencyKey, names, respondAfterMs } = context;
   const send = { session, signal, idempotencyKey, names, onSent: sent.resolve };
-  // What is thrown while the payment is planned is an outcome too.
+  // `Promise.try` also turns errors that `pay` throws synchronously into rejections.
   const outcome = Promise.try(pay, send).catch((error) => {
     throw withSent(error);
   });
@@ -29,21 +29,28 @@ export async function answerPayment(
   });
   const payment = await Promise.race([outcome, pending]);
   if (isFinal(payment)) return encodePayment(payment);
-  // The payment goes on; its outcome is in the node, the cache and the webhooks.
+  // The payment continues. Its outcome reaches the store and the webhooks.
   outcome.catch((error) =>
-    context.parts.log.debug('Nobody waits for a payment any more.', { error }),
+    context.parts.log.debug(
+      'A payment ended with an error after its request was answered with 202.',
+      { error },
+    ),
   );
   return new Reply(202, encodePayment(payment));
 }
 
-/** What fails before the send begins has sent nothing; from there on errors say it themselves (decisions section 2). */
+/**
+ * Adds `sent: "no"` to an error from before the send began. Errors of the send itself already say it
+ * (docs/decisions.md 12).
+ */
 function withSent(error: unknown): unknown {
   return isApiError(error) ? error.with({ sent: 'no' }) : error;
 }
 
 /**
- * Answers a repeat of a request that has begun a payment, by its own `Prefer`, as the payment then stands. An on-chain
- * send is answered as soon as its transaction is broadcast, not at six confirmations (decisions section 6).
+ * Returns the answer to a repeat of a request that has begun a payment, as its own `Prefer` asks and as the payment
+ * stands. An on-chain send is answered when its transaction is published, not at six confirmations
+ * (docs/decisions.md 51).
  */
 export function resumePayment(
   context: SessionContext,

@@ -11,7 +11,7 @@ const exampleChannel = {
   user_channel_id: '2495c6c083392948eb193781b06886c6',
 };
 
-/** Lightning channels. */
+/** Routes for Lightning channels. */
 export const channelRoutes = [
   route({
     method: 'get',
@@ -51,10 +51,10 @@ export const channelRoutes = [
     access: 'open_channel',
     summary: 'Open a Lightning channel from on-chain funds',
     body: z.object({
-      value: positiveAmountInput.meta({ description: 'What the channel shall hold, in sats.' }),
+      value: positiveAmountInput.meta({ description: 'The size of the channel in sats.' }),
       user_channel_id: hexInput(16).optional().meta({
         description:
-          'Your id for the channel: the same one never opens a second. Random without it.',
+          'Your id for the channel; the same id never opens a second channel. Random when omitted.',
       }),
     }),
     response: channelJson.pick({ channel_id: true, user_channel_id: true }),

@@ -23,7 +23,7 @@ import { route } from '../route.ts';
 import { exampleCredentials } from './examples.ts';
 import { emptyJson } from './node.ts';
 
-/** The year 2100, for the documentation. */
+/** The start of the year 2100, for examples. */
 const TIME_TO_COME = 4_102_444_800_000;
 
 const clientPkInput = hexInput(32).meta({ description: "The client's public key." });
@@ -43,29 +43,29 @@ const exampleClient = {
   budget: null,
 };
 
-/** Some scope or permission stands in the body. */
+/** The JSON Schema for the rule that the body has at least one scope or permission. */
 const GRANTS_SOMETHING = oneHolds('scopes', 'permissions');
 
 const updateClientBody = z
-  // A misspelled limit would be no limit (decisions section 3).
+  // A misspelled limit would be no limit, so unknown fields are rejected (docs/decisions.md 18).
   .strictObject({
     client_pk: clientPkInput,
     label: labelInput.optional().meta({ description: 'New label; not with `clear_label`.' }),
     clear_label: z.boolean().default(false).meta({ description: 'Removes the label.' }),
     expires_at: timestamp.optional().meta({
-      description: 'New expiry, a time to come in milliseconds; not with `clear_expiration`.',
+      description: 'New expiry, a future time in milliseconds; not with `clear_expiration`.',
       examples: [TIME_TO_COME],
     }),
     clear_expiration: z
       .boolean()
       .default(false)
       .meta({ description: 'Makes the client never expire.' }),
-    scopes: scopesInput.optional().meta({ description: 'Scopes in place of those granted.' }),
+    scopes: scopesInput.optional().meta({ description: 'Scopes that replace the granted ones.' }),
     permissions: permissionsInput
       .optional()
-      .meta({ description: 'Permissions in place of those granted.' }),
+      .meta({ description: 'Permissions that replace the granted ones.' }),
     budget: budgetInput.optional().meta({
-      description: 'Budget in place of the one before; not with `clear_budget`. Addition.',
+      description: 'Budget that replaces the present one; not with `clear_budget`. Addition.',
     }),
     clear_budget: z.boolean().default(false).meta({ description: 'Removes the budget. Addition.' }),
   })
@@ -114,7 +114,7 @@ const createdClient = z.object({
   effective_permissions: effectivePermissionsField,
 });
 
-/** Client credentials. */
+/** Routes for clients and their credentials. */
 export const clientRoutes = [
   route({
     method: 'get',
@@ -125,7 +125,7 @@ export const clientRoutes = [
     response: clientInfoJson.extend({
       kind: z
         .enum(['client_credentials', 'root_seed'])
-        .meta({ description: 'How the caller proved itself.' }),
+        .meta({ description: 'The kind of credentials of the caller.' }),
     }),
     example: { response: { ...exampleClient, kind: 'client_credentials' } },
     handler: ({ session }) => clientInfo(session),
@@ -140,7 +140,7 @@ export const clientRoutes = [
     response: z.object({
       clients: z
         .record(hexOutput(32), clientInfoJson)
-        .meta({ description: 'The clients, by their public keys.' }),
+        .meta({ description: 'The clients, by their public keys in hex.' }),
     }),
     errors: ['unsupported', 'unreachable', 'unreadable'],
     example: { response: { clients: { [exampleClient.client_pk]: exampleClient } } },
@@ -157,13 +157,15 @@ export const clientRoutes = [
     body: z
       .strictObject({
         expires_at: timestamp.optional().meta({
-          description: 'When it expires, a time to come in milliseconds; without it never.',
+          description: 'When the client expires, a future time in milliseconds; without it never.',
           examples: [TIME_TO_COME],
         }),
         label: labelInput.optional(),
         scopes: scopesInput,
         permissions: permissionsInput.optional(),
-        budget: budgetInput.optional().meta({ description: 'What it may spend. Addition.' }),
+        budget: budgetInput
+          .optional()
+          .meta({ description: 'What the client may spend. Addition.' }),
       })
       .check((context) => {
         const { scopes, permissions } = context.value;
@@ -208,7 +210,7 @@ export const clientRoutes = [
     access: 'update_client',
     summary: 'Change the label, expiry or grant of a client',
     description:
-      'What is left out stays as it is. `scopes` and `permissions` together replace the whole grant: where one is given, the other counts as empty without it.',
+      'Fields that are left out do not change. `scopes` and `permissions` together replace the whole grant: if only one of them is given, the other counts as empty.',
     body: updateClientBody,
     response: clientAnswer,
     errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
@@ -244,7 +246,7 @@ export const clientRoutes = [
     access: 'owner',
     summary: 'Confirm the budgets after the database was restored',
     description:
-      'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has looked at the budgets and confirms them.',
+      'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has checked the budgets and confirms them.',
     addition: true,
     body: z.object({}),
     response: emptyJson,
@@ -259,16 +261,16 @@ export const clientRoutes = [
     path: '/v2/node/prune_clients',
     group: 'clients',
     access: 'owner',
-    summary: "End the node's tokens of clients that are not known any more",
+    summary: "End the node's tokens of clients that no longer exist",
     description:
-      'Lists the tokens at the node that this sidecar has made and that belong to no active client, as a lost database leaves them, and ends them when `remove` is true. Touches no others.',
+      'Lists the tokens at the node that this sidecar made and that belong to no active client, for example after the database was lost. With `remove` it also ends them. Other tokens are not touched.',
     addition: true,
     body: z.object({
-      remove: z.boolean().default(false).meta({ description: 'Whether to end them.' }),
+      remove: z.boolean().default(false).meta({ description: 'Whether to end the listed tokens.' }),
     }),
     response: z.object({
       token_ids: z.array(z.string()).meta({ description: "The node's names for the tokens." }),
-      removed: z.boolean().meta({ description: 'Whether they were ended.' }),
+      removed: z.boolean().meta({ description: 'Whether the listed tokens were ended.' }),
     }),
     errors: ['unsupported', 'unreachable', 'unreadable'],
     example: { body: {}, response: { token_ids: ['4821736450912'], removed: false } },

@@ -4,7 +4,7 @@ import { docsPage } from '../docs/page.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { type Route, route } from '../route.ts';
 
-/** The documentation of `routes`, served by the sidecar itself. */
+/** Returns the routes that serve the documentation of `routes`. */
 export function docsRoutes(routes: readonly Route[]): readonly Route[] {
   const own: readonly Route[] = [
     route({
@@ -14,9 +14,7 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       access: 'public',
       summary: 'Read the OpenAPI 3.1 document of this server',
       addition: true,
-      response: z
-        .record(z.string(), z.unknown())
-        .meta({ description: 'The document that this page is made of.' }),
+      response: z.record(z.string(), z.unknown()).meta({ description: 'The OpenAPI document.' }),
       example: { response: { openapi: '3.1.0' } },
       handler: async ({ parts }) => documentOf(parts.version, parts.sidecarUrl),
     }),
@@ -38,7 +36,7 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       path: '/',
       group: 'health',
       access: 'public',
-      summary: 'Lead to the reference',
+      summary: 'Redirect to the reference',
       addition: true,
       redirectsTo: '/docs',
       response: z.null(),

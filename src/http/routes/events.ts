@@ -14,10 +14,12 @@ import { eventStream, type ServerSentEvent } from '../event-stream.ts';
 import { route, type SessionContext } from '../route.ts';
 import { examplePayment, exampleUpdatedIndex } from './examples.ts';
 
-/** Where the stream of a wallet without payments stands: a first payment must not be missed by resuming there. */
+/**
+ * The stream's first id for a wallet without payments. It sorts before every update, so resuming from it misses none.
+ */
 const BEFORE_ALL = updatedIndex(0, paymentId('ln', '0'.repeat(64)));
 
-/** The live stream of payment updates (decisions section 11, an addition). */
+/** The route of the live stream of payment updates (docs/decisions.md 89). */
 export const eventRoutes = [
   route({
     method: 'get',
@@ -26,13 +28,13 @@ export const eventRoutes = [
     access: 'get_updated_payments',
     summary: 'Stream payment updates as server-sent events',
     description:
-      'Each event `payment` carries a Payment and, as its id, the updated index. `Last-Event-ID` or `start_index` resumes without loss; without either the stream begins now. Where the server ends the stream, a last event `end` carries the error.',
+      'Each event `payment` carries a Payment and, as its id, the updated index. `Last-Event-ID` or `start_index` resumes without loss; without either the stream begins with the next update. When the server ends the stream, a last event `end` carries the error.',
     addition: true,
     mediaType: 'text/event-stream',
     query: z.object({
       start_index: updatedIndexInput
         .optional()
-        .meta({ description: 'Updates after this one.', examples: [exampleUpdatedIndex] }),
+        .meta({ description: 'Stream updates after this one.', examples: [exampleUpdatedIndex] }),
     }),
     response: paymentJson,
     errors: ['overCapacity', 'unreachable'],

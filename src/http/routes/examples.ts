@@ -2,26 +2,26 @@ import type { PaymentJson } from '../../model/payment.ts';
 import { paymentIndexInput } from '../../model/payment-index.ts';
 
 /**
- * The values of the documentation. They are of one run of the sandbox, so that they agree with each other: invoices
- * decode to the payments that they stand beside, hashes are those of the preimages.
+ * Example values for the documentation. They come from one run of the sandbox and agree with each other: invoices
+ * decode to the payments that they belong to, and hashes match their preimages.
  */
 export const exampleInvoice =
   'lnbcrt10u1p5jfqg9sp5hchrpfq5snx7rtvjffnpzquggffdc7s3gvwkv6walpy4fruzn48qpp5mv8kp7yl45uc6u5jk9gtxdkg6y8s8knhcfyr986gpds4mca3c5fsdq2gdhkven9v5xqyz5vq9qyysgqkn4qn3ccd2ep9c9nvxlge0s6s98rudu895nsrr2z7hgelc05u3jkjq5g0lv22qghrccp2t47e6dmpu9phy3vesr550km3a670dwn68gq4hxpaj';
-/** The offer of {@link exampleOfferPayment}. */
+/** The offer that {@link exampleOfferPayment} pays. */
 export const exampleOffer =
   'lno1qgsqvgnwgcg35z6ee2h3yczraddm72xrfua9uve2rlrm9deu7xyfzrcyzps5ygwesv4vjru4frrfhyhjvfyq5z2ydahxzarfdah8x93pqdxf0yen0xaw0sendzk3sxarwy3p69zxxrz342hvucle72k4d22t7';
-/** Paid by {@link exampleOnchainPayment}. */
+/** The address that {@link exampleOnchainPayment} pays. */
 export const exampleAddress = 'bcrt1qqev0qrhxmfleqjwedjg0h0gyr6033cfknf9r93';
-/** Stands for {@link exampleLnurlUrl}. */
+/** The LNURL that encodes {@link exampleLnurlUrl}. */
 export const exampleLnurl =
   'lnurl1dp68gup69uhnzv3h9cczuvpwxyar2veexvhhxctwv33x77p0d3h82unv9anrxvfsxe3nwcmzxgcxyep5vyenycecxp3nzcf489jxzc3sv56rzdjm2dz';
-/** An LNURL-pay service of the sandbox. */
+/** The URL of an LNURL-pay service of the sandbox. */
 export const exampleLnurlUrl =
   'http://127.0.0.1:5393/sandbox/lnurl/f3106c7cb20bd4a32c80c1a59dab0e41';
-/** An LNURL-withdraw service. */
+/** An LNURL of an LNURL-withdraw service. */
 export const exampleLnurlWithdraw =
   'lnurl1dp68gup69uhnzv3h9cczuvpwxyar2veexvhhxctwv33x77p0d3h82unv9ajk2drzvgense3kx43rwdnrxs6rqceev3nrgen989skgv34xscnyq0n9wv';
-/** Credentials of a client. */
+/** The credentials string of a client. */
 export const exampleCredentials =
   'eyJ2IjoyLCJjbGllbnQiOiIxMDhiOGY0YTU4NzU2ZjM5NjZlZWExZmU4NmY2ZDc2Yjc2MTI0MjAxMTU4MGQzN2JlNGEzZWNlYmNkYTVlZWIxIiwic2VjcmV0IjoiMmJkNzU5ZDE4MDU5YmUyNzg0MzIzYTdhY2UxOWM0NzExOGJlNjlmZTZiMjUzNzhkNDE2YzY0YzQ5Mzk3YTcyYSJ9';
 
@@ -46,7 +46,7 @@ const blank = {
   expires_at: null,
 } satisfies Partial<PaymentJson>;
 
-/** An invoice that was paid. */
+/** A completed payment of an invoice. */
 export const examplePayment: PaymentJson = {
   ...blank,
   index: '0000001764000006075-ln_db0f60f89fad398d7292b150b336c8d10f03da77c248329f480b615de3b1c513',
@@ -66,7 +66,7 @@ export const examplePayment: PaymentJson = {
   updated_at: 1764000006147,
 };
 
-/** The same invoice, as its payee created it. */
+/** The invoice of {@link examplePayment}, as its payee created it. */
 export const exampleCreatedInvoice = {
   index: '0000001764000005861-ln_db0f60f89fad398d7292b150b336c8d10f03da77c248329f480b615de3b1c513',
   invoice: exampleInvoice,
@@ -78,7 +78,7 @@ export const exampleCreatedInvoice = {
   payment_secret: 'be2e30a41484cde1ad924a661103884252dc7a11431d6669ddf849548f829d4e',
 };
 
-/** An offer that was paid. */
+/** A completed payment of an offer. */
 export const exampleOfferPayment: PaymentJson = {
   ...blank,
   index: '0000001764000006535-fs_b23543fb53dfc0c3be57f5fe5b83c3dfe4168222d3eee7e8725c9e700c409aaf',
@@ -97,7 +97,7 @@ export const exampleOfferPayment: PaymentJson = {
   updated_at: 1764000006758,
 };
 
-/** An on-chain send, just broadcast. */
+/** An on-chain send whose transaction was just published. */
 export const exampleOnchainPayment: PaymentJson = {
   ...blank,
   index: '0000001764000007068-os_ae6a8986a8c11a7481951cb2b4ac76abfdd2e551347b61cecc9bb50dc4ce5a5b',
@@ -135,7 +135,7 @@ export const exampleOnchainPayment: PaymentJson = {
   updated_at: 1764000007166,
 };
 
-/** An LNURL-pay service that was paid. */
+/** A completed payment to an LNURL-pay service. */
 export const exampleLnurlPayment: PaymentJson = {
   ...blank,
   index: '0000001764000007389-ln_2098a3f5f0b8570090557863010372580cf092e859bbdfd006f2d0e1b7a38b5b',
@@ -157,7 +157,7 @@ export const exampleLnurlPayment: PaymentJson = {
   updated_at: 1764000007418,
 };
 
-/** A withdrawal that has arrived. */
+/** A completed LNURL withdrawal. */
 export const exampleWithdrawal: PaymentJson = {
   ...blank,
   index: '0000001764000007565-ln_33c7ee31475b66ab069b7151a50896ae268f4d03046c5de17bcd19086eb10cab',
@@ -177,7 +177,7 @@ export const exampleWithdrawal: PaymentJson = {
   updated_at: 1764000007680,
 };
 
-/** Coins of the sandbox that have arrived. */
+/** Sandbox coins that have arrived. */
 export const exampleFunding: PaymentJson = {
   ...blank,
   index: '0000001764000003618-ln_2c2f5d9a7cb45134177b2894f201dee4abc18bec7fd48d72e0caa7896b618c09',
@@ -194,17 +194,17 @@ export const exampleFunding: PaymentJson = {
   updated_at: 1764000003618,
 };
 
-/** What a purchase is made of. */
+/** The result of a purchase. */
 export const examplePurchase = {
   redirect_url:
     'https://cash.app/launch/lightning/lnbcrt50u1p5jfqg8sp52hg3j3mu3ppagthsmsrpdunvzg6v9hnw0vm86m7aezsd4g68ap9spp5n94atjfjx56swfazrj8rk2hm2g3ln5f8z0a2vrm23z2tj20z3nysdql2p6hycmgv9ek2gr0vcsxy6t5vdhkjmsxqr8pq9qyysgqxzqpl3du02lwd2q75d2zur0f75j3awk3n5e4c5u2h3dedgfuacar3ltg2gx6sw7ky0ct7mrpqszc3rvnvnh465e3jcxgjydcay3q84gp4ayk8l',
   index: '0000001764000007861-ln_996bd5c93235350727a21c8e3b2afb5223f9d12713faa60f6a8894b929e28cc9',
 };
 
-/** A proof of {@link exampleOfferPayment}. */
+/** A payer proof of {@link exampleOfferPayment}. */
 export const exampleProof =
   'lnp1pgy5gmmwv96xjmmwwdvzzqn95krqf4093ea5p2w0mvlgmuq9hlj6rth6k26emv2g2g85gm6p7avsj4rgv9hxkgreda66gprfyjqsd2pquz66s95wq3gva3ga4rj4kemwsh9uxu6ljmuwjeprt4nhvwww8tl65qc0gfqtqggrfjtexvmehtnuxvmg45vphgm3ygw3g33sc5d24m8x870j44t2jjllqsz4nur2x360h02zh5u55cpgneyfwmkptm5x5xpthvm38kfa57pzhlpc7yqfjumsk58fyuh64t9g54cdxn9907x4lk7vq4qp70e5ewzaru2qjnsl6wt5jz3jpwseux4jqrkrxk6c76rtmajta7w3ayd2zgrkwkqgl6thmp4a2lej3s4fq70y7ce2zljqnkd064h7tthdddwwandf7x8aq05jqksa6yeh6fjjlf4glhmllc9tw8mlhy00h79m4kmuwjfx05k6xyfhl5p75zqpqg9scr26twjl6qltuqqe8l8czectrqq49jghzatlywxp4cxr45cdcznaqnex37s360zdyqaqmrq4255d7m5xmj00n9zssyvyv4vzxh35gf7jcp28fwnmt42qmutz4uw48chp8zd8yrjt8mk3ltcz4gn03czj77v2sfn7w2yqcx3rsrtkdg27whcljkmpeahs4p8vm3svrgnjw4mu0pr3gmvwh4v3ux30q6pulaup8j0hnx7jxus34yuuzsl46l5j5u8c0auhupypkuzqxckj3wgk6tnnwm6n5mef5wpmslzvuzcltfngmk9aatrrqdk9xthucwf2q876yh3xyck9pwu4qpcwges2y4f70gwdemzs63taqxtt0cdml5p7ecr35cwxrpa0rg8fvgpxkvcvgvp05mxv5rm0x2u88tj2u7z3qh4evjva32vln2femu8v79lzu9fmw66yuvgzw8sqjxk3urhfdl4nhnf679xutre0dpv4wz93szt4frsgejv5t30nv9gmz8jy3vxsa4lmy47zsx68ss6k54y29zlzrvcy80s5thz03gtae4q4dpzrn2lk6k4ppvq6c870fkqnfj9ckv790q76qdvvynhftc4wswk3njpxpjx8nzf9nydaywcaluh9xkpmwq0tl2lzrnym9rg0fuagrjmy0uhgefz8v6dsw4vt6a92stk2qqh3w2eaeaj59pffkpc5whs9wmaj2vt2vgqzw9elllgra5xyvmmjyphhyer9wgsrzdc';
-/** What {@link exampleProof} shows. */
+/** The fields that {@link exampleProof} discloses. */
 export const exampleCheckedProof = {
   valid: true as const,
   payer_id: '0265a58604d5e58e7b40a9cfdb3e8df005bfe5a1aefab2b59db148520f446f41f7',
@@ -227,10 +227,10 @@ export const exampleOutsideInvoice = {
   payment_hash: '92bdd90fcb2373757569a6859cfb0732e0fa1ab9ceafb5c5dc5323d6244a9cb4',
 };
 
-/** An updated index for the documentation. */
+/** The updated index of {@link examplePayment}. */
 export const exampleUpdatedIndex = `u${String(examplePayment.updated_at).padStart(19, '0')}${examplePayment.index.slice(19)}`;
 
-/** A payment index in a request. */
+/** The schema of a payment index in a request. */
 export const indexInput = paymentIndexInput.meta({
   description: 'Index of the payment.',
   examples: [examplePayment.index],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { route } from '../route.ts';
 
-/** Whether the sidecar runs. */
+/** The route that says whether the sidecar works. */
 export const healthRoutes = [
   route({
     method: 'get',

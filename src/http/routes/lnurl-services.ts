@@ -4,7 +4,7 @@ import type { LnurlServices } from '../lnurl-services.ts';
 import { type RequestContext, route } from '../route.ts';
 import { exampleLnurlPayment } from './examples.ts';
 
-/** An LNURL answer, or `{status: "ERROR", reason}`, with status 200 (LUD-01). */
+/** An answer of an LNURL service. Errors are `{status: "ERROR", reason}`, also with HTTP status 200 (LUD-01). */
 const lnurlJson = z
   .record(z.string(), z.unknown())
   .meta({ description: 'The LNURL answer; a problem is `{"status": "ERROR", "reason"}`.' });
@@ -18,7 +18,7 @@ const exampleTerms = {
   commentAllowed: 200,
 };
 
-/** LNURL services and Lightning Addresses of the sandbox, served for wallets to call (LUD-01, 03, 06, 16). */
+/** Routes of the sandbox's LNURL services and Lightning Addresses, which paying wallets call (LUD-01, 03, 06, 16). */
 export const lnurlServiceRoutes = [
   route({
     method: 'get',
@@ -59,7 +59,7 @@ export const lnurlServiceRoutes = [
         .meta({ description: 'Amount to pay, in millisatoshis (LUD-06).' }),
       comment: z.string().optional().meta({ description: 'Message to the payee (LUD-12).' }),
       k1: z.string().optional().meta({ description: 'Secret of a withdrawal (LUD-03).' }),
-      pr: z.string().optional().meta({ description: 'Invoice to withdraw by (LUD-03).' }),
+      pr: z.string().optional().meta({ description: 'Invoice that the service pays (LUD-03).' }),
     }),
     response: lnurlJson,
     example: {

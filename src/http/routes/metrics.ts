@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { METRICS_CONTENT_TYPE } from '../../lib/metrics.ts';
 import { route } from '../route.ts';
 
-/** How the sidecar does, for Prometheus; served where the configuration says so. */
+/** The route with metrics for Prometheus. It is served only where the configuration allows it. */
 export const metricsRoutes = [
   route({
     method: 'get',
@@ -17,7 +17,7 @@ export const metricsRoutes = [
     response: z.string(),
     example: {
       response:
-        '# HELP wallet_sidecar_http_requests_total Requests answered, by the route of the reference, method and status.\n# TYPE wallet_sidecar_http_requests_total counter\nwallet_sidecar_http_requests_total{route="/v2/health",method="GET",status="200"} 12\n',
+        '# HELP wallet_sidecar_http_requests_total Requests answered, by route, method and status.\n# TYPE wallet_sidecar_http_requests_total counter\nwallet_sidecar_http_requests_total{route="/v2/health",method="GET",status="200"} 12\n',
     },
     handler: async ({ parts }) =>
       new Response(await parts.metrics.render(), {

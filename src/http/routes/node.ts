@@ -4,10 +4,10 @@ import { hexInput } from '../../model/text.ts';
 import { nodeInfo } from '../../wallet/session.ts';
 import { route } from '../route.ts';
 
-/** An answer without content. */
+/** The schema of an answer without content. */
 export const emptyJson = z.object({});
 
-/** The wallet node itself: register, provision, read. */
+/** Routes that sign up, provision and read the wallet node. */
 export const nodeRoutes = [
   route({
     method: 'put',

@@ -23,17 +23,17 @@ import { RawJson, route } from '../route.ts';
 import { examplePayment, exampleUpdatedIndex, indexInput } from './examples.ts';
 import { emptyJson } from './node.ts';
 
-const MOST_ON_PAGE = { description: 'Most payments to return.' };
-/** Page size of list_payments (contract, Limits; decisions section 4). */
+const MOST_ON_PAGE = { description: 'The largest number of payments in the answer.' };
+/** The page size of list_payments (docs/api.md, Limits). */
 const LIST_LIMIT = { default: 100, least: 1, most: 1000 };
 const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
-/** Page size of updated_payments (decisions section 4). */
+/** The page size of updated_payments (docs/api.md, Limits). */
 const UPDATED_LIMIT = { default: 50, least: 1, most: 100 };
 
-/** A member `payments` of answers. */
+/** The schema of an answer's member `payments`. */
 const paymentList = z.array(paymentJson).meta({ description: 'The payments, in order.' });
 
-/** Read and annotate payments. */
+/** Routes that read and annotate payments. */
 export const paymentRoutes = [
   route({
     method: 'get',
@@ -41,7 +41,8 @@ export const paymentRoutes = [
     group: 'payments',
     access: 'get_payment_by_id',
     summary: 'Fetch one payment',
-    description: 'Once a payment is finalized it need not be queried again.',
+    description:
+      'A payment that is completed or failed never changes again, so it need not be queried again.',
     query: z.object({ index: indexInput }),
     response: paymentJson,
     errors: ['notFound', 'unreachable', 'unreadable'],
@@ -58,7 +59,7 @@ export const paymentRoutes = [
     body: z.object({}),
     response: z.object({
       num_new: z.int().min(0).meta({ description: 'Payments that were not in the cache.' }),
-      num_updated: z.int().min(0).meta({ description: 'Payments of the cache that changed.' }),
+      num_updated: z.int().min(0).meta({ description: 'Payments in the cache that changed.' }),
     }),
     errors: ['unreachable', 'unreadable'],
     example: { response: { num_new: 2, num_updated: 1 } },
@@ -85,25 +86,25 @@ export const paymentRoutes = [
       limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
       after: indexInput
         .optional()
-        .meta({ description: 'Where the page begins, exclusive: the `next_index` before.' }),
+        .meta({ description: 'The `next_index` of the previous page; the page begins after it.' }),
       direction: z
         .enum(DIRECTIONS)
         .optional()
         .meta({ description: 'Only this direction. Addition.' }),
       rail: z.enum(RAILS).optional().meta({ description: 'Only this rail. Addition.' }),
-      since: integerQuery(TIMES)
-        .optional()
-        .meta({ description: 'Only those created then or later, in milliseconds. Addition.' }),
-      until: integerQuery(TIMES)
-        .optional()
-        .meta({ description: 'Only those created before, in milliseconds. Addition.' }),
+      since: integerQuery(TIMES).optional().meta({
+        description: 'Only payments created at this time or later, in milliseconds. Addition.',
+      }),
+      until: integerQuery(TIMES).optional().meta({
+        description: 'Only payments created before this time, in milliseconds. Addition.',
+      }),
     }),
     response: z.object({
       payments: paymentList,
       next_index: z
         .string()
         .nullable()
-        .meta({ description: 'Pass on as the next `after`; null when there is no more.' }),
+        .meta({ description: 'Pass it as `after` to get the next page; null when there is none.' }),
     }),
     example: {
       query: { filter: 'completed' },
@@ -149,17 +150,16 @@ export const paymentRoutes = [
     description: 'Reads the node, not the cache.',
     query: z.object({
       start_index: updatedIndexInput.optional().meta({
-        description: 'Updates after this one; without it from the first.',
+        description: 'List updates after this one; without it all updates.',
         examples: [exampleUpdatedIndex],
       }),
       limit: integerQueryOr(UPDATED_LIMIT.default, UPDATED_LIMIT).meta(MOST_ON_PAGE),
     }),
     response: z.object({
       payments: paymentList,
-      updated_index: z
-        .string()
-        .nullable()
-        .meta({ description: 'Pass on as the next `start_index`; null when the list is empty.' }),
+      updated_index: z.string().nullable().meta({
+        description: 'Pass it as `start_index` to get the next page; null when the list is empty.',
+      }),
     }),
     errors: ['unreachable', 'unreadable'],
     example: {
@@ -203,7 +203,7 @@ export const paymentRoutes = [
     example: { body: { index: examplePayment.index, personal_note: 'Lunch' }, response: {} },
     handler: async ({ session }, { body }) => {
       const { personal_note, note = null } = body;
-      // Beside personal_note, null in the older name is absent; alone, it clears the note.
+      // Together with `personal_note`, a null `note` counts as absent. Alone, it clears the note.
       const agreed =
         personal_note === undefined
           ? note

@@ -6,7 +6,7 @@ import { createProof } from '../../wallet/proofs.ts';
 import { route } from '../route.ts';
 import { exampleCheckedProof, exampleOfferPayment, exampleProof } from './examples.ts';
 
-/** The members of `disclosures` with their default and BOLT 12 TLV type (contract, create_payer_proof). */
+/** The members of `disclosures`, with default and BOLT 12 TLV type. */
 const DISCLOSURES = {
   offer_description: { type: 10, shown: true },
   offer_issuer: { type: 18, shown: false },
@@ -26,7 +26,7 @@ const disclosuresInput = z.object({
     .array(z.int().min(0))
     .max(100)
     .optional()
-    .meta({ description: 'Further TLV types to show; the request fails if one cannot be.' }),
+    .meta({ description: 'Further TLV types to show; if one cannot be shown, the request fails.' }),
 });
 
 function choice(name: Disclosure, what: string) {
@@ -35,7 +35,7 @@ function choice(name: Disclosure, what: string) {
   return z.boolean().optional().meta({ description, default: shown });
 }
 
-/** Proofs of payment. */
+/** Routes that create and verify payer proofs. */
 export const proofRoutes = [
   route({
     method: 'post',
@@ -52,10 +52,10 @@ export const proofRoutes = [
       }),
       disclosures: disclosuresInput
         .optional()
-        .meta({ description: 'What of the invoice to show.' }),
-      proof_note: noteInput
-        .optional()
-        .meta({ description: 'Note bound to the proof; whoever is shown the proof can read it.' }),
+        .meta({ description: 'Which fields of the invoice to show.' }),
+      proof_note: noteInput.optional().meta({
+        description: 'Note that the proof contains; everyone who sees the proof can read it.',
+      }),
     }),
     response: z.object({
       proof: z.string().startsWith('lnp1').meta({ description: 'The proof.' }),

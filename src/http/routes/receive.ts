@@ -19,19 +19,19 @@ import {
   exampleWithdrawal,
 } from './examples.ts';
 
-/** Default and most seconds until an invoice expires (contract, Limits). */
+/** The default and the largest number of seconds until an invoice expires (docs/api.md, Limits). */
 const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
-/** Partner proportional fee bounds in parts per million (contract, Limits). */
+/** The bounds of a partner's proportional fee, in parts per million (docs/api.md, Limits). */
 const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
-/** Most UTF-8 bytes that the description field of a BOLT 11 invoice can hold (1023 groups of 5 bits). */
+/** How many UTF-8 bytes the description field of a BOLT 11 invoice can hold (1023 groups of 5 bits). */
 const INVOICE_DESCRIPTION_MAX_BYTES = 639;
 
-/** Least amount of a purchase (contract, Limits). */
+/** The smallest amount of a purchase (docs/api.md, Limits). */
 const LEAST_PURCHASE_SATS = 5000;
-/** Seconds that a purchase may take (decisions section 12). */
+/** How many seconds the invoice of a purchase can be paid (docs/decisions.md 32). */
 const PURCHASE_EXPIRATION_SECS = 7200;
 
-/** What the description of an invoice may be (decisions section 3). */
+/** The schema of an invoice's description (docs/decisions.md 21). */
 const invoiceDescriptionInput = z
   .string()
   .refine(
@@ -95,7 +95,7 @@ const createInvoiceBody = z
     ],
   });
 
-/** Ways to be paid. */
+/** Routes for receiving money. */
 export const receiveRoutes = [
   route({
     method: 'post',
@@ -135,7 +135,7 @@ export const receiveRoutes = [
       description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
       min_amount: positiveAmountInput
         .optional()
-        .meta({ description: 'Least amount in sats; without it any amount is accepted.' }),
+        .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
       expiration_secs: z
         .int()
         .min(1)
@@ -161,7 +161,7 @@ export const receiveRoutes = [
     access: 'get_next_unused_address',
     summary: 'Get an on-chain receive address',
     description:
-      'Returns the same address until a payment to it is seen, so others may have got it too.',
+      'The answer is the same address until a payment to it is seen, so other callers may have received it too.',
     body: z.object({}),
     response: z.object({
       address: z.string().meta({ description: 'An address without payments.' }),
@@ -189,19 +189,20 @@ export const receiveRoutes = [
       amount: positiveAmountInput
         .optional()
         .meta({ description: 'Amount in sats; without it the most that the service allows.' }),
-      description: invoiceDescriptionInput
-        .optional()
-        .meta({ description: 'Visible to the service; without it the one that it suggests.' }),
+      description: invoiceDescriptionInput.optional().meta({
+        description:
+          'Description that the service can read; without it the one that the service suggests.',
+      }),
       personal_note: personalNoteInput.optional(),
     }),
     neededInBodyOrQuery: ['lnurl'],
     query: z.object({
       lnurl: paymentStringInput
         .optional()
-        .meta({ description: 'As in the body. Where both are given they must be the same.' }),
+        .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
       amount: positiveAmountInput
         .optional()
-        .meta({ description: 'As in the body. Where both are given they must be the same.' }),
+        .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
     }),
     response: paymentJson,
     answersAccepted: 'repeats',
@@ -230,7 +231,7 @@ export const receiveRoutes = [
     access: 'create_invoice',
     summary: 'Buy Bitcoin through a payment app',
     description:
-      'Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment that it funds.',
+      'Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment of the purchase.',
     body: z.object({
       amount: amountInputFrom(LEAST_PURCHASE_SATS).meta({ description: 'Amount in sats.' }),
     }),

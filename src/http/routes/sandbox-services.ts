@@ -13,10 +13,10 @@ const behaviorInput = z
   .optional()
   .meta({ description: 'What the outside node does with a payment.', default: DEFAULT_BEHAVIOR });
 
-/** Seconds until an invoice of an outside node expires. */
+/** How many seconds an invoice of an outside node can be paid. */
 const OUTSIDE_EXPIRATION_SECS = 86_400;
 
-/** What the outside world of the sandbox offers to be paid by, and to withdraw from. */
+/** Routes that make the outside world's invoices, offers and LNURL services. */
 export const sandboxServiceRoutes = [
   route({
     method: 'post',
@@ -64,7 +64,7 @@ export const sandboxServiceRoutes = [
     body: z.object({
       min_amount: positiveAmountInput
         .optional()
-        .meta({ description: 'Least amount in sats; without it any amount is accepted.' }),
+        .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
       description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
       behavior: behaviorInput,
     }),
@@ -86,7 +86,7 @@ export const sandboxServiceRoutes = [
     addition: true,
     body: z.object({
       payment_hash: hexInput(32).meta({ description: 'Hash of the held payment.' }),
-      settle: z.boolean().meta({ description: 'Whether it succeeds.' }),
+      settle: z.boolean().meta({ description: 'Whether the payment succeeds.' }),
     }),
     response: emptyJson,
     errors: ['notFound'],
@@ -113,17 +113,17 @@ export const sandboxServiceRoutes = [
       .object({
         tag: z
           .enum(['payRequest', 'withdrawRequest'])
-          .meta({ description: 'Whether it takes or gives money.' }),
-        min_amount: positiveAmountInput.meta({ description: 'Least amount in sats.' }),
+          .meta({ description: 'Whether the service takes payments or gives withdrawals.' }),
+        min_amount: positiveAmountInput.meta({ description: 'Smallest amount in sats.' }),
         max_amount: positiveAmountInput.meta({
-          description: 'Most in sats; not below `min_amount`.',
+          description: 'Largest amount in sats; not below `min_amount`.',
         }),
         comment_length: z
           .int()
           .min(0)
           .max(2000)
           .optional()
-          .meta({ description: 'Most characters of a comment.', default: 0 }),
+          .meta({ description: 'The largest number of characters of a comment.', default: 0 }),
         description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
       })
       .refine((body) => body.min_amount <= body.max_amount, {

@@ -11,7 +11,7 @@ import { route } from '../route.ts';
 import type { SandboxControls } from '../sandbox-controls.ts';
 import { exampleCredentials, exampleFunding, exampleInvoice } from './examples.ts';
 
-/** What the credentials of a wallet made for trials may do. */
+/** The grant of the credentials of a new sandbox wallet. */
 const FULL_GRANT = {
   scopes: ['full' as const],
   permissions: [],
@@ -20,7 +20,7 @@ const FULL_GRANT = {
   budget: null,
 };
 
-/** Controls of the sandbox node (decisions section 9); present only while that node is in use. */
+/** Routes that control the sandbox node (docs/decisions.md 78). They exist only while that node is in use. */
 export const sandboxRoutes = [
   route({
     method: 'post',
@@ -117,7 +117,7 @@ export const sandboxRoutes = [
       payer_name: noteInput.optional().meta({ description: 'Name that the payer gives itself.' }),
     }),
     response: z.object({
-      status: z.string().meta({ description: 'What became of it, such as `completed`.' }),
+      status: z.string().meta({ description: 'Status of the payment, such as `completed`.' }),
     }),
     errors: ['refused'],
     example: { body: { payable: exampleInvoice }, response: { status: 'completed' } },
@@ -161,9 +161,11 @@ export const sandboxRoutes = [
         .int()
         .min(0)
         .max(10_000_000_000)
-        .meta({ description: 'Seconds to move it by; not beyond the year 3000.' }),
+        .meta({ description: 'Seconds to move the clock by; not beyond the year 3000.' }),
     }),
-    response: z.object({ now: timestamp.meta({ description: "The node's time after that." }) }),
+    response: z.object({
+      now: timestamp.meta({ description: "The node's time after the move, in milliseconds." }),
+    }),
     example: { body: { advance_secs: 3600 }, response: { now: 1764003600000 } },
     handler: async (context, { body }) => {
       const moved = await sandboxControls(context.parts).advanceClock(body.advance_secs);
@@ -173,7 +175,7 @@ export const sandboxRoutes = [
   }),
 ];
 
-/** The controls of the sandbox node. Throws `notFound` where another node is in use. */
+/** Returns the controls of the sandbox node. Throws `notFound` when another node is in use. */
 export function sandboxControls({ sandbox }: Parts): SandboxControls {
   if (sandbox) return sandbox;
   throw new ApiError('notFound', 'The sandbox node is not in use.');

@@ -25,7 +25,7 @@ import {
   examplePayment,
 } from './examples.ts';
 
-/** Errors that every pay operation can end with. */
+/** The errors of every pay operation. */
 const PAY_ERRORS: readonly ErrorName[] = [
   'refused',
   'overBudget',
@@ -35,27 +35,27 @@ const PAY_ERRORS: readonly ErrorName[] = [
   'overCapacity',
 ];
 
-/** Errors of pay operations that may ask a service outside. */
+/** The errors of pay operations that may call an outside service. */
 const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'];
 
-/** The request's own cap on routing fees (decisions section 5). */
+/** The request's own cap on routing fees (docs/decisions.md 48). */
 const maxFeeInput = amountInput
   .optional()
-  .meta({ description: 'Most routing fees in sats, in place of `--max-fee`. Addition.' });
+  .meta({ description: 'The largest routing fees in sats, in place of `--max-fee`. Addition.' });
 
 const messageInput = noteInput
   .optional()
-  .meta({ description: 'Message to the receiver, where the method carries one.' });
+  .meta({ description: 'Message to the receiver, if the method can carry one.' });
 
 const DEFAULT_PRIORITY = 'normal';
 
-/** What a payment made by `pay` needed; every other rail is paid as an invoice. */
+/** The permission that a payment of `pay` needed, by rail. Every rail that is missing here is paid as an invoice. */
 const PERMISSION_OF: Readonly<Partial<Record<Rail, Permission>>> = {
   offer: 'pay_offer',
   onchain: 'pay_onchain',
 };
 
-/** Ways to pay. */
+/** Routes for paying. */
 export const sendRoutes = [
   route({
     method: 'post',
@@ -64,7 +64,7 @@ export const sendRoutes = [
     access: ['pay_invoice', 'pay_offer', 'pay_onchain'],
     summary: 'Pay any payment string',
     description:
-      'Picks the most recommended method. Waits until the payment is completed or failed; an on-chain send is answered pending. `payable` and `amount` may be given in the body or the query.',
+      'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable` and `amount` may be given in the body or the query.',
     paymentStrings: ['payable'],
     body: z.object({
       payable: paymentStringInput.optional().meta({
@@ -73,7 +73,7 @@ export const sendRoutes = [
       }),
       amount: positiveAmountInput.optional().meta({
         description:
-          'Amount in sats; required where the payable has none, and equal to it where it has one.',
+          'Amount in sats; required if the payable has none, otherwise equal to that amount.',
       }),
       message: messageInput,
       personal_note: personalNoteInput.optional(),
@@ -83,10 +83,10 @@ export const sendRoutes = [
     query: z.object({
       payable: paymentStringInput
         .optional()
-        .meta({ description: 'As in the body. Where both are given they must be the same.' }),
+        .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
       amount: positiveAmountInput
         .optional()
-        .meta({ description: 'As in the body. Where both are given they must be the same.' }),
+        .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
     }),
     response: paymentJson,
     answersAccepted: 'always',
@@ -115,7 +115,7 @@ export const sendRoutes = [
     access: 'pay_invoice',
     summary: 'Pay a BOLT 11 invoice',
     description:
-      'Waits until the payment is completed or failed. Paying an invoice again returns its first payment while that is pending or completed.',
+      'Waits until the payment is completed or failed. Paying an invoice again answers with its first payment while that is pending or completed.',
     paymentStrings: ['invoice'],
     body: z.object({
       invoice: paymentStringInput.meta({ description: 'The BOLT 11 invoice.' }),
@@ -156,7 +156,7 @@ export const sendRoutes = [
     body: z.object({
       offer: paymentStringInput.meta({ description: 'The BOLT 12 offer.' }),
       amount: positiveAmountInput.meta({
-        description: "Amount in sats; not below the offer's least.",
+        description: "Amount in sats; not below the offer's minimum.",
       }),
       message: messageInput,
       personal_note: personalNoteInput.optional(),
@@ -190,13 +190,14 @@ export const sendRoutes = [
     access: 'pay_onchain',
     summary: 'Send on chain',
     description:
-      'Returns the pending payment once its transaction is broadcast; six confirmations complete it. The same `client_payment_id` never sends twice.',
+      'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
     paymentStrings: ['address'],
     body: z.object({
       address: paymentStringInput.meta({ description: "On-chain address of the node's network." }),
       amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
       priority: z.enum(PRIORITIES).optional().meta({
-        description: 'How soon it shall confirm: after about 1, 3 or 72 blocks.',
+        description:
+          'How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72.',
         default: DEFAULT_PRIORITY,
       }),
       client_payment_id: hexInput(32)

@@ -8,7 +8,7 @@ import { timeoutSecsQuery } from '../query.ts';
 import { route } from '../route.ts';
 import { examplePayment, exampleUpdatedIndex, indexInput } from './examples.ts';
 
-/** Wait for payments. */
+/** Routes that wait for payments. */
 export const waitRoutes = [
   route({
     method: 'get',
@@ -37,11 +37,11 @@ export const waitRoutes = [
     access: 'get_updated_payments',
     summary: 'Wait for the next update of any payment',
     description:
-      'The same payment is returned again on each of its updates, so handling must be idempotent.',
+      'The same payment is answered again at each of its updates, so handling must be idempotent.',
     query: z.object({
       start_index: updatedIndexInput.optional().meta({
         description:
-          'Wait for updates after this one; without it for those that the cache has not seen.',
+          'Wait for updates after this one; without it, for updates that the cache does not have yet.',
         examples: [exampleUpdatedIndex],
       }),
       timeout_secs: timeoutSecsQuery,
@@ -50,7 +50,7 @@ export const waitRoutes = [
       payment: paymentJson,
       next_start_index: z
         .string()
-        .meta({ description: 'Pass on as `start_index` to wait for the next update.' }),
+        .meta({ description: 'Pass it as `start_index` to wait for the next update.' }),
     }),
     errors: ['timeout', 'unreachable', 'overCapacity'],
     example: {

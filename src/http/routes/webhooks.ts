@@ -7,7 +7,7 @@ import { integerQueryOr } from '../query.ts';
 import { route } from '../route.ts';
 import { exampleOfferPayment } from './examples.ts';
 
-/** Page size of the delivery log. */
+/** The page size of the delivery log (docs/api.md, Limits). */
 const DELIVERIES_LIMIT = { default: 50, least: 1, most: 500 };
 
 const exampleDelivery = {
@@ -21,7 +21,7 @@ const exampleDelivery = {
   created_at: 1764000006758,
 };
 
-/** The delivery log (decisions section 11, additions). */
+/** Routes of the delivery log (docs/decisions.md 92). */
 export const webhookRoutes = [
   route({
     method: 'get',
@@ -31,15 +31,18 @@ export const webhookRoutes = [
     summary: "List webhook deliveries of the wallet's payments, newest first",
     addition: true,
     query: z.object({
-      state: z.enum(DELIVERY_STATES).optional().meta({ description: 'Only those in this state.' }),
+      state: z
+        .enum(DELIVERY_STATES)
+        .optional()
+        .meta({ description: 'Only deliveries in this state.' }),
       limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).meta({
-        description: 'Most deliveries to return.',
+        description: 'The largest number of deliveries in the answer.',
       }),
       before: z
         .string()
         .max(200)
         .optional()
-        .meta({ description: 'Only those older than the delivery with this id.' }),
+        .meta({ description: 'Only deliveries older than the one with this id.' }),
     }),
     response: z.object({
       deliveries: z.array(deliveryJson).meta({ description: 'The deliveries.' }),
@@ -60,13 +63,14 @@ export const webhookRoutes = [
     access: 'get_updated_payments',
     summary: 'Send deliveries again',
     description:
-      'Either one by its id, or all that were created since a time. The webhook-id stays the same.',
+      'Sends one delivery by its id, or all that were created since a time. The webhook-id stays the same.',
     addition: true,
     body: z
       .object({
         id: z.string().max(200).optional().meta({ description: 'The delivery to send again.' }),
         since: timestamp.optional().meta({
-          description: 'Send all again that were created then or later, in milliseconds.',
+          description:
+            'Send all deliveries again that were created at this time or later, in milliseconds.',
         }),
       })
       .refine((body) => (body.id === undefined) !== (body.since === undefined), {

@@ -29,16 +29,16 @@ async function compile(outfile: string, target?: string): Promise<void> {
     format: 'esm',
     define: {
       WALLET_SIDECAR_VERSION: JSON.stringify(packageJson.version),
-      // Where a package lay at the build would be written into the binary, which must be the same from any folder.
+      // Otherwise the binary would contain the paths of packages on the building machine, and differ between folders.
       __dirname: '""',
       __filename: '""',
     },
     compile: {
       outfile,
       ...(target ? { target: target as Bun.Build.CompileTarget } : {}),
-      // Beyond this the runtime answers 431 without a body; the limit of the API is lower (src/http/limits).
+      // Beyond this size the runtime answers 431 without a body. The limit of the API is lower (src/http/limits).
       execArgv: ['--max-http-header-size=131072'],
-      // What lies beside a binary in the working directory is a stranger's: it must not be run or obeyed.
+      // Files in the working directory may be from a stranger, so the binary must neither run nor obey them.
       autoloadBunfig: false,
       autoloadDotenv: false,
       autoloadTsconfig: false,
@@ -49,7 +49,7 @@ async function compile(outfile: string, target?: string): Promise<void> {
   console.log(`built ${outfile}`);
 }
 
-/** Whether a file is younger than everything it is made from. */
+/** Whether a file is newer than everything it is made from. */
 async function isFresh(file: string, inputs: readonly string[]): Promise<boolean> {
   const built = await stat(file).catch(() => null);
   if (!built) return false;
@@ -57,7 +57,7 @@ async function isFresh(file: string, inputs: readonly string[]): Promise<boolean
   return newer === '';
 }
 
-/** The client as a package of its own: modules and their types, and no dependencies. */
+/** Builds the client's package: modules and their types, without dependencies. */
 async function buildClient(): Promise<void> {
   await rm(CLIENT, { recursive: true, force: true });
   await $`node_modules/.bin/tsc -p tsconfig.client.json`;
@@ -76,17 +76,17 @@ async function buildClient(): Promise<void> {
   console.log(`built ${CLIENT}`);
 }
 
-/** The licences of others, which a release must carry. */
+/** Writes the licences of others, which a release must carry. */
 async function writeNotices(): Promise<void> {
   await writeFile(join(OUT, NOTICES), await thirdPartyNotices('.'));
   console.log(`built ${join(OUT, NOTICES)}`);
 }
 
-/** Everything that is published, in one folder; packages of the client of earlier versions are not. */
+/** Builds everything that is published into one folder, and removes client packages of earlier versions from it. */
 async function buildRelease(): Promise<void> {
   for (const [file, target] of Object.entries(BINARIES)) await compile(join(OUT, file), target);
   for (const old of new Glob('*.tgz').scanSync(OUT)) await rm(join(OUT, old));
   const { version } = packageJson;
   await completeRelease({ folder: OUT, version, runnable: `./${BINARY}`, client: `./${CLIENT}` });
-  console.log(`built ${join(OUT, 'SHA256SUMS')} and what it names`);
+  console.log(`built ${join(OUT, 'SHA256SUMS')} and the files that it lists`);
 }

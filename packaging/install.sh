@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the wallet-sidecar binary of a release for this machine, after checking it against SHA256SUMS.
 # usage: install.sh [--from <folder or URL of the release>] [target directory, default /usr/local/bin]
-# Without --from it is the release that this script lies in. Nothing is changed unless everything fits.
+# Without --from the release is the folder of this script. Nothing is changed unless the checksum matches.
 set -eu
 
 refuse() {
@@ -11,7 +11,7 @@ refuse() {
 
 from=''
 if [ "${1:-}" = --from ]; then
-  [ -n "${2:-}" ] || refuse 'Name a folder or URL behind --from.'
+  [ -n "${2:-}" ] || refuse 'Name a folder or URL after --from.'
   from=${2%/}
   shift 2
 fi
@@ -35,13 +35,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work" ${new:+"$new"}' EXIT
 trap 'exit 1' HUP INT TERM
 
-# Checksums from the same place as the binary are worth what the way there is worth: TLS, or this machine.
+# The checksums come from the same place as the binary, so that place must be reached over https or be this machine.
 get() {
   case "$from" in
     https://* | http://127.0.0.1:* | http://localhost:*)
       command -v curl >/dev/null 2>&1 || refuse 'curl is missing: install it, or download the release yourself.'
       curl -fsSL --proto-redir '=https' -o "$work/$1" "$from/$1" ||
-        refuse "$from/$1 cannot be read: check the address behind --from."
+        refuse "$from/$1 cannot be read: check the address after --from."
       ;;
     *://*) refuse "$from is not https: download the release over https." ;;
     *)
@@ -60,12 +60,12 @@ else
   actual=$(shasum -a 256 "$work/$file" | awk '{ print $1 }')
 fi
 if [ -z "$wanted" ] || [ "$wanted" != "$actual" ]; then
-  refuse "$file does not fit SHA256SUMS: do not use it, download it again."
+  refuse "$file does not match SHA256SUMS: do not use it, download it again."
 fi
 
-mkdir -p "$target" 2>/dev/null || refuse "$target cannot be made: name another directory, or use sudo."
+mkdir -p "$target" 2>/dev/null || refuse "$target cannot be created: name another directory, or use sudo."
 [ -w "$target" ] || refuse "$target cannot be written to: name another directory, or use sudo."
-# Moved into place whole, so that a running sidecar keeps its file and an interruption leaves the old one.
+# The file is replaced in one step, so that a running sidecar keeps the old one, and an interruption leaves it in place.
 new="$target/.wallet-sidecar.$$"
 install -m 0755 "$work/$file" "$new"
 "$new" --version >/dev/null || refuse "$file does not start on this machine: nothing was installed."

@@ -4,13 +4,16 @@ import { join } from 'node:path';
 /** The name of the file in a release. */
 export const NOTICES = 'THIRD_PARTY_NOTICES.txt';
 
-/** Copyright lines of packages that declare the MIT licence and carry no text of it, from their repositories. */
+/**
+ * Copyright lines of packages that declare the MIT licence but contain no text of it. They are taken from the packages'
+ * repositories.
+ */
 const HOLDERS: Readonly<Record<string, string>> = {
   '@hono/zod-validator': 'Copyright (c) 2021 - present, Yusuke Wada and Hono contributors',
   standardwebhooks: 'Copyright (c) 2023 Svix (https://www.svix.com)',
 };
 
-/** Where Bun's own licence is told, by its own authors; WebKit's is part of it. */
+/** The text in which Bun's authors state its licence, and those of the software that Bun contains. */
 const RUNTIME_LICENSE = 'node_modules/bun-types/docs/project/license.mdx';
 
 interface LockedPackage {
@@ -20,8 +23,8 @@ interface LockedPackage {
 }
 
 /**
- * The licences of everything that a binary may hold: the runtime, and every package of the lock file that is needed at
- * run time. Read from the folder of a checkout with its packages installed. Throws when a package has no licence text.
+ * Returns the licences of everything in a binary: the runtime, and every package of the lock file that is needed at run
+ * time. `root` is a checkout with its packages installed. Throws when a package has no licence text.
  */
 export async function thirdPartyNotices(root: string): Promise<string> {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
@@ -30,7 +33,7 @@ export async function thirdPartyNotices(root: string): Promise<string> {
   );
   const entries = await Promise.all(packages.map(([path, found]) => entryOf(root, path, found)));
   return [
-    'wallet-sidecar contains software of others. Their licences follow.\n',
+    'wallet-sidecar contains software by other authors. The licences of that software follow.\n',
     await runtimeEntry(root),
     ...entries,
   ].join(`\n${'='.repeat(80)}\n\n`);
@@ -51,7 +54,8 @@ async function runtimeEntry(root: string): Promise<string> {
 async function entryOf(root: string, path: string, found: LockedPackage): Promise<string> {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
   const text = (await licenseIn(join(root, path))) ?? knownLicense(name, found.license);
-  if (text === null) throw new Error(`${name} has no licence text: find it, and name its holder.`);
+  if (text === null)
+    throw new Error(`${name} has no licence text: add its copyright line to HOLDERS.`);
   return `${name} ${found.version}\n${found.license}\n\n${text.trim()}\n`;
 }
 

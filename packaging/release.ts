@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { $, Glob } from 'bun';
 import { NOTICES } from './notices.ts';
 
-/** The binaries of a release: the name of the file, and the compiler's name of the platform. */
+/** The binaries of a release: the file's name, and the compiler's name of the platform. */
 export const BINARIES = {
   'wallet-sidecar-linux-x64': 'bun-linux-x64',
   'wallet-sidecar-linux-arm64': 'bun-linux-arm64',
@@ -12,30 +12,30 @@ export const BINARIES = {
   'wallet-sidecar-windows-x64.exe': 'bun-windows-x64',
 } as const;
 
-/** The completion script of each shell, named as the shell looks for it. */
+/** The completion script of each shell, under the name that the shell expects. */
 const COMPLETIONS = {
   bash: 'wallet-sidecar.bash',
   zsh: '_wallet-sidecar',
   fish: 'wallet-sidecar.fish',
 } as const;
 
-/** Files in the folder of a release that are no part of it: the list itself, and a measurement of this machine. */
+/** Files in the folder that SHA256SUMS does not list: itself, and the performance figures of this machine. */
 const NOT_LISTED: ReadonlySet<string> = new Set(['SHA256SUMS', 'bench.json']);
 
 /** What a release is completed from. */
 export interface ReleaseParts {
-  /** Holds the {@link BINARIES} and the {@link NOTICES} already, and receives the rest. */
+  /** The release's folder. It already holds the {@link BINARIES} and the {@link NOTICES}. */
   readonly folder: string;
   readonly version: string;
-  /** A binary that runs on this machine, of the same sources. */
+  /** A binary of the same sources that runs on this machine. */
   readonly runnable: string;
-  /** The built client package. */
+  /** The folder of the built client package. */
   readonly client: string;
 }
 
 /**
- * Puts beside the binaries what else a release holds: systemd unit, Homebrew formula, install script, completions, the
- * client as a package, and SHA256SUMS, which names every file of the folder. Throws if a part is missing.
+ * Adds the rest of a release to the folder with the binaries: systemd unit, Homebrew formula, install script,
+ * completions, the client's package, and SHA256SUMS, which lists every file. Throws if a part is missing.
  */
 export async function completeRelease(parts: ReleaseParts): Promise<void> {
   const { folder, version, runnable, client } = parts;
@@ -54,18 +54,19 @@ export async function completeRelease(parts: ReleaseParts): Promise<void> {
   await writeFile(join(folder, 'SHA256SUMS'), await checksums(folder));
 }
 
-/** The template with its placeholders filled: `{{version}}`, and the checksum of the file of each other name. */
+/** Fills in the template's placeholders: `{{version}}`, and the checksum of the file that each other one names. */
 async function formula(template: string, folder: string, version: string): Promise<string> {
   const values = new Map([['version', version]]);
   for (const file of Object.keys(BINARIES)) values.set(file, await sha256(join(folder, file)));
   return template.replace(/\{\{(\S+?)\}\}/g, (_, key: string) => {
     const value = values.get(key);
-    if (value === undefined) throw new Error(`The formula names ${key}, which is not built.`);
+    if (value === undefined)
+      throw new Error(`The formula names ${key}, which is not in the release folder.`);
     return value;
   });
 }
 
-/** One line for each file below the folder, as `sha256sum --check` reads it. */
+/** Returns one line for each file below the folder, in the form that `sha256sum --check` reads. */
 async function checksums(folder: string): Promise<string> {
   const files = await Array.fromAsync(new Glob('**').scan({ cwd: folder, dot: true }));
   const listed = files

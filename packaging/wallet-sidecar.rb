@@ -1,4 +1,4 @@
-# Homebrew formula; the build fills in version and checksums.
+# Homebrew formula. The build fills in version and checksums.
 class WalletSidecar < Formula
   desc "Local HTTP API to a self-custodial Bitcoin and Lightning wallet"
   homepage "https://wallet-sidecar.example"

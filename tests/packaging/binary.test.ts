@@ -33,7 +33,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A copy of the sources whose binary is built there. */
+/** Builds a binary from a copy of the sources in this folder. */
 async function builtIn(path: string): Promise<Buffer> {
   const copy = join(folder, path);
   mkdirSync(copy, { recursive: true });

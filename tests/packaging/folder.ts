@@ -5,13 +5,15 @@ import packageJson from '../../package.json';
 import { NOTICES } from '../../packaging/notices.ts';
 import { BINARIES, completeRelease } from '../../packaging/release.ts';
 
-/** The checkout. */
+/** The root folder of the repository. */
 export const ROOT = join(import.meta.dir, '..', '..');
 
-/** The binary of this machine in a release. */
+/** The name of this machine's binary in a release. */
 export const OWN_BINARY = `wallet-sidecar-${process.platform}-${process.arch}`;
 
-/** A folder like `dist` after a whole build; the binaries of other machines are stand-ins. The caller removes it. */
+/**
+ * Creates a folder like `dist` after a full build. The binaries of other machines are stand-ins. The caller removes it.
+ */
 export async function releaseFolder(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-release-'));
   for (const file of Object.keys(BINARIES)) {
@@ -29,14 +31,14 @@ export async function releaseFolder(): Promise<string> {
   return folder;
 }
 
-/** What a program said and how it ended. */
+/** The output and the exit code of a program. */
 export interface Outcome {
   readonly exitCode: number;
-  /** Both streams. */
+  /** Standard output and standard error together. */
   readonly output: string;
 }
 
-/** Runs a program to its end, without blocking servers of the test. */
+/** Runs a program to its end. The test's own servers keep running meanwhile. */
 export async function run(command: readonly string[], cwd = ROOT): Promise<Outcome> {
   const child = Bun.spawn([...command], { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' });
   const [stdout, stderr] = await Promise.all([
@@ -46,9 +48,9 @@ export async function run(command: readonly string[], cwd = ROOT): Promise<Outco
   return { exitCode: await child.exited, output: `${stdout}${stderr}` };
 }
 
-/** Whether a test cannot run here for want of a program; says so where nobody overlooks it. */
+/** Whether a test cannot run because this program is missing. If so, it prints a clear line. */
 export function isMissing(program: string): boolean {
   if (Bun.which(program) !== null) return false;
-  console.warn(`SKIPPED: ${program} is not installed, so what it would check is NOT checked here.`);
+  console.warn(`SKIPPED: ${program} is not installed, so this check does NOT run here.`);
   return true;
 }

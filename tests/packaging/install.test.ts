@@ -6,13 +6,13 @@ import packageJson from '../../package.json';
 import { isMissing, OWN_BINARY, ROOT, releaseFolder, run } from './folder.ts';
 
 const SCRIPT = join(ROOT, 'packaging', 'install.sh');
-/** A program in the place of the binary, whose checksum is in no list. */
+/** A program that replaces the binary, and whose checksum is in no list. */
 const STRANGER = '#!/bin/sh\necho stranger\n';
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-install-'));
 const target = join(folder, 'bin');
 const installed = join(target, 'wallet-sidecar');
-/** What the server answers in place of a file; null: that there is none. */
+/** What the server answers instead of a file; null means that the file is missing. */
 const instead = new Map<string, string | null>();
 let release: string;
 let server: ReturnType<typeof serveRelease>;
@@ -87,17 +87,17 @@ describe.skipIf(isMissing('curl'))('nothing is installed, and an older binary st
     [
       'when the binary is another one',
       () => instead.set(OWN_BINARY, STRANGER),
-      /does not fit SHA256SUMS: do not use it/,
+      /does not match SHA256SUMS: do not use it/,
     ],
     [
       'when the checksum is another one',
       () => instead.set('SHA256SUMS', `${'0'.repeat(64)}  ${OWN_BINARY}\n`),
-      /does not fit SHA256SUMS/,
+      /does not match SHA256SUMS/,
     ],
     [
       'when SHA256SUMS does not name the binary',
       () => instead.set('SHA256SUMS', `${'0'.repeat(64)}  ${OWN_BINARY}.exe\n`),
-      /does not fit SHA256SUMS/,
+      /does not match SHA256SUMS/,
     ],
     [
       'when there is no SHA256SUMS',
@@ -133,7 +133,7 @@ describe.skipIf(isMissing('curl'))('nothing is installed, and an older binary st
     });
   }
 
-  test('when the way to the release is open to everybody', async () => {
+  test('when the release is not fetched over https', async () => {
     const { exitCode, output } = await install('--from', 'http://releases.example', target);
     expect([exitCode, output]).toEqual([
       1,
@@ -156,7 +156,7 @@ describe.skipIf(isMissing('curl'))('nothing is installed, and an older binary st
     const { exitCode, output } = await install('--from', release, target);
     writeFileSync(file, good);
     expect(exitCode).toBe(1);
-    expect(output).toMatch(/does not fit SHA256SUMS/);
+    expect(output).toMatch(/does not match SHA256SUMS/);
     expect(existsSync(target)).toBe(false);
   });
 });

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMissing, ROOT, run } from './folder.ts';
 
-/** What systemd's own review may find at most, of 10: the network is most of it. Versions of systemd differ a little. */
+/**
+ * The largest exposure, of 10, that systemd's own review may find. Most of it is the network. Versions of systemd
+ * differ slightly.
+ */
 const MOST_EXPOSURE = 1.3;
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-unit-'));
@@ -60,13 +63,13 @@ test('the engine may compile, and nothing but the state directories can be writt
 test('every caller needs credentials, whose check the environment file may turn off', () => {
   const required = unit.indexOf('\nEnvironment=SERVICE_REQUIRE_AUTH=true\n');
   expect(required).toBeGreaterThan(0);
-  // systemd lets files win over lines of the unit; the line comes first so that it reads that way too.
+  // In systemd a file wins over lines of the unit. The line comes first, so that the unit reads in the same order.
   expect(unit.indexOf('\nEnvironmentFile=')).toBeGreaterThan(required);
 });
 
 test('data and marker are in state directories of their own, so that a restored backup has no marker', () => {
   const command = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '';
-  // With two of them ${STATE_DIRECTORY} is a list, which is no path.
+  // With two directories ${STATE_DIRECTORY} is a list, and a list is not a path.
   expect(command).not.toContain('STATE_DIRECTORY');
   expect(command).toContain(' --data-dir %S/wallet-sidecar ');
   expect(command).toContain(' --marker-path %S/wallet-sidecar-marker/marker ');

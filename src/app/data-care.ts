@@ -5,28 +5,31 @@ import { watchFiles } from '../lib/file-watch.ts';
 import type { Log } from '../lib/log.ts';
 import { firstDamage } from '../store/sqlite/index.ts';
 
-/** First argument of the process that reads a database from end to end; not for people. */
+/**
+ * The first argument of a process that this program starts to read a database from end to end. It is not a command for
+ * users.
+ */
 export const CHECK_COMMAND = 'internal-check-database';
 
-/** What is wrong with the files of the data directory. */
+/** Finds damage to the files of the data directory while the sidecar runs. */
 export interface DataCare {
-  /** Sentences for health. */
+  /** Returns one sentence for each problem, for health. */
   problems(): readonly string[];
   stop(): void;
 }
 
 const FILES = ['sidecar.sqlite', 'sandbox.sqlite'];
 const LOOK_EVERY_MS = 5_000;
-/** Not while the sidecar starts, and then daily. */
+/** The first check comes after the start, which it would slow down. After that there is one each day. */
 const FIRST_CHECK_MS = 30_000;
 const CHECK_EVERY_MS = 24 * 3600 * 1000;
-/** A check that takes longer is ended: it would hold up the shortening of the write-ahead log. */
+/** A check that takes longer is stopped, because the write-ahead log cannot be shortened during a check. */
 const CHECK_LIMIT_MS = 10 * 60 * 1000;
 const LOWEST_PRIORITY = 19;
 
 /**
- * Looks after the databases while the sidecar runs: whether they were removed or replaced under it, and whether pages
- * are damaged. To be called when the databases are open. In memory there is nothing to look after.
+ * Watches the databases while the sidecar runs (docs/decisions.md 87). It finds files that were removed or replaced,
+ * and damaged pages. It must be called when the databases are open. A store in memory has no problems.
  */
 export async function careForData(dataDir: string, log: Log): Promise<DataCare> {
   if (dataDir === ':memory:') return { problems: () => [], stop: () => undefined };
@@ -47,7 +50,7 @@ export async function careForData(dataDir: string, log: Log): Promise<DataCare> 
       const found = await checkApart(path, ending.signal);
       if (ending.signal.aborted) return;
       if (found.state === 'unknown') {
-        log.warn(`${path} could not be checked for damage; it will be tried again in a day.`, {
+        log.warn(`${path} could not be checked for damage. The check is repeated in a day.`, {
           problem: found.problem,
         });
         continue;
@@ -75,7 +78,7 @@ export async function careForData(dataDir: string, log: Log): Promise<DataCare> 
   };
 }
 
-/** The other side of {@link CHECK_COMMAND}: one JSON line, the damage or null. */
+/** Runs in the process that {@link CHECK_COMMAND} starts. Prints one line of JSON: the first damage found, or null. */
 export function checkDatabase(path: string): void {
   console.log(JSON.stringify(firstDamage(path)));
 }
@@ -84,7 +87,7 @@ type Check =
   | { readonly state: 'good' }
   | { readonly state: 'damaged' | 'unknown'; readonly problem: string };
 
-/** In a process of its own, since reading the file would block this one. */
+/** Checks a database in a process of its own, because reading the whole file would block this one. */
 async function checkApart(path: string, signal: AbortSignal): Promise<Check> {
   try {
     const child = Bun.spawn([...ownCommand(), CHECK_COMMAND, path], {
@@ -114,7 +117,7 @@ async function checkApart(path: string, signal: AbortSignal): Promise<Check> {
   }
 }
 
-/** This program again: a compiled binary, or Bun with the main module. */
+/** Returns the command that starts this program again: the compiled binary, or Bun with the main module. */
 function ownCommand(): string[] {
   const compiled = /^(\/\$bunfs|B:[\\/]~BUN)/.test(Bun.main);
   return compiled ? [process.execPath] : [process.execPath, Bun.main];
@@ -124,7 +127,7 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, LOWEST_PRIORITY);
   } catch {
-    // It may be over already, and a service may not be allowed to; it runs all the same.
+    // The process may be over already, or a service may not be allowed to set priorities. The check works without it.
   }
 }
 
@@ -137,7 +140,7 @@ function lostWords(lost: readonly string[]): string {
           .map((path) => basename(path))
           .join(', ')}`
       : '';
-  return `${first}${others} was removed or replaced while the sidecar runs, so that what it writes is lost when it ends: stop it, put the files back or restore them from a backup, and start it again.`;
+  return `${first}${others} was removed or replaced while the sidecar runs, so its changes are lost when it stops: stop it, put the files back or restore them from a backup, and start it again.`;
 }
 
 function damageWords(path: string): string {

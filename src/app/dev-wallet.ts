@@ -8,7 +8,10 @@ import { parseRootSeed } from '../model/root-seed.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Wallets } from '../wallet/wallets.ts';
 
-/** The configuration with a wallet of its own for trials, whose seed is kept in the data directory. */
+/**
+ * Returns the configuration with a trial wallet, unless it names a wallet already. The wallet's root seed is kept in
+ * the data directory.
+ */
 export function withDevWallet(config: Config): Config {
   if (hasDefaultWallet(config)) return config;
   return { ...config, rootSeed: devSeed(config.dataDir) };
@@ -29,7 +32,7 @@ function devSeed(dataDir: string): Uint8Array {
   return new Uint8Array(seed);
 }
 
-/** Signs the trial wallet up and funds it on first use; all of its funds are there, or none. */
+/** Signs the trial wallet up, and funds it on its first use. The wallet gets all of its funds or none. */
 export async function fundDevWallet(wallets: Wallets, sandbox: Sandbox): Promise<void> {
   await wallets.signup(null);
   await wallets.provision();
@@ -39,8 +42,8 @@ export async function fundDevWallet(wallets: Wallets, sandbox: Sandbox): Promise
 }
 
 /**
- * Lines to paste for a first try, with nothing but curl and sed. `cookiePath` is the file that holds the owner's token
- * where requests need a header; null where they do not.
+ * Returns command lines to paste for a first try; they need only curl and sed. `cookiePath` is the file with the
+ * owner's token if requests need a header, otherwise null.
  */
 export function welcomeLines(baseUrl: string, cookiePath: string | null): string[] {
   const json = "-H 'content-type: application/json'";
@@ -48,21 +51,21 @@ export function welcomeLines(baseUrl: string, cookiePath: string | null): string
   const owner =
     cookiePath === null
       ? []
-      : ["# The token by which you are the wallet's owner", `OWNER=$(cat '${cookiePath}')`];
+      : ["# The token of the wallet's owner", `OWNER=$(cat '${cookiePath}')`];
   return [
     '',
     'A sandbox wallet is ready. Its coins are worthless. Paste these lines one after another:',
     '',
     ...owner,
-    '# What the wallet holds',
+    '# Show the balances of the wallet',
     `curl -s${auth} ${baseUrl}/v2/node/node_info; echo`,
-    '# An invoice for 1000 sats',
+    '# Create an invoice for 1000 sats',
     `INVOICE=$(curl -s${auth} ${baseUrl}/v2/node/create_invoice ${json} -d '{"amount":"1000","description":"Coffee"}' | sed 's/.*"invoice":"\\([^"]*\\)".*/\\1/'); echo $INVOICE`,
-    '# A second wallet',
+    '# Create a second wallet',
     `OTHER=$(curl -s${auth} -X POST ${baseUrl}/sandbox/wallets | sed 's/.*"client_credentials":"\\([^"]*\\)".*/\\1/')`,
-    '# It pays the invoice',
+    '# Pay the invoice from the second wallet',
     `curl -s ${baseUrl}/v2/node/pay -H "authorization: Bearer $OTHER" ${json} -d "{\\"payable\\":\\"$INVOICE\\"}"; echo`,
-    '# The finished payment, read back by the first wallet',
+    '# Read the payment in the first wallet',
     `curl -s${auth} -X PUT ${baseUrl}/v2/node/sync_payments; echo; curl -s${auth} "${baseUrl}/v2/node/list_payments?filter=completed&limit=1"; echo`,
     '',
   ];

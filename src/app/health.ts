@@ -11,15 +11,18 @@ interface HealthOptions {
   readonly nodes: Nodes;
   readonly guard: StoreGuard;
   readonly data: DataCare;
-  /** Indexes of payments that the node calls completed without proof. */
+  /** Indexes of payments that the node shows as completed without proof (docs/decisions.md 43). */
   readonly unproven: ReadonlySet<string>;
   /** Whether any client has a budget now. */
   readonly hasBudgets: () => boolean;
-  /** False until the wallet of `dev` is signed up and funded: a script that waits for health waits for that too. */
+  /**
+   * False until the trial wallet of `dev` is signed up and funded, so that a script that waits for health finds the
+   * money too.
+   */
   readonly isTrialWalletReady: boolean;
 }
 
-/** `ok`, or sentences that say what is missing (decisions section 1). Waits for nothing. */
+/** Returns `ok`, or sentences that say what is missing and what to do. It never waits (docs/decisions.md 7). */
 export function health(options: HealthOptions): string {
   const { config, nodes, guard, data, unproven, hasBudgets, isTrialWalletReady } = options;
   const sentences: string[] = [];
@@ -33,12 +36,16 @@ export function health(options: HealthOptions): string {
   add(guard.problem());
   if (unproven.size > 0) add(unprovenWords(unproven));
   if (hasBudgets() && isOpenToAll(config)) add(OPEN_WITH_BUDGETS);
-  if (!nodes.root.reachable()) add('The wallet node did not answer when last asked.');
+  if (!nodes.root.reachable())
+    add('The wallet node did not answer the last call: check that it runs.');
   if (!hasDefaultWallet(config)) add(NO_CREDENTIALS);
   return sentences.length === 0 ? 'ok' : sentences.join(' ');
 }
 
-/** Tells, without asking the store each time, whether any client has a budget. */
+/**
+ * Returns the store, and a function that says whether any client has a budget. The function does not read the store, so
+ * that health never waits.
+ */
 export async function watchBudgets(store: Store): Promise<{ store: Store; any: () => boolean }> {
   let any = await store.clients.anyBudget(systemClock.now());
   const change: Store['clients']['change'] = async (walletId, decide) => {
@@ -51,12 +58,12 @@ export async function watchBudgets(store: Store): Promise<{ store: Store; any: (
 
 const TRIAL_WALLET = 'The sandbox wallet is being signed up and funded: ask again in a moment.';
 const NO_CREDENTIALS =
-  'No default credentials: every request needs the Authorization header, or start with --root-seed-path or --client-credentials-path.';
+  'No default credentials: send the Authorization header with every request, or start with --root-seed-path or --client-credentials-path.';
 const OPEN_WITH_BUDGETS =
-  'Clients have budgets, but every program that reaches the port without a header is the owner: start with --require-auth.';
+  'Clients have budgets, but a program that calls the port without a header is the owner and has none: start with --require-auth.';
 
 function unprovenWords(unproven: ReadonlySet<string>): string {
   const [first] = unproven;
   const others = unproven.size > 1 ? ` and ${unproven.size - 1} more` : '';
-  return `The node calls payment ${first}${others} completed, but shows no preimage or amount that fits: it is kept pending. Check the node.`;
+  return `The node shows payment ${first}${others} as completed, but without a preimage or amount that fits, so it stays pending: check the node.`;
 }

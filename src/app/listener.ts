@@ -7,29 +7,32 @@ import { elapsedMs } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { urlHost } from '../lib/url-host.ts';
 
-/** Seconds without progress after which a connection is closed; streams and waits are excepted. */
+/** After this many seconds without progress a connection is closed. Streams and waits are exempt. */
 const IDLE_SECS = 60;
 
-/** Seconds for which a connection may be silent before it costs a descriptor, where the system can hold it back. */
+/**
+ * For this many seconds a silent new connection stays in the kernel, where it costs no descriptor. Only Linux can do
+ * this.
+ */
 const DEFER_SECS = 30;
 
-/** Descriptors beyond these are not looked at when room is made. */
+/** Only descriptors below this number are examined when connections are closed to make room. */
 const MOST_LOOKED_AT = 32_768;
 
-/** A port on which requests are waited for. */
+/** A port on which this process listens. */
 export interface Listener {
   readonly port: number;
-  /** Without a slash at the end. */
+  /** The base URL, without a slash at the end. */
   readonly baseUrl: string;
-  /** Answers the requests that came in and those that come. */
+  /** Sets the application that answers all requests, including those that are already waiting. */
   answerWith(app: Hono<AppEnv>): void;
-  /** Accepts nothing more; resolves when the requests in progress have ended. */
+  /** Accepts no further connections. Resolves when the requests in progress have ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Listens at once, since the port must be known to build the application; until then requests wait. Throws when the
- * address is in use.
+ * Starts to listen. Requests wait until `answerWith` is called, because the port must be known before the application
+ * is built. Throws when the address is in use.
  */
 export function listen(
   { host, port }: { readonly host: string; readonly port: number },
@@ -40,7 +43,7 @@ export function listen(
     hostname: host,
     port,
     idleTimeout: IDLE_SECS,
-    // The application's own limit is lower, and its answers have a body.
+    // The application has a lower limit of its own, whose error has a body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: async (request) => (await ready.promise)(request),
   });
@@ -62,7 +65,10 @@ export function listen(
   };
 }
 
-/** Keeps descriptors for what is not a connection to this port; returns a function that ends that. */
+/**
+ * Keeps descriptors free for everything that is not a connection to this port (docs/decisions.md 75). Returns a
+ * function that stops it.
+ */
 function guardDescriptors(server: Bun.Server<undefined>, port: number, log: Log): () => void {
   startHttpClient();
   const limit = descriptorLimit();
@@ -86,8 +92,8 @@ function guardDescriptors(server: Bun.Server<undefined>, port: number, log: Log)
 }
 
 /**
- * Bun starts the thread of `fetch` at its first use, and ends the process when that finds no descriptor. So it is used
- * at once, where no connection comes of it.
+ * Bun starts the thread of `fetch` when it is first used, and the process ends if no descriptor is free then. So
+ * `fetch` is used at the start, in a way that opens no connection.
  */
 function startHttpClient(): void {
   fetch('http://localhost/', { unix: '/dev/null/none' }).catch(() => undefined);

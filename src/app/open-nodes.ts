@@ -10,19 +10,19 @@ import type { NodeConnector } from '../nodes/node.ts';
 import { openSandbox, type Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
 
-/** The node kinds of this process. */
+/** The kinds of nodes that this process can use. */
 export interface Nodes {
-  /** Null where a real node is the default one: then nothing here pretends to be money. */
+  /** Null when the default wallet is on a real node, so that worthless coins are never mixed with money. */
   readonly sandbox: Sandbox | null;
-  /** The connector of a kind of node, or null when this process has none of that kind. */
+  /** Returns the connector of a kind of node; null when this process has none of that kind. */
   readonly connector: (kind: string) => NodeConnector | null;
-  /** The real nodes that configuration names. */
+  /** The real nodes that the configuration names. */
   readonly configured: readonly NodeCredentials[];
-  /** What health should say of configured nodes. */
+  /** Returns one sentence for each problem of a configured node, for health. */
   readonly problems: () => readonly string[];
-  /** Of the node that the root seed controls. */
+  /** The connector of the node that the root seed controls. */
   readonly root: NodeConnector;
-  /** What the default wallet lives on, for the log. */
+  /** The kind of node that holds the default wallet, for the log. */
   readonly kind: NodeKind;
   readonly close: () => Promise<void>;
 }
@@ -31,13 +31,13 @@ interface NodesOptions {
   readonly config: Config;
   readonly store: Store;
   readonly version: string;
-  /** Where the sidecar itself listens. */
+  /** The URL on which the sidecar itself listens. */
   readonly baseUrl: string;
-  /** Where others reach the sidecar, as configuration says. */
+  /** The URL by which others reach the sidecar, from the configuration. */
   readonly sidecarUrl: string;
-  /** File of the sandbox's world, or `:memory:`. */
+  /** The file of the sandbox's world, or `:memory:`. */
   readonly sandboxPath: string;
-  /** What every connector passes through before it is used. */
+  /** Wraps a connector so that its calls are measured. */
   readonly measured: (connector: NodeConnector) => NodeConnector;
 }
 
@@ -91,14 +91,14 @@ export function openNodes(options: NodesOptions): Nodes {
   };
 }
 
-/** The kind of node that the default wallet is on. */
+/** Returns the kind of node that holds the default wallet. */
 export function defaultKind({ node, clientCredentials }: Config): NodeKind {
   if (node !== null) return ROOT_SEED_KIND;
   const credentials = clientCredentials === null ? null : decodeCredentials(clientCredentials);
   return credentials?.node?.kind ?? 'sandbox';
 }
 
-/** The nodes in the default credentials and in --node-credentials-path. Throws {@link ConfigError}. */
+/** Returns the nodes in the default credentials and in --node-credentials-path. Throws {@link ConfigError}. */
 function configuredNodes(config: Config): NodeCredentials[] {
   const { clientCredentials, clientCredentialsSource } = config;
   const own = clientCredentials === null ? null : decodeCredentials(clientCredentials)?.node;
@@ -106,7 +106,7 @@ function configuredNodes(config: Config): NodeCredentials[] {
     const node = decodeCredentials(text)?.node;
     if (node) return { node, source };
     throw new ConfigError(
-      `${source} does not hold what "wallet-sidecar connect" writes: make the file with that command.`,
+      `${source} is not a file that "wallet-sidecar connect" wrote: create it with that command.`,
     );
   });
   const all = [...(own ? [{ node: own, source: clientCredentialsSource }] : []), ...further];
@@ -120,7 +120,9 @@ function configuredNodes(config: Config): NodeCredentials[] {
   return all.map(({ node }) => node);
 }
 
-/** Files of the first version do not hold the node's key; the same token is the same node all the same. */
+/**
+ * Files of version 0.1 do not hold the node's key. They are recognised by the token, which belongs to one node only.
+ */
 function isSameNode(a: NodeCredentials, b: NodeCredentials): boolean {
   return (a.nodePk !== null && a.nodePk === b.nodePk) || a.token === b.token;
 }

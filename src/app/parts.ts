@@ -22,7 +22,7 @@ import { deliveryDraft } from '../webhooks/draft.ts';
 import { deliverySigner } from '../webhooks/sign.ts';
 import type { Nodes } from './open-nodes.ts';
 
-/** Starts delivering webhooks, where a receiver is configured. */
+/** Starts to deliver webhooks if a receiver is configured. */
 export function openDispatcher(
   config: Config,
   { store, log, metrics }: { store: Store; log: Log; metrics: Metrics },
@@ -39,7 +39,7 @@ export function openDispatcher(
   });
 }
 
-/** Registers what is shown of wallets, process and build. */
+/** Registers the metrics about wallets, the process and the build. */
 export function registerFigures(
   metrics: Metrics,
   { wallets, nodeKind }: { wallets: Wallets; nodeKind: string },
@@ -49,14 +49,14 @@ export function registerFigures(
   metrics.gauge(
     {
       name: 'wallet_sidecar_build_info',
-      help: 'Which version runs, and on which kind of node the default wallet is; always 1.',
+      help: 'The version of the program and the kind of node of the default wallet; the value is always 1.',
       labels: ['version', 'node'],
     },
     () => [{ labels: { version: VERSION, node: nodeKind }, value: 1 }],
   );
 }
 
-/** The wallets of this process, with the rules by which payments change. */
+/** Opens the wallets of this process. */
 export function openWallets(
   config: Config,
   parts: {
@@ -93,11 +93,11 @@ export function openWallets(
   });
 }
 
-/** What payment strings lead to on the network. */
+/** Returns the clients for outside services that payment strings name. */
 export function openServices(config: Config, sandbox: Sandbox | null): Parts['services'] {
   const { allowPrivateNetwork, dohUrl } = config;
   return {
-    // LNURL services on this machine are reached only in the sandbox, or with --allow-private-network.
+    // LNURL services on this machine are allowed only on the sandbox or with --allow-private-network.
     lnurl: createLnurlClient(
       createGuardedFetch({
         allowPrivateNetwork,
@@ -111,7 +111,7 @@ export function openServices(config: Config, sandbox: Sandbox | null): Parts['se
   };
 }
 
-/** The LNURL services of the sandbox, with their payments watched. */
+/** Returns the LNURL services of the sandbox. Payments that arrive through them are watched. */
 export function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
   return {
     lightningAddress: controls.lightningAddress,

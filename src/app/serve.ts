@@ -44,23 +44,23 @@ import {
 import { takeOverSandboxClients } from './take-over-clients.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
-/** Idempotency keys are kept at least 7 days (decisions section 6). */
+/** Idempotency keys are kept at least 7 days (docs/decisions.md 49). */
 const KEYS_KEPT_MS = 8 * DAY_MS;
-/** So many of the newest are kept however old the clock says they are. */
+/** This many of the newest keys are kept whatever their age, because the clock may be wrong. */
 const KEYS_KEPT_COUNT = 10_000;
 
 /**
- * How long each part may take when the server stops. Less than 5 seconds together: containers are killed after 10, and
- * the machine may be busy.
+ * The time in milliseconds that each part may take when the server stops. Together it is less than 5 seconds, because
+ * containers are killed after 10 and the machine may be busy (docs/decisions.md 94).
  */
 const STOP_MS = { waits: 100, requests: 1500, feeds: 300, webhooks: 1500, node: 500, store: 500 };
 
 /**
- * Runs the server until the process is told to stop. Throws {@link ConfigError}; ListenFailed, FileUnusable,
- * MarkerUnreadable and StoreUnusable, with a sentence that names the flag or the path.
+ * Runs the server until the process receives a stop signal. Throws {@link ConfigError}, ListenFailed, FileUnusable,
+ * MarkerUnreadable or StoreUnusable; the message names the flag or the path.
  */
 export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> {
-  // What this process makes is for its user alone.
+  // Files that this process creates must be readable by its user alone.
   process.umask(0o077);
   const given = configOf(mode, flags);
   const undo: (() => void)[] = [];
@@ -68,7 +68,8 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   try {
     await start(mode, given, { undo, stopping });
   } catch (error) {
-    // Told to stop while it started: the stop ends the process, and what it closed is no failure of the start.
+    // The process was told to stop during the start. Stopping closes parts that the start needs, so this error is no
+    // failure.
     if (stopping.signal.aborted) return;
     for (const step of undo.toReversed()) step();
     const cause = error instanceof ApiError ? error.cause : error;
@@ -77,7 +78,10 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   }
 }
 
-/** `undo` gets what must be done where a later step fails; `stopping` is aborted when the process is told to stop. */
+/**
+ * `undo` collects steps that are run if a later step of the start fails. `stopping` is aborted when the process is told
+ * to stop.
+ */
 async function start(
   mode: 'serve' | 'dev',
   given: Config,
@@ -90,9 +94,9 @@ async function start(
   });
   for (const note of given.notes) log.info(note);
   for (const warning of given.warnings) log.warn(warning);
-  // A defect in one request must not end the payments and notices of all others.
-  process.on('unhandledRejection', (error) => log.error('A rejection was not handled.', { error }));
-  // Before anything is written, so that a start that fails for its port leaves nothing behind.
+  // A defect in one request must not stop the payments and webhooks of all others.
+  process.on('unhandledRejection', (error) => log.error('An error was not handled.', { error }));
+  // Listening comes before anything is written, so that a start that fails because of its port leaves no files behind.
   const listener = listenOrExplain(given, log);
   const owned = given.dataDir === ':memory:' ? null : ownDataDir(given.dataDir);
   if (owned) undo.push(owned.release);
@@ -101,7 +105,7 @@ async function start(
   const metrics = openMetrics();
   const marker = openMarker(config);
   if (marker.warning !== null) log.warn(marker.warning);
-  // One that cannot be read is told before a database is made.
+  // An unreadable marker must stop the program before it creates a database.
   marker.read();
   const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
   const budgets = await watchBudgets(measuredStore(sqlite, metrics, systemClock));
@@ -136,7 +140,7 @@ async function start(
       ? null
       : writeCookie(config.dataDir, (bytes) => new Uint8Array(randomBytes(bytes)));
   if (cookie) undo.push(cookie.remove);
-  // Not before the cookie is there: the command line sends it to the address noted here.
+  // The address is noted after the cookie is written, because the command line sends the cookie to the noted address.
   owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   let isTrialWalletReady = mode !== 'dev' || sandbox === null;
   const parts: Parts = {
@@ -179,7 +183,7 @@ async function start(
     }),
   );
   const stopHousekeeping = await keepHouse(store, log);
-  // Before wallets are taken up again, which waits for nodes.
+  // The signal handlers come before wallets are resumed, because that waits for nodes.
   onStopSignal(async () => {
     log.info('Stopping.');
     stopHousekeeping();
@@ -201,7 +205,7 @@ async function start(
   await wallets.resume();
   if (isOpenToAll(config)) {
     log.warn(
-      `Every program and user of this machine that reaches ${baseUrl} has the default wallet, as its owner or with the default credentials: start with --require-auth to ask for credentials.`,
+      `Every program and user that can reach ${baseUrl} can use the default wallet, as its owner or with the default credentials: start with --require-auth to require credentials.`,
     );
   }
   log.info('wallet-sidecar is ready.', { version: VERSION, url: baseUrl, node: nodes.kind });
@@ -241,25 +245,32 @@ function listenOrExplain(config: Config, log: Log): ReturnType<typeof listen> {
   }
 }
 
-/** Drops what is kept for a time only, now and daily. Returns a function that ends that. */
+/** Removes stored rows that have expired, now and daily. Returns a function that stops it. */
 async function keepHouse(store: Store, log: Log): Promise<() => void> {
   const forgetOldKeys = () =>
     store.idempotency
       .prune({ beforeMs: systemClock.now() - KEYS_KEPT_MS, keep: KEYS_KEPT_COUNT })
-      .catch((error) => log.warn('Old idempotency keys could not be dropped.', { error }));
+      .catch((error) =>
+        log.warn('Old idempotency keys could not be removed. The next attempt is in a day.', {
+          error,
+        }),
+      );
   await forgetOldKeys();
   const housekeeping = setInterval(() => void forgetOldKeys(), DAY_MS);
   return () => clearInterval(housekeeping);
 }
 
-/** Ends the process in good order when it is told to stop. */
+/** Runs `stop` and ends the process when it receives SIGTERM or SIGINT. */
 function onStopSignal(stop: () => Promise<void>): void {
   const end = () => void stop().then(() => process.exit(0));
   process.once('SIGTERM', end);
   process.once('SIGINT', end);
 }
 
-/** An eighth of the connections that this process can hold, so that no client can take those of all others. */
+/**
+ * Returns an eighth of the file descriptors of this process, so that one client cannot occupy all connections
+ * (docs/decisions.md 75).
+ */
 function mostWaits(): number {
   const share = Math.floor((descriptorLimit() ?? 8192) / 8);
   return Math.min(Math.max(share, 16), 4096);

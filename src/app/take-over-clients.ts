@@ -2,8 +2,9 @@ import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
 
 /**
- * Brings clients that the first version kept in the sandbox itself into the store, where clients are kept now. Their
- * credentials stay good. They are taken over once: a store that is lost later must not get them back without budgets.
+ * Copies clients that version 0.1 kept in the sandbox's own database into the store, where clients are kept now. Their
+ * credentials stay valid. This happens once only, because a store that is lost later must not get these clients back
+ * without their budgets.
  */
 export async function takeOverSandboxClients(store: Store, sandbox: Sandbox): Promise<void> {
   for (const { walletId, ...legacy } of sandbox.legacyClients()) {

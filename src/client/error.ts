@@ -1,16 +1,16 @@
 /**
  * How a call went wrong:
- * - `refused`: the sidecar answered with an error; `code` says which.
- * - `unreachable`: no connection was made, so the request went nowhere.
- * - `unanswered`: no answer came, though the request may have arrived; browsers report `unreachable` as this too.
- * - `foreign`: what answered is not a wallet-sidecar.
+ * - `refused`: the sidecar answered with an error; `code` says which one.
+ * - `unreachable`: no connection was made, so the request was not sent.
+ * - `unanswered`: no answer came, but the request may have arrived. Browsers report `unreachable` as this too.
+ * - `foreign`: the answer did not come from a wallet-sidecar.
  */
 export type ErrorKind = 'refused' | 'unreachable' | 'unanswered' | 'foreign';
 
-/** A method of HTTP that the API uses. */
+/** The HTTP methods of the API. */
 export type Method = 'GET' | 'POST' | 'PUT';
 
-/** What is known of a call that went wrong. */
+/** Details of a call that went wrong. */
 interface ErrorFacts {
   readonly kind: ErrorKind;
   readonly code: number | null;
@@ -23,25 +23,25 @@ interface ErrorFacts {
 }
 
 /**
- * A call that the sidecar refused, or that it could not be reached for. The message is the sidecar's own sentence.
- * A payment that was attempted and failed is no error: it is a Payment with `status: 'failed'`.
+ * A call that got an error, or no answer, from the sidecar. The message of an error is the sidecar's own sentence. A
+ * payment that was tried and failed is not an error: it is a Payment with `status: 'failed'`.
  */
 export class WalletSidecarError extends Error {
   override readonly name = 'WalletSidecarError';
   readonly kind: ErrorKind;
   /** One of `ERROR_CODES`; null unless `kind` is `refused`. */
   readonly code: number | null;
-  /** Null when nothing answered. */
+  /** Null when there was no answer. */
   readonly httpStatus: number | null;
-  /** What the sidecar says besides, such as `{ issues }` of a rejected request. */
+  /** Further details from the sidecar, such as `{ issues }` for a rejected request. */
   readonly data: unknown;
-  /** The whole JSON that was answered; null when there was none. */
+  /** The answer's whole JSON; null when there was none. */
   readonly body: unknown;
   /** Milliseconds after which the same call may succeed; null when the sidecar does not say. */
   readonly retryAfterMs: number | null;
   /**
-   * Whether the call may have done what was asked all the same: a payment may be on its way. Call again with the same
-   * idempotency key, or look, before you do it anew. False when nothing was done, and for reads.
+   * Whether the call may have done what you asked, although it failed: a payment may be on its way. Call again with the
+   * same idempotency key, or check what happened, before you try anew. False when nothing was done, and for reads.
    */
   readonly mayHaveTakenEffect: boolean;
 
@@ -57,16 +57,16 @@ export class WalletSidecarError extends Error {
   }
 }
 
-/** Where an error's body was found. */
+/** The answer or stream that an error's body came with. */
 interface Answered {
   readonly method: Method;
-  /** Null for one that stands in a stream. */
+  /** Null for an error that came in a stream. */
   readonly httpStatus: number | null;
-  /** The header's text. */
+  /** The text of the `Retry-After` header. */
   readonly retryAfter: string | null;
 }
 
-/** The error that the body of an answer describes. */
+/** Returns the error that the body of an answer describes. */
 export function errorOf(body: unknown, answered: Answered): WalletSidecarError {
   const { method, httpStatus, retryAfter } = answered;
   const retryAfterMs = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1000 : null;
@@ -77,35 +77,32 @@ export function errorOf(body: unknown, answered: Answered): WalletSidecarError {
     const facts = { code, httpStatus, data, body, retryAfterMs, mayHaveTakenEffect };
     return new WalletSidecarError(msg, { kind: 'refused', ...facts });
   }
-  return new WalletSidecarError(
-    'The answer is not that of a wallet-sidecar: see whether the url is right.',
-    {
-      ...NOTHING_SAID,
-      kind: 'foreign',
-      httpStatus,
-      body,
-      retryAfterMs,
-      mayHaveTakenEffect: writes,
-    },
-  );
+  return new WalletSidecarError('The answer did not come from a wallet-sidecar: check the url.', {
+    ...NOTHING_SAID,
+    kind: 'foreign',
+    httpStatus,
+    body,
+    retryAfterMs,
+    mayHaveTakenEffect: writes,
+  });
 }
 
-/** The error of a call that got no answer. */
+/** Returns the error of a call that got no answer. */
 export function unansweredError(
   origin: string,
   method: Method,
   cause: unknown,
 ): WalletSidecarError {
   const kind = wasNeverConnected(cause) ? 'unreachable' : 'unanswered';
-  // Bun itself sends a PUT again when a connection breaks, so the first one may have arrived.
+  // Bun itself repeats a PUT when a connection breaks, so an earlier attempt may have arrived.
   const mayHaveTakenEffect = method === 'PUT' || (method === 'POST' && kind === 'unanswered');
   return new WalletSidecarError(
-    `No sidecar answered at ${origin}: see whether it runs, and whether the url is right.`,
+    `No sidecar answered at ${origin}: check that it runs, and check the url.`,
     { ...NOTHING_SAID, kind, mayHaveTakenEffect, cause },
   );
 }
 
-/** The same error, for a call of which an earlier attempt may have taken effect. */
+/** Returns the same error for a call of which an earlier attempt may have taken effect. */
 export function afterOpenAttempt(error: WalletSidecarError): WalletSidecarError {
   const { message, cause } = error;
   return new WalletSidecarError(message, { ...error, cause, mayHaveTakenEffect: true });
@@ -119,14 +116,17 @@ const NOTHING_SAID = {
   retryAfterMs: null,
 } as const;
 
-/** The sidecar's own word (`data.sent`) decides; without it a fault of the server, 501 excepted, leaves it open. */
+/**
+ * Whether an error answer leaves open if the request took effect. The sidecar's `data.sent` decides; without it every
+ * status from 500 on leaves it open, except 501.
+ */
 function leavesOpen(data: unknown, httpStatus: number): boolean {
   const sent: unknown = isObject(data) ? data.sent : undefined;
   if (typeof sent === 'string') return sent !== 'no';
   return httpStatus >= 500 && httpStatus !== 501;
 }
 
-/** Codes under which Bun and Node say that a connection was never made. */
+/** The codes by which Bun and Node report that no connection was made. */
 const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   'ConnectionRefused',
   'FailedToOpenSocket',
@@ -134,7 +134,7 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   'ENOTFOUND',
 ]);
 
-/** Bun gives the code on the error, Node on its cause. */
+/** Whether no connection was made. Bun puts the code on the error, Node on its cause. */
 function wasNeverConnected(error: unknown): boolean {
   const cause = isObject(error) ? error.cause : null;
   return [error, cause].some((one) => isObject(one) && NEVER_CONNECTED.has(one.code));

@@ -1,24 +1,24 @@
-/** The sidecar writes every 15 seconds; a stream that is silent for three times as long is dead. */
+/** The sidecar writes at least every 15 seconds, so a stream that is silent for three times as long is dead. */
 const SILENCE_MS = 45_000;
 
-/** An event of a stream, as it stands there. */
+/** One event of a stream. */
 export interface StreamEvent {
   readonly event: string;
   readonly data: string;
-  /** Where the reader stands after this event; empty when the stream has not said. */
+  /** The id from which a reader can resume after this event; empty when the stream has sent none. */
   readonly lastEventId: string;
 }
 
-/** What is used of a stream's reader, whose type differs between runtimes. */
+/** The methods of a stream's reader that are used here. The reader's type differs between runtimes. */
 interface ByteReader {
   read(): Promise<{ readonly value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
 }
 
 /**
- * Reads server-sent events (WHATWG HTML, section 9.2.6). Blocks that carry an id and no data are given too, with
- * empty data: they say where to go on. Ends when the stream ends, breaks or falls silent; cancels it when the reader
- * stops.
+ * Reads server-sent events (WHATWG HTML, section 9.2.6). A block with an id and no data is yielded with empty data,
+ * because the id says where to resume. The generator ends when the stream ends, breaks or falls silent. When its reader
+ * stops early, it cancels the stream.
  */
 export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
   const reader = stream.getReader();
@@ -41,7 +41,7 @@ export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGene
   }
 }
 
-/** The next bytes, or null when there will be none. */
+/** Returns the next bytes; null when the stream has ended, broken or fallen silent. */
 async function readWithin(reader: ByteReader, silenceMs: number): Promise<Uint8Array | null> {
   const timer = setTimeout(() => cancel(reader), silenceMs);
   try {
@@ -54,18 +54,18 @@ async function readWithin(reader: ByteReader, silenceMs: number): Promise<Uint8A
 }
 
 async function cancel(reader: ByteReader): Promise<void> {
-  // A stream that has broken cannot be canceled any more, and need not be.
+  // Canceling a broken stream fails, which does not matter.
   await reader.cancel().catch(() => undefined);
 }
 
-/** The lines since the last empty one. */
+/** Collects the lines up to the next empty one. */
 class EventBlock {
   #event = '';
   #data: string[] = [];
   #lastEventId = '';
   #idGiven = false;
 
-  /** Takes a line; returns the event that it ends. */
+  /** Adds a line. Returns the event if the line ends one, otherwise null. */
   take(line: string): StreamEvent | null {
     if (line === '') return this.#end();
     const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];

@@ -4,22 +4,29 @@ import type { Payment } from './generated/types.ts';
 import { pause, retryDelayMs } from './retry.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** Where to begin. */
+/** Options of the event stream. */
 export interface EventsOptions extends CallOptions {
-  /** Exclusive: the `updatedIndex` of the last update you have dealt with. Without it: when it is opened. */
+  /**
+   * The `updatedIndex` of the last update you have processed; the stream continues after it. Without it, the stream
+   * begins with the next update.
+   */
   readonly startIndex?: string | undefined;
 }
 
 /** A payment that has changed. */
 export interface PaymentEvent {
   readonly payment: Payment;
-  /** Keep it when you have dealt with the payment: as `startIndex` it goes on after this update. */
+  /**
+   * The position of this update. Store it when you have processed the payment, and pass it as `startIndex` to continue
+   * after it.
+   */
   readonly updatedIndex: string;
 }
 
 /**
- * The updates of all payments, for ever, with no gap: a stream that breaks is opened again after the last update it
- * gave. Rejects when the first call is refused, when the credentials end, and with the signal's reason.
+ * Yields the updates of all payments without gaps, and never ends by itself. When the stream breaks, it is opened again
+ * after the last update. Throws when the first call gets an error, when the credentials end, and with the signal's
+ * reason.
  */
 export async function* paymentEvents(
   transport: Transport,

@@ -7,49 +7,51 @@ import {
 } from './error.ts';
 import { pause, retryDelayMs } from './retry.ts';
 
-/** Where the sidecar is and as whom to call it. */
+/** The sidecar's address and the credentials to use. */
 export interface WalletSidecarOptions {
-  /** Default `http://127.0.0.1:5393`. */
+  /** Base URL of the sidecar. Default: `http://127.0.0.1:5393`. */
   readonly url?: string | undefined;
-  /** Client credentials; without them the sidecar uses its default ones. */
+  /** Client credentials. Without them the sidecar uses its default wallet. */
   readonly credentials?: string | undefined;
-  /** How often a call that can be repeated safely is repeated; default 2. */
+  /** How many times a call that is safe to repeat is repeated. Default: 2. */
   readonly maxRetries?: number | undefined;
   /**
-   * Told when the sidecar ignored fields of a request because it does not know them, such as a misspelled one; default
-   * a warning on the console.
+   * Called when the sidecar ignored fields of a request because it does not know them, such as misspelled ones. By
+   * default a warning is written to the console.
    */
   readonly onIgnoredFields?: ((ignored: IgnoredFields) => void) | undefined;
-  /** In place of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
-/** Fields of a request that the sidecar does not know, and so did not use. */
+/** Fields of a request that the sidecar does not know and has ignored. */
 export interface IgnoredFields {
   readonly method: string;
   readonly path: string;
-  /** Their names, nested ones as paths such as `disclosures.offer_issuer`. */
+  /** The names of the fields. Nested ones are paths such as `disclosures.offer_issuer`. */
   readonly names: readonly string[];
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call, which then rejects with the signal's reason. Payments that were sent go on. */
+  /** Ends the call, which then rejects with the signal's reason. A payment that was sent continues. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a POST takes besides. */
+/** Options of a POST. */
 export interface PostOptions extends CallOptions {
   /**
-   * 1 to 255 printable characters, one for each thing you want done. The same key and request give the first outcome
-   * again, after a crash too. Only with a key is a POST repeated when no answer came.
+   * A key of 1 to 255 printable characters, one for each thing you want done. The same key and request give the first
+   * outcome again, also after a crash. A POST without an answer is repeated only if it has a key.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What an operation that pays takes besides. */
+/** Options of an operation that pays. */
 export interface PayOptions extends PostOptions {
-  /** Answers with the pending payment after so many seconds (0: at once) instead of waiting for its end. */
+  /**
+   * The call resolves to the pending payment after this many seconds (0: at once) instead of waiting for the final one.
+   */
   readonly respondAfterSecs?: number | undefined;
 }
 
@@ -65,7 +67,7 @@ interface Call {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Calls a sidecar over HTTP. Every rejection but an abort is a `WalletSidecarError`. */
+/** Calls a sidecar over HTTP. Every rejection is a `WalletSidecarError`, except the reason of an aborted signal. */
 export class Transport {
   readonly #baseUrl: string;
   readonly #authorization: Readonly<Record<string, string>>;
@@ -82,20 +84,20 @@ export class Transport {
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
   }
 
-  /** Reads; repeated when no answer came. */
+  /** Reads data. The call is repeated when no answer came. */
   get<T>(path: string, query: object, { signal }: CallOptions = {}): Promise<T> {
-    // What this wait answers counts as seen: repeating it would skip an update whose answer was lost.
+    // The sidecar counts the update in this answer as seen. A repeat would skip it if the answer was lost.
     const repeatable =
       path !== '/v2/node/wait_for_next_payment' || (query as Query).start_index !== undefined;
     return this.#json({ method: 'GET', path, query, repeatable, signal });
   }
 
-  /** Changes something that may be changed twice; repeated when no answer came. */
+  /** Makes a change that may be made twice. The call is repeated when no answer came. */
   put<T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> {
     return this.#json({ method: 'PUT', path, body, repeatable: true, signal });
   }
 
-  /** Does something; repeated when no answer came, but only with an idempotency key. */
+  /** Performs an action. With an idempotency key the call is repeated when no answer came. */
   post<T>(path: string, body: object, options: PayOptions = {}): Promise<T> {
     const { idempotencyKey, respondAfterSecs, signal } = options;
     const headers = {
@@ -106,7 +108,7 @@ export class Transport {
     return this.#json({ method: 'POST', path, body, headers, repeatable, signal });
   }
 
-  /** Opens a stream; never repeated here, since only its reader knows where to go on. */
+  /** Opens a stream. It is never repeated here, because only the stream's reader knows where to resume. */
   async open(
     path: string,
     headers: Readonly<Record<string, string>>,
@@ -118,7 +120,7 @@ export class Transport {
     throw await this.#failure(response, 'GET', signal);
   }
 
-  /** The error of a call or stream that ended without an answer. */
+  /** Returns the error of a call or stream that ended without an answer. */
   unanswered(method: Method, cause: unknown): WalletSidecarError {
     return unansweredError(this.#baseUrl, method, cause);
   }
@@ -147,7 +149,7 @@ export class Transport {
     try {
       response = await this.#fetch(`${this.#baseUrl}${path}${queryText(query as Query)}`, {
         method,
-        // Credentials go where they were meant to go, and nowhere else.
+        // A redirect could send the credentials to another server.
         redirect: 'manual',
         headers: {
           ...this.#authorization,
@@ -195,7 +197,7 @@ export class Transport {
   }
 }
 
-/** A list of strings (RFC 9651), each of them percent-encoded. */
+/** Returns the names in the header, a list of strings (RFC 9651) that are percent-encoded. */
 function ignoredNames(header: string | null): string[] {
   return [...(header ?? '').matchAll(/"((?:[^"%]|%[0-9A-F]{2})*)"/g)].map(([, name = '']) => {
     try {

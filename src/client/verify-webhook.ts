@@ -1,29 +1,29 @@
 import type { PaymentFinalized } from './generated/types.ts';
 
-/** How a webhook is verified. */
+/** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
-  /** How far the webhook's time may lie from now, in seconds; default 300. */
+  /** How far the webhook's time may differ from now, in seconds. Default: 300. */
   readonly toleranceSecs?: number | undefined;
-  /** Milliseconds since the UNIX epoch; default now. */
+  /** The present time in milliseconds since the UNIX epoch. Default: the clock. */
   readonly nowMs?: number | undefined;
 }
 
-/** Headers as `fetch`, Node's `http` and most frameworks give them. */
+/** Headers in the forms of `fetch`, Node's `http` and most frameworks. */
 export type WebhookHeaders =
   | Headers
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * What is wrong with a webhook, in the order in which it is checked:
+ * What is wrong with a webhook, in the order of the checks:
  * - `header`: a header is missing.
  * - `timestamp`: its time is not a number of seconds.
- * - `signature`: no signature is right.
- * - `age`: it is signed, but not now; it may be a replay.
- * - `body`: it is signed, but its body is not JSON.
+ * - `signature`: no signature matches.
+ * - `age`: the signature matches, but it was not made now. The webhook may be a replay.
+ * - `body`: the signature matches, but the body is not JSON.
  */
 export type VerificationProblem = 'header' | 'timestamp' | 'signature' | 'age' | 'body';
 
-/** A webhook that is not what the sidecar sent, or not now: answer 400 and do nothing. */
+/** The webhook was not sent by the sidecar, or it was sent at another time. Answer 400 and do nothing else. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly problem: VerificationProblem;
@@ -35,9 +35,9 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a webhook as Standard Webhooks says and returns its payment. `body` is the raw body, before any parsing:
- * JSON that was parsed and written again has another signature. The `webhook-id` stays the same over repeats: use it
- * to do things once. Throws `WebhookVerificationError`, and a `TypeError` for a secret that is not base64.
+ * Verifies a webhook as Standard Webhooks requires, and returns its body. `body` is the raw body: JSON that was parsed
+ * and written again has another signature. A repeated webhook has the same `webhook-id`, so use it to process each one
+ * once. Throws `WebhookVerificationError`, and a `TypeError` for a secret that is not base64.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -51,7 +51,7 @@ export async function verifyWebhook(
   if (!/^\d{1,12}$/.test(timestamp)) {
     throw new WebhookVerificationError(
       'timestamp',
-      'The header webhook-timestamp must be seconds: refuse it.',
+      'The header webhook-timestamp is not a time in seconds: do not trust the webhook.',
     );
   }
   const raw = typeof body === 'string' ? new TextEncoder().encode(body) : body;
@@ -59,7 +59,7 @@ export async function verifyWebhook(
   if (!(await isSigned(signed, signatures, secretBytes(secret)))) {
     throw new WebhookVerificationError(
       'signature',
-      'No signature of the webhook is right: see whether the secret is that of the sidecar and the body is unchanged.',
+      "No signature of the webhook matches: check that the secret is the sidecar's, and that the body is unchanged.",
     );
   }
   checkAge(Number(timestamp), options);
@@ -81,12 +81,12 @@ async function isSigned(
   return false;
 }
 
-/** A repeat of an old webhook by somebody who saw it is refused by its time. */
+/** Rejects a webhook that was recorded and is sent again later. */
 function checkAge(atSecs: number, { toleranceSecs = 300, nowMs = Date.now() }: VerifyOptions) {
   if (Math.abs(nowMs / 1000 - atSecs) > toleranceSecs) {
     throw new WebhookVerificationError(
       'age',
-      'The webhook is too old or too new: see whether the clocks agree.',
+      'The webhook is too old or too new: check the clocks of both machines.',
     );
   }
 }
@@ -97,7 +97,7 @@ function paymentOf(raw: Uint8Array): PaymentFinalized {
   } catch {
     throw new WebhookVerificationError(
       'body',
-      'The body of the webhook is not JSON: see who else has the secret.',
+      'The body of the webhook is signed, but it is not JSON: check who else has the secret.',
     );
   }
 }
@@ -110,7 +110,7 @@ function header(headers: WebhookHeaders, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new WebhookVerificationError(
     'header',
-    `The webhook has no header ${name}: see whether the sidecar has a --webhook-secret.`,
+    `The webhook has no header ${name}: check that the sidecar has a --webhook-secret.`,
   );
 }
 
@@ -118,7 +118,7 @@ function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(secret.startsWith('whsec_') ? secret.slice(6) : secret);
   if (bytes && bytes.length > 0) return bytes;
   throw new TypeError(
-    'The webhook secret must be base64, with or without whsec_: give the one of the sidecar.',
+    'The webhook secret is not base64 (with or without whsec_): copy the secret of the sidecar.',
   );
 }
 

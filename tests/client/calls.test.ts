@@ -14,7 +14,7 @@ interface Seen {
 }
 type Step = () => Response;
 
-/** A client whose calls are answered by `steps`, one after another, the last one for ever. */
+/** Returns a client whose calls are answered by `steps` in turn. The last step answers all further calls. */
 function clientWith(steps: readonly Step[], options: WalletSidecarOptions = {}) {
   const seen: Seen[] = [];
   const client = new WalletSidecar({
@@ -112,17 +112,17 @@ describe('errors', () => {
     test(`say so when ${what} answers instead of a sidecar`, async () => {
       const { client, seen } = clientWith([answer]);
       const error = await errorFrom(client.health());
-      expect(error.message).toContain('not that of a wallet-sidecar');
+      expect(error.message).toContain('did not come from a wallet-sidecar');
       expect(error).toMatchObject({ kind: 'foreign', code: null, httpStatus: answer().status });
       expect(seen).toHaveLength(1);
     });
   }
 
-  test('say so when nothing answers, and never show the credentials', async () => {
+  test('say so when there is no answer, and never show the credentials', async () => {
     const { client } = clientWith([gone], { maxRetries: 0, credentials: 'secret' });
     const error = await errorFrom(client.health());
     expect(error.message).toBe(
-      'No sidecar answered at http://sidecar.test: see whether it runs, and whether the url is right.',
+      'No sidecar answered at http://sidecar.test: check that it runs, and check the url.',
     );
     expect(error).toMatchObject({ code: null, httpStatus: null, cause: expect.any(TypeError) });
     expect(Bun.inspect({ error, client })).not.toContain('secret');
@@ -161,7 +161,7 @@ describe('errors', () => {
     expect((await errorFrom(lost.client.health())).kind).toBe('unanswered');
   });
 
-  test('a url that is none is refused at once', () => {
+  test('an invalid url throws at once', () => {
     expect(() => new WalletSidecar({ url: '127.0.0.1:5393' })).toThrow();
   });
 });

@@ -4,7 +4,7 @@ import { type ConformanceWorld, openConformanceWorld } from '../conformance/worl
 
 type Stream = ReadableStreamDefaultController<Uint8Array>;
 
-/** A client whose streams are written by `steps`, one a call; each call's Last-Event-ID is kept. */
+/** Returns a client whose streams are written by `steps`, one for each call. The Last-Event-ID of each call is kept. */
 function clientOf(steps: readonly ((stream: Stream) => void)[]) {
   const resumedAfter: (string | null)[] = [];
   let canceled = 0;
@@ -96,7 +96,7 @@ describe('a stream', () => {
     expect(canceled()).toBe(1);
   });
 
-  test('is not tried again when the first call is refused', async () => {
+  test('is not tried again when the first call gets an error', async () => {
     const { client, resumedAfter } = clientOf([]);
     expect((await collect(client.events())).end).toMatchObject({ code: 104 });
     expect(resumedAfter).toHaveLength(1);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
 
 const ROOT = join(import.meta.dir, '..', '..');
-/** A project that has installed the package, and nothing else. */
+/** A project that has installed the client's package and nothing else. */
 const project = realpathSync(mkdtempSync(join(tmpdir(), 'wallet-sidecar-package-')));
 const installed = join(project, 'node_modules', 'wallet-sidecar');
 let world: ConformanceWorld;
@@ -76,7 +76,7 @@ for (const [runtime, program] of [
   });
 }
 
-test('its types hold callers to the contract, with no types of a runtime', () => {
+test('its types allow only calls that the API accepts, and use no types of a runtime', () => {
   writeFileSync(
     join(project, 'typed.ts'),
     `import { verifyWebhook, WalletSidecar, type Payment, type Sats } from 'wallet-sidecar';

@@ -11,13 +11,13 @@ import vectors from '../vectors/standard-webhooks.json';
 type Members<T> = { readonly [Name in keyof T]-?: true };
 type Headers = Readonly<Record<string, string>>;
 
-/** The sidecar's webhooks fit the client's type, and have no member that it lacks: the compiler looks. */
+/** Compiles only if the sidecar's webhooks fit the client's type. */
 const asSent = (payload: WebhookPayload): PaymentFinalized => payload;
 const asTyped = (members: Members<PaymentFinalized>): Members<WebhookPayload> => members;
 
 describe('the cases of the Standard Webhooks tests', () => {
   for (const vector of vectors.verify) {
-    test(`${vector.id} is ${vector.accept ? 'accepted' : 'refused'}`, async () => {
+    test(`${vector.id} is ${vector.accept ? 'accepted' : 'invalid'}`, async () => {
       const nowMs = vector.now * 1000;
       const headers = vector.headers as Headers;
       const verified = verifyWebhook(vector.payload, headers, vector.secret, { nowMs });
@@ -26,11 +26,11 @@ describe('the cases of the Standard Webhooks tests', () => {
     });
   }
   for (const { id, secret } of vectors.secrets) {
-    test(`${id} is refused as a secret`, async () => {
+    test(`${id} is invalid as a secret`, async () => {
       const [good] = vectors.verify;
       const nowMs = (good?.now ?? 0) * 1000;
       const verified = verifyWebhook('{}', (good?.headers ?? {}) as Headers, secret, { nowMs });
-      await expect(verified).rejects.toThrow('The webhook secret must be base64');
+      await expect(verified).rejects.toThrow('The webhook secret is not base64');
     });
   }
 });
@@ -51,7 +51,7 @@ describe('what the sidecar signs', () => {
     }
   });
 
-  test('is refused when a byte of the body, the id or the time is another', async () => {
+  test('is invalid when a byte of the body, the id or the time has changed', async () => {
     const other = Buffer.alloc(32, 8).toString('base64');
     const changes = [
       () => verifyWebhook(body.replace('Z', 'z'), headers, secret, at(0)),
@@ -60,11 +60,11 @@ describe('what the sidecar signs', () => {
       () => verifyWebhook(body, headers, other, at(0)),
     ];
     for (const verify of changes) {
-      await expect(verify()).rejects.toThrow('No signature of the webhook is right');
+      await expect(verify()).rejects.toThrow('No signature of the webhook matches');
     }
   });
 
-  test('is refused when it is more than the tolerance away from now', async () => {
+  test('is invalid when its time differs from now by more than the tolerance', async () => {
     await expect(verifyWebhook(body, headers, secret, at(301))).rejects.toThrow(
       'too old or too new',
     );
@@ -77,7 +77,7 @@ describe('what the sidecar signs', () => {
     expect(await verifyWebhook(body, headers, secret, patient)).toBeObject();
   });
 
-  test('is refused with the problem by name, the signature before the age', async () => {
+  test('is invalid with the problem by name, the signature before the age', async () => {
     const { 'webhook-id': _, ...nameless } = headers;
     const text = 'no JSON';
     const signedText = deliverySigner(secret)('msg_1', sentAtMs, text);
@@ -101,7 +101,7 @@ describe('what the sidecar signs', () => {
   });
 });
 
-/** Headers with other values around them, as Node gives them. */
+/** Returns the headers as Node gives them, among other headers. */
 function lists(headers: Headers): Readonly<Record<string, string | string[] | undefined>> {
   return { ...headers, 'set-cookie': ['a', 'b'], via: undefined };
 }

@@ -3,7 +3,7 @@
 /** An amount in satoshis: a string with up to three decimals, such as `'0.5'`, or a whole number. */
 export type Sats = string | number;
 
-/** A bundle of permissions; the stable way to say what a client may do. */
+/** A group of permissions. Scopes are stable, so prefer them to permissions. */
 export type Scope =
   | 'read_info'
   | 'read_payments'
@@ -15,7 +15,7 @@ export type Scope =
   | 'manage_clients'
   | 'full';
 
-/** What one endpoint needs. These names may change: prefer scopes. */
+/** The right to use some endpoints. Names of permissions may change, so prefer scopes. */
 export type Permission =
   | 'node_info'
   | 'list_channels'

@@ -66,7 +66,7 @@ import type {
 } from './types.ts';
 
 /**
- * A wallet sidecar. One method for each endpoint, named and typed as in the contract: amounts are satoshis, times are
+ * A wallet sidecar. It has one method for each endpoint, with the types of the API: amounts are satoshis, times are
  * milliseconds since the UNIX epoch. Reads and PUTs are repeated when no answer came; a POST only with an
  * `idempotencyKey`. Every rejection is a `WalletSidecarError`, or the reason of your signal.
  */

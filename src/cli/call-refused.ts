@@ -1,12 +1,12 @@
-/** What is known of a call that did not succeed. */
+/** Details of a call that did not succeed. */
 interface RefusedCall {
-  /** Whether what was asked may have been done all the same. */
+  /** Whether the sidecar may have done what the call asked for, although the call failed. */
   readonly mayHaveTakenEffect?: boolean;
-  /** The error as the API answered it, for `--json`; absent where people read. */
+  /** The API's error as JSON, for `--json`; absent in the output for people. */
   readonly json?: string;
 }
 
-/** A call that the sidecar refused, in its own words, or an outcome that ends with exit code 1. */
+/** An error answer of the sidecar, with the sidecar's own sentence, or another outcome with exit code 1. */
 export class CallRefused extends Error {
   override readonly name = 'CallRefused';
   readonly mayHaveTakenEffect: boolean;

@@ -14,7 +14,7 @@ import { decodeCredentials } from '../model/credentials.ts';
 import { cookieFor } from './cookie.ts';
 import type { CliIo } from './io.ts';
 
-/** Flags that every command which speaks to a running sidecar takes. */
+/** The flags of every command that calls a running sidecar. */
 export interface ConnectionFlags {
   readonly url?: string;
   readonly clientCredentials?: string;
@@ -25,7 +25,7 @@ export interface ConnectionFlags {
 
 const HEADING = 'Connection and output:';
 
-/** Gives a command {@link ConnectionFlags}, under a heading of their own. */
+/** Adds {@link ConnectionFlags} to a command, under a heading of their own. */
 export function withConnection(command: Command): Command {
   const { clientCredentials, clientCredentialsPath, dataDir, sidecarUrl } = OPTIONS;
   return command
@@ -38,13 +38,13 @@ export function withConnection(command: Command): Command {
     .addOption(
       new Option(
         `--${clientCredentials.flag} <${clientCredentials.value}>`,
-        `Client credentials to call with. [${clientCredentials.env}; default: the cookie of the sidecar on this machine]`,
+        `Client credentials to use. [${clientCredentials.env}; default: the cookie of the sidecar on this machine]`,
       ).helpGroup(HEADING),
     )
     .addOption(
       new Option(
         `--${clientCredentialsPath.flag} <${clientCredentialsPath.value}>`,
-        `File that holds them. [${clientCredentialsPath.env}]`,
+        `File that holds the client credentials. [${clientCredentialsPath.env}]`,
       ).helpGroup(HEADING),
     )
     .addOption(
@@ -56,18 +56,19 @@ export function withConnection(command: Command): Command {
     .addOption(new Option('--json', 'Print the JSON of the API.').helpGroup(HEADING));
 }
 
-/** Where the sidecar is and with what to call it. */
+/** The sidecar's address and the credentials to use. */
 export interface Connection {
   readonly baseUrl: string;
-  /** What follows `Bearer`; null sends no header. */
+  /** The text that follows `Bearer`; null sends no header. */
   readonly token: string | null;
-  /** Whether credentials were given, rather than the owner's cookie looked for. */
+  /** Whether the user gave credentials. If not, the owner's cookie is used where there is one. */
   readonly given: boolean;
 }
 
 /**
- * Reads where the sidecar is and what to send. Credentials leave only for loopback or over https, and never for an
- * address that a `.env` named, unless that file itself holds them (decisions section 1). Throws {@link ConfigError}.
+ * Reads the sidecar's address and the credentials from flags, environment and `.env`. Credentials are sent only to
+ * loopback or over https. They are not sent to an address that a `.env` named, unless that file holds the credentials
+ * too (docs/decisions.md 103). Throws {@link ConfigError}.
  */
 export function connectionOf(io: CliIo, flags: ConnectionFlags): Connection {
   const settings = openSettings({ flags: {}, env: io.env, cwd: io.cwd });
@@ -90,7 +91,7 @@ function targetOf({ find }: Settings, flags: ConnectionFlags): Found {
   return { ...listen, value: localUrl(parseFound(listen, parseListenAddress)) };
 }
 
-/** A flag is about this one call, so it puts aside both forms of what the environment says. */
+/** A flag concerns this one call, so it replaces both forms of the setting in the environment. */
 function givenCredentials({ find }: Settings, flags: ConnectionFlags) {
   const value = flagged('--client-credentials', flags.clientCredentials);
   const path = flagged('--client-credentials-path', flags.clientCredentialsPath);
@@ -99,7 +100,7 @@ function givenCredentials({ find }: Settings, flags: ConnectionFlags) {
     : { value: find('clientCredentials'), path: find('clientCredentialsPath') };
 }
 
-/** Credentials, and whether they stood in the setting itself or in a file that it names. */
+/** Credentials, and whether they come from a file that the setting names. */
 interface Given extends Found {
   readonly fromPath: boolean;
 }
@@ -126,11 +127,12 @@ function requireSafeTarget(target: Found, credentials: Given): void {
     );
   }
   if (origin !== 'file') return;
-  // A path in the file may lead to secrets that are none of it, so the file alone sends those nowhere else.
+  // A path in the `.env` may point to secrets of another user. So the `.env` alone cannot send those beyond this
+  // machine.
   const together = credentials.origin === 'file' && (!credentials.fromPath || isLocal(url));
   if (together) return;
   throw new ConfigError(
-    `${source} names where to call, and the credentials are from elsewhere (${credentials.source}), so they are not sent there: give --url if ${url} is right.`,
+    `The address ${url} comes from ${source}, but the credentials come from ${credentials.source}, so they are not sent there: give --url if the address is right.`,
   );
 }
 
@@ -138,7 +140,7 @@ function isConfidential(url: string): boolean {
   return new URL(url).protocol === 'https:' || isLocal(url);
 }
 
-/** Whether a URL leads to this machine alone. */
+/** Whether a URL leads to this machine. */
 export function isLocal(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }

@@ -2,7 +2,10 @@ import { ConfigError } from '../config/sources.ts';
 import { isApiError } from '../model/errors.ts';
 import { printable } from './terminal/printable.ts';
 
-/** One sentence for stderr and the exit code: 2 for wrong usage, 1 for what was refused or failed. */
+/**
+ * Returns one sentence for stderr and the exit code: 2 for wrong usage, 1 for every other failure
+ * (docs/decisions.md 102).
+ */
 export function failure(error: unknown): { message: string; exitCode: number } {
   if (!(error instanceof Error)) return { message: printable(String(error)), exitCode: 1 };
   const wrongUsage = error instanceof ConfigError || isApiError(error, 'rejected');

@@ -4,7 +4,7 @@ import type { CliIo } from './io.ts';
 import { paymentLines, refuseFailed } from './terminal/payment-text.ts';
 import { show } from './terminal/show.ts';
 
-/** A payment to follow to its end. */
+/** A payment to wait for. */
 interface Followed {
   readonly index: string;
   /** Without it the wait has no end. */
@@ -12,13 +12,13 @@ interface Followed {
   readonly json?: boolean;
 }
 
-/** Waits for a payment's end and prints the payment; the progress goes to stderr. Throws when the payment failed. */
+/** Waits until a payment is final, and prints it. Progress goes to stderr. Throws when the payment failed. */
 export async function followPayment(
   io: CliIo,
   ask: AskSidecar,
   { index, timeoutSecs, json }: Followed,
 ): Promise<void> {
-  io.stderr('Waiting for the payment; Ctrl-C ends the waiting, not the payment.');
+  io.stderr('Waiting for the payment. Ctrl-C stops the wait, but not the payment.');
   const answer = await ask(
     (sidecar) => sidecar.waitForPayment({ index, timeout_secs: timeoutSecs }),
     paymentJson,

@@ -5,16 +5,16 @@ import { type Connection, type ConnectionFlags, connectionOf, isLocal } from './
 import type { CliIo } from './io.ts';
 import { printable, printableJson } from './terminal/printable.ts';
 
-/** A good answer. */
+/** A successful answer. */
 export interface Answer<T> {
-  /** The JSON of the API, safe for a terminal. */
+  /** The API's JSON, with characters that are unsafe for a terminal escaped. */
   readonly json: string;
   readonly value: T;
 }
 
 /**
- * Makes one call of a running sidecar and reads its answer, which is checked: what answers may be any server. Throws
- * {@link CallRefused}.
+ * Makes one call to a running sidecar and returns its answer. The answer is checked against the schema, because any
+ * program may listen at the address. Throws {@link CallRefused}.
  */
 export type AskSidecar = <S extends z.ZodType>(
   call: (sidecar: WalletSidecar) => Promise<unknown>,
@@ -23,26 +23,26 @@ export type AskSidecar = <S extends z.ZodType>(
 
 const UNAUTHORIZED = 401;
 const NO_COOKIE =
-  'Give --client-credentials-path, or name the data directory of the sidecar on this machine with --data-dir, so that its cookie is found.';
+  'Give --client-credentials-path, or name the data directory of the sidecar on this machine with --data-dir, so that the command finds its cookie.';
 
-/** Bun's fetch obeys these for loopback too. */
+/** Bun's `fetch` uses the proxies in these variables for loopback too. */
 const PROXIES = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [
   name,
   name.toUpperCase(),
 ]);
 
-/** A client of the sidecar that flags, environment or `.env` name. */
+/** Returns a client of the sidecar that flags, environment or `.env` name. */
 export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
   const connection = connectionOf(io, flags);
   const { baseUrl, token } = connection;
-  // A proxy would read what is meant for this machine alone; this process speaks to no other address.
+  // A proxy could read what is sent to this machine. This process calls no other address, so the variables can go.
   if (isLocal(baseUrl)) for (const name of PROXIES) delete process.env[name];
   const sidecar = new WalletSidecar({
     url: baseUrl,
     credentials: token ?? undefined,
-    // Whether to try again is for whoever runs the command to say.
+    // Whether to try again is the user's decision.
     maxRetries: 0,
-    // A wait or a payment may take hours.
+    // A wait or a payment may take hours, so there is no time limit.
     fetch: (url, init) => fetch(url, { ...init, timeout: false }),
     onIgnoredFields: ({ names }) =>
       io.stderr(
@@ -62,7 +62,7 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
   };
 }
 
-/** What went wrong and what to do, in the words of the command line. */
+/** Returns a sentence that says what went wrong and what to do, in terms of the command line. */
 function sentenceOf(error: WalletSidecarError, connection: Connection): string {
   const { origin } = new URL(connection.baseUrl);
   switch (error.kind) {
@@ -77,15 +77,15 @@ function sentenceOf(error: WalletSidecarError, connection: Connection): string {
       return `No sidecar answers at ${origin}: start one, or name it with --url.`;
     case 'unanswered': {
       const advice = error.mayHaveTakenEffect
-        ? 'see what came of it before you try again'
+        ? 'check what happened before you try again'
         : 'try again';
-      return `The connection to ${origin} broke before the answer came: ${advice}.`;
+      return `The connection to ${origin} broke before the answer arrived: ${advice}.`;
     }
   }
 }
 
 function foreignSentence({ baseUrl }: Connection): string {
-  return `What answers at ${baseUrl} does not speak like a wallet-sidecar of this version: check --url.`;
+  return `The answer from ${baseUrl} does not fit a wallet-sidecar of this version: check --url.`;
 }
 
 function jsonText(value: unknown): string {

@@ -4,23 +4,26 @@ import { parseAmountMsat } from '../model/amount.ts';
 import { paymentIndexInput } from '../model/payment-index.ts';
 import { hexInput } from '../model/text.ts';
 
-/** An amount above zero, as the API takes it. Like every reader here it throws InvalidArgumentError: exit code 2. */
+/**
+ * Returns an amount above zero in the form of the API. Throws InvalidArgumentError, which becomes exit code 2, as all
+ * functions of this file do.
+ */
 export function readPositiveAmount(text: string): string {
   if ((parseAmountMsat(text) ?? 0n) > 0n) return text;
   throw new InvalidArgumentError(
-    'It must be satoshis above zero with at most three decimals and no separators, such as 1000 or 0.5',
+    'It must be an amount in satoshis above zero, with at most three decimals and no separators, such as 1000 or 0.5',
   );
 }
 
-/** An amount, zero included, as the API takes it. */
+/** Returns an amount, which may be zero, in the form of the API. */
 export function readAmount(text: string): string {
   if (parseAmountMsat(text) !== null) return text;
   throw new InvalidArgumentError(
-    'It must be satoshis with at most three decimals and no separators, such as 10 or 0.5',
+    'It must be an amount in satoshis, with at most three decimals and no separators, such as 10 or 0.5',
   );
 }
 
-/** A whole number. */
+/** Returns a whole number. */
 export function readWhole(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number');
@@ -28,24 +31,31 @@ export function readWhole(text: string): number {
 
 const SECS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** A duration in seconds: whole seconds, or a whole number with `s`, `m`, `h` or `d`. */
+/**
+ * Returns a duration in seconds. The text is a whole number of seconds, or a whole number with `s`, `m`, `h` or `d`.
+ */
 export function readSeconds(text: string): number {
   const secs = durationSecs(text);
   if (secs !== null) return secs;
-  throw new InvalidArgumentError('It must be seconds, or a duration such as 90s, 15m, 2h or 7d');
+  throw new InvalidArgumentError(
+    'It must be a number of seconds, or a duration such as 90s, 15m, 2h or 7d',
+  );
 }
 
-/** A time in milliseconds since the epoch: those, an ISO 8601 date or time, or a duration from now on. */
+/**
+ * Returns a time in milliseconds since the epoch. The text is such a number, an ISO 8601 date or time, or a duration
+ * from now.
+ */
 export function readFuture(text: string): number {
   return readTime(text, 1, 'from now on');
 }
 
-/** {@link readFuture}, a duration going back from now. */
+/** Works as {@link readFuture}, but a duration counts back from now. */
 export function readPast(text: string): number {
   return readTime(text, -1, 'back from now');
 }
 
-/** The index of a payment. */
+/** Returns the index of a payment. */
 export function readPaymentIndex(text: string): string {
   if (paymentIndexInput.safeParse(text).success) return text;
   throw new InvalidArgumentError(
@@ -53,7 +63,7 @@ export function readPaymentIndex(text: string): string {
   );
 }
 
-/** A client's public key, in lowercase hex. */
+/** Returns a client's public key in lowercase hex. */
 export function readClientPk(text: string): string {
   const read = hexInput(32).safeParse(text);
   if (read.success) return read.data;
@@ -62,7 +72,7 @@ export function readClientPk(text: string): string {
   );
 }
 
-/** A reader of a flag that may be repeated and may hold several names with commas between them. */
+/** Returns a function that reads a flag which may be repeated and may hold several names separated by commas. */
 export function readNames<const T extends string>(
   allowed: readonly T[],
 ): (text: string, before?: readonly T[]) => readonly T[] {
@@ -71,7 +81,7 @@ export function readNames<const T extends string>(
     ...text.split(',').map((name) => {
       const known = allowed.find((candidate) => candidate === name.trim());
       if (known !== undefined) return known;
-      throw new InvalidArgumentError(`Allowed are ${allowed.join(', ')}`);
+      throw new InvalidArgumentError(`The allowed values are ${allowed.join(', ')}`);
     }),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What a command may touch of the world. */
+/** The parts of the outside world that a command may use. */
 export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -8,5 +8,5 @@ export interface CliIo {
   readonly stderr: (line: string) => void;
 }
 
-/** Hangs one command, or a group of them, into the program; every command's file exports one. */
+/** Adds one command or a group of commands to the program. Each command's file exports one such function. */
 export type AddCommand = (parent: Command, io: CliIo) => void;

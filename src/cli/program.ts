@@ -21,14 +21,14 @@ import { failure } from './failure.ts';
 import type { AddCommand, CliIo } from './io.ts';
 import { usageSentence, wrongCommandWords } from './usage.ts';
 
-/** What the program is built with; the composition root passes what knows servers and nodes. */
+/** What the command line is built with. `src/app` passes in what depends on the server and on nodes. */
 export interface ProgramOptions extends CliIo {
   readonly version: string;
   readonly serve: Serve;
   readonly connectKinds: Readonly<Record<string, ConnectKind>>;
 }
 
-/** Every command besides the servers, under the headings of the help; completions and tests read the same tree. */
+/** Every command except the servers, under the headings of the help. */
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   'Wallet:': [addInfo, addPayments, addWait, addNote],
   'Receive:': [addInvoice, addOffer, addAddress],
@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   'Set up:': [addSeed, addClients, addWebhooks, addCompletions],
 };
 
-/** Builds the command line (decisions section 10). Wrong usage ends with exit code 2, a refusal with 1. */
+/** Builds the command line (docs/decisions.md 102). */
 export function buildProgram(options: ProgramOptions): Command {
   const program = new Command('wallet-sidecar')
     .description('A local HTTP API to a self-custodial Bitcoin and Lightning wallet.')
@@ -58,7 +58,7 @@ export function buildProgram(options: ProgramOptions): Command {
   return program;
 }
 
-/** Runs the program and returns its exit code; 0 while a server goes on running. */
+/** Runs the program. Resolves to its exit code; 0 while a server keeps running. */
 export async function runProgram(
   program: Command,
   argv: readonly string[],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { printable } from './terminal/printable.ts';
 
-/** Commander's complaint as one sentence that ends in what to do. */
+/** Returns commander's message as one sentence that ends in what to do. */
 export function usageSentence(complaint: string): string {
   const said = complaint
     .replace(/^error: (command-argument )?/, '')
@@ -9,12 +9,12 @@ export function usageSentence(complaint: string): string {
     .replace(/\.$/, '')
     .replace(/\.?\n\(/g, ' (')
     .replace(/\. ([A-Z])/g, (_, letter: string) => `: ${letter.toLowerCase()}`);
-  return `${printable(said.charAt(0).toUpperCase() + said.slice(1))}; --help shows how it is written.`;
+  return `${printable(said.charAt(0).toUpperCase() + said.slice(1))}; --help shows the usage.`;
 }
 
 /**
- * What is wrong with the command words, before commander sees them: it would take an unknown word for an argument
- * of the default command, and would answer a group without its command with a page of help. Null when nothing is.
+ * Returns what is wrong with the words of a command, before commander reads them; null when nothing is. commander would
+ * take an unknown word for an argument of the default command, and would print help for a group without a command.
  */
 export function wrongCommandWords(program: Command, words: readonly string[]): string | null {
   let at = program;
@@ -29,7 +29,7 @@ export function wrongCommandWords(program: Command, words: readonly string[]): s
   const names = at.commands.map((command) => command.name()).join(', ');
   if (at === program) {
     if (word === undefined || word.startsWith('-') || word === 'help') return null;
-    return `unknown command '${word}'. There are ${names}`;
+    return `unknown command '${word}'. The commands are ${names}`;
   }
   if (word !== undefined) return null;
   return `'${words.slice(0, depth).join(' ')}' needs one of its commands ${names}`;

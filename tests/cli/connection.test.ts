@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { type Ran, runBinary } from './sidecar.ts';
 
-/** What a server that is not to be trusted answers next, and what it was sent. */
+/** The next answer of a server that must not be trusted, and the headers of the requests that it received. */
 let answer: () => Response = () => Response.json({});
 const requests: Headers[] = [];
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   fetch(request) {
-    // Copied, because Bun lets go of a request's headers with its answer.
+    // A copy is needed, because Bun releases a request's headers with its answer.
     requests.push(new Headers(request.headers));
     return answer();
   },
 });
-/** A server that takes a request and hangs up. */
+/** A server that reads a request and closes the connection. */
 const hangsUp = Bun.listen({
   port: 0,
   hostname: '127.0.0.1',
@@ -48,7 +48,7 @@ describe('an outcome that is not known', () => {
     const url = `http://127.0.0.1:${hangsUp.port}`;
     const { exitCode, stdout, stderr } = await run([...PAY, '--url', url]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toMatch(/broke before the answer came/);
+    expect(stderr).toMatch(/broke before the answer arrived/);
     expect(stderr).toMatch(/may be on its way.*--idempotency-key [0-9a-f-]{36} /);
   });
 
@@ -60,7 +60,7 @@ describe('an outcome that is not known', () => {
     expect(stderr).toContain(`--idempotency-key ${key} `);
   });
 
-  test('a payment that was refused before anything was sent says nothing of the kind', async () => {
+  test('an error from before anything was sent does not say that a payment may be on its way', async () => {
     for (const status of [400, 403, 501]) {
       answer = () => Response.json({ code: 106, msg: 'No funds.', data: null }, { status });
       expect((await run(PAY)).stderr).toBe('No funds (error 106).');
@@ -70,7 +70,7 @@ describe('an outcome that is not known', () => {
     );
   });
 
-  test('the word of the sidecar on whether anything was sent decides', async () => {
+  test('data.sent of the sidecar decides whether anything was sent', async () => {
     const refusal = (status: number, sent: string) => () =>
       Response.json({ code: 106, msg: 'No.', data: { sent } }, { status });
     answer = refusal(502, 'no');
@@ -91,7 +91,7 @@ describe('an outcome that is not known', () => {
   });
 });
 
-describe('what answers is no sidecar', () => {
+describe('an answer that does not come from a sidecar', () => {
   const strange: Readonly<Record<string, () => Response>> = {
     'a web page': () => new Response('<h1>Hello</h1>'),
     'JSON of something else': () => Response.json({ hello: 1 }),
@@ -103,7 +103,7 @@ describe('what answers is no sidecar', () => {
       answer = respond;
       const { exitCode, stdout, stderr } = await run(['info']);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-      expect(stderr).toMatch(/does not speak like a wallet-sidecar.*check --url\.$/);
+      expect(stderr).toMatch(/does not fit a wallet-sidecar.*check --url\.$/);
     });
   }
 

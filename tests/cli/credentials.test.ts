@@ -8,7 +8,7 @@ import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import { type Ran, runBinary } from './sidecar.ts';
 
-/** For tests that start processes, on a busy machine. */
+/** The time limit of tests that start processes on a busy machine. */
 const SLOW_MS = 60_000;
 const CREDENTIALS = encodeClientCredentials({
   client: 'a'.repeat(64),
@@ -40,7 +40,7 @@ afterEach(() => {
 
 type Env = Readonly<Record<string, string>>;
 
-/** Runs `info` in the folder; returns what was sent, or the sentence of the refusal. */
+/** Runs `info` in the folder. Resolves to the Authorization header that was sent, or to the error sentence. */
 async function sent(args: readonly string[], env: Env = {}): Promise<string | null> {
   const ran = await run(args, env);
   if (ran.exitCode === 2) {
@@ -69,9 +69,9 @@ function credentialsFile(): string {
 
 const SENT = `Bearer ${CREDENTIALS}`;
 const PLAIN = /^Credentials are sent only to this machine or over https, and .*--url\.$/;
-const NAMED_BY_ENV = /^SERVICE_\w+ \(\/\S+\.env\) names where to call, .*give --url /;
+const NAMED_BY_ENV = /^The address \S+ comes from SERVICE_\w+ \(\/\S+\.env\), but .*give --url /;
 
-/** Where a call may go. */
+/** The addresses that a call may have. */
 const TARGETS = {
   'loopback http': () => recorder.loopback,
   'loopback https': () => recorder.loopbackTls,
@@ -81,7 +81,7 @@ const TARGETS = {
 type Target = keyof typeof TARGETS;
 const SAFE: readonly Target[] = ['loopback http', 'loopback https', 'another host by https'];
 
-/** How credentials may be given. */
+/** The ways in which credentials may be given. */
 const SOURCES: Readonly<Record<string, () => { args?: string[]; env?: Env; dotEnv?: Env }>> = {
   'a flag': () => ({ args: ['--client-credentials', CREDENTIALS] }),
   'a file that a flag names': () => ({ args: ['--client-credentials-path', credentialsFile()] }),
@@ -181,7 +181,7 @@ describe("the owner's cookie", () => {
 
   for (const target of Object.keys(TARGETS) as Target[]) {
     test(
-      `is not sent to ${target} that is not the noted address, whoever names it`,
+      `is not sent to ${target} that is not the noted address, wherever that is named`,
       async () => {
         owned.noteUrl('http://127.0.0.1:1');
         const url = TARGETS[target]();
@@ -218,7 +218,7 @@ describe("the owner's cookie", () => {
   );
 
   test(
-    'is gone without in silence when it cannot be read, and a 401 then names --data-dir',
+    'is left out when it cannot be read, and a 401 then names --data-dir',
     async () => {
       owned.noteUrl(recorder.loopback);
       rmSync(join(dataDir, 'cookie'));
@@ -251,7 +251,7 @@ test(
 );
 
 test(
-  'a .env that another user could have written is refused by commands too',
+  'commands do not read a .env that another user can write',
   async () => {
     writeEnv({ SERVICE_SIDECAR_URL: recorder.loopback });
     chmodSync(join(folder, '.env'), 0o666);

@@ -15,7 +15,7 @@ describe('help', () => {
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
       expect(stdout).toContain(`\n\nExamples:\n  $ wallet-sidecar`);
       const examples = [...stdout.matchAll(/^ {2}\$ (.+)$/gm)].map((match) => match[1] ?? '');
-      // The server runs without its name too.
+      // `serve` also runs when no command is named.
       expect(examples.some((example) => `${example} `.startsWith(`${name} `))).toBe(true);
       for (const example of examples) expect(unknownFlags(example)).toEqual([]);
     });
@@ -29,7 +29,7 @@ describe('help', () => {
   });
 });
 
-/** Flags in an example that its command does not have. */
+/** Returns the flags in an example that its command does not have. */
 function unknownFlags(example: string): string[] {
   const [line = ''] = example.split(/ [>&|]/);
   const words = line.split(' ').slice(1);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { buildProgram } from '../../src/cli/program.ts';
 import { REMOTE_NODES } from '../../src/nodes/kinds.ts';
 
-/** The program as its help tells of it; no command of it may be run. */
+/** Returns the program, for tests of its help. Its commands must not be run. */
 export function documentedProgram(): Command {
   return buildProgram({
     version: '0',
@@ -21,7 +21,7 @@ export interface DocumentedCommand {
   readonly command: Command;
 }
 
-/** Every command below one, groups included. */
+/** Returns every command below one, groups included. */
 export function commandsOf(command: Command, path: readonly string[] = []): DocumentedCommand[] {
   return command.commands.flatMap((child) => {
     const here = [...path, child.name()];

@@ -9,19 +9,19 @@ export interface Recorded {
   readonly authorization: string | null;
 }
 
-/** Servers that stand for this machine and for every other host, and record what they are sent. */
+/** Servers that record what they receive. They play this machine and every other host. */
 export interface Recorder {
   readonly requests: Recorded[];
-  /** Loopback, plain and TLS. */
+  /** The loopback address without TLS (`loopback`) and with TLS. */
   readonly loopback: string;
   readonly loopbackTls: string;
-  /** Environment under which every other host, http and https, is played by the recorder too. */
+  /** An environment in which requests to every other host, over http and https, also reach the recorder. */
   readonly env: Readonly<Record<string, string>>;
   answer(respond: () => Response): void;
   close(): Promise<void>;
 }
 
-/** Starts them. Other hosts are reached through proxies, so that no name has to resolve. */
+/** Starts the servers. Other hosts are reached through proxies, so that no name has to be resolved. */
 export async function startRecorder(): Promise<Recorder> {
   const requests: Recorded[] = [];
   let respond = () => Response.json({});
@@ -41,7 +41,7 @@ export async function startRecorder(): Promise<Recorder> {
     requests,
     loopback: `http://127.0.0.1:${plain.port}`,
     loopbackTls: `https://127.0.0.1:${secure.port}`,
-    // The certificate is made for the test; what is checked here is what goes to whom.
+    // The certificate is made for the test, which checks who receives what, not certificates.
     env: { ...proxies, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
     answer(next) {
       respond = next;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 
-/** How a command ended. */
+/** The result of a command. */
 export interface Ran {
   readonly exitCode: number;
   /** Without the line feed at the end. */
@@ -10,26 +10,26 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** JSON whose members the tests look at one by one. */
+/** JSON whose members the tests check one by one. */
 export type Json = ReturnType<JSON['parse']>;
 
-/** A sandbox sidecar that keeps nothing, and the command line pointed at it. */
+/** A sandbox sidecar that keeps everything in memory, and functions that run commands against it. */
 export interface CliWorld {
   readonly baseUrl: string;
   /** Credentials of a second, funded wallet. */
   readonly bob: string;
   /** Runs a command as the default wallet. */
   run(...args: readonly string[]): Promise<Ran>;
-  /** Runs a command with `--json`, which must end with 0; answers what it printed. */
+  /** Runs a command with `--json`, which must end with exit code 0. Resolves to the JSON that it printed. */
   json(...args: readonly string[]): Promise<Json>;
-  /** Calls the API itself; answers the body, which must be that of a success. */
+  /** Calls the API. Resolves to the body; throws for an error. */
   api(method: string, path: string, body?: unknown, credentials?: string): Promise<Json>;
-  /** The body of a GET, byte for byte. */
+  /** Resolves to the exact text of the body of a GET. */
   text(path: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Runs the compiled binary with nothing but the given environment. */
+/** Runs the compiled binary in the given environment only. */
 export async function runBinary(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -51,7 +51,7 @@ export async function runBinary(
   return { exitCode, stdout: stdout.replace(/\n$/, ''), stderr: stderr.replace(/\n$/, '') };
 }
 
-/** Starts `dev` on a port that the system chooses. The binary must have been built (`npm test` does). */
+/** Starts `dev` on a port that the system chooses. The binary must have been built, as `npm test` does. */
 export async function openCliWorld(flags: readonly string[] = []): Promise<CliWorld> {
   const child = Bun.spawn(
     [BINARY, 'dev', '--data-dir', ':memory:', '--listen-addr', '127.0.0.1:0', ...flags],
@@ -95,7 +95,7 @@ export async function openCliWorld(flags: readonly string[] = []): Promise<CliWo
   };
 }
 
-/** Reads until the trial wallet is funded, and goes on reading so that the sidecar never waits for its log. */
+/** Reads the log until the trial wallet is funded. It goes on reading, so that the sidecar never waits to write. */
 async function readUrl(stream: ReadableStream<Uint8Array>): Promise<string> {
   const found = Promise.withResolvers<string>();
   const read = async () => {

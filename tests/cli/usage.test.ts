@@ -36,7 +36,7 @@ describe('usage', () => {
 describe('wrong usage', () => {
   const index = `0000001764000000000-ln_${'ab'.repeat(32)}`;
   const wrong: readonly [readonly string[], RegExp][] = [
-    [['payemnts', '--json'], /^Unknown command 'payemnts': there are serve, dev, /],
+    [['payemnts', '--json'], /^Unknown command 'payemnts': the commands are serve, dev, /],
     [
       ['clients'],
       /^'clients' needs one of its commands list, create, update, revoke, prune, confirm;/,
@@ -48,8 +48,8 @@ describe('wrong usage', () => {
     [['invoice', '0'], /above zero/],
     [['invoice', '--expiry', 'soon'], /90s, 15m, 2h or 7d/],
     [['pay'], /^Missing required argument 'string';/],
-    [['pay', 'x', '--amount', '-5'], /satoshis above zero/],
-    [['pay', 'x', '--max-fee', '1%'], /must be satoshis/],
+    [['pay', 'x', '--amount', '-5'], /in satoshis above zero/],
+    [['pay', 'x', '--max-fee', '1%'], /must be an amount in satoshis/],
     [['payments', '--filter', 'some'], /allowed choices are all, pending/],
     [['payments', '--limit', 'many'], /must be a whole number/],
     [['payments', '--since', 'yesterday'], /must be a time such as/],
@@ -58,12 +58,15 @@ describe('wrong usage', () => {
     [['note', index], /^Give either the text of the note or --clear;/],
     [['note', index, 'x', '--clear'], /^Give either the text of the note or --clear;/],
     [['clients', 'create', '--label', 'x'], /give --scope/],
-    [['clients', 'create', '--scope', 'fly'], /allowed are read_info, /],
+    [['clients', 'create', '--scope', 'fly'], /allowed values are read_info, /],
     [['clients', 'create', '--scope', 'send', '--budget', '5/year'], /such as 10000\/day/],
     [['clients', 'create', '--scope', 'send', '--max-payment', '5'], /give --budget too/],
     [['clients', 'update', 'ab'.repeat(32)], /^Say what to change/],
     [['clients', 'update', 'x', '--clear-label'], /must be the 64 hex characters/],
-    [['clients', 'update', 'ab'.repeat(32), '--label', 'x', '--clear-label'], /contradict/],
+    [
+      ['clients', 'update', 'ab'.repeat(32), '--label', 'x', '--clear-label'],
+      /set and cleared at once/,
+    ],
     [['webhooks', 'redeliver'], /^Give either the id of a delivery or --since;/],
     [['completions', 'tcsh'], /allowed choices are bash, zsh, fish/],
   ];
@@ -72,7 +75,7 @@ describe('wrong usage', () => {
       const { exitCode, stdout, stderr } = await runBinary(args);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
       expect(stderr).toMatch(message);
-      expect(stderr).toMatch(/^[A-Z'-][^\n]*; --help shows how it is written\.$/);
+      expect(stderr).toMatch(/^[A-Z'-][^\n]*; --help shows the usage\.$/);
     });
   }
 });

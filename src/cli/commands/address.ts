@@ -10,14 +10,14 @@ import { show } from '../terminal/show.ts';
 
 const addressJson = z.object({ address: z.string() });
 
-/** `address`: the next on-chain address that nobody has paid to. */
+/** Adds `address`, which shows the next unused on-chain address. */
 export function addAddress(parent: Command, io: CliIo): void {
   const command = parent
     .command('address')
     .description(
-      'Print an on-chain address and its QR code; it stays the same until somebody pays to it.',
+      'Print an on-chain address and its QR code. It stays the same until it receives a payment.',
     )
-    .option('--no-qr', 'leave the QR code out');
+    .option('--no-qr', 'do not print the QR code');
   withExamples(withConnection(command), 'address', 'address --no-qr').action(
     async (flags: ConnectionFlags & { readonly qr: boolean }) => {
       const answer = await sidecarClient(io, flags)(

@@ -19,11 +19,13 @@ const analysisJson = z.object({
   claimables: z.array(claimableJson),
 });
 
-/** `analyze`: explains a payment string without paying it. */
+/** Adds `analyze`, which explains a payment string without paying it. */
 export function addAnalyze(parent: Command, io: CliIo): void {
   const command = parent
     .command('analyze')
-    .description('Explain a payment string, the most recommended way first; pays nothing.')
+    .description(
+      'Show the ways to pay a payment string, the most recommended first. Nothing is paid.',
+    )
     .argument('<string>', 'invoice, offer, address, LNURL, name or BIP 321 URI');
   withExamples(
     withConnection(command),

@@ -6,10 +6,10 @@ import { zshCompletion } from '../completions/zsh.ts';
 import { withExamples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
 
-/** What writes the script of each shell. */
+/** The function that writes the completion script of each shell. */
 const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
 
-/** `completions`: a completion script made from the very commands of this binary, so that it always fits. */
+/** Adds `completions`. The script is made from the commands of this binary, so that the two always match. */
 export function addCompletions(parent: Command, io: CliIo): void {
   const command = parent
     .command('completions')

@@ -7,17 +7,17 @@ import type { Permission } from '../../model/permissions.ts';
 import { withExamples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
 
-/** A kind of node that can be connected; passed in, since only the composition root knows nodes. */
+/** A kind of node that `connect` supports. It is passed in, because the command line may not import nodes. */
 export interface ConnectKind {
-  /** What people call it. */
+  /** The name of the kind, for people. */
   readonly title: string;
   readonly connect: {
     readonly description: string;
     readonly argument: { readonly name: string; readonly description: string };
     readonly options: readonly { readonly flags: string; readonly description: string }[];
-    /** Without the program's name. */
+    /** The example below the command's help, without the program's name. */
     readonly example: string;
-    /** What its token is called. */
+    /** The kind's word for its token, such as "macaroon". */
     readonly token: string;
     readonly find: (input: {
       readonly argument: string | undefined;
@@ -33,7 +33,7 @@ interface Found {
   readonly credentials: NodeCredentials & { readonly nodePk: string; readonly network: Network };
 }
 
-/** `connect <kind>`: turns access to a node into what configuration takes, after checking that it works. */
+/** Adds `connect <kind>`, which checks the access to a node and writes the credentials that the configuration takes. */
 export function addConnect(
   parent: Command,
   io: CliIo,
@@ -41,7 +41,7 @@ export function addConnect(
 ): void {
   const connect = parent
     .command('connect')
-    .description('Turn access to a wallet node into client credentials.');
+    .description('Create credentials from the access to a wallet node.');
   const [first] = Object.values(kinds);
   if (first) withExamples(connect, first.connect.example);
   for (const [name, kind] of Object.entries(kinds)) addKind(connect, io, name, kind);
@@ -70,12 +70,12 @@ function addKind(parent: Command, io: CliIo, name: string, { title, connect }: C
         return;
       }
       io.stderr(`${title} ${version} on ${network}, node ${nodePk}`);
-      io.stderr(`These credentials may: ${permissions.join(', ')}.`);
+      io.stderr(`These credentials allow: ${permissions.join(', ')}.`);
       io.stderr(
-        'Give them to the sidecar in a file: --client-credentials-path, or --node-credentials-path for a further node.',
+        'Give them to the sidecar in a file, with --client-credentials-path, or with --node-credentials-path for a further node.',
       );
       io.stderr(
-        `Keep them secret: they hold the ${token}. Applications get credentials of their own.`,
+        `Keep them secret: they hold the ${token}. Create separate credentials for applications.`,
       );
       io.stdout(credentials);
     },

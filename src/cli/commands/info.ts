@@ -8,7 +8,7 @@ import { show } from '../terminal/show.ts';
 import { fields } from '../terminal/table.ts';
 import { sats } from '../terminal/words.ts';
 
-/** `info`: the node and its balances. */
+/** Adds `info`, which shows the node and its balances. */
 export function addInfo(parent: Command, io: CliIo): void {
   const command = parent.command('info').description('Show the wallet node and its balances.');
   withExamples(withConnection(command), 'info', 'info --json').action(

@@ -18,23 +18,23 @@ interface InvoiceFlags extends ConnectionFlags {
   readonly wait?: boolean;
 }
 
-/** `invoice`: creates an invoice, shows it and, if wished, follows it to its payment. */
+/** Adds `invoice`, which creates and shows an invoice. With --wait it then waits for the payment. */
 export function addInvoice(parent: Command, io: CliIo): void {
   const command = parent
     .command('invoice')
     .description(
-      'Create a Lightning invoice; print it, its QR code and its index. With --wait and --json the payment follows on a line of its own.',
+      'Create a Lightning invoice. Print it, its QR code and its index. With --wait and --json the payment is printed on a second line.',
     )
-    .argument('[amount]', 'sats; without it the payer chooses', readPositiveAmount)
-    .option('--description <text>', 'what the payer is shown')
+    .argument('[amount]', 'amount in sats; without it the payer chooses', readPositiveAmount)
+    .option('--description <text>', 'text for the payer')
     .option(
       '--expiry <duration>',
-      'how long it can be paid, such as 15m or 2h (default: 1d)',
+      'how long the invoice can be paid, such as 15m or 2h (default: 1d)',
       readSeconds,
     )
     .option('--note <text>', 'note that only you see')
-    .option('--no-qr', 'leave the QR code out')
-    .option('--wait', 'wait until it is paid; exit code 1 when it expires');
+    .option('--no-qr', 'do not print the QR code')
+    .option('--wait', 'wait until the invoice is paid; exit code 1 if it expires');
   withExamples(
     withConnection(command),
     'invoice 1000 --description Coffee --wait',

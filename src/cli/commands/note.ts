@@ -7,7 +7,7 @@ import { readPaymentIndex } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { show } from '../terminal/show.ts';
 
-/** `note`: sets or clears the private note of a payment. */
+/** Adds `note`, which sets or clears the private note of a payment. */
 export function addNote(parent: Command, io: CliIo): void {
   const command = parent
     .command('note')

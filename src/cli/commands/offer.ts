@@ -18,19 +18,19 @@ interface OfferFlags extends ConnectionFlags {
 
 const createdOfferJson = z.object({ offer: z.string() });
 
-/** `offer`: creates a reusable offer and shows it. */
+/** Adds `offer`, which creates and shows a reusable offer. */
 export function addOffer(parent: Command, io: CliIo): void {
   const command = parent
     .command('offer')
-    .description('Create a BOLT 12 offer, which many can pay; print it and its QR code.')
-    .option('--description <text>', 'what the payer is shown')
-    .option('--min-amount <sats>', 'least amount (default: any)', readPositiveAmount)
+    .description('Create a BOLT 12 offer, which can be paid many times. Print it and its QR code.')
+    .option('--description <text>', 'text for the payer')
+    .option('--min-amount <sats>', 'smallest amount (default: any)', readPositiveAmount)
     .option(
       '--expiry <duration>',
-      'how long it can be paid, such as 30d (default: for ever)',
+      'how long the offer can be paid, such as 30d (default: for ever)',
       readSeconds,
     )
-    .option('--no-qr', 'leave the QR code out');
+    .option('--no-qr', 'do not print the QR code');
   withExamples(
     withConnection(command),
     'offer --description Donations',

@@ -18,21 +18,25 @@ interface PayFlags extends ConnectionFlags {
   readonly idempotencyKey?: string;
 }
 
-/** `pay`: pays whatever the string asks for, at most once. */
+/** Adds `pay`, which pays a payment string at most once. */
 export function addPay(parent: Command, io: CliIo): void {
   const command = parent
     .command('pay')
     .description(
-      'Pay an invoice, offer, address, LNURL, Lightning Address or BIP 321 URI; exit code 1 when the payment fails. On-chain payments are pending when this ends.',
+      'Pay an invoice, offer, address, LNURL, Lightning Address or BIP 321 URI; exit code 1 if the payment fails. An on-chain payment is still pending when the command ends.',
     )
     .argument('<string>', 'what to pay')
-    .option('--amount <sats>', 'needed where the string names none', readPositiveAmount)
-    .option('--max-fee <sats>', 'most routing fees (default: as the sidecar is set)', readAmount)
-    .option('--message <text>', 'message to the receiver, where there is a way to send one')
+    .option('--amount <sats>', 'amount; needed if the string names none', readPositiveAmount)
+    .option(
+      '--max-fee <sats>',
+      'the largest routing fees (default: the setting of the sidecar)',
+      readAmount,
+    )
+    .option('--message <text>', 'message to the receiver, if the payment can carry one')
     .option('--note <text>', 'note that only you see')
     .option(
       '--idempotency-key <key>',
-      'same key, same payment: repeat a call without paying twice',
+      'calls with the same key pay once, so the call can be repeated',
     );
   withExamples(
     withConnection(command),
@@ -60,11 +64,11 @@ export function addPay(parent: Command, io: CliIo): void {
   });
 }
 
-/** Whoever does not know whether money went out must not have to guess. */
+/** Adds to an error how to find out whether the payment was sent, without paying twice. */
 function withWayBack(error: unknown, key: string): unknown {
   if (!(error instanceof CallRefused) || !error.mayHaveTakenEffect) return error;
   return new CallRefused(
-    `${error.message} The payment may be on its way: run the same command with --idempotency-key ${key} to see its end without paying twice.`,
+    `${error.message} The payment may be on its way: run the same command with --idempotency-key ${key} to get its result without paying twice.`,
     { mayHaveTakenEffect: true, ...(error.json === null ? {} : { json: error.json }) },
   );
 }

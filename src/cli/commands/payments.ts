@@ -19,7 +19,7 @@ interface PaymentsFlags extends ConnectionFlags, ListPaymentsRequest {
 
 const pageJson = z.object({ payments: z.array(paymentJson), next_index: z.string().nullable() });
 
-/** Width of notes and messages in the table. */
+/** The width of notes and messages in the table, in characters. */
 const TEXT_WIDTH = 30;
 
 const COLUMNS: readonly Column<PaymentJson>[] = [
@@ -37,13 +37,16 @@ const COLUMNS: readonly Column<PaymentJson>[] = [
   { title: 'Index', of: ({ index }) => index },
 ];
 
-/** `payments`: the wallet's payments as a table, fresh from the node unless told otherwise. */
+/**
+ * Adds `payments`, which shows the wallet's payments as a table. Unless --no-sync is given, it first reads new ones
+ * from the node.
+ */
 export function addPayments(parent: Command, io: CliIo): void {
   const command = parent
     .command('payments')
-    .description('List payments; brings the local cache up to date first.')
+    .description('List payments. The local cache is brought up to date first.')
     .addOption(
-      new Option('--filter <state>', 'payments in this state')
+      new Option('--filter <state>', 'only payments in this state')
         .choices(['all', 'pending', 'completed', 'failed', 'finalized'])
         .default('all'),
     )
@@ -52,13 +55,19 @@ export function addPayments(parent: Command, io: CliIo): void {
         .choices(['desc', 'asc'])
         .default('desc'),
     )
-    .option('--limit <count>', 'most payments to list, up to 1000', readWhole, 100)
-    .option('--after <index>', 'go on after this payment', readPaymentIndex)
-    .addOption(new Option('--direction <direction>', 'this way only').choices(DIRECTIONS))
-    .addOption(new Option('--rail <rail>', 'this mechanism only').choices(RAILS))
-    .option('--since <time>', 'created at or after: 2030-01-31, or 7d back from now', readPast)
-    .option('--until <time>', 'created before', readPast)
-    .option('--no-sync', 'list what the cache holds, without asking the node');
+    .option('--limit <count>', 'the largest number of payments to list, up to 1000', readWhole, 100)
+    .option('--after <index>', 'continue the list after this payment', readPaymentIndex)
+    .addOption(
+      new Option('--direction <direction>', 'only payments of this direction').choices(DIRECTIONS),
+    )
+    .addOption(new Option('--rail <rail>', 'only payments of this rail').choices(RAILS))
+    .option(
+      '--since <time>',
+      'created at or after this time, such as 2030-01-31, or 7d for 7 days ago',
+      readPast,
+    )
+    .option('--until <time>', 'created before this time', readPast)
+    .option('--no-sync', 'list the cache as it is, without asking the node');
   withExamples(
     withConnection(command),
     'payments --filter completed --direction inbound --since 7d',
@@ -75,7 +84,7 @@ export function addPayments(parent: Command, io: CliIo): void {
     );
     const next = answer.value.next_index;
     if (next !== null && !flags.json) {
-      io.stderr(`There are more: add --after ${printable(next)} to go on.`);
+      io.stderr(`There are more payments: add --after ${printable(next)} to continue.`);
     }
   });
 }

@@ -4,14 +4,14 @@ import { ROOT_SEED_BYTES, rootSeedPhrase } from '../../model/root-seed.ts';
 import { withExamples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
 
-/** `seed new`: draws a root seed and prints it once. */
+/** Adds `seed new`, which creates a root seed and prints it once. */
 export function addSeed(parent: Command, io: CliIo): void {
   const seed = parent.command('seed').description('Root seeds.');
   withExamples(seed, 'seed new > seed && chmod 600 seed');
   const command = seed
     .command('new')
     .description(
-      'Draw a new root seed. Whoever has it has the money: keep it in a file of your own.',
+      'Create a new root seed. Anyone who has it controls the money: keep it in a file that only you can read.',
     )
     .option('--json', 'print JSON with both forms');
   withExamples(command, 'seed new > seed && chmod 600 seed', 'seed new --json').action(

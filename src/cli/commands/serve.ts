@@ -6,7 +6,7 @@ import { withExamples } from '../examples.ts';
 /** Runs the server until the process is told to stop. */
 export type Serve = (mode: 'serve' | 'dev', flags: Flags) => Promise<void>;
 
-/** `serve`, which a call without a command means too, and `dev`. */
+/** Adds `serve`, which is also the default command, and `dev`. */
 export function addServers(program: Command, serve: Serve): void {
   withExamples(
     withSettings(

@@ -6,13 +6,11 @@ import { sidecarClient } from '../http.ts';
 import { readPaymentIndex, readSeconds } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 
-/** `wait`: follows a payment to its end. */
+/** Adds `wait`, which waits until a payment is completed or failed. */
 export function addWait(parent: Command, io: CliIo): void {
   const command = parent
     .command('wait')
-    .description(
-      'Wait until a payment is completed; exit code 1 when it fails or the time is over first.',
-    )
+    .description('Wait until a payment is completed; exit code 1 if it fails or the time runs out.')
     .argument('<index>', 'index of the payment', readPaymentIndex)
     .option(
       '--timeout <duration>',

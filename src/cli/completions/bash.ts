@@ -1,6 +1,6 @@
 import type { CompletionNode } from './tree.ts';
 
-/** The completion script for bash 3.2 and newer. */
+/** Returns the completion script for bash 3.2 and newer. */
 export function bashCompletion(nodes: readonly CompletionNode[]): string {
   const paths = nodes.filter(({ path }) => path !== '').map(({ path }) => `"${path}"`);
   return `# Completion of wallet-sidecar for bash: source it, or put it where bash-completion looks.
@@ -43,7 +43,7 @@ function wordsCase({ path, commands, flags, values, takesFile }: CompletionNode)
   return `    "${path}") ${words(candidates)}${files} ;;`;
 }
 
-/** Names of files may hold spaces, so lines alone part them. */
+/** File names may contain spaces, so only line breaks separate them. */
 const FILES = `local IFS=$'\\n'; COMPREPLY+=($(compgen -f -- "$current"))`;
 
 function words(candidates: readonly string[]): string {

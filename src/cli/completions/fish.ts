@@ -1,6 +1,6 @@
 import type { CompletionFlag, CompletionNode } from './tree.ts';
 
-/** The completion script for fish. */
+/** Returns the completion script for fish. */
 export function fishCompletion(nodes: readonly CompletionNode[]): string {
   const paths = nodes.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   return `# Completion of wallet-sidecar for fish: put it into ~/.config/fish/completions.

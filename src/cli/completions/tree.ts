@@ -1,18 +1,18 @@
 import type { Command, Option } from 'commander';
 
-/** What can follow the words of one command, for the writers of completion scripts. */
+/** What can follow the words of one command, for the completion scripts. */
 export interface CompletionNode {
-  /** Words of the command with spaces between; empty for the program itself. */
+  /** The words of the command with spaces between them; empty for the program itself. */
   readonly path: string;
   readonly commands: readonly Candidate[];
   readonly flags: readonly CompletionFlag[];
-  /** Values of the first argument, where there is a list of them. */
+  /** The possible values of the first argument; empty when it takes any value. */
   readonly values: readonly string[];
   /** Whether the first argument is the name of a file. */
   readonly takesFile: boolean;
 }
 
-/** A word that can be written, and what it is for. */
+/** A word that can be completed, and its description. */
 interface Candidate {
   readonly word: string;
   readonly description: string;
@@ -20,15 +20,15 @@ interface Candidate {
 
 /** A flag with all its spellings. */
 export interface CompletionFlag {
-  /** Such as `-H` and `--header`. */
+  /** For example `-H` and `--header`. */
   readonly spellings: readonly string[];
   readonly description: string;
   readonly takes: 'nothing' | 'text' | 'file';
-  /** The values to choose from; empty where anything goes. */
+  /** The possible values of the flag; empty when it takes any value. */
   readonly values: readonly string[];
 }
 
-/** Every command of the program, the program itself first. */
+/** Returns every command of the program, the program itself first. */
 export function completionTree(program: Command): CompletionNode[] {
   return nodesOf(program, '');
 }
@@ -63,7 +63,7 @@ function takenBy(option: Option): CompletionFlag['takes'] {
   return /[<[](file|dir)[>\]]/.test(option.flags) ? 'file' : 'text';
 }
 
-/** Settings of the server name their values in the placeholder, such as `<text|json>`. */
+/** Settings of the server list their values in the placeholder, as in `<text|json>`. */
 function placeholderValues(option: Option): string[] {
   return /[<[](\w+(?:\|\w+)+)[>\]]/.exec(option.flags)?.[1]?.split('|') ?? [];
 }

@@ -1,6 +1,6 @@
 import type { CompletionFlag, CompletionNode } from './tree.ts';
 
-/** The completion script for zsh: in a directory of `fpath`, or sourced. */
+/** Returns the completion script for zsh, to put into a directory of `fpath` or to source. */
 export function zshCompletion(nodes: readonly CompletionNode[]): string {
   const paths = nodes.filter(({ path }) => path !== '').map(({ path }) => `"${path}"`);
   return `#compdef wallet-sidecar

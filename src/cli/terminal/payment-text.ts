@@ -3,7 +3,7 @@ import { CallRefused } from '../call-refused.ts';
 import { fields } from './table.ts';
 import { moment, sats } from './words.ts';
 
-/** Lines that tell a person about one payment. */
+/** Returns lines that describe one payment for people. */
 export function paymentLines(payment: PaymentJson): string[] {
   return fields({
     Status: statusWords(payment),
@@ -22,12 +22,15 @@ export function paymentLines(payment: PaymentJson): string[] {
   });
 }
 
-/** The status, and what its message adds. */
+/** Returns the status, with its message if that says more. */
 export function statusWords({ status, status_msg }: PaymentJson): string {
   return status === status_msg ? status : `${status} (${status_msg})`;
 }
 
-/** Throws {@link CallRefused} for a payment that has failed: an answer of the API, and no success of a command. */
+/**
+ * Throws {@link CallRefused} for a failed payment, because the command then has not succeeded although the API
+ * answered.
+ */
 export function refuseFailed(payment: PaymentJson): void {
   if (payment.status !== 'failed') return;
   throw new CallRefused(`The payment failed: ${payment.status_msg}.`);

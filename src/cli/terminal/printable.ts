@@ -1,11 +1,11 @@
-/** Text that others chose, safe for a terminal: control and format characters become visible escapes. */
+/** Makes text of others safe for a terminal: control and format characters become visible escapes. */
 export function printable(text: string): string {
   return text.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /**
- * JSON text with the same value, safe for a terminal: JSON leaves C1 controls and format characters as they are, so
- * they become the escapes that JSON itself has for them. White space between the members stays.
+ * Makes JSON text safe for a terminal without changing its value. JSON allows C1 controls and format characters in
+ * strings, so they become JSON escapes. White space between members stays.
  */
 export function printableJson(json: string): string {
   return json.replace(/[^\P{C}\n\r\t]/gu, (character) =>

@@ -1,27 +1,30 @@
 import { renderUnicodeCompact } from 'uqr';
 
-/** Modules of quiet zone on each side; the standard asks for 4, and readers are content with 2. */
+/** The width of the light border in modules. The standard asks for 4, but 2 are enough for readers. */
 const BORDER = 2;
 
 /**
- * Lines of a QR code: light modules are drawn, so that it stands dark on light in a terminal of light text. What is
- * written in one case in bech32 and bech32m is put in capitals, which need a smaller code.
+ * Returns the lines of a QR code. The light modules are drawn, so that the code is dark on light in a terminal with
+ * light text on dark.
  */
 export function qrLines(text: string): string[] {
   return renderUnicodeCompact(text, { border: BORDER, ecc: 'L' }).split('\n');
 }
 
-/** The QR text of an invoice: a wallet opens by its scheme. */
+/** Returns the QR text of an invoice. The scheme makes phones open a wallet, and capitals make the code smaller. */
 export function invoiceQrText(invoice: string): string {
   return `LIGHTNING:${invoice.toUpperCase()}`;
 }
 
-/** The QR text of an offer, for which there is no scheme of its own. */
+/** Returns the QR text of an offer, which has no scheme. */
 export function offerQrText(offer: string): string {
   return offer.toUpperCase();
 }
 
-/** The QR text of an address: in capitals only where case carries nothing, which is in bech32. */
+/**
+ * Returns the QR text of an address. Bech32 addresses are written in capitals, which make the code smaller; in other
+ * addresses case matters.
+ */
 export function addressQrText(address: string): string {
   return /^(bc|tb|bcrt)1/.test(address) ? `BITCOIN:${address.toUpperCase()}` : `bitcoin:${address}`;
 }

@@ -1,7 +1,7 @@
 import type { Answer } from '../http.ts';
 import type { CliIo } from '../io.ts';
 
-/** Prints an answer: as it came for machines, in `lines` for people. */
+/** Prints an answer: as JSON with --json, otherwise as `lines`. */
 export function show<T>(
   io: CliIo,
   flags: { readonly json?: boolean },

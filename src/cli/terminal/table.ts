@@ -4,13 +4,13 @@ import { printable } from './printable.ts';
 export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => string;
-  /** Numbers stand right. */
+  /** Whether the cells are aligned to the right, as numbers are. */
   readonly right?: boolean;
-  /** Longer cells end in an ellipsis. */
+  /** The largest width in characters. Longer cells end in an ellipsis. */
   readonly most?: number;
 }
 
-/** Lines of a table with a heading. Cells may hold what others wrote: nothing in them reaches the terminal raw. */
+/** Returns the lines of a table with a heading. Text of others in the cells is made safe for the terminal. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
   const cells = [
     columns.map(({ title }) => title),
@@ -27,7 +27,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   );
 }
 
-/** Lines of labels and values; what is null is left out. Values never reach the terminal raw. */
+/** Returns lines of labels and values. Null values are left out. Text of others is made safe for the terminal. */
 export function fields(entries: Readonly<Record<string, string | null>>): string[] {
   const shown = Object.entries(entries).filter(
     (entry): entry is [string, string] => entry[1] !== null,

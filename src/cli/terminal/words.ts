@@ -1,4 +1,4 @@
-/** Satoshis of the API with thousands separators, such as `1,234,567.5`; `none` for null. */
+/** Returns an amount of the API with thousands separators, such as `1,234,567.5`; `none` for null. */
 export function grouped(amount: string | null, none = ''): string {
   if (amount === null) return none;
   const [whole = '', decimals] = amount.split('.');
@@ -6,12 +6,12 @@ export function grouped(amount: string | null, none = ''): string {
   return decimals === undefined ? separated : `${separated}.${decimals}`;
 }
 
-/** {@link grouped} with its unit. */
+/** Returns {@link grouped} with the unit. */
 export function sats(amount: string): string {
   return `${grouped(amount)} ${amount === '1' ? 'sat' : 'sats'}`;
 }
 
-/** A time of the API, milliseconds since the epoch, to the second and in UTC; `none` for null. */
+/** Returns a time of the API (milliseconds since the epoch) in UTC, to the second; `none` for null. */
 export function moment(atMs: number | null, none = ''): string {
   return atMs === null ? none : `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }

@@ -43,7 +43,7 @@ describe('proof', () => {
     expect(broken.stderr.length).toBeGreaterThan(10);
   });
 
-  test('a refusal of the sidecar, or no sidecar at all, ends with 1 and its sentence', async () => {
+  test('an error of the sidecar, or no sidecar at all, ends with 1 and one sentence', async () => {
     const index = `0000000000000000001-fs_${'0'.repeat(64)}`;
     expect(await run('proof', 'create', index, '--url', world.baseUrl)).toMatchObject({
       exitCode: 1,

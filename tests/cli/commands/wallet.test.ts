@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Nothing that a terminal could obey, besides the ends of lines. */
+/** Text without characters that a terminal could obey, except line feeds. */
 const HARMLESS = /^[^\p{C}]*(\n[^\p{C}]*)*$/u;
 const HOSTILE = 'thanks\u001b[2J\u009b31m\u202e';
 
@@ -45,7 +45,7 @@ describe('invoice', () => {
     expect(shown.stdout.split('\n')).toHaveLength(2);
     const made = await world.json('invoice', '0.5', '--expiry', '15m', '--note', 'mine');
     expect(made).toMatchObject({ amount: '0.5', description: null });
-    // An invoice tells times in whole seconds.
+    // An invoice holds times in whole seconds.
     expect(made.expires_at).toBe((Math.floor(made.created_at / 1000) + 900) * 1000);
     const payment = await world.api('GET', `/v2/node/payment?index=${made.index}`);
     expect(payment.personal_note).toBe('mine');
@@ -133,7 +133,7 @@ describe('pay', () => {
     expect(stderr).toBe(`The payment failed: ${JSON.parse(stdout).status_msg}.`);
   });
 
-  test('a refusal ends with 1, a sentence on stderr, and with --json the error of the API', async () => {
+  test('an error ends with 1, a sentence on stderr, and with --json the error of the API', async () => {
     const words = await world.run('pay', 'zork');
     expect(words).toMatchObject({ exitCode: 1, stdout: '' });
     expect(words.stderr).toMatch(/^\S.*\(error 7\)\.$/);
@@ -264,7 +264,7 @@ test('what others write never reaches the terminal raw, and --json loses nothing
   expect((await world.run('analyze', described.offer)).stdout).toMatch(HARMLESS);
 });
 
-/** The payment with this note, as soon as it is there. */
+/** Resolves to the payment with this note, once it exists. */
 async function pendingWithNote(note: string): Promise<{ index: string; invoice: string }> {
   for (;;) {
     const { payments } = await world.api('GET', '/v2/node/updated_payments?limit=100');
@@ -281,7 +281,7 @@ async function payWhenPending(note: string): Promise<void> {
   await world.api('POST', '/v2/node/pay_invoice', { invoice }, world.bob);
 }
 
-/** Reads half blocks back into modules; drawn is light. */
+/** Reads the half blocks of a QR code back into modules. Drawn modules are light. */
 function modulesOf(lines: readonly string[]): boolean[][] {
   const size = [...(lines[0] ?? '')].length;
   const rows = lines.flatMap((line) => [

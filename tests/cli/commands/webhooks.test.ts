@@ -121,7 +121,7 @@ describe('webhooks verify', () => {
     }
   });
 
-  test('an old webhook is refused unless its age does not matter', async () => {
+  test('an old webhook is invalid without --any-age', async () => {
     const old = signed(nowSecs - 3600);
     const refused = await verify([...old, '--json']);
     expect(refused.exitCode).toBe(1);
@@ -130,7 +130,7 @@ describe('webhooks verify', () => {
     expect((await verify([...old, '--any-age'])).exitCode).toBe(0);
   });
 
-  test('a time that is none is told as such', async () => {
+  test('a malformed time is reported as such', async () => {
     const flags = [...signed(nowSecs).slice(0, 2), '-H', 'webhook-timestamp: now', '-H'];
     const { exitCode, stderr } = await verify([...flags, 'webhook-signature: v1,bm90IHRoaXM=']);
     expect({ exitCode, stderr }).toEqual({
@@ -163,7 +163,7 @@ describe('webhooks verify', () => {
   });
 });
 
-/** Has the second wallet pay an invoice of the default one; answers its index. */
+/** Lets the second wallet pay an invoice of the default wallet. Resolves to the index of the payment. */
 async function receivePayment(): Promise<string> {
   const { invoice, index } = await world.api('POST', '/v2/node/create_invoice', { amount: '5' });
   await world.api('POST', '/v2/node/pay_invoice', { invoice }, world.bob);
@@ -175,7 +175,7 @@ async function receivedSoFar(count: number) {
   return received;
 }
 
-/** The notice of a payment that came in; that of its payer's wallet arrives here as well. */
+/** Resolves to the webhook of a received payment. The webhook of the paying wallet arrives here too. */
 async function receivedOf(index: string): Promise<(typeof received)[0]> {
   for (;;) {
     const found = received.find(({ body }) => {
@@ -187,7 +187,7 @@ async function receivedOf(index: string): Promise<(typeof received)[0]> {
   }
 }
 
-/** The table of the deliveries in a state, once there is one. */
+/** Resolves to the table of the deliveries in a state, once there is one. */
 async function deliveryInState(state: string): Promise<string> {
   for (;;) {
     const { stdout } = await world.run('webhooks', 'list', '--state', state);

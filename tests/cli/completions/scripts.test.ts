@@ -22,7 +22,7 @@ describe('completions', () => {
       }
     });
 
-    // Not every machine has all three; the completion itself is tried in bash below.
+    // Few machines have all three shells. The test in bash below tries the completion itself.
     test.skipIf(!Bun.which(shell))(`${shell} finds no fault with the script`, async () => {
       const { exitCode, stderr } = await parsed(shell, await scriptOf(shell));
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -69,7 +69,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   });
 });
 
-/** Lets a shell parse a script without running it. */
+/** Parses a script with a shell without running it. */
 async function parsed(shell: string, script: string) {
   const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-completions-'));
   try {

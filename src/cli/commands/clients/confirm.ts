@@ -6,7 +6,7 @@ import { sidecarClient } from '../../http.ts';
 import type { CliIo } from '../../io.ts';
 import { show } from '../../terminal/show.ts';
 
-/** `clients confirm`: budgets go on after a restored database. */
+/** Adds `clients confirm`, which lets clients with budgets spend again after a database was restored. */
 export function addClientsConfirm(clients: Command, io: CliIo): void {
   const command = clients
     .command('confirm')

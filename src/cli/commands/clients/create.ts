@@ -10,18 +10,20 @@ import { type GrantFlags, grantBody, requireBudget, withGrant } from './grant.ts
 
 const createdClientJson = z.object({ client_pk: z.string(), client_credentials: z.string() });
 
-/** `clients create`: credentials for an application. */
+/** Adds `clients create`, which creates credentials for an application. */
 export function addClientsCreate(clients: Command, io: CliIo): void {
   const command = clients
     .command('create')
-    .description('Create credentials. They are printed once, to stdout, and cannot be read again.');
+    .description(
+      'Create a client. Its credentials are printed once, to stdout, and cannot be read again.',
+    );
   withExamples(
     withConnection(withGrant(command)),
     'clients create --label shop --scope read_info,read_payments,receive > credentials',
     'clients create --scope send --budget 10000/day --max-payment 1000 --expires 30d',
   ).action(async (flags: ConnectionFlags & GrantFlags) => {
     if (flags.scope === undefined && flags.permission === undefined) {
-      command.error('a client needs something that it may do: give --scope');
+      command.error('the client has no scope or permission: give --scope');
     }
     requireBudget(command, flags);
     const body = { ...grantBody(flags), scopes: flags.scope ?? [] };
@@ -31,7 +33,7 @@ export function addClientsCreate(clients: Command, io: CliIo): void {
     );
     show(io, flags, answer, (created) => [printable(created.client_credentials)]);
     io.stderr(
-      `Keep it secret: whoever has it can use the wallet within what it was granted. Take it back with "wallet-sidecar clients revoke ${printable(answer.value.client_pk)}".`,
+      `Keep it secret: anyone who has it can use the wallet within the grant. To revoke it, run "wallet-sidecar clients revoke ${printable(answer.value.client_pk)}".`,
     );
   });
 }

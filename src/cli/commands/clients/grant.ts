@@ -9,7 +9,7 @@ import {
 import { readFuture, readNames, readPositiveAmount } from '../../inputs.ts';
 import { grouped, sats } from '../../terminal/words.ts';
 
-/** What a client is called and may do, as `clients create` and `clients update` are told. */
+/** The flags of `clients create` and `clients update` that describe a client's label, expiry, grant and budget. */
 export interface GrantFlags {
   readonly label?: string;
   readonly expires?: number;
@@ -25,27 +25,39 @@ interface BudgetFlag {
   readonly period: BudgetPeriod;
 }
 
-/** Gives a command the flags of {@link GrantFlags}. */
+/** Adds the flags of {@link GrantFlags} to a command. */
 export function withGrant(command: Command): Command {
   return command
-    .option('--label <text>', 'what to call it')
-    .option('--expires <time>', 'when it ends: 2030-01-31, or 30d from now', readFuture)
+    .option('--label <text>', 'name of the client')
+    .option(
+      '--expires <time>',
+      'when the client expires, such as 2030-01-31, or 30d for 30 days from now',
+      readFuture,
+    )
     .addOption(
-      new Option('--scope <names>', 'what it may do; repeatable, or with commas')
+      new Option('--scope <names>', 'what the client may do; repeatable, or separated by commas')
         .choices(SCOPE_NAMES)
         .argParser(readNames(SCOPE_NAMES)),
     )
     .addOption(
       new Option(
         '--permission <names>',
-        'single permissions besides; repeatable, or with commas',
+        'single permissions in addition; repeatable, or separated by commas',
       ).argParser(readNames(PERMISSIONS)),
     )
-    .option('--budget <sats/period>', 'what it may spend, fees included: 10000/day', readBudget)
-    .option('--max-payment <sats>', 'what one payment may cost; with --budget', readPositiveAmount);
+    .option(
+      '--budget <sats/period>',
+      'what the client may spend, fees included, such as 10000/day',
+      readBudget,
+    )
+    .option(
+      '--max-payment <sats>',
+      'what one payment may cost; needs --budget',
+      readPositiveAmount,
+    );
 }
 
-/** The members that both request bodies share; what was not said is left out. */
+/** Returns the members that the two request bodies share. Flags that were not given are left out. */
 export function grantBody(flags: GrantFlags) {
   return {
     label: flags.label,
@@ -58,14 +70,14 @@ export function grantBody(flags: GrantFlags) {
   };
 }
 
-/** A limit on payments is part of a budget: alone it would silently limit nothing. */
+/** Ends the command with an error if --max-payment is given without --budget, because it would limit nothing. */
 export function requireBudget(command: Command, flags: GrantFlags): void {
   if (flags.maxPayment !== undefined && flags.budget === undefined) {
-    command.error('--max-payment limits what a budget may spend at once: give --budget too');
+    command.error('--max-payment is part of a budget: give --budget too');
   }
 }
 
-/** A budget and what is left of it, for people. */
+/** Returns a budget and what is left of it, in words. */
 export function budgetWords(budget: BudgetJson | null): string {
   if (budget === null) return '';
   const most = budget.max_payment === null ? '' : `, ${sats(budget.max_payment)} at once`;
@@ -85,6 +97,6 @@ function readBudget(text: string): BudgetFlag {
   if (known !== undefined && rest.length === 0)
     return { amount: readPositiveAmount(amount), period: known };
   throw new InvalidArgumentError(
-    'It must be satoshis and day, week, month or total, such as 10000/day',
+    'It must be an amount in satoshis, a slash, and day, week, month or total, such as 10000/day',
   );
 }

@@ -8,7 +8,7 @@ import { addClientsPrune } from './prune.ts';
 import { addClientsRevoke } from './revoke.ts';
 import { addClientsUpdate } from './update.ts';
 
-/** `clients`: the credentials that applications are given. */
+/** Adds `clients`, the commands for the credentials of applications. */
 export function addClients(parent: Command, io: CliIo): void {
   const clients = parent.command('clients').description('Credentials for applications.');
   withExamples(clients, 'clients list', 'clients create --scope read_info,receive --label shop');

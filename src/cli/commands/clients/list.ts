@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<ClientInfoJson>[] = [
   { title: 'Expires (UTC)', of: ({ expires_at }) => moment(expires_at, 'never') },
 ];
 
-/** `clients list`: who may do what. */
+/** Adds `clients list`, which shows the active clients and their grants. */
 export function addClientsList(clients: Command, io: CliIo): void {
   const command = clients
     .command('list')

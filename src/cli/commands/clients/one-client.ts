@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { type ClientInfoJson, clientInfoJson } from '../../../model/client.ts';
 
-/** An example of a client's public key. */
+/** A client's public key for the examples of commands. */
 export const EXAMPLE_PK = '1f1f...';
 
-/** The answer that shows one client. */
+/** The schema of an answer with one client. */
 export const oneClientJson = z.object({ client: clientInfoJson });
 
-/** What a client was granted, for people. */
+/** Returns a client's scopes and permissions in words. */
 export function grantWords({ scopes, permissions }: ClientInfoJson): string {
   return [...scopes, ...permissions].join(', ');
 }

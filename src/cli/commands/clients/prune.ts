@@ -8,14 +8,14 @@ import { show } from '../../terminal/show.ts';
 
 const prunedJson = z.object({ token_ids: z.array(z.string()), removed: z.boolean() });
 
-/** `clients prune`: the tokens of the node that belong to no client. */
+/** Adds `clients prune`, which lists or ends the node's tokens that belong to no client. */
 export function addClientsPrune(clients: Command, io: CliIo): void {
   const command = clients
     .command('prune')
     .description(
-      "List the node's tokens that belong to no client any more, as a lost database leaves them.",
+      "List the node's tokens that belong to no client, for example after the database was lost.",
     )
-    .option('--remove', 'end them at the node');
+    .option('--remove', 'end the listed tokens at the node');
   withExamples(withConnection(command), 'clients prune', 'clients prune --remove').action(
     async (flags: ConnectionFlags & { readonly remove?: boolean }) => {
       const remove = flags.remove === true;

@@ -7,11 +7,11 @@ import type { CliIo } from '../../io.ts';
 import { show } from '../../terminal/show.ts';
 import { EXAMPLE_PK, oneClientJson } from './one-client.ts';
 
-/** `clients revoke`: ends the credentials of a client. */
+/** Adds `clients revoke`, which ends the credentials of a client. */
 export function addClientsRevoke(clients: Command, io: CliIo): void {
   const command = clients
     .command('revoke')
-    .description('Revoke a client for ever, at once.')
+    .description('Revoke a client immediately and for ever.')
     .argument('<client>', "the client's public key", readClientPk);
   withExamples(withConnection(command), `clients revoke ${EXAMPLE_PK}`).action(
     async (client: string, flags: ConnectionFlags) => {

@@ -17,17 +17,15 @@ interface UpdateFlags extends ConnectionFlags, GrantFlags {
   readonly clearBudget?: boolean;
 }
 
-/** `clients update`: changes what a client is called and may do. */
+/** Adds `clients update`, which changes a client's label, expiry, grant or budget. */
 export function addClientsUpdate(clients: Command, io: CliIo): void {
   const command = clients
     .command('update')
-    .description(
-      'Change a client. --scope and --permission together replace all that it was granted.',
-    )
+    .description('Change a client. --scope and --permission together replace the whole grant.')
     .argument('<client>', "the client's public key", readClientPk);
   withGrant(command)
     .option('--clear-label', 'remove the label')
-    .option('--clear-expiration', 'let it never expire')
+    .option('--clear-expiration', 'let the client never expire')
     .option('--clear-budget', 'remove the budget');
   withExamples(
     withConnection(command),
@@ -73,5 +71,5 @@ function refuseBoth(
   clear: keyof UpdateFlags,
 ): void {
   if (flags[set] === undefined || flags[clear] === undefined) return;
-  command.error(`setting and clearing the same (${set}) contradict each other: give one of them`);
+  command.error(`${set} is set and cleared at once: give one of the two flags`);
 }

@@ -10,13 +10,13 @@ import { show } from '../../terminal/show.ts';
 
 const createdProofJson = z.object({ proof: z.string() });
 
-/** `proof create`: proves a payment; asks a running sidecar. */
+/** Adds `proof create`, which asks a running sidecar for a proof of a payment. */
 export function addProofCreate(proof: Command, io: CliIo): void {
   const command = proof
     .command('create')
     .description('Prove that the wallet paid an offer.')
     .argument('<index>', 'index of a completed outbound offer payment', readPaymentIndex)
-    .option('--note <text>', 'note bound to the proof, such as a challenge');
+    .option('--note <text>', 'note that the proof contains, such as a challenge');
   withExamples(
     withConnection(command),
     'proof create 0000001764000000000-fs_... --note "For order 17"',

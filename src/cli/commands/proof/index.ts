@@ -4,7 +4,7 @@ import type { CliIo } from '../../io.ts';
 import { addProofCreate } from './create.ts';
 import { addProofVerify } from './verify.ts';
 
-/** `proof create` asks a running sidecar; `proof verify` checks in this very process, asking nobody. */
+/** Adds `proof`. `proof create` asks a running sidecar; `proof verify` works in this process alone. */
 export function addProof(parent: Command, io: CliIo): void {
   const proof = parent.command('proof').description('Proofs of payment (BOLT 12).');
   withExamples(proof, 'proof create 0000001764000000000-fs_...', 'proof verify lnp1...');

@@ -9,11 +9,11 @@ import { grouped, moment } from '../../terminal/words.ts';
 
 const WITHHELD = 'not disclosed';
 
-/** `proof verify`: checks in this very process, asking nobody. */
+/** Adds `proof verify`, which checks a proof in this process without calling a sidecar. */
 export function addProofVerify(proof: Command, io: CliIo): void {
   const command = proof
     .command('verify')
-    .description('Check a proof and show what it discloses; exit code 1 when it is not valid.')
+    .description('Check a proof and show what it discloses; exit code 1 if it is not valid.')
     .argument('<proof>', 'lnp1...')
     .option('--json', 'print JSON');
   withExamples(command, 'proof verify lnp1...', 'proof verify lnp1... --json').action(

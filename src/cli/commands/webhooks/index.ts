@@ -6,9 +6,11 @@ import { addWebhooksRedeliver } from './redeliver.ts';
 import { addWebhooksSecret } from './secret.ts';
 import { addWebhooksVerify } from './verify.ts';
 
-/** `webhooks`: what was sent, sending it again, and the two ends of a signature. */
+/** Adds `webhooks`: commands that list and repeat deliveries, and that create secrets and check signatures. */
 export function addWebhooks(parent: Command, io: CliIo): void {
-  const webhooks = parent.command('webhooks').description('Webhooks and their signatures.');
+  const webhooks = parent
+    .command('webhooks')
+    .description('Webhook deliveries, secrets and signatures.');
   withExamples(webhooks, 'webhooks list --state failed', 'webhooks redeliver --since 1d');
   addWebhooksList(webhooks, io);
   addWebhooksRedeliver(webhooks, io);

@@ -23,14 +23,16 @@ const COLUMNS: readonly Column<DeliveryJson>[] = [
   { title: 'Payment', of: ({ index }) => index },
 ];
 
-/** `webhooks list`: what was sent, and what became of it. */
+/** Adds `webhooks list`, which shows deliveries and their state. */
 export function addWebhooksList(webhooks: Command, io: CliIo): void {
   const command = webhooks
     .command('list')
     .description("List deliveries of the wallet's payments, newest first.")
-    .addOption(new Option('--state <state>', 'deliveries in this state').choices(DELIVERY_STATES))
-    .option('--limit <count>', 'most deliveries to list, up to 500', readWhole, 50)
-    .option('--before <delivery>', 'go on after this delivery');
+    .addOption(
+      new Option('--state <state>', 'only deliveries in this state').choices(DELIVERY_STATES),
+    )
+    .option('--limit <count>', 'the largest number of deliveries to list, up to 500', readWhole, 50)
+    .option('--before <delivery>', 'continue the list after this delivery');
   withExamples(withConnection(command), 'webhooks list --state failed --limit 10').action(
     async (flags: ConnectionFlags & WebhookDeliveriesRequest) => {
       const { state, limit, before } = flags;

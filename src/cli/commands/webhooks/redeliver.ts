@@ -9,13 +9,17 @@ import { show } from '../../terminal/show.ts';
 
 const redeliveredJson = z.object({ redelivered: z.int() });
 
-/** `webhooks redeliver`: sends again. */
+/** Adds `webhooks redeliver`, which sends deliveries again. */
 export function addWebhooksRedeliver(webhooks: Command, io: CliIo): void {
   const command = webhooks
     .command('redeliver')
-    .description('Send one delivery again, or every one created since a time.')
-    .argument('[delivery]', 'its id, as "webhooks list" shows it')
-    .option('--since <time>', 'every one since: 2030-01-31, or 2h back from now', readPast);
+    .description('Send one delivery again, or all that were created since a time.')
+    .argument('[delivery]', 'id of the delivery, as "webhooks list" shows it')
+    .option(
+      '--since <time>',
+      'all since this time, such as 2030-01-31, or 2h for 2 hours ago',
+      readPast,
+    );
   withExamples(
     withConnection(command),
     'webhooks redeliver msg_2a2a...',

@@ -14,16 +14,16 @@ import { withExamples } from '../../examples.ts';
 import type { CliIo } from '../../io.ts';
 import { moment } from '../../terminal/words.ts';
 
-/** The headers that a signed webhook carries (contract, Signing). */
+/** The headers of a signed webhook (Standard Webhooks). */
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 type Headers = Readonly<Partial<Record<(typeof HEADERS)[number], string>>>;
 
-/** Why a webhook is not to be believed, for people. */
+/** Sentences for people about what is wrong with a webhook. */
 const SENTENCES: Readonly<Partial<Record<VerificationProblem, string>>> = {
   timestamp: 'The webhook-timestamp is not a time in seconds.',
   signature:
-    'No signature matches: the secret is another one, or body or headers are not those that were sent.',
-  age: 'The signature matches, but its time is more than 5 minutes from now: it may be a replay, which --any-age accepts.',
+    'No signature matches: the secret is a different one, or the body or the headers are not the ones that were sent.',
+  age: 'The signature matches, but its time is more than 5 minutes from now, so it may be a replay: add --any-age to accept it.',
 };
 
 interface VerifyFlags {
@@ -33,15 +33,17 @@ interface VerifyFlags {
   readonly json?: boolean;
 }
 
-/** `webhooks verify`: checks body and headers with the secret, in this very process. */
+/** Adds `webhooks verify`, which checks body and headers of a webhook with the secret, without calling a sidecar. */
 export function addWebhooksVerify(webhooks: Command, io: CliIo): void {
   const command = webhooks
     .command('verify')
-    .description('Check the signature of a webhook; exit code 1 when it is not valid. Asks nobody.')
-    .argument('[file]', 'file with the body, byte for byte as it came; - is stdin', '-')
+    .description(
+      'Check the signature of a webhook, without calling a sidecar; exit code 1 if it is not valid.',
+    )
+    .argument('[file]', 'file with the exact body that was received; - is stdin', '-')
     .option(
       '-H, --header <line>',
-      'a header as it came, such as "webhook-id: msg_..."; repeatable, all three are needed',
+      'a received header, such as "webhook-id: msg_..."; repeatable, all three are needed',
       readHeader,
     )
     .option('--webhook-secret <secret>', `the signing secret [${OPTIONS.webhookSecret.env}]`)
@@ -67,7 +69,7 @@ export function addWebhooksVerify(webhooks: Command, io: CliIo): void {
   });
 }
 
-/** Why the signature is not to be believed, in a sentence; null when it is. */
+/** Returns a sentence that says why the signature is not valid; null when it is. */
 async function problemOf(
   secret: string,
   headers: Headers,
@@ -82,7 +84,7 @@ async function problemOf(
     return null;
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error;
-    // Only the signature is asked for: what it signs need not be JSON.
+    // Only the signature is checked here, and the signed body need not be JSON.
     return error.problem === 'body' ? null : (SENTENCES[error.problem] ?? error.message);
   }
 }
@@ -90,9 +92,9 @@ async function problemOf(
 function readHeader(line: string, before: Headers = {}): Headers {
   const at = line.indexOf(':');
   const name = HEADERS.find((known) => known === line.slice(0, at).trim().toLowerCase());
-  // Others are let through, so that every header of a request can be given.
+  // Other headers are accepted and ignored, so that all headers of a request can be given.
   if (at > 0) return name === undefined ? before : { ...before, [name]: line.slice(at + 1).trim() };
-  throw new InvalidArgumentError('It must be a name, a colon and a value');
+  throw new InvalidArgumentError('It must be a header: a name, a colon and a value');
 }
 
 function secretOf(io: CliIo, flag: string | undefined): string {

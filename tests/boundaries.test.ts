@@ -3,9 +3,15 @@ import { dirname, join, normalize } from 'node:path';
 import { Glob } from 'bun';
 import { ALONE, MAY_IMPORT } from './import-table.ts';
 
-/** The clock, and the one who verifies webhooks in another process. */
+/**
+ * Files that may read the clock: the clock itself, and the client's verification of webhooks, which runs in other
+ * processes.
+ */
 const CLOCKS = new Set(['lib/clock.ts', 'client/verify-webhook.ts']);
-/** The composition root and its parts, which may import everything and are imported by none but each other. */
+/**
+ * Whether a file belongs to `src/app`, `main.ts` or `version.ts`. These may import everything, and only they import
+ * each other.
+ */
 const isRoot = (path: string) => /^(app\/|main\.ts$|version\.ts$)/.test(path);
 
 interface Source {
@@ -26,7 +32,7 @@ test('every folder imports only what the architecture allows, types included', (
   expect(broken).toEqual([]);
 });
 
-test('the composition root is imported by nobody else', () => {
+test('the composition root is imported by no other file', () => {
   const broken = sources
     .filter(({ path, imports }) => !isRoot(path) && imports.some((target) => isRoot(target)))
     .map(({ path }) => path);
@@ -133,7 +139,7 @@ function documented(text: string, at: number): boolean {
   return /\*\/\s*$/.test(text.slice(0, at));
 }
 
-/** A type that only names what the documented schema or list above it holds. */
+/** Whether a type is derived from the schema or list above it, whose comment covers both. */
 function isCompanionType(name: string): boolean {
   const [path = '', type = ''] = name.split(': ');
   const text = sources.find((source) => source.path === path)?.text ?? '';

@@ -1,7 +1,4 @@
-/**
- * The import table of the architecture: what each folder of `src` may import besides itself and `lib`. The page
- * docs/architecture.md shows the same.
- */
+/** What each folder of `src` may import besides itself and `lib`. docs/architecture.md shows the same table. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   codecs: [],
@@ -17,5 +14,5 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: [],
 };
 
-/** Published on its own, so that it may not even share what everything else may. */
+/** Folders that are published on their own, so they may not import `lib` either. */
 export const ALONE: ReadonlySet<string> = new Set(['client']);

@@ -2,7 +2,7 @@ import { residentMb } from './floors.ts';
 import { converse } from './load.ts';
 import { type MixedWorld, mixedLoad } from './mixed.ts';
 
-/** One line of the table of figures. */
+/** Adds one line to the table of figures. */
 export type Note = (name: string, value: string, wanted?: string, met?: boolean) => void;
 
 /** The running sidecar under load. */
@@ -10,13 +10,13 @@ export interface EnduranceWorld extends MixedWorld {
   readonly pid: number;
 }
 
-/** Requests a second that an application of some size makes; 50 of them end a payment. */
+/** Requests per second of a medium-sized application. 50 of them end a payment. */
 const PACE = 1000;
 const CONNECTIONS = 16;
 
 /**
- * Puts the sidecar under a mixed load of 200 connections, as fast as it answers and at an application's pace, and
- * then asks it a million times for what changes nothing: it must be as large afterwards as it was before.
+ * Puts the sidecar under a mixed load of 200 connections: first as fast as it answers, then at the pace of an
+ * application. After that it sends a million requests that change nothing, over which the memory must not grow.
  * `requests` is the length of the mixed load, `reads` that of the last part.
  */
 export async function measureEndurance(

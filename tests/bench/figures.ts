@@ -8,9 +8,9 @@ interface Figure {
   readonly wanted?: string;
   readonly met?: boolean;
 }
-/** What was measured so far. */
+/** The figures measured so far. */
 export const figures: Figure[] = [];
-/** Notes a figure and prints it. */
+/** Adds a figure to the table and prints it. */
 export const note: Note = (name, value, wanted, met) => {
   figures.push({
     name,
@@ -23,10 +23,10 @@ export const note: Note = (name, value, wanted, met) => {
   );
 };
 
-/** A rate with its latencies, in words. */
+/** Returns a rate with its latencies in words. */
 export const rate = (result: LoadResult) =>
   `${Math.round(result.perSecond)}/s, p50 ${result.p50Ms.toFixed(2)} ms, p99 ${result.p99Ms.toFixed(2)} ms`;
-/** Notes a rate beside its floor. */
+/** Adds a rate to the table, compared with its floor. */
 export const ratio = (name: string, result: LoadResult, floor: LoadResult, least: number) => {
   const value = result.perSecond / floor.perSecond;
   note(name, `${rate(result)}; ratio ${value.toFixed(2)}`, `${least}`, value >= least);

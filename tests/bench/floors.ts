@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A constant answer from a bare server: what the runtime itself costs. */
+/** A bare server with a constant answer, which shows the cost of the runtime itself. */
 const BARE = `
 const body = JSON.stringify({ status: 'ok' });
 const server = Bun.serve({ port: Number(process.argv[2]), hostname: '127.0.0.1', fetch: () => new Response(body, { headers: { 'content-type': 'application/json' } }) });
 `;
-/** The query of list_payments behind a bare server. */
+/** A bare server that runs the query of list_payments. */
 const QUERY = `
 import { Database } from 'bun:sqlite';
 const db = new Database(process.argv[3], { readonly: true });
@@ -19,7 +19,7 @@ Bun.serve({ port: Number(process.argv[2]), hostname: '127.0.0.1', fetch: () => {
 `;
 const HELLO = `Bun.serve({ port: Number(process.argv[2]), hostname: '127.0.0.1', fetch: () => new Response('hello') });`;
 
-/** Compiles the floors that the sidecar is measured against, with the same compiler and options. */
+/** Compiles the floors that the sidecar is compared with, with the same compiler and options. */
 export async function buildFloors(
   folder: string,
 ): Promise<{ bare: string; query: string; hello: string }> {
@@ -45,7 +45,10 @@ export async function buildFloors(
   };
 }
 
-/** Runs a program until the answered function is called, and tells when it first answered. */
+/**
+ * Starts a program, and resolves when it first answers, with the time that this took. The program runs until the
+ * returned function is called.
+ */
 export async function running(
   command: readonly string[],
   port: number,
@@ -73,7 +76,7 @@ export async function running(
   };
 }
 
-/** Resident memory of a process in megabytes. */
+/** Returns the resident memory of a process in megabytes. */
 export function residentMb(pid: number): number {
   const { stdout } = Bun.spawnSync(['ps', '-o', 'rss=', '-p', String(pid)]);
   return Number(stdout.toString().trim()) / 1024;

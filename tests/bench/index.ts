@@ -11,10 +11,13 @@ import { inTurn, type LoadRequest, type LoadResult, load } from './load.ts';
 import { seedPayments } from './seed-payments.ts';
 import { writeFloor } from './write-floor.ts';
 
-/** Measures the compiled binary over real HTTP, with floors from the same run. `BENCH_ROWS` sets the large cache. */
+/**
+ * This program measures the compiled binary over real HTTP, and the floors in the same run. `BENCH_ROWS` sets the size
+ * of the large cache.
+ */
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 const MS = Number(process.env.BENCH_MS ?? 2_000);
-/** Length of the mixed load, and of the reads that must leave the memory as it is. */
+/** The length of the mixed load, and of the reads over which the memory must not grow. */
 const MIXED_REQUESTS = Number(process.env.BENCH_MIXED ?? 200_000);
 const READS = Number(process.env.BENCH_READS ?? 1_000_000);
 const CONNECTIONS = 16;
@@ -72,7 +75,7 @@ console.log(
   `${cpus().length} x ${cpus()[0]?.model}, Bun ${Bun.version}, ${MS} ms a figure, ${CONNECTIONS} connections\n`,
 );
 
-// Start-up and idle memory against a compiled hello-world.
+// Start-up time and idle memory, compared with a compiled hello-world.
 const helloPort = freePort();
 const hello = await running([floors.hello, String(helloPort)], helloPort);
 await Bun.sleep(1000);
@@ -95,7 +98,7 @@ note(
   idleMb < 120,
 );
 
-// Requests against a bare server.
+// Requests, compared with a bare server.
 const barePort = freePort();
 const bare = await running([floors.bare, String(barePort)], barePort);
 const bob = (await call('POST', '/sandbox/wallets', {})).client_credentials ?? '';
@@ -123,7 +126,7 @@ note(
 ratio('payment', paymentRate, bareRate, 0.4);
 await bare.stop();
 
-// Writing.
+// Writes.
 const signStart = performance.now();
 const digest = new Uint8Array(32).fill(7);
 for (let count = 0; count < 500; count++) secp256k1.sign(digest, digest, { prehash: false });
@@ -178,7 +181,7 @@ for (const [kind, text] of [
   else note(`analyze ${kind}`, rate(result));
 }
 
-// Webhooks: latency one at a time, then a burst.
+// Webhooks: first the latency of single ones, then a burst.
 received.clear();
 for (let count = 0; count < 200; count++) {
   const { invoice } = await call('POST', '/v2/node/create_invoice', { amount: '1' });
@@ -213,7 +216,7 @@ note(
   burstRate >= 1000,
 );
 
-// 10,000 waits for one payment each on the same event loop.
+// 10,000 waits on the same event loop, each for one payment.
 const WAITS = 10_000;
 const waited = await call('POST', '/v2/node/create_invoice', { amount: '1' });
 const waits = Array.from({ length: WAITS }, () =>
@@ -246,7 +249,7 @@ note(
   walletsMb < 300,
 );
 
-// The cache with 1,000 and with many rows.
+// The cache with 1,000 rows and with many.
 const { user_pk: wallet = '' } = await call('GET', '/v2/node/node_info');
 const listRate = () => run(() => ({ path: '/v2/node/list_payments?filter=all&limit=100' }));
 await call('POST', '/v2/node/clear_payments', {});
@@ -280,7 +283,7 @@ ratio(`list_payments(100), ${ROWS} rows against few`, large, small, 0.9);
 
 await sidecar.stop();
 
-// A mixed load, and a million requests, on a sidecar of its own.
+// A mixed load, and a million requests, on a separate sidecar.
 sidecar = await running(
   command.map((part) => (part === data ? join(folder, 'endurance') : part)),
   port,
@@ -298,7 +301,7 @@ await measureEndurance(
 await sidecar.stop();
 await receiver.stop(true);
 
-// A real LND, where there is one.
+// A real LND, if it is installed.
 const lnd = await measureAddedLatency();
 for (const { call: name, directMs, throughSidecarMs } of lnd?.added ?? []) {
   const addedMs = throughSidecarMs - directMs;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { findBinaries, type LndNode, startNetwork } from '../interop/harness/index.ts';
 import { connectLnd, startLndSidecar } from '../interop/lnd-sidecar.ts';
 
-/** What the sidecar adds to a call of LND, medians of calls made in turn. */
+/** The time that the sidecar adds to a call of LND: medians of calls that are made in turn. */
 export interface AddedLatency {
   readonly call: string;
   readonly directMs: number;
@@ -11,7 +11,7 @@ export interface AddedLatency {
 
 const ROUNDS = 400;
 
-/** Measures against a real LND of its own; null, after a loud line, where lnd or btcd is missing. */
+/** Measures against a real LND that it starts. Returns null, and prints a clear line, if lnd or btcd is missing. */
 export async function measureAddedLatency(): Promise<{
   readonly version: string;
   readonly added: readonly AddedLatency[];
@@ -56,7 +56,7 @@ export async function measureAddedLatency(): Promise<{
   }
 }
 
-/** The very requests that the sidecar makes of LND, made without it. */
+/** Returns the calls that the sidecar makes to LND, made without the sidecar. */
 function directCalls(node: LndNode) {
   const macaroon = readFileSync(node.macaroonPath).toString('hex');
   const ca = readFileSync(node.tlsCertPath, 'utf8');
@@ -91,7 +91,7 @@ async function compare(
     times.direct.push(await timed(direct));
     times.sidecar.push(await timed(throughSidecar));
   }
-  // The first calls open connections.
+  // The first calls open connections, so they are not measured.
   return {
     call,
     directMs: median(times.direct.slice(20)),

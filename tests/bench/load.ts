@@ -1,4 +1,4 @@
-/** Requests of one kind, repeated over keep-alive connections from this process. */
+/** The result of repeating one kind of request over keep-alive connections from this process. */
 export interface LoadResult {
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -16,11 +16,14 @@ interface LoadOptions {
   readonly port: number;
   readonly connections: number;
   readonly ms: number;
-  /** The next request to send; asked for each one. */
+  /** Returns the next request to send. */
   readonly next: () => LoadRequest;
 }
 
-/** Keeps `connections` busy for `ms`, one request at a time on each, and counts answers with status 2xx. */
+/**
+ * Keeps `connections` busy for `ms` milliseconds with one request at a time on each. Counts the answers with status
+ * 2xx.
+ */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const latencies: number[] = [];
   const endAt = performance.now() + options.ms;
@@ -48,35 +51,37 @@ function connection(options: LoadOptions, endAt: number, latencies: number[]): P
   });
 }
 
-/** What came back for one request. */
+/** The answer to one request. */
 export interface LoadAnswer {
   readonly status: number;
-  /** The body; read from the connection's buffer when asked for, so only while the answer is handled. */
+  /** The body. It is read from the connection's buffer, so it must be read while the answer is handled. */
   readonly text: string;
 }
 
-/** One caller on one connection. */
+/** A caller on one connection. */
 export interface Talk {
-  /** The next request, which may be waited for; null ends the connection. */
+  /** Returns the next request, or a promise of it; null closes the connection. */
   readonly next: () => LoadRequest | null | Promise<LoadRequest | null>;
-  /** Called once for each answer; what it throws ends the connection and rejects. */
+  /** Called once for each answer. If it throws, the connection is closed and the call rejects. */
   readonly answered: (answer: LoadAnswer) => void;
 }
 
-/** Holds a keep-alive connection on which one request follows the answer to another, until there is no next one. */
+/**
+ * Sends requests over one keep-alive connection, each after the answer to the one before, until there is no next one.
+ */
 export function converse(port: number, talk: Talk): Promise<void> {
   const done = Promise.withResolvers<void>();
   let received: Buffer = Buffer.alloc(0);
   const send = (socket: Bun.Socket, request: LoadRequest | null) => {
     if (request === null) {
-      // Before the end, which calls back that the connection is closed.
+      // This must come before the connection ends, because the end calls back too.
       done.resolve();
       socket.end();
     } else socket.write(encode(request, port));
   };
   const sendNext = (socket: Bun.Socket) => {
     const request = talk.next();
-    // Without a promise where there is none: its turn would be measured with the answer.
+    // A request that is ready is sent without a promise, whose turn would be measured with the answer.
     if (request instanceof Promise) request.then((late) => send(socket, late)).catch(done.reject);
     else send(socket, request);
   };
@@ -131,12 +136,12 @@ function answerSize(received: Buffer): number | null {
   return end + 4 + Number(match?.[1] ?? 0);
 }
 
-/** How often each of what is compared is measured. */
+/** How many times each compared thing is measured. */
 const ROUNDS = 5;
 
 /**
- * Measures several things in turn, round after round, and answers the median of each: on a machine that is now faster
- * and now slower, what is compared must have met the same moments.
+ * Measures several things in turn, round after round, and resolves to the median of each. The machine's speed changes
+ * over time, so the compared things must be measured at the same times.
  */
 export async function inTurn<const Measures extends readonly (() => Promise<LoadResult>)[]>(
   measures: Measures,

@@ -1,31 +1,31 @@
 import { ERRORS } from '../../src/model/errors.ts';
 import { converse, type LoadRequest } from './load.ts';
 
-/** Callers at the same time, each on a keep-alive connection of its own. */
+/** The number of callers at the same time, each on a keep-alive connection of its own. */
 const CONNECTIONS = 200;
 
-/** What the mixed load works with. */
+/** The parts that the mixed load works with. */
 export interface MixedWorld {
   readonly port: number;
-  /** Credentials of the wallet that pays; the default wallet is paid. */
+  /** Credentials of the wallet that pays. The default wallet receives. */
   readonly payer: string;
-  /** An offer to explain, and a finished payment to read. */
+  /** An offer for `analyze`, and the index of a finished payment to read. */
   readonly offer: string;
   readonly index: string;
 }
 
-/** What came of a mixed load. */
+/** The result of a mixed load. */
 export interface MixedResult {
   readonly requests: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers that no documentation names, the first few of them in words. */
+  /** The number of answers that the documentation does not name, and the first of them in words. */
   readonly undocumented: number;
   readonly examples: readonly string[];
-  /** Answers that are errors, documented or not. */
+  /** The number of error answers, documented or not. */
   readonly errors: number;
-  /** Invoices that were paid, and how many of them the open event streams told of as completed. */
+  /** The number of invoices that were paid, and of those that the open event streams reported as completed. */
   readonly paid: number;
   readonly streamed: number;
 }
@@ -33,9 +33,9 @@ export interface MixedResult {
 type Step = (answer: string) => LoadRequest;
 
 /**
- * Two wallets under the load of an ordinary application: reads, explanations, and payments that are created, paid
- * and waited for, with event streams open. With `perSecond` requests start on a clock, and a latency counts from when
- * the request was due; without, each connection asks again as soon as it is answered.
+ * Puts two wallets under the load of an ordinary application: reads, calls of analyze, and payments that are created,
+ * paid and waited for, with open event streams. With `perSecond` requests start at fixed times, and a latency counts
+ * from the time at which the request was due. Otherwise each connection sends its next request when it has an answer.
  */
 export async function mixedLoad(
   world: MixedWorld,
@@ -72,7 +72,7 @@ class MixedRun {
 
   caller(at: number, startedAt: number): Promise<void> {
     const round = this.#round();
-    // Not in the middle of a payment.
+    // A caller must not start in the middle of a payment.
     let position = at % (round.length - 2);
     let answer = '{}';
     let dueAt = 0;
@@ -121,7 +121,7 @@ class MixedRun {
     };
   }
 
-  /** Twenty requests of one caller; the last three are one payment from its invoice to its end. */
+  /** Returns twenty requests of one caller. The last three are one payment, from its invoice to its end. */
   #round(): readonly Step[] {
     const { payer, offer, index } = this.#world;
     const info = get('/v2/node/node_info');
@@ -188,7 +188,7 @@ const get =
   () => ({ path });
 const health = get('/v2/health');
 
-/** Reads the event stream of the default wallet as it comes. */
+/** Opens and reads the event stream of the default wallet. */
 function openStream(
   port: number,
   run: MixedRun,

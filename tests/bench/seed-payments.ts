@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { blankPayment, encodePayment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 
-/** Writes finished payments straight into the sandbox's file, while nobody has it open. */
+/** Writes finished payments directly into the sandbox's file. No sidecar may have the file open. */
 export function seedPayments(path: string, userPk: string, rows: number): void {
   const db = new Database(path);
   const insert = db.prepare(

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { LoadResult } from './load.ts';
 
-/** Characters of a row: about what an invoice and its pending payment take together. */
+/** The length of a row in characters: about that of an invoice and its pending payment together. */
 const ROW_LENGTH = 2_000;
 
 /**
- * What creating an invoice cannot do without, in a loop for `ms`: one signature, and one durable commit of a row to a
- * file in `folder`, with the settings that the sidecar's files have.
+ * Repeats for `ms` milliseconds what creating an invoice needs at least: one signature, and one durable commit of a row
+ * to a file in `folder`, with the settings of the sidecar's files.
  */
 export function writeFloor(folder: string, ms: number): LoadResult {
   const db = new Database(join(folder, 'floor.sqlite'));

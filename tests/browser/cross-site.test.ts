@@ -8,7 +8,7 @@ const CHROMIUM =
   process.env.CHROMIUM_BIN ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
 if (CHROMIUM === undefined) {
   console.warn(
-    'SKIPPED: no Chromium found; set CHROMIUM_BIN to show that web pages cannot reach the wallet.',
+    'SKIPPED: Chromium was not found, so it is NOT checked that web pages cannot reach the wallet. Set CHROMIUM_BIN.',
   );
 }
 
@@ -55,7 +55,7 @@ test.skipIf(CHROMIUM === undefined)(
   60_000,
 );
 
-/** Everything that an effect would change. */
+/** Resolves to everything that a successful attack would change. */
 async function footprint(): Promise<unknown> {
   return Promise.all([
     sidecar.call('GET', '/v2/node/node_info'),
@@ -65,7 +65,7 @@ async function footprint(): Promise<unknown> {
   ]);
 }
 
-/** Serves the page from another origin, opens it in a real browser and answers what it reports. */
+/** Serves the page from another origin and opens it in a real browser. Resolves to what the page reports. */
 async function visit(page: string): Promise<Outcome> {
   const reported = Promise.withResolvers<Outcome>();
   const server = Bun.serve({
@@ -92,7 +92,7 @@ async function visit(page: string): Promise<Outcome> {
   }
 }
 
-/** Command line of a fresh browser for which the attacker's name leads to this machine. */
+/** Returns the command line of a fresh browser in which the attacker's name resolves to this machine. */
 function chromiumWith(...flags: readonly string[]): string[] {
   return [
     CHROMIUM ?? '',

@@ -43,7 +43,7 @@ describe('a client that is revoked or narrowed while its requests wait in line',
         );
         await post('/v2/node/revoke_client', { client_pk: manager.client_pk });
         const answers = await Promise.all(flood);
-        // Those that were made before have fallen with it.
+        // Clients that this one created earlier were revoked with it.
         const left = Object.keys(await clients()).filter((pk) => !before.has(pk));
         expect(left).toEqual([]);
         for (const { status } of answers) expect([200, 401]).toContain(status);
@@ -52,7 +52,7 @@ describe('a client that is revoked or narrowed while its requests wait in line',
     TIMEOUT_MS,
   );
 
-  test('changes nobody once it is narrowed', async () => {
+  test('changes no client once it is narrowed', async () => {
     const victim = await create({ scopes: ['send'], budget: { amount: '100', period: 'total' } });
     const manager = await create({ scopes: ['full'] });
     const narrowing = put('/v2/node/update_client', {
@@ -228,7 +228,7 @@ describe('pay', () => {
   });
 });
 
-/** Resolves when the wallet has an outgoing payment of that hash that is pending. */
+/** Resolves when the wallet has a pending outgoing payment with that hash. */
 async function pendingPayment(hash: string): Promise<void> {
   for (let round = 0; round < 400; round++) {
     const { payments } = await get('/v2/node/updated_payments', { limit: '100' });
@@ -242,7 +242,7 @@ async function pendingPayment(hash: string): Promise<void> {
 }
 
 describe('an Idempotency-Key', () => {
-  test('of another client is unused for every POST: its outcome is nobody else’s', async () => {
+  test('of another client is unused for every POST: its outcome reaches no other caller', async () => {
     const key = 'a key that two clients use';
     const other = await create({ scopes: ['full'] });
     const mine = await call('POST', '/v2/node/create_invoice', {
@@ -256,7 +256,7 @@ describe('an Idempotency-Key', () => {
     );
     expect(posts.length).toBeGreaterThan(12);
     for (const { path } of posts) {
-      // The very body of the other's request, which a shared key would answer with the other's outcome or error 111.
+      // The body equals the other client's request. A shared key would answer with that outcome or with error 111.
       const answer = await call('POST', path, {
         body: { amount: '77' },
         headers: { 'idempotency-key': key },

@@ -44,7 +44,7 @@ describe('authentication', () => {
   test('a credentials string is accepted with its padding and without', async () => {
     const { client, secret } = JSON.parse(Buffer.from(world.bob, 'base64url').toString());
     const { user_pk } = await world.get('/v2/node/node_info', {}, world.bob);
-    // The form of the first version, since the present one never needs padding.
+    // This is the form of version 0.1, because the present form never needs padding.
     const json = JSON.stringify({ v: 1, node: { kind: 'sandbox' }, client, secret });
     const padded = base64url.encode(Buffer.from(json));
     expect(padded).toEndWith('=');

@@ -6,22 +6,25 @@ import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 const answered = new Set<Route>();
 const closedIn = new Set<string>();
 
-/** The route that answers such a request, or undefined. */
+/** Returns the route that answers such a request; undefined when there is none. */
 export function routeOf(method: string, path: string): Route | undefined {
   return [...ROUTES, ...SANDBOX_ROUTES].find(
     (route) => route.method.toUpperCase() === method && pattern(route.path).test(path),
   );
 }
 
-/** Notes that the route of a request did what it was asked; a refusal shows nothing of what it does. */
+/**
+ * Notes that a route answered a request successfully. An error is not counted, because it does not show what the route
+ * does.
+ */
 export function routeAnswered(method: string, path: string): void {
   const route = routeOf(method, path);
   if (route) answered.add(route);
 }
 
 /**
- * Called when a file's world was closed: after the last file, whichever it is, throws with the routes that no
- * conformance test had a good answer from. A run of some files only never gets there.
+ * Must be called when the world of a file is closed. After the last file it throws if some route was never answered
+ * successfully by any conformance test. A run of only some files does not check this.
  */
 export function worldClosed(): void {
   closedIn.add(Bun.main);

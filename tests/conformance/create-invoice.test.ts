@@ -18,7 +18,7 @@ describe('create_invoice', () => {
   test('answers every field of the creation result, with the default expiry of one day', async () => {
     const made = await anInvoice({ amount: '1000.5', description: 'Coffee', personal_note: 'n' });
     expect(made).toMatchObject({ description: 'Coffee', amount: '1000.5' });
-    // An invoice tells times in whole seconds.
+    // An invoice holds times in whole seconds.
     expect(made.expires_at).toBe((Math.floor(made.created_at / 1000) + 86_400) * 1000);
     expect(made.index).toMatch(/^\d{19}-ln_[0-9a-f]{64}$/);
     expect(made.index.endsWith(made.payment_hash)).toBe(true);
@@ -87,7 +87,7 @@ describe('create_invoice', () => {
     ['null for an optional field', { amount: null }, true],
   ];
   for (const [what, body, good] of limits) {
-    test(`${good ? 'takes' : 'refuses'} ${what}`, async () => {
+    test(`${good ? 'takes' : 'rejects'} ${what}`, async () => {
       const answer = await world.call('POST', INVOICE, { body });
       if (good) expect(answer.status).toBe(200);
       else expectError(answer, 'rejected');
@@ -127,7 +127,7 @@ describe('create_invoice', () => {
     ],
   ];
   for (const [what, body, good] of partners) {
-    test(`${good ? 'takes' : 'refuses'} ${what}`, async () => {
+    test(`${good ? 'takes' : 'rejects'} ${what}`, async () => {
       const answer = await world.call('POST', INVOICE, { body });
       if (good) expect(answer.status).toBe(200);
       else expectError(answer, 'rejected');

@@ -28,7 +28,7 @@ describe('create_client and update_client', () => {
     ],
   ];
   for (const [what, body] of bad) {
-    test(`refuses ${what}`, async () => {
+    test(`rejects ${what}`, async () => {
       expectError(await world.call('POST', '/v2/node/create_client', { body }), 'rejected');
     });
   }
@@ -98,7 +98,7 @@ describe('create_client and update_client', () => {
     ['a resulting empty grant', { scopes: [], permissions: [] }],
   ];
   for (const [what, change] of conflicts) {
-    test(`refuses ${what}`, async () => {
+    test(`rejects ${what}`, async () => {
       const { client_pk } = await create({ scopes: ['read_info'] });
       expectError(
         await world.call('PUT', '/v2/node/update_client', { body: { client_pk, ...change } }),

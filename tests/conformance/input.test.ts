@@ -9,18 +9,18 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Words of the validator, of which none reaches a caller. */
+/** Words of the validation library, none of which may reach a caller. */
 const VALIDATORS_WORDS = /invalid|expected|received|undefined|too (small|big)|\bzod\b|\/\^/i;
 
 interface BodyRoute {
   readonly method: string;
   readonly path: string;
   readonly example: Body;
-  /** The schema of the body, as the description has it. */
+  /** The body's schema in the OpenAPI document. */
   readonly schema: Body;
 }
 
-/** The endpoints that take a body, as the description lists them. */
+/** Resolves to the endpoints with a body in the OpenAPI document. */
 async function bodyRoutes(): Promise<BodyRoute[]> {
   const { paths, components } = await world.get('/v2/openapi.json');
   const resolved = (schema: Body): Body =>
@@ -38,7 +38,7 @@ function ask({ method, path }: BodyRoute, body: unknown): Promise<Answer> {
   return world.call(method.toUpperCase(), path, { body });
 }
 
-/** What does not differ between two answers to the same request. */
+/** Returns the part of an answer that must be equal for two equal requests. */
 function verdict({ status, body }: Answer): unknown {
   return status === 200 || status === 202 ? 'good' : { status, code: body.code, data: body.data };
 }
@@ -180,12 +180,12 @@ test('a query parameter given twice is error 7', async () => {
   expectError(
     await world.call('GET', '/v2/node/list_payments?filter=all&filter=pending'),
     'rejected',
-    /^filter: is given twice/,
+    /^filter: appears twice in the query/,
   );
   expectError(
     await world.call('POST', '/v2/node/pay?amount=1&amount=1', { body: {} }),
     'rejected',
-    /^amount: is given twice/,
+    /^amount: appears twice in the query/,
   );
 });
 

@@ -35,7 +35,7 @@ describe('counts', () => {
     const name = (route: string, method: string, status: number) =>
       `wallet_sidecar_http_requests_total{route="${route}",method="${method}",status="${status}"}`;
     expect(changes(before, await requests())).toEqual({
-      // The reading before; one is counted when it has been answered.
+      // A request is counted when it has been answered, so this is the reading before.
       [name('/metrics', 'GET', 200)]: 1,
       [name('/v2/health', 'GET', 200)]: 3,
       [name('/v2/node/node_info', 'GET', 200)]: 1,
@@ -146,12 +146,12 @@ test('open wallets, sessions and feeds are shown while they are open', async () 
   const stream = await fetch(`${world.baseUrl}/v2/node/events`, {
     headers: { authorization: `Bearer ${credentials}` },
   });
-  // Held until the end: a stream that nobody reads any more is closed by the client's garbage collector.
+  // The reader is kept until the end, because garbage collection closes a stream that has no reader.
   const reader = stream.body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value)).toStartWith(': open');
   await until(async () => (await opened()).feeds === before.feeds + 1);
   expect(await opened()).toEqual({
-    // It was opened when it was made.
+    // The wallet was opened when it was created.
     wallets: before.wallets,
     sessions: before.sessions + 1,
     feeds: before.feeds + 1,

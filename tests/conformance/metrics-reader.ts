@@ -1,15 +1,15 @@
 import { type Family, parseExposition } from '../lib/exposition.ts';
 
-/** What the metrics endpoint says, taken apart. */
+/** Reads the answer of the metrics endpoint. */
 export interface MetricsReader {
   scrape(): Promise<ReadonlyMap<string, Family>>;
-  /** The series of one family, which must exist. */
+  /** Resolves to the series of one family. Throws when there is none. */
   series(name: string): Promise<ReadonlyMap<string, number>>;
-  /** One series, which must exist. */
+  /** Resolves to the value of one series. Throws when there is none. */
   value(key: string): Promise<number>;
 }
 
-/** Reads the metrics of a sidecar that runs before the first reading. */
+/** Returns a reader of a sidecar's metrics. The sidecar must run before the first reading. */
 export function metricsReader(baseUrl: () => string): MetricsReader {
   const reader: MetricsReader = {
     scrape: async () => parseExposition(await (await fetch(`${baseUrl()}/metrics`)).text()),

@@ -133,12 +133,12 @@ describe('what a client says', () => {
   });
 });
 
-/** Every series there is. */
+/** Resolves to the keys of all series. */
 async function keys(): Promise<string[]> {
   return [...(await scrape()).values()].flatMap((family) => [...family.series.keys()]);
 }
 
-/** What a sidecar on that address, started with the flags, answers for the metrics. */
+/** Starts a sidecar with this address and these flags. Resolves to its answer for the metrics. */
 async function servedBy(
   host: string,
   ...flags: string[]

@@ -95,7 +95,7 @@ describe('names', () => {
     'under_score',
     'spa ce1',
   ]) {
-    test(`refuses the username ${username}`, async () => {
+    test(`rejects the username ${username}`, async () => {
       expectError(
         await world.call('PUT', '/v2/node/human_bitcoin_address', { body: { username } }),
         'rejected',

@@ -94,7 +94,7 @@ describe('the cache', () => {
     { filter: 'all', after: 'x' },
   ];
   for (const query of bad) {
-    test(`refuses ${JSON.stringify(query)}`, async () => {
+    test(`rejects ${JSON.stringify(query)}`, async () => {
       expectError(await world.call('GET', '/v2/node/list_payments', { query }), 'rejected');
     });
   }
@@ -121,7 +121,7 @@ describe('payment', () => {
     );
   });
 
-  test('a malformed index is refused', async () => {
+  test('a malformed index is rejected', async () => {
     for (const index of ['', 'x', `u${UNKNOWN_INDEX}`, UNKNOWN_INDEX.toUpperCase()]) {
       expectError(await world.call('GET', '/v2/node/payment', { query: { index } }), 'rejected');
     }
@@ -162,7 +162,7 @@ describe('personal notes', () => {
     }
   });
 
-  test('bad notes and unknown payments are refused', async () => {
+  test('invalid notes and unknown payments are errors', async () => {
     const { index } = await invoice();
     for (const body of [
       { index },

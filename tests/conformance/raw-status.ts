@@ -1,6 +1,9 @@
 import { request } from 'node:http';
 
-/** The status of an answer to a request that fetch would not send so: another Host header, a path as it is. */
+/**
+ * Resolves to the status of a request that `fetch` cannot send: with another Host header, or with a path that is not
+ * normalised.
+ */
 export function rawStatus(
   port: number,
   method: string,

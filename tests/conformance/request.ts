@@ -8,10 +8,10 @@ export interface Answer {
   readonly headers: Headers;
   readonly body: Body;
 }
-/** JSON whose members the tests look at one by one; the schemas have checked its shape before. */
+/** JSON whose members the tests check one by one. The schemas have checked its shape. */
 export type Body = ReturnType<JSON['parse']>;
 
-/** What a call sends besides method and path. */
+/** The parts of a request besides method and path. */
 export interface CallOptions {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export function expectError(
   expect(String(answer.body.msg)).toMatch(message ?? /\w/);
 }
 
-/** Calls the sidecar and holds a good answer against the schema that the documentation is made from. */
+/** Calls the sidecar. A successful answer is checked against the schema of the documentation. */
 export async function request(
   baseUrl: string,
   method: string,
@@ -60,7 +60,7 @@ export async function request(
   return { status: response.status, headers: response.headers, body: parsed };
 }
 
-/** Every good answer is held against the schema that the documentation is made from. */
+/** Checks a successful answer against the schema of the documentation. */
 function checkShape(method: string, path: string, status: number, body: unknown): void {
   const route = routeOf(method, path);
   if (!route || (status !== 200 && status !== 202)) return;
@@ -75,7 +75,7 @@ export interface SucceedingCalls {
   put(path: string, body?: unknown, credentials?: string): Promise<Body>;
 }
 
-/** Calls that answer the body, and throw for every status but 200. */
+/** Returns calls that resolve to the body, and throw for every status except 200. */
 export function succeedingCalls(
   call: (method: string, path: string, options?: CallOptions) => Promise<Answer>,
 ): SucceedingCalls {

@@ -14,7 +14,7 @@ afterAll(() => world.close());
 const create = (body: object) => world.post('/v2/node/create_client', body);
 const grant = async (...scopes: Scope[]) => (await create({ scopes })).client_credentials as string;
 
-/** Access that asks for no permission while the header is not required. */
+/** Accesses that need no permission while the header is not required. */
 const OPEN = ['public', 'authenticated', 'root_seed', 'sandbox', 'sandbox_wallet'] as const;
 
 describe('every endpoint against every scope', () => {
@@ -39,7 +39,7 @@ describe('every endpoint against every scope', () => {
     });
   }
 
-  test('read_info, read_payments and receive give the permissions of the contract and cancel_payment', async () => {
+  test('read_info, read_payments and receive give exactly their permissions', async () => {
     const made = await create({ scopes: ['read_info', 'read_payments', 'receive'] });
     expect([...made.effective_permissions].toSorted()).toEqual(
       [
@@ -100,7 +100,10 @@ describe('client_info', () => {
   });
 });
 
-/** What one of a caller's permissions must be; `owner` is none that a scope holds. Null where any caller is let in. */
+/**
+ * Returns the permissions of which a caller needs one; null when every caller has access. `owner` is not part of any
+ * scope.
+ */
 function neededPermissions({ access }: Route): readonly (Permission | 'owner')[] | null {
   if (typeof access !== 'string') return access;
   return isOpen(access) ? null : [access];

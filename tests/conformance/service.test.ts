@@ -30,7 +30,7 @@ describe('health and errors', () => {
     expectError(await world.call('DELETE', '/v2/node/pay'), 'rejected', /DELETE/, 405);
   });
 
-  test('malformed JSON, other content types, other JSON than objects and bodies over 256 KiB are refused', async () => {
+  test('malformed JSON, other content types, JSON that is not an object and bodies over 256 KiB are rejected', async () => {
     const post = (rawBody: string, headers = {}) =>
       world.call('POST', '/v2/node/create_invoice', { rawBody, headers });
     expectError(await post('{'), 'rejected', /JSON/);
@@ -93,7 +93,7 @@ describe('health and errors', () => {
     expect(own.status).toBe(200);
   });
 
-  test('the log names each refused request by an id and shows no secret', async () => {
+  test('the log names each request that got an error by an id and shows no secret', async () => {
     await world.call('GET', '/v2/node/node_info', { credentials: 'not-a-credential-marker' });
     const log = world.sidecar().log();
     expect(log).toMatch(/request_id=[0-9a-f]{6}-\d+/);

@@ -9,10 +9,10 @@ import { request } from './request.ts';
 
 const TIMEOUT_MS = 120_000;
 
-/** What a caller can hold. */
+/** The credentials that a caller can hold. */
 type Holder = 'nothing' | 'cookie' | 'made-up' | 'other wallet' | 'narrow' | 'revoked' | 'full';
 
-/** Who is let in to what a route is about: past authentication and authorization, whatever the body. */
+/** Whether a caller passes authentication and authorization (`in`), or the error it gets. The body does not matter. */
 type Verdict = 'in' | 104 | 108;
 
 interface World {
@@ -115,7 +115,9 @@ async function openWorld(dataDir: string, requireAuth: boolean): Promise<World> 
   };
 }
 
-/** Bodies are wrong on purpose: what passes authorization ends in error 7 at the latest and changes nothing. */
+/**
+ * The request's body is invalid on purpose, so that a caller who passes authorization gets error 7 and changes nothing.
+ */
 async function verdictOf(world: World, route: Route, holder: Holder): Promise<Verdict> {
   const credentials = holder === 'nothing' ? undefined : world.credentials[holder];
   const gone = new AbortController();

@@ -1,4 +1,4 @@
-/** Resolves as soon as it holds; throws when it does not within ten seconds, or as many as are given. */
+/** Resolves as soon as the condition holds. Throws if it does not hold within `seconds`. */
 export async function until(holds: () => boolean | Promise<boolean>, seconds = 10): Promise<void> {
   for (let round = 0; round < seconds * 50; round++) {
     if (await holds()) return;

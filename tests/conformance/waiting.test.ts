@@ -147,7 +147,7 @@ describe('events', () => {
     replay.close();
   });
 
-  test('a Last-Event-ID that is none is refused', async () => {
+  test('a malformed Last-Event-ID is rejected', async () => {
     expectError(
       await world.call('GET', '/v2/node/events', { headers: { 'last-event-id': 'nonsense' } }),
       'rejected',

@@ -2,34 +2,37 @@ import type { Body } from './request.ts';
 import { until } from './until.ts';
 import type { ConformanceWorld } from './world.ts';
 
-/** What several files ask of the two wallets of a world. */
+/** Steps that several files take with the two wallets of a world. */
 export interface WalletSteps {
-  /** Pays from the second wallet, which must succeed. */
+  /** Pays from the second wallet. Throws if the payment fails. */
   pay(body: object): Promise<Body>;
   analyze(payment_string: string): Promise<Body>;
-  /** The default wallet's newest payment. */
+  /** Resolves to the newest payment of the default wallet. */
   newest(): Promise<Body>;
-  /** A payment of the default wallet that may take a moment to arrive. */
+  /** Resolves to a payment of the default wallet, once it has arrived. */
   arrived(isIt: (payment: Body) => boolean): Promise<Body>;
-  /** The default wallet's unused address. */
+  /** Resolves to the unused address of the default wallet. */
   address(): Promise<string>;
-  /** An invoice of the default wallet over so many sats. */
+  /** Creates an invoice of the default wallet; `amount` is in satoshis. */
   invoice(amount?: string): Promise<Body>;
-  /** {@link invoice}, paid by the second wallet. */
+  /** Works as {@link invoice}; the second wallet then pays the invoice. */
   receive(amount?: string): Promise<Body>;
-  /** list_payments of the default wallet. */
+  /** Calls list_payments of the default wallet. */
   list(query: Readonly<Record<string, string>>): Promise<Body>;
 }
 
 /** An index that no payment has. */
 export const UNKNOWN_INDEX = `0000000000000000001-ln_${'0'.repeat(64)}`;
 
-/** The indexes in an answer that holds payments, in their order. */
+/** Returns the indexes of the payments in an answer, in their order. */
 export function indexes(body: Body): string[] {
   return body.payments.map(({ index }: Body) => index);
 }
 
-/** Begins a payment of the default wallet, and resolves once it has left the wallet's balance; not with its end. */
+/**
+ * Begins a payment of the default wallet. Resolves when the wallet's balance has changed, without waiting for the
+ * payment's end.
+ */
 export async function onItsWay<T>(
   world: ConformanceWorld,
   begin: () => Promise<T>,
@@ -41,7 +44,7 @@ export async function onItsWay<T>(
   return { answer };
 }
 
-/** Steps in a world that is opened before the first of them is called. */
+/** Returns steps for a world that is opened before the first step is called. */
 export function walletSteps(opened: () => ConformanceWorld): WalletSteps {
   const invoice = (amount = '10') => opened().post('/v2/node/create_invoice', { amount });
   return {

@@ -1,17 +1,17 @@
 import { until } from './until.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
-/** A world whose webhooks arrive here. */
+/** A world whose webhooks are received here. */
 export interface WebhookWorld {
   readonly world: ConformanceWorld;
-  /** Key of the signatures, base64. */
+  /** The key of the signatures in base64. */
   readonly secret: string;
   readonly receiverHost: string;
-  /** What arrived, oldest first. */
+  /** The received webhooks, oldest first. */
   readonly received: readonly Notice[];
-  /** From now on the receiver answers with this status; 200 at first. */
+  /** Sets the status with which the receiver answers from now on; it is 200 at first. */
   answerWith(status: number): void;
-  /** The notice of a payment, as soon as it is here. */
+  /** Resolves to the webhook of a payment, once it has arrived. */
   notice(index: string, direction: string): Promise<Notice>;
   close(): Promise<void>;
 }

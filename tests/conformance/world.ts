@@ -21,7 +21,7 @@ export interface ConformanceWorld extends SucceedingCalls {
   readonly baseUrl: string;
   readonly port: number;
   readonly dataDir: string;
-  /** Credentials of the second wallet, scope full. */
+  /** Credentials of the second wallet, with scope full. */
   readonly bob: string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   restart(): Promise<void>;
@@ -29,7 +29,7 @@ export interface ConformanceWorld extends SucceedingCalls {
   close(): Promise<void>;
 }
 
-/** Opens a world; the binary must have been built (`npm test` does). */
+/** Opens a world. The binary must have been built, as `npm test` does. */
 export function openConformanceWorld(webhookUrl?: string): Promise<ConformanceWorld> {
   return CONFORMANCE_NODE === 'lnd' ? openLndWorld(webhookUrl) : openSandboxWorld(webhookUrl);
 }
@@ -64,7 +64,7 @@ async function openSandboxWorld(webhookUrl?: string): Promise<ConformanceWorld> 
   return { ...world, bob: client_credentials as string };
 }
 
-/** A payment as answers carry it. */
+/** Returns an answer as a Payment of the API. */
 export function asPayment(body: Body): PaymentJson {
   return body as unknown as PaymentJson;
 }

@@ -5,7 +5,7 @@ import { DOCS_PAGES, headingsOf, PAGES, pageText, ROOT } from './pages.ts';
 
 interface Link {
   readonly page: string;
-  /** The page or file that it leads to, as a path from the checkout. */
+  /** The page or file that the link leads to, as a path from the root of the repository. */
   readonly target: string;
   /** The heading's anchor; empty for the whole page. */
   readonly anchor: string;

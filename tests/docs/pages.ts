@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Glob } from 'bun';
 
-/** The checkout. */
+/** The root folder of the repository. */
 export const ROOT = join(import.meta.dir, '..', '..');
 
-/** The pages below docs, as paths from the checkout. */
+/** The pages in `docs`, as paths from the root of the repository. */
 export const DOCS_PAGES: readonly string[] = [...new Glob('docs/*.md').scanSync(ROOT)].toSorted();
 
-/** Every page that people read. */
+/** All pages that are written for people. */
 export const PAGES: readonly string[] = [
   'README.md',
   'CONTRIBUTING.md',
@@ -18,18 +18,18 @@ export const PAGES: readonly string[] = [
   'examples/README.md',
 ];
 
-/** The text of a page. */
+/** Returns the text of a page. */
 export function pageText(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8');
 }
 
-/** The text below a second-level heading of a page; empty where there is none. */
+/** Returns the text below a second-level heading of a page; empty when there is no such heading. */
 export function sectionOf(page: string, heading: string): string {
   const parts = pageText(page).split(/^## /m);
   return parts.find((text) => text.startsWith(`${heading}\n`)) ?? '';
 }
 
-/** The cells of the tables below a second-level heading of a page, without heads. */
+/** Returns the cells of the tables below a second-level heading of a page, without the head rows. */
 export function rowsOf(page: string, heading: string): string[][] {
   const tables = sectionOf(page, heading)
     .split('\n\n')
@@ -39,17 +39,17 @@ export function rowsOf(page: string, heading: string): string[][] {
       .trimEnd()
       .split('\n')
       .slice(2)
-      // Pipes inside of code are escaped.
+      // A pipe inside a cell is escaped.
       .map((row) => row.slice(2, -2).split(/ (?<!\\)\| /)),
   );
 }
 
-/** What stands in code in a cell. */
+/** Returns the parts of a cell that are written as code. */
 export function codeIn(cell = ''): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 }
 
-/** The headings of a page, each with the anchor that it is reached by. */
+/** Returns the headings of a page, each with its anchor. */
 export function headingsOf(page: string): { readonly title: string; readonly anchor: string }[] {
   const withoutCode = pageText(page).replace(/^```[\s\S]*?^```$/gm, '');
   return [...withoutCode.matchAll(/^#{1,4} (.+)$/gm)].map(([, title = '']) => ({

@@ -12,7 +12,7 @@ const shopPort = freePort();
 let sidecar: FaultSidecar;
 let credentials: string;
 let relay: ReturnType<typeof Bun.serve>;
-/** How the shop of the running example answered webhooks that the sidecar has not sent, by what is wrong. */
+/** The answers of the example's shop to forged webhooks, by what is wrong with them. */
 let forgeries: Record<string, number> = {};
 
 const LANGUAGES = {
@@ -57,7 +57,7 @@ for (const [language, { command, extension, runs }] of Object.entries(LANGUAGES)
       expect(payment.message).toBe('Thank you');
     });
 
-    test('the payout within the budget is made, and the one beyond it is refused', async () => {
+    test('the payout within the budget is made, and the one beyond it is error 109', async () => {
       const before = await amountsSent();
       const payment = await run('payout');
       expect(payment).toMatchObject({ direction: 'outbound', status: 'completed', amount: '800' });
@@ -71,7 +71,7 @@ for (const [language, { command, extension, runs }] of Object.entries(LANGUAGES)
   });
 }
 
-/** Runs an example; answers what it printed and the payment that its last index names, read through the API. */
+/** Runs an example. Resolves to its output, and to the payment whose index it printed last, read through the API. */
 async function runExample(command: string[]): Promise<Payment & { readonly output: string }> {
   const child = Bun.spawn(command, {
     cwd: ROOT,
@@ -100,7 +100,7 @@ function call(method: string, path: string, query: Record<string, string> = {}):
   return sidecar.call(method, path, { query, credentials });
 }
 
-/** Amounts of all payments sent, newest first. */
+/** Resolves to the amounts of all payments sent, newest first. */
 async function amountsSent(): Promise<readonly (string | null)[]> {
   await call('PUT', '/v2/node/sync_payments');
   const query = { filter: 'all', direction: 'outbound' };
@@ -110,7 +110,7 @@ async function amountsSent(): Promise<readonly (string | null)[]> {
   return payments.map(({ amount }) => amount);
 }
 
-/** Between sidecar and shop: tries the shop with forgeries of each webhook before it hands it on. */
+/** Stands between sidecar and shop. It sends forgeries of each webhook to the shop before it forwards the webhook. */
 async function relayWebhook(request: Request): Promise<Response> {
   const body = await request.text();
   const signed = Object.fromEntries(
@@ -132,7 +132,7 @@ async function relayWebhook(request: Request): Promise<Response> {
     };
     return new Response(null, { status: await send(body, signed) });
   } catch {
-    // Only the shops listen; the payments of the other examples are announced to nobody.
+    // Only the shop examples receive webhooks. Those of other payments are dropped here.
     return new Response();
   }
 }

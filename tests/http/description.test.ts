@@ -72,7 +72,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null;
 }
 
-/** Names of members that have no meaning, in a schema and everything inside it. */
+/** Returns the names of members without a description, in a schema and everything inside it. */
 function unexplained(schema: Schema | undefined, path: string): string[] {
   const { properties = {}, items, anyOf = [], oneOf = [], additionalProperties } = schema ?? {};
   const members = Object.entries(properties).flatMap(([name, member]) => [
@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
     expect(needed).toContain('/v2/node/pay_invoice');
     expect(needed).toContain('/v2/webhooks/redeliver');
     expect(needed).not.toContain('/v2/node/create_invoice');
-    // What it needs may stand in the query.
+    // The body of `pay` needs nothing, because the query may hold it.
     expect(needed).not.toContain('/v2/node/pay');
   });
 

@@ -28,7 +28,7 @@ function plain(markup: string): string {
     .trim();
 }
 
-/** The part of the page about one endpoint. */
+/** Returns the part of the page about one endpoint. */
 function about(summary: string): string {
   const found = html
     .split('<article>')

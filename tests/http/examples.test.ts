@@ -33,7 +33,7 @@ function objectsIn(value: unknown): Json[] {
   return Array.isArray(value) ? inside : [value as Json, ...inside];
 }
 
-/** Every text that stands under one of these names in an example. */
+/** Returns every text in the examples whose member has one of these names. */
 function textsNamed(...names: readonly string[]): string[] {
   return examples.flatMap((example) =>
     names

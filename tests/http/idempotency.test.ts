@@ -23,7 +23,7 @@ beforeEach(() => {
   requests = new IdempotentRequests(store.idempotency, log);
   runs = 0;
 });
-/** The process is killed: what it had in memory is gone. */
+/** Acts as a kill of the process: everything in memory is lost. */
 const restart = () => {
   requests = new IdempotentRequests(store.idempotency, log);
 };
@@ -39,7 +39,7 @@ const scopeOf = (change: Partial<KeyScope> = {}): KeyScope => ({
 });
 const one = samplePayment(1);
 
-/** Runs a request; what it does counts in `runs`. */
+/** Runs a request. `runs` counts how often its handler ran. */
 function run(
   work: (effect: string | null) => Outcome | Promise<Outcome>,
   change: Partial<Request> = {},
@@ -68,7 +68,7 @@ function run(
 const unasked = () => {
   throw new Error('the request was run again');
 };
-/** Begins the sample payment for the key, as a send does before the node is asked. */
+/** Begins the sample payment for the key, as a send does before it asks the node. */
 const beginPayment = (change: Parameters<typeof newSpend>[1] = {}) =>
   store.spends.begin(WALLET, newSpend(one, { idempotencyKey: 'k', ...change }), fits);
 const kindOf = (kind: string, data?: object) =>

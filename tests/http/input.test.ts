@@ -23,7 +23,7 @@ function present(value: unknown) {
   return presentInput(inputFields(schema), value);
 }
 
-/** Path and words of each issue of an input. */
+/** Returns the path and the words of each issue of an input. */
 function issues(value: unknown): string[] {
   const result = schema.safeParse(present(value).value, { error: issueWords });
   return result.success

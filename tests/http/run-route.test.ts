@@ -6,7 +6,10 @@ import type { Route, SessionContext } from '../../src/http/route.ts';
 import { type Runner, runRoute } from '../../src/http/run-route.ts';
 import type { Session } from '../../src/wallet/session.ts';
 
-/** A request of a client for a route that waits; returns how many listen to the client's grant, in and after it. */
+/**
+ * Sends a client's request to a route that waits. Resolves to the number of listeners on the client's grant, during the
+ * request and after it.
+ */
 async function listenersOf(end: () => unknown): Promise<{ during: number; after: number }> {
   const listeners = new Set<() => void>();
   let during = 0;

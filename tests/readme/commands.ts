@@ -2,11 +2,11 @@
 export interface Section {
   readonly file: string;
   readonly title: string;
-  /** One each, continuation lines joined, without comments. */
+  /** One entry for each command, with continuation lines joined and without comments. */
   readonly commands: readonly string[];
 }
 
-/** Why a command of the documentation is not run by this test; by the command as it stands there. */
+/** The reasons why some commands of the documentation are not run by this test, by the command's text. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   'npm install && npm start':
     'CI installs; `npm start` is the build and `dev`, which the tests start',
@@ -18,12 +18,14 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'npm test': 'CI runs it, and this test is part of it',
 };
 
-/** The programs that commands may begin with: what begins with another one is not run unseen. */
+/** The programs with which a command may begin. Other commands are not run, because they have not been checked. */
 const RUNNABLE =
   /^(?:\.\/dist\/)?wallet-sidecar |^(?:curl|export|npx bun|npm start --) |^npm install \/path\/to\/|^(?:bash|python3) examples\//;
 const STARTS_SERVER = /^\.\/dist\/wallet-sidecar (?:serve|dev)\b/;
 
-/** The shell commands of a Markdown text by its second-level headings; sections without any are left out. */
+/**
+ * Returns the shell commands of a Markdown text, by its second-level headings. Sections without commands are left out.
+ */
 export function sectionsOf(file: string, markdown: string): Section[] {
   return markdown
     .split(/^## /m)
@@ -46,18 +48,18 @@ function commandsOf(block: string): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-/** Whether a command may be run by the test. */
+/** Whether the test may run a command. */
 export function isRunnable(command: string): boolean {
   return !(command in NOT_RUN) && RUNNABLE.test(command);
 }
 
-/** What the placeholders of the documentation stand for here, in the order they are replaced. */
+/** The values that replace the placeholders of the documentation, in the order of replacement. */
 export type Replacements = readonly (readonly [string, string])[];
 
 /**
- * A bash script that runs the commands one after another, each behind a line `@@@ <command>`, and stops at the first
- * that fails. A command that serves is started in place of the sidecar before it, and its process id stands in the
- * file `pid` while it runs; a section without one has the trial sidecar.
+ * Returns a bash script that runs the commands in turn. It prints a line `@@@ <command>` before each, and stops at the
+ * first that fails. A command that starts a server replaces the running sidecar, and writes its process id to the file
+ * `pid`. A section without such a command uses the trial sidecar.
  */
 export function scriptOf(commands: readonly string[], replacements: Replacements): string {
   const run = commands

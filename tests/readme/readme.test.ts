@@ -65,7 +65,7 @@ describe('the commands work as they are written', () => {
   }
 });
 
-/** Runs the section's commands in the checkout, against a sidecar on a port of its own. */
+/** Runs the section's commands in the checkout, with a sidecar on a port of its own. */
 async function run(section: Section) {
   const address = `127.0.0.1:${freePort()}`;
   const hookPort = String(freePort());

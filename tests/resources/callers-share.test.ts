@@ -57,7 +57,7 @@ describe('no caller takes what all callers share', () => {
       const beyond = await open();
       expect(beyond.status).toBe(503);
       expect(await beyond.json()).toMatchObject({ code: 8 });
-      // Places come back when a stream ends.
+      // A stream that ends gives its place back.
       await streams[0]?.body?.cancel();
       await until(async () => (await open()).status === 200, 30);
       await sidecar.call('POST', '/v2/node/revoke_client', { body: { client_pk: made.client_pk } });
@@ -80,7 +80,7 @@ async function start(options: { openFiles?: number } = {}): Promise<{
   return { sidecar, port, baseUrl: sidecar.baseUrl };
 }
 
-/** Begins to send a body and never ends. */
+/** Begins to send a body and never finishes it. */
 function trickle(port: number): { socket: Socket; received: () => string } {
   const socket = connect(port, '127.0.0.1');
   cleanups.push(() => socket.destroy());

@@ -9,7 +9,7 @@ import { type HeldConnection, holdConnection } from './held-connection.ts';
 
 const OPEN_FILES = 256;
 const CONNECTIONS = 400;
-/** Longer than the kernel of itself holds back a connection that sends nothing. */
+/** A time longer than the kernel's own limit for a new connection that sends nothing. */
 const DWELL_MS = 3_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-connections-'));
@@ -51,7 +51,7 @@ afterAll(async () => {
 const descriptors = () => readdirSync(`/proc/${sidecar.pid}/fd`).length;
 const health = async () => (await fetch(`${sidecar.baseUrl}/v2/health`)).status;
 
-/** Has the outside world pay an invoice, all over the held connection. */
+/** Lets the outside world pay an invoice. All requests go over the held connection. */
 async function receivePayment(): Promise<string> {
   const request = { amount: '10', expiration_secs: 3600 };
   const created = await held.ask('POST', '/v2/node/create_invoice', request);

@@ -3,7 +3,7 @@ import { eventStream, type ServerSentEvent } from '../../src/http/event-stream.t
 
 const event: ServerSentEvent = { event: 'payment', data: '{}' };
 
-/** A stream whose time and source are the test's own. */
+/** Opens a stream whose clock and source the test controls. */
 function openStream(source: AsyncGenerator<readonly ServerSentEvent[]>) {
   let nowMs = 0;
   let beat: (() => void) | null = null;
@@ -33,7 +33,7 @@ function openStream(source: AsyncGenerator<readonly ServerSentEvent[]>) {
   return {
     read: async () => new TextDecoder().decode((await reader.read()).value),
     reader,
-    /** 15 seconds pass; false when nothing beats any more. */
+    /** Moves the time forward by 15 seconds; false when the stream has stopped its timer. */
     beat: () => {
       beat?.();
       return beat !== null;

@@ -2,12 +2,12 @@ import { connect, type Socket } from 'node:net';
 
 /** Many connections without a request. */
 export interface Flood {
-  /** Resolves once each has been connected at some time. */
+  /** Resolves when each connection has been connected at least once. */
   readonly connected: Promise<void>;
   stop(): void;
 }
 
-/** Opens so many connections, sends the same on each, and opens each anew when the server ends it. */
+/** Opens `count` connections, sends `sent` on each, and reopens each one that the server closes. */
 export function startFlood(port: number, count: number, sent: string): Flood {
   const open = new Set<Socket>();
   const connected = Promise.withResolvers<void>();

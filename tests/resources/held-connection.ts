@@ -6,14 +6,14 @@ export interface HeldAnswer {
   readonly body: string;
 }
 
-/** One connection that is kept open between requests. */
+/** A connection that stays open between requests. */
 export interface HeldConnection {
-  /** Sends a request and resolves with its answer; rejects when the connection ends first. */
+  /** Sends a request and resolves with its answer. Rejects when the connection closes first. */
   ask(method: string, path: string, body?: unknown): Promise<HeldAnswer>;
   close(): void;
 }
 
-/** Connects; answers must carry Content-Length. */
+/** Opens a connection. Answers on it must have a Content-Length. */
 export async function holdConnection(port: number): Promise<HeldConnection> {
   const socket = await connected(port);
   let received = '';

@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 
-/** What a server sent before it closed the connection or the answer was whole. */
+/** The answer that a server sent before it closed the connection. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: string;
   readonly body: string;
 }
 
-/** Sends bytes as they are; resolves with the answer, whose body must have a length or end with the connection. */
+/** Sends the bytes unchanged and resolves with the answer. The body must have a length or end with the connection. */
 export function rawExchange(port: number, bytes: string): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     let received = '';
@@ -26,7 +26,7 @@ export function rawExchange(port: number, bytes: string): Promise<RawAnswer> {
       if (length !== undefined && received.length - headEnd - 4 >= Number(length)) finish();
     });
     socket.on('end', finish);
-    // A server may close before it has read all; what it sent counts.
+    // A server may close the connection before it has read everything. Its answer counts all the same.
     socket.on('error', (error) => (received === '' ? reject(error) : finish()));
   });
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { until } from '../conformance/until.ts';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
 
-/** With their descriptions more than the buffers of a connection hold, some 4 MB. */
+/** With their descriptions these are about 4 MB, more than the buffers of a connection hold. */
 const INVOICES = 3_000;
 const STREAMS = 5;
 const description = 'x'.repeat(600);
@@ -24,7 +24,7 @@ const memoryMb = () => {
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
 };
 
-/** The rows of the system's list of IPv4 connections. */
+/** Returns the rows of the system's list of IPv4 connections. */
 function connections() {
   const port = (end = '') => Number.parseInt(end.slice(-4), 16);
   const rows = readFileSync('/proc/net/tcp', 'utf8').trimEnd().split('\n').slice(1);
@@ -38,7 +38,7 @@ function connections() {
     }));
 }
 
-/** How many of the streams the server still holds. */
+/** Returns how many of the streams the server still holds. */
 function streamsHeld(): number {
   const sockets = new Set(
     readdirSync(`/proc/${client?.pid}/fd`).map((fd) => linkOf(`/proc/${client?.pid}/fd/${fd}`)),
@@ -50,7 +50,7 @@ function streamsHeld(): number {
   const held = all.filter(
     ({ local, remote, established }) => established && local === world.port && ports.has(remote),
   );
-  // A row may be read twice while others come and go.
+  // The list may show a row twice when it changes while it is read.
   return new Set(held.map(({ remote }) => remote)).size;
 }
 
@@ -76,7 +76,10 @@ async function createInvoices(count: number): Promise<void> {
   await Promise.all(Array.from({ length: 16 }, create));
 }
 
-/** Opens streams from the first payment on in a process that reads nothing: Bun reads even where it should pause. */
+/**
+ * Opens streams from the first payment on, in a process that reads nothing. Bun cannot be used, because it reads even
+ * where it should pause.
+ */
 function openUnread(count: number) {
   const request = `GET /v2/node/events?start_index=${FIRST_INDEX} HTTP/1.1\\r\\nHost: 127.0.0.1:${world.port}\\r\\n\\r\\n`;
   const script = `for i in $(seq ${count}); do exec {fd}<>/dev/tcp/127.0.0.1/${world.port}; printf '${request}' >&$fd; done; read -r`;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Smoke test for any wallet-sidecar binary: starts it, pays, stops it, starts it again and finds everything.
+# Smoke test for a wallet-sidecar binary: starts it, makes a payment, restarts it, and checks that nothing was lost.
 # usage: tests/smoke/run.sh [path of the binary]
 set -euo pipefail
 binary=$(realpath "${1:-dist/wallet-sidecar}")
@@ -32,7 +32,7 @@ stop() {
   pid=''
 }
 
-# The value of a string member of the JSON on stdin.
+# Prints the value of a string member of the JSON on stdin.
 member() { sed "s/.*\"$1\":\"\([^\"]*\)\".*/\1/"; }
 expect() { grep -q "$2" <<<"$1" || { echo "expected $2 in: $1"; exit 1; }; }
 

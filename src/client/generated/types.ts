@@ -717,7 +717,7 @@ export interface CancelPaymentRequest {
 export interface WaitForPaymentRequest {
   /** Index of the payment. */
   readonly index: string;
-  /** Seconds to wait at most; after that error 4. Without it the wait has no end. */
+  /** Seconds to wait at most; then error 4. Without it the wait has no end. */
   readonly timeout_secs?: number | undefined;
 }
 
@@ -725,7 +725,7 @@ export interface WaitForPaymentRequest {
 export interface WaitForNextPaymentRequest {
   /** Wait for updates after this one; without it, for updates that the cache does not have yet. */
   readonly start_index?: string | undefined;
-  /** Seconds to wait at most; after that error 4. Without it the wait has no end. */
+  /** Seconds to wait at most; then error 4. Without it the wait has no end. */
   readonly timeout_secs?: number | undefined;
 }
 

@@ -27,3 +27,19 @@ export class CodecError extends Error {
     super(message);
   }
 }
+
+/**
+ * Returns what `read` returns, or what `explain` makes of its {@link CodecError}. It is the one place where such errors
+ * are caught; all other errors are thrown on.
+ */
+export function readOr<T, Explained>(
+  read: () => T,
+  explain: (error: CodecError) => Explained,
+): T | Explained {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof CodecError) return explain(error);
+    throw error;
+  }
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CodecError } from '../codecs/codec-error.ts';
+import { readOr } from '../codecs/codec-error.ts';
 import { verifyPayerProof } from '../codecs/payer-proof/index.ts';
 import { amountOutput, formatNullableAmountMsat } from './amount.ts';
 import { hexOutput, timestamp } from './text.ts';
@@ -47,24 +47,25 @@ export type CheckedProofJson = z.infer<typeof checkedProofJson>;
  * the proof withholds it or the invoice did not have it.
  */
 export function checkPayerProof(text: string): CheckedProofJson {
-  try {
-    const proof = verifyPayerProof(text);
-    return {
-      valid: true,
-      payer_id: proof.payerId,
-      payee_node_id: proof.nodeId,
-      payment_hash: proof.paymentHash,
-      preimage: proof.preimage,
-      proof_note: proof.note,
-      invoice_amount: formatNullableAmountMsat(proof.amountMsat),
-      invoice_created_at: proof.createdAtSecs === null ? null : proof.createdAtSecs * 1000,
-      offer_description: proof.description,
-      offer_issuer: proof.issuer,
-      invreq_payer_note: proof.payerNote,
-      disclosed_types: proof.disclosedTypes.map(Number),
-    };
-  } catch (error) {
-    if (error instanceof CodecError) return { valid: false, reason: error.message };
-    throw error;
-  }
+  return readOr<CheckedProofJson, CheckedProofJson>(
+    () => disclosedBy(verifyPayerProof(text)),
+    ({ message }) => ({ valid: false, reason: message }),
+  );
+}
+
+function disclosedBy(proof: ReturnType<typeof verifyPayerProof>): CheckedProofJson {
+  return {
+    valid: true,
+    payer_id: proof.payerId,
+    payee_node_id: proof.nodeId,
+    payment_hash: proof.paymentHash,
+    preimage: proof.preimage,
+    proof_note: proof.note,
+    invoice_amount: formatNullableAmountMsat(proof.amountMsat),
+    invoice_created_at: proof.createdAtSecs === null ? null : proof.createdAtSecs * 1000,
+    offer_description: proof.description,
+    offer_issuer: proof.issuer,
+    invreq_payer_note: proof.payerNote,
+    disclosed_types: proof.disclosedTypes.map(Number),
+  };
 }

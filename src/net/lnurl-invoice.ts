@@ -3,7 +3,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { z } from 'zod';
 import { type Bolt11Invoice, decodeBolt11 } from '../codecs/bolt11/index.ts';
-import { CodecError } from '../codecs/codec-error.ts';
+import { readOr } from '../codecs/codec-error.ts';
 import { readReply } from './lnurl-reply.ts';
 import type { LnurlPayRequest } from './lnurl-terms.ts';
 import { serviceFailed } from './service-error.ts';
@@ -64,12 +64,12 @@ function checkInvoice(invoice: Bolt11Invoice, amountMsat: bigint, metadata: stri
 }
 
 function readInvoice(text: string): Bolt11Invoice {
-  try {
-    return decodeBolt11(text);
-  } catch (error) {
-    if (!(error instanceof CodecError)) throw error;
-    throw notPaid('The LNURL service answered with an unreadable invoice', error);
-  }
+  return readOr(
+    () => decodeBolt11(text),
+    (error) => {
+      throw notPaid('The LNURL service answered with an unreadable invoice', error);
+    },
+  );
 }
 
 function notPaid(rule: string, cause?: unknown) {

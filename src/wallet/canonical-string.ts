@@ -1,6 +1,6 @@
 import { decodeBip321 } from '../codecs/bip321.ts';
 import { bolt12PrefixOf } from '../codecs/bolt12/index.ts';
-import { CodecError } from '../codecs/codec-error.ts';
+import { readOr } from '../codecs/codec-error.ts';
 import { withoutLightningScheme } from './payment-string.ts';
 
 /**
@@ -17,18 +17,20 @@ const CASELESS = /^(?:(?:ln|bc1|tb1|bcrt1)[a-z0-9]*|₿?[a-z0-9._+-]*@[a-z0-9.:[
 export function canonicalPaymentString(text: string): string {
   const bare = withoutLightningScheme(text);
   if (!/^bitcoin:/i.test(bare)) return canonicalMethod(bare);
-  try {
-    const { body, offers, lightning, addresses, amountMsat, requiredUnknown } = decodeBip321(bare);
-    const named = [...(body === null ? [] : [body]), ...offers, ...lightning];
-    const methods = [...named, ...addresses.map((address) => address.text)].map(canonicalMethod);
-    const [only] = methods;
-    const isPlain = methods.length === 1 && amountMsat === null && requiredUnknown.length === 0;
-    if (isPlain && only !== undefined) return only;
-    return JSON.stringify([methods, `${amountMsat}`, requiredUnknown]);
-  } catch (error) {
-    if (error instanceof CodecError) return bare;
-    throw error;
-  }
+  return readOr(
+    () => canonicalUri(bare),
+    () => bare,
+  );
+}
+
+function canonicalUri(uri: string): string {
+  const { body, offers, lightning, addresses, amountMsat, requiredUnknown } = decodeBip321(uri);
+  const named = [...(body === null ? [] : [body]), ...offers, ...lightning];
+  const methods = [...named, ...addresses.map((address) => address.text)].map(canonicalMethod);
+  const [only] = methods;
+  const isPlain = methods.length === 1 && amountMsat === null && requiredUnknown.length === 0;
+  if (isPlain && only !== undefined) return only;
+  return JSON.stringify([methods, `${amountMsat}`, requiredUnknown]);
 }
 
 function canonicalMethod(text: string): string {

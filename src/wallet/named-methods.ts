@@ -1,4 +1,4 @@
-import { CodecError } from '../codecs/codec-error.ts';
+import { readOr } from '../codecs/codec-error.ts';
 import { type ApiError, isApiError, refused, rejected } from '../model/errors.ts';
 import { serviceFailed } from '../net/service-error.ts';
 import { requireOneAmount, requireSameUriAmount } from './one-amount.ts';
@@ -43,12 +43,12 @@ export async function findMethods(
 }
 
 function readGiven(text: string, path: string): PaymentString {
-  try {
-    return parsePaymentString(text);
-  } catch (error) {
-    if (error instanceof CodecError) throw rejected(path, error.message);
-    throw error;
-  }
+  return readOr(
+    () => parsePaymentString(text),
+    (error) => {
+      throw rejected(path, error.message);
+    },
+  );
 }
 
 function requireUnderstood({ requiredUnknown: [name] }: PaymentString, subject: string): void {
@@ -66,12 +66,16 @@ async function recordOf(
 ): Promise<PaymentString | ApiError | null> {
   if (name === null) return null;
   try {
-    const record = parsePaymentString(await services.resolveName(name));
+    const text = await services.resolveName(name);
+    const record = readOr(
+      () => parsePaymentString(text),
+      (error) => unusableRecord(error.message, error),
+    );
+    if (isApiError(record)) return record;
     if (record.name !== null) return unusableRecord('it leads to another name.');
     requireUnderstood(record, 'The record of this Human Bitcoin Address');
     return record;
   } catch (error) {
-    if (error instanceof CodecError) return unusableRecord(error.message, error);
     if (isApiError(error, 'notFound', 'serviceFailed')) return error;
     throw error;
   }

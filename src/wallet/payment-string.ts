@@ -2,7 +2,7 @@ import { type DecodedAddress, decodeAddress } from '../codecs/address.ts';
 import { type Bip321Uri, decodeBip321 } from '../codecs/bip321.ts';
 import { type Bolt11Invoice, decodeBolt11 } from '../codecs/bolt11/index.ts';
 import { bolt12PrefixOf, decodeOffer, type Offer } from '../codecs/bolt12/index.ts';
-import { CodecError } from '../codecs/codec-error.ts';
+import { CodecError, readOr } from '../codecs/codec-error.ts';
 import {
   decodeHumanBitcoinAddress,
   type HumanBitcoinName,
@@ -194,10 +194,5 @@ function readSegwit(prefix: string, text: string): DecodedAddress {
 
 /** The method that was read, or the sentence that says why it is invalid. */
 function attempt<T>(read: () => T): T | string {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof CodecError) return error.message;
-    throw error;
-  }
+  return readOr(read, ({ message }) => message);
 }

@@ -1,5 +1,5 @@
 import { expiresAtMsOf } from '../../codecs/bolt11/index.ts';
-import { CodecError } from '../../codecs/codec-error.ts';
+import { readOr } from '../../codecs/codec-error.ts';
 import type { LndInvoice } from './wire.ts';
 
 /**
@@ -18,10 +18,8 @@ export function ownExpiryMs(
  * The expiry that a BOLT 11 string encodes. Null where the string cannot be read, so that the payment is still shown.
  */
 export function encodedExpiryMs(paymentRequest: string): number | null {
-  try {
-    return expiresAtMsOf(paymentRequest);
-  } catch (error) {
-    if (error instanceof CodecError) return null;
-    throw error;
-  }
+  return readOr(
+    () => expiresAtMsOf(paymentRequest),
+    () => null,
+  );
 }

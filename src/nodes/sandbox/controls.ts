@@ -3,7 +3,7 @@ import { decodeAddress } from '../../codecs/address.ts';
 import { decodeBip321 } from '../../codecs/bip321.ts';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { bolt12PrefixOf } from '../../codecs/bolt12/index.ts';
-import { CodecError } from '../../codecs/codec-error.ts';
+import { readOr } from '../../codecs/codec-error.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
@@ -239,18 +239,17 @@ function payUriOrAddress(world: World, payable: string, order: OutsideOrder): Pa
 }
 
 function readUri(payable: string): { text: string; amountMsat: bigint | null } {
-  try {
-    if (!/^bitcoin:/i.test(payable)) {
-      return { text: decodeAddress(payable).canonical, amountMsat: null };
-    }
-    const uri = decodeBip321(payable);
-    const text = uri.offers[0] ?? uri.lightning[0] ?? uri.body ?? uri.addresses[0]?.text;
-    if (text === undefined) throw rejected('payable', 'the URI holds no invoice, offer or address');
-    return { text, amountMsat: uri.amountMsat };
-  } catch (error) {
-    if (error instanceof CodecError) throw rejected('payable', error.message);
-    throw error;
+  const readable = <T>(read: () => T): T =>
+    readOr(read, (error) => {
+      throw rejected('payable', error.message);
+    });
+  if (!/^bitcoin:/i.test(payable)) {
+    return { text: readable(() => decodeAddress(payable)).canonical, amountMsat: null };
   }
+  const uri = readable(() => decodeBip321(payable));
+  const text = uri.offers[0] ?? uri.lightning[0] ?? uri.body ?? uri.addresses[0]?.text;
+  if (text === undefined) throw rejected('payable', 'the URI holds no invoice, offer or address');
+  return { text, amountMsat: uri.amountMsat };
 }
 
 function required(order: OutsideOrder): bigint {

@@ -1,5 +1,5 @@
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
-import { CodecError } from '../../codecs/codec-error.ts';
+import { readOr } from '../../codecs/codec-error.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
@@ -24,12 +24,12 @@ export interface InvoicePaymentRequest {
 
 /** Reads an invoice from a request. Throws error 7 for `invoice` when it is not a valid one. */
 export function readInvoice(text: string): Bolt11Invoice {
-  try {
-    return decodeBolt11(withoutLightningScheme(text));
-  } catch (error) {
-    if (error instanceof CodecError) throw rejected('invoice', error.message);
-    throw error;
-  }
+  return readOr(
+    () => decodeBolt11(withoutLightningScheme(text)),
+    (error) => {
+      throw rejected('invoice', error.message);
+    },
+  );
 }
 
 /** The reason why the node cannot pay the invoice with any amount, or null when it can (docs/decisions.md 95). */

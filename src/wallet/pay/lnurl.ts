@@ -1,4 +1,4 @@
-import { CodecError } from '../../codecs/codec-error.ts';
+import { readOr } from '../../codecs/codec-error.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
@@ -27,13 +27,13 @@ export interface LnurlPaymentRequest {
  * what is `wanted` when the text is neither.
  */
 export function readLnurl(text: string, wanted: string): NamedMethod & { kind: 'lnurl' } {
-  try {
-    const method = parseLoneMethod(text);
-    if (method?.kind === 'lnurl') return method;
-  } catch (error) {
-    if (!(error instanceof CodecError)) throw error;
-    throw rejected('lnurl', error.message);
-  }
+  const method = readOr(
+    () => parseLoneMethod(text),
+    (error) => {
+      throw rejected('lnurl', error.message);
+    },
+  );
+  if (method?.kind === 'lnurl') return method;
   throw rejected('lnurl', `must be ${wanted}`);
 }
 

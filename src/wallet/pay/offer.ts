@@ -1,6 +1,6 @@
 import { hex } from '@scure/base';
 import { decodeOffer, type Offer, offerUnpayableReason } from '../../codecs/bolt12/index.ts';
-import { CodecError } from '../../codecs/codec-error.ts';
+import { readOr } from '../../codecs/codec-error.ts';
 import { NETWORKS } from '../../codecs/network.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
@@ -29,12 +29,12 @@ export interface OfferPaymentRequest {
  */
 export function readOffer(text: string, session: Session): Offer {
   nodeGroup(session, 'offers');
-  try {
-    return decodeOffer(withoutLightningScheme(text));
-  } catch (error) {
-    if (error instanceof CodecError) throw rejected('offer', error.message);
-    throw error;
-  }
+  return readOr(
+    () => decodeOffer(withoutLightningScheme(text)),
+    (error) => {
+      throw rejected('offer', error.message);
+    },
+  );
 }
 
 /** The reason why the node cannot pay the offer with any amount, or null when it can (docs/decisions.md 95). */

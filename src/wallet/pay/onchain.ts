@@ -1,6 +1,6 @@
 import { hex } from '@scure/base';
 import { type DecodedAddress, decodeAddress } from '../../codecs/address.ts';
-import { CodecError } from '../../codecs/codec-error.ts';
+import { readOr } from '../../codecs/codec-error.ts';
 import type { Network } from '../../codecs/network.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
@@ -33,16 +33,16 @@ export function addressObstacle(address: DecodedAddress, node: WalletNode): stri
 /** Reads an address from a request, alone or in a BIP 321 URI without parameters. Throws error 7 for `address`. */
 export function readAddress(text: string): DecodedAddress {
   const [, address = text] = /^bitcoin:(?:\/\/)?([^?#]*)$/i.exec(text.trim()) ?? [];
-  try {
-    return decodeAddress(address.trim());
-  } catch (error) {
-    if (!(error instanceof CodecError)) throw error;
-    const isUri = /^bitcoin:.*[?#]/is.test(address);
-    throw rejected(
-      'address',
-      isUri ? 'must be an address alone: use pay for a URI with parameters' : error.message,
-    );
-  }
+  return readOr(
+    () => decodeAddress(address.trim()),
+    ({ message }) => {
+      const isUri = /^bitcoin:.*[?#]/is.test(address);
+      throw rejected(
+        'address',
+        isUri ? 'must be an address alone: use pay for a URI with parameters' : message,
+      );
+    },
+  );
 }
 
 /**

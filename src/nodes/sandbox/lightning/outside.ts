@@ -1,5 +1,5 @@
 import { type Bolt11Invoice, decodeBolt11 } from '../../../codecs/bolt11/index.ts';
-import { CodecError } from '../../../codecs/codec-error.ts';
+import { readOr } from '../../../codecs/codec-error.ts';
 import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused, rejected } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
@@ -107,10 +107,10 @@ export function paySpontaneously(
 }
 
 function readInvoice(text: string): Bolt11Invoice {
-  try {
-    return decodeBolt11(text);
-  } catch (error) {
-    if (error instanceof CodecError) throw rejected('payable', error.message);
-    throw error;
-  }
+  return readOr(
+    () => decodeBolt11(text),
+    (error) => {
+      throw rejected('payable', error.message);
+    },
+  );
 }

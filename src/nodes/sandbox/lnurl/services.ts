@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
-import { CodecError } from '../../../codecs/codec-error.ts';
+import { readOr } from '../../../codecs/codec-error.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import { noteInput } from '../../../model/text.ts';
@@ -221,12 +221,12 @@ function withdraw(
 }
 
 function readInvoice(text: string) {
-  try {
-    return decodeBolt11(text);
-  } catch (error) {
-    if (error instanceof CodecError) throw refused(error.message, error);
-    throw error;
-  }
+  return readOr(
+    () => decodeBolt11(text),
+    (error) => {
+      throw refused(error.message, error);
+    },
+  );
 }
 
 function msatOf(text: string | undefined): bigint | null {

@@ -21,7 +21,7 @@ import {
   verifyInvoice,
   verifyInvoiceRequest,
 } from '../../../codecs/bolt12/index.ts';
-import { CodecError } from '../../../codecs/codec-error.ts';
+import { readOr } from '../../../codecs/codec-error.ts';
 import { NETWORKS } from '../../../codecs/network.ts';
 import { refused } from '../../../model/errors.ts';
 
@@ -191,10 +191,7 @@ function pathTo(nodeSecretKey: Uint8Array, paymentHash: string): InvoicePath {
 }
 
 function refuseBadCodec<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof CodecError) throw refused(error.message, error);
-    throw error;
-  }
+  return readOr(work, (error) => {
+    throw refused(error.message, error);
+  });
 }

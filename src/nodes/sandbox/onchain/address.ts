@@ -1,5 +1,5 @@
 import { decodeAddress, encodeAddress } from '../../../codecs/address.ts';
-import { CodecError } from '../../../codecs/codec-error.ts';
+import { readOr } from '../../../codecs/codec-error.ts';
 import { refused } from '../../../model/errors.ts';
 
 /** The address of a script of this world. */
@@ -11,14 +11,14 @@ export function addressOf(script: Uint8Array): string {
 
 /** The script that an address pays to. Throws `refused` when the text is not an address or is for another network. */
 export function scriptOf(address: string): Uint8Array {
-  try {
-    const { networks, scriptPubKey } = decodeAddress(address);
-    if (networks.includes('regtest')) return scriptPubKey;
-    throw refused(
-      `The address is for ${networks.join(' or ')} and the sandbox is on regtest; ask for an address on regtest.`,
-    );
-  } catch (error) {
-    if (error instanceof CodecError) throw refused(error.message, error);
-    throw error;
-  }
+  const { networks, scriptPubKey } = readOr(
+    () => decodeAddress(address),
+    (error) => {
+      throw refused(error.message, error);
+    },
+  );
+  if (networks.includes('regtest')) return scriptPubKey;
+  throw refused(
+    `The address is for ${networks.join(' or ')} and the sandbox is on regtest; ask for an address on regtest.`,
+  );
 }

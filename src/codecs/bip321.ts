@@ -51,7 +51,9 @@ const SINGLE: ReadonlySet<string> = new Set(['amount', 'label', 'message', 'pop'
 export function decodeBip321(text: string): Bip321Uri {
   if (!text.isWellFormed()) refuse('it holds text that is not valid Unicode');
   const [uri] = splitOnce(text.replace(/^bitcoin:(?:\/\/)?/i, ''), '#');
-  const [body, query] = splitOnce(uri, '?');
+  const [path, query] = splitOnce(uri, '?');
+  // Browsers add a slash to an address that stands where web addresses have their host.
+  const body = path.replace(/\/$/, '');
   const parameters = readParameters(query);
   const values = (wanted: string) =>
     parameters.flatMap(({ name, value }) => (name === wanted ? [value] : []));

@@ -42,10 +42,13 @@ export function decodeLnurl(text: string): Lnurl {
 
 /**
  * Returns the bech32 LNURL in the query parameter `lightning` of a web address (LUD-01, fallback scheme), without
- * reading it; null when the address has none, or several. The web address itself is never requested.
+ * reading it; null when the address has none, or several, or is plain http where that is not allowed. The web address
+ * itself is never requested.
  */
 export function lnurlInWebAddress(text: string): string | null {
-  const parameters = [...(URL.parse(text)?.searchParams ?? [])];
+  const url = URL.parse(text);
+  if (url === null || !hasAllowedScheme(url)) return null;
+  const parameters = [...url.searchParams];
   const carried = parameters.filter(([name]) => name.toLowerCase() === 'lightning');
   const [lnurl] = carried.map(([, value]) => value);
   return carried.length === 1 && lnurl !== undefined && BECH32.test(lnurl) ? lnurl : null;
@@ -83,15 +86,16 @@ function fromBech32(text: string): Lnurl {
   };
 }
 
-/**
- * Checks the URL of an LNURL: https, or http for onion hosts (LUD-01). Loopback hosts pass here; whether they are
- * allowed is checked when they are requested.
- */
+/** LUD-01: https, or http for onion hosts. Loopback hosts pass here; whether they are allowed is checked on request. */
+function hasAllowedScheme({ protocol, hostname }: URL): boolean {
+  if (protocol === 'https:') return true;
+  return protocol === 'http:' && (hostname.endsWith('.onion') || isLoopback(hostname));
+}
+
+/** Checks the URL of an LNURL. */
 function checkUrl(text: string): URL {
   const url = URL.parse(text) ?? refuse('it does not hold a web address');
-  const insecure = url.hostname.endsWith('.onion') || isLoopback(url.hostname);
-  const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && insecure);
-  if (!allowed) refuse('its address is not https');
+  if (!hasAllowedScheme(url)) refuse('its address is not https');
   if (url.protocol === 'https:' && url.hostname.endsWith('.onion')) {
     refuse('an onion address must use http');
   }

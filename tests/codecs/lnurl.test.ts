@@ -51,6 +51,9 @@ test('a web address is read only for the one LNURL that it carries (LUD-01)', ()
   for (const [text, lnurlInside] of [
     [`https://shop.example/?lightning=${carried.toUpperCase()}`, carried.toUpperCase()],
     [`HTTPS://SHOP.EXAMPLE/?LIGHTNING=${carried}#x`, carried],
+    [`http://shop.example/?lightning=${carried}`, null],
+    [`http://abc.onion/?lightning=${carried}`, carried],
+    [`http://127.0.0.1:5393/?lightning=${carried}`, carried],
     ['https://shop.example/', null],
     ['https://shop.example/?lightning=', null],
     ['https://shop.example/?lightning=lnurlp://service.example', null],

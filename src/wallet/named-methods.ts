@@ -92,7 +92,7 @@ function unusableRecord(why: string, cause?: unknown): ApiError {
 function joinRecord(given: PaymentString, record: PaymentString | ApiError | null): FoundMethods {
   const obstacles = given.unreadable.map((why) => refused(why));
   const { amountMsat, description } = given;
-  const own = given.methods.map((method) => ({ method, viaName: null }));
+  const own = distinct(given.methods.map((method) => ({ method, viaName: null })));
   if (record === null) return { methods: own, obstacles, amountMsat, description };
   if (isApiError(record)) {
     return { methods: own, obstacles: [...obstacles, record], amountMsat, description };
@@ -101,9 +101,32 @@ function joinRecord(given: PaymentString, record: PaymentString | ApiError | nul
   const viaName = given.name && `${given.name.username}@${given.name.domain}`;
   return {
     // Among methods of one kind, those of the name come first, because the name is what a person reads.
-    methods: [...record.methods.map((method) => ({ method, viaName })), ...own],
+    methods: distinct([...record.methods.map((method) => ({ method, viaName })), ...own]),
     obstacles: [...obstacles, ...record.unreadable.map((why) => refused(why))],
     amountMsat: amountMsat ?? record.amountMsat,
     description: description ?? record.description,
   };
+}
+
+/** The methods without those that stand earlier in another spelling. */
+function distinct(found: readonly FoundMethod[]): FoundMethod[] {
+  const seen = new Set<string>();
+  return found.filter(({ method }) => {
+    const identity = identityOf(method);
+    return !seen.has(identity) && seen.add(identity);
+  });
+}
+
+/** A text that is the same for every spelling of a method, and for no other method. */
+function identityOf(method: NamedMethod): string {
+  switch (method.kind) {
+    case 'offer':
+      return method.offer.text;
+    case 'invoice':
+      return method.invoice.text;
+    case 'onchain':
+      return method.address.canonical;
+    case 'lnurl':
+      return method.url;
+  }
 }

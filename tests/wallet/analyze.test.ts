@@ -270,6 +270,25 @@ describe('a method that cannot be read or reached is left out', () => {
     expect(claimables).toHaveLength(1);
   });
 
+  test('a method that stands twice, in any spelling, is listed once', async () => {
+    const services = fakeServices({ 'a@example.com': `bitcoin:${ADDRESS}?lno=${OFFER}` });
+    const uri = `bitcoin:${ADDRESS}?bcrt=${ADDRESS.toUpperCase()}&lno=${OFFER}&lightning=${OFFER.toUpperCase()}`;
+    const more = `lightning=${PAY_LNURL}&lightning=${PAY_LNURL.toUpperCase()}&lightning=lnurlp://shop.example/pay`;
+    const invoices = `lightning=${invoiceOf(null)}&lightning=${invoiceOf(null).toUpperCase()}`;
+    expect(await kindsOf(`${uri}&${more}&${invoices}`, services)).toEqual([
+      'offer',
+      'invoice',
+      'lnurl-pay',
+      'onchain',
+    ]);
+    expect(services.asked).toEqual(['https://shop.example/pay']);
+    const named = await analyzed(`bitcoin:₿a@example.com?bcrt=${ADDRESS}&lno=${OFFER}`, services);
+    expect(named.payables.map((method) => method.kind === 'offer' && method.viaName)).toEqual([
+      'a@example.com',
+      false,
+    ]);
+  });
+
   test('a URI names ten methods at most, so that one request asks no crowd of services', async () => {
     const services = fakeServices();
     const uri = `bitcoin:?${Array(11).fill(`lightning=${PAY_LNURL}`).join('&')}`;
@@ -311,6 +330,9 @@ describe('every spelling of one method is read', () => {
     [`bitcoin:${ADDRESS}`, 'onchain'],
     [`bitcoin://${ADDRESS}`, 'onchain'],
     [`BITCOIN://${ADDRESS.toUpperCase()}?AMOUNT=1`, 'onchain'],
+    [`bitcoin://${ADDRESS}/?amount=1`, 'onchain'],
+    [`bitcoin:${ADDRESS}/`, 'onchain'],
+    [`bitcoin:/?bcrt=${ADDRESS}`, 'onchain'],
     [`bitcoin:${ADDRESS}#about`, 'onchain'],
     [`bitcoin:${ADDRESS}?amount=1#amount=2&req-x=1`, 'onchain'],
     [` \n${ADDRESS}\t`, 'onchain'],
@@ -396,6 +418,7 @@ describe('what is no payment string is error 7 that says what is', () => {
     `https://shop.example/?x=${PAY_LNURL}`,
     `https://shop.example/?lightning=${invoiceOf(null)}`,
     'http://shop.example',
+    `http://shop.example/?lightning=${PAY_LNURL}`,
   ]) {
     test(text.slice(0, 50), async () => {
       const message = await turnedDown(text, 'rejected');

@@ -145,6 +145,6 @@ function insufficient({ outputs }: SpendOrder, { feeSat, missingSat }: Shortfall
   const amountSat = outputs.reduce((sum, { valueSat }) => sum + valueSat, 0n);
   const sats = (value: bigint) => `${formatAmountMsat(value * MSAT_PER_SAT)} sats`;
   return refused(
-    `Sending ${sats(amountSat)} costs a fee of ${sats(feeSat)}, and the spendable on-chain balance is ${sats(missingSat)} short; send less, or wait until incoming payments confirm and payments on their way have left.`,
+    `This takes ${sats(amountSat)} and a fee of ${sats(feeSat)}, and the spendable on-chain balance is ${sats(missingSat)} short; choose a smaller amount, or wait until incoming payments confirm and payments on their way have left.`,
   );
 }

@@ -138,7 +138,7 @@ describe('payOnchain', () => {
     ],
     ['dust', FOREIGN, 293_000n, 'send at least 294 sats'],
     ['parts of a satoshi', FOREIGN, 30_000_001n, 'whole satoshis'],
-    ['more than there is', FOREIGN, 100_000n * 1000n, 'costs a fee of 550 sats'],
+    ['more than there is', FOREIGN, 100_000n * 1000n, 'and a fee of 550 sats'],
   ])('refuses %s and sends nothing', (_name, address, amountMsat, message) => {
     const { world, wallet, fund, command } = onchainWorld();
     const alice = wallet();

@@ -46,15 +46,15 @@ export interface HumanBitcoinAddress {
   readonly updatable: boolean;
 }
 
+const USERNAME_RULE =
+  'must be 6 to 24 lowercase letters, digits and hyphens, without a hyphen at either end or two in a row';
+
 /** A username in a request: 6 to 24 lowercase letters, digits and single inner hyphens (docs/api.md, Limits). */
 export const usernameInput = z
   .string()
-  .min(6, 'must have at least 6 characters')
-  .max(24, 'must have at most 24 characters')
-  .regex(
-    /^[a-z0-9]+(-[a-z0-9]+)*$/,
-    'must hold lowercase letters, digits and single hyphens inside only',
-  )
+  .min(6, { error: USERNAME_RULE, abort: true })
+  .max(24, { error: USERNAME_RULE, abort: true })
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, USERNAME_RULE)
   .meta({
     description: 'Lowercase letters, digits and single hyphens; no hyphen at either end.',
     examples: ['satoshi'],

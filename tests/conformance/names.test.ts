@@ -99,6 +99,7 @@ describe('names', () => {
       expectError(
         await world.call('PUT', '/v2/node/human_bitcoin_address', { body: { username } }),
         'rejected',
+        /^username: must be 6 to 24 lowercase letters, digits and hyphens, without a hyphen at either end or two in a row$/,
       );
     });
   }

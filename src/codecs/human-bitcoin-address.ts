@@ -18,7 +18,9 @@ export function decodeHumanBitcoinAddress(text: string): HumanBitcoinName {
   // This is checked before the conversion to lower case, which would turn a Kelvin sign into a "k".
   const isName = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i.test(username);
   if (more !== undefined || !isName || username.includes('..')) {
-    refuse('the part before @ must be a name of letters, digits, dots and hyphens');
+    refuse(
+      'the part before @ must be 1 to 63 letters a-z, digits, dots, hyphens and underscores, with a letter or digit at either end and no two dots in a row',
+    );
   }
   if (!isHost(domain, { underscores: true })) refuse(hostProblem(domain));
   const [name, host] = [username.toLowerCase(), domain.toLowerCase()];

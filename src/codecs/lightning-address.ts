@@ -14,7 +14,9 @@ export function decodeLightningAddress(text: string): LightningAddress {
   const [username = '', domain = '', more] = text.split('@');
   // This is checked before the conversion to lower case, which would turn a Kelvin sign into a "k".
   if (more !== undefined || !/^[a-z0-9._+-]{1,64}$/i.test(username)) {
-    refuse('the part before @ must hold only a-z, 0-9, dot, hyphen and underscore');
+    refuse(
+      'the part before @ must be 1 to 64 letters a-z, digits, dots, hyphens, underscores and plus signs',
+    );
   }
   if (!isHost(domain)) refuse(hostProblem(domain));
   const [name, host] = [username.toLowerCase(), domain.toLowerCase()];

@@ -126,3 +126,18 @@ test('a Human Bitcoin Address names its DNS record (BIP 353)', () => {
   });
   expect(() => decodeHumanBitcoinAddress('₿@x.com')).toThrow(CodecError);
 });
+
+test('what is no name before the @ is told what one holds', () => {
+  expect(decodeLightningAddress('a_.+-9@example.com').username).toBe('a_.+-9');
+  expectRefusal(
+    () => decodeLightningAddress('a!@example.com'),
+    'lightning-address',
+    'must be 1 to 64 letters a-z, digits, dots, hyphens, underscores and plus signs',
+  );
+  expect(decodeHumanBitcoinAddress('a_.-9@example.com').username).toBe('a_.-9');
+  expectRefusal(
+    () => decodeHumanBitcoinAddress('a..b@example.com'),
+    'human-bitcoin-address',
+    'must be 1 to 63 letters a-z, digits, dots, hyphens and underscores, with a letter or digit at either end and no two dots in a row',
+  );
+});

@@ -99,7 +99,11 @@ describe('webhooks', () => {
       await world.call('POST', '/v2/webhooks/redeliver', { body: { id: 'msg_none' } }),
       'notFound',
     );
-    expectError(await world.call('POST', '/v2/webhooks/redeliver', { body: {} }), 'rejected');
+    expectError(
+      await world.call('POST', '/v2/webhooks/redeliver', { body: {} }),
+      'rejected',
+      /must hold either id or since/,
+    );
     expect(
       (await world.get('/v2/webhooks/deliveries', {}, world.bob)).deliveries.map(
         ({ index }: Body) => index,

@@ -74,7 +74,7 @@ export const webhookRoutes = [
         }),
       })
       .refine((body) => (body.id === undefined) !== (body.since === undefined), {
-        message: 'give either id or since',
+        message: 'must hold either id or since',
       })
       .meta({ allOf: [{ oneOf: [given('id'), given('since')] }] }),
     response: z.object({

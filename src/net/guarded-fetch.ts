@@ -1,5 +1,6 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { inSeconds } from '../lib/in-seconds.ts';
 import { ApiError } from '../model/errors.ts';
 import { addressKind } from './address-policy.ts';
 import { get, readJson, shownHost } from './bounded-get.ts';
@@ -52,7 +53,7 @@ export function createGuardedFetch(options: GuardOptions): FetchJson {
       if (error instanceof ApiError) throw error;
       if (signal?.aborted) throw signal.reason;
       if (deadline.aborted) {
-        const limit = `${timeoutMs / 1000} seconds`;
+        const limit = inSeconds(timeoutMs / 1000);
         const message = `${shownHost(url)} did not answer within ${limit}: try later.`;
         throw serviceFailed('timed_out', message, error);
       }

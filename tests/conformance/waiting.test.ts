@@ -38,6 +38,7 @@ describe('waiting', () => {
         query: { start_index, timeout_secs: '1' },
       }),
       'timeout',
+      /within 1 second:/,
     );
   });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inSeconds } from '../../lib/in-seconds.ts';
 import { ApiError } from '../../model/errors.ts';
 import { encodePayment, paymentJson, updatedIndexOf } from '../../model/payment.ts';
 import { updatedIndexInput } from '../../model/payment-index.ts';
@@ -81,7 +82,7 @@ async function withTimeout<T>(
     timeout.abort(
       new ApiError(
         'timeout',
-        `Nothing happened within ${secs} seconds: call again to go on waiting.`,
+        `Nothing happened within ${inSeconds(secs)}: call again to go on waiting.`,
       ),
     );
   }, Math.min(secs, LONGEST_TIMER_SECS) * 1000);

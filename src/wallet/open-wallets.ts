@@ -10,7 +10,7 @@ import { Resolver } from './pay/resolver.ts';
 import type { Session } from './session.ts';
 import type { StoreGuard } from './store-guard.ts';
 
-/** What all open wallets share. */
+/** The parts that all wallets of this process use. */
 export interface OpenWalletsOptions {
   readonly store: Store;
   readonly guard: StoreGuard;

@@ -4,18 +4,11 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { isOpenToAll, requireSafeExposure } from '../config/exposure.ts';
 import { localUrl } from '../config/network.ts';
 import { ConfigError, type Flags } from '../config/sources.ts';
-import { createApp } from '../http/app.ts';
-import { descriptorLimit } from '../http/limits/descriptors.ts';
 import type { Parts } from '../http/parts.ts';
-import type { Route } from '../http/route.ts';
-import { docsRoutes } from '../http/routes/docs.ts';
-import { ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
-import { metricsRoutes } from '../http/routes/metrics.ts';
 import { elapsedMs, systemClock } from '../lib/clock.ts';
 import { writeCookie } from '../lib/cookie-file.ts';
 import { ownDataDir, readOwner } from '../lib/data-dir.ts';
 import { fileUnusable, isFileFailure } from '../lib/file-problem.ts';
-import { runStopStages } from '../lib/lifecycle.ts';
 import { listenFailed } from '../lib/listen-problem.ts';
 import { type Log, openLog } from '../lib/log.ts';
 import { openMarker } from '../lib/marker-file.ts';
@@ -23,15 +16,15 @@ import { openMetrics } from '../lib/metrics.ts';
 import { urlHost } from '../lib/url-host.ts';
 import { ApiError } from '../model/errors.ts';
 import { measuredNodes } from '../nodes/measured.ts';
-import type { Sandbox } from '../nodes/sandbox/index.ts';
 import { measuredStore } from '../store/measured.ts';
-import type { Store } from '../store/ports.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import { VERSION } from '../version.ts';
 import { openStoreGuard } from '../wallet/store-guard.ts';
 import { careForData } from './data-care.ts';
 import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { health, watchBudgets } from './health.ts';
+import { keepHouse } from './housekeeping.ts';
+import { openHttpApp } from './http-app.ts';
 import { listen } from './listener.ts';
 import { defaultKind, openNodes } from './open-nodes.ts';
 import {
@@ -41,19 +34,8 @@ import {
   openWallets,
   registerFigures,
 } from './parts.ts';
+import { onStopSignal, stopInStages } from './stop.ts';
 import { takeOverSandboxClients } from './take-over-clients.ts';
-
-const DAY_MS = 24 * 3600 * 1000;
-/** Idempotency keys are kept at least 7 days (docs/decisions.md 49). */
-const KEYS_KEPT_MS = 8 * DAY_MS;
-/** This many of the newest keys are kept whatever their age, because the clock may be wrong. */
-const KEYS_KEPT_COUNT = 10_000;
-
-/**
- * The time in milliseconds that each part may take when the server stops. Together it is less than 5 seconds, because
- * containers are killed after 10 and the machine may be busy (docs/decisions.md 94).
- */
-const STOP_MS = { waits: 100, requests: 1500, feeds: 300, webhooks: 1500, node: 500, store: 500 };
 
 /**
  * Runs the server until the process receives a stop signal. Throws {@link ConfigError}, ListenFailed, FileUnusable,
@@ -169,18 +151,9 @@ async function start(
     lnurlServices: sandbox && lnurlServices(sandbox, wallets),
   };
   registerFigures(metrics, { wallets, nodeKind: nodes.kind });
-  const routes = servedRoutes(config, sandbox);
+  const cookieToken = cookie?.token ?? null;
   listener.answerWith(
-    createApp({
-      parts,
-      routes,
-      allowedHosts: allowedHosts(config, listener.port, sidecarUrl),
-      requireAuth: config.requireAuth,
-      cookie: cookie?.token ?? null,
-      mostWaits: mostWaits(),
-      stopping: stopping.signal,
-      startId: randomBytes(3).toString('hex'),
-    }),
+    openHttpApp(config, parts, { port: listener.port, cookieToken, stopping: stopping.signal }),
   );
   const stopHousekeeping = await keepHouse(store, log);
   // The signal handlers come before wallets are resumed, because that waits for nodes.
@@ -188,17 +161,7 @@ async function start(
     log.info('Stopping.');
     stopHousekeeping();
     data.stop();
-    await runStopStages(
-      [
-        { name: 'waits', deadlineMs: STOP_MS.waits, stop: () => stopping.abort(stoppingError()) },
-        { name: 'requests', deadlineMs: STOP_MS.requests, stop: listener.stop },
-        { name: 'feeds', deadlineMs: STOP_MS.feeds, stop: () => wallets.stop() },
-        { name: 'webhooks', deadlineMs: STOP_MS.webhooks, stop: () => dispatcher.stop() },
-        { name: 'node', deadlineMs: STOP_MS.node, stop: () => nodes.close() },
-        { name: 'store', deadlineMs: STOP_MS.store, stop: () => store.close() },
-      ],
-      log,
-    );
+    await stopInStages({ stopping, listener, wallets, dispatcher, nodes, store }, log);
     cookie?.remove();
     owned?.release();
   });
@@ -225,15 +188,6 @@ function configOf(mode: 'serve' | 'dev', flags: Flags): Config {
   return config;
 }
 
-function servedRoutes(config: Config, sandbox: Sandbox | null): Route[] {
-  const served = [
-    ...ROUTES,
-    ...(sandbox ? SANDBOX_ROUTES : []),
-    ...(config.metrics ? metricsRoutes : []),
-  ];
-  return [...served, ...docsRoutes(served)];
-}
-
 function listenOrExplain(config: Config, log: Log): ReturnType<typeof listen> {
   try {
     return listen(config.listen, log);
@@ -245,49 +199,6 @@ function listenOrExplain(config: Config, log: Log): ReturnType<typeof listen> {
   }
 }
 
-/** Removes stored rows that have expired, now and daily. Returns a function that stops it. */
-async function keepHouse(store: Store, log: Log): Promise<() => void> {
-  const forgetOldKeys = () =>
-    store.idempotency
-      .prune({ beforeMs: systemClock.now() - KEYS_KEPT_MS, keep: KEYS_KEPT_COUNT })
-      .catch((error) =>
-        log.warn('Old idempotency keys could not be removed. The next attempt is in a day.', {
-          error,
-        }),
-      );
-  await forgetOldKeys();
-  const housekeeping = setInterval(() => void forgetOldKeys(), DAY_MS);
-  return () => clearInterval(housekeeping);
-}
-
-/** Runs `stop` and ends the process when it receives SIGTERM or SIGINT. */
-function onStopSignal(stop: () => Promise<void>): void {
-  const end = () => void stop().then(() => process.exit(0));
-  process.once('SIGTERM', end);
-  process.once('SIGINT', end);
-}
-
-/**
- * Returns an eighth of the file descriptors of this process, so that one client cannot occupy all connections
- * (docs/decisions.md 75).
- */
-function mostWaits(): number {
-  const share = Math.floor((descriptorLimit() ?? 8192) / 8);
-  return Math.min(Math.max(share, 16), 4096);
-}
-
-function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {
-  const { host } = config.listen;
-  const names = ['localhost', '127.0.0.1', '[::1]', urlHost(host)];
-  const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
-  const further = config.allowHosts.flatMap((name) => [name, `${name}:${port}`]);
-  return new Set([...own, new URL(sidecarUrl).host, ...further]);
-}
-
 function fileIn(config: Config, name: string): string {
   return config.dataDir === ':memory:' ? ':memory:' : join(config.dataDir, name);
-}
-
-function stoppingError(): ApiError {
-  return new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
 }

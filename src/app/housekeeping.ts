@@ -1,0 +1,24 @@
+import { systemClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Store } from '../store/ports.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Idempotency keys are kept at least 7 days (docs/decisions.md 49). */
+const KEYS_KEPT_MS = 8 * DAY_MS;
+/** This many of the newest keys are kept whatever their age, because the clock may be wrong. */
+const KEYS_KEPT_COUNT = 10_000;
+
+/** Removes stored rows that have expired, now and daily. Returns a function that stops it. */
+export async function keepHouse(store: Store, log: Log): Promise<() => void> {
+  const forgetOldKeys = () =>
+    store.idempotency
+      .prune({ beforeMs: systemClock.now() - KEYS_KEPT_MS, keep: KEYS_KEPT_COUNT })
+      .catch((error) =>
+        log.warn('Old idempotency keys could not be removed. The next attempt is in a day.', {
+          error,
+        }),
+      );
+  await forgetOldKeys();
+  const housekeeping = setInterval(() => void forgetOldKeys(), DAY_MS);
+  return () => clearInterval(housekeeping);
+}

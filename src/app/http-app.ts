@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config/config.ts';
+import { createApp } from '../http/app.ts';
+import { descriptorLimit } from '../http/limits/descriptors.ts';
+import type { Parts } from '../http/parts.ts';
+import type { Route } from '../http/route.ts';
+import { docsRoutes } from '../http/routes/docs.ts';
+import { ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
+import { metricsRoutes } from '../http/routes/metrics.ts';
+import { urlHost } from '../lib/url-host.ts';
+
+interface HttpAppOptions {
+  /** The port that is listened on. */
+  readonly port: number;
+  /** The token in the cookie file; null where there is none. */
+  readonly cookieToken: string | null;
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** Opens the HTTP application with the routes and limits that the configuration asks for. */
+export function openHttpApp(
+  config: Config,
+  parts: Parts,
+  { port, cookieToken, stopping }: HttpAppOptions,
+): ReturnType<typeof createApp> {
+  return createApp({
+    parts,
+    routes: servedRoutes(config, parts),
+    allowedHosts: allowedHosts(config, port, parts.sidecarUrl),
+    requireAuth: config.requireAuth,
+    cookie: cookieToken,
+    mostWaits: mostWaits(),
+    stopping,
+    startId: randomBytes(3).toString('hex'),
+  });
+}
+
+function servedRoutes(config: Config, { sandbox }: Pick<Parts, 'sandbox'>): Route[] {
+  const served = [
+    ...ROUTES,
+    ...(sandbox ? SANDBOX_ROUTES : []),
+    ...(config.metrics ? metricsRoutes : []),
+  ];
+  return [...served, ...docsRoutes(served)];
+}
+
+/**
+ * Returns an eighth of the file descriptors of this process, so that one client cannot occupy all connections
+ * (docs/decisions.md 75).
+ */
+function mostWaits(): number {
+  const share = Math.floor((descriptorLimit() ?? 8192) / 8);
+  return Math.min(Math.max(share, 16), 4096);
+}
+
+function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {
+  const { host } = config.listen;
+  const names = ['localhost', '127.0.0.1', '[::1]', urlHost(host)];
+  const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
+  const further = config.allowHosts.flatMap((name) => [name, `${name}:${port}`]);
+  return new Set([...own, new URL(sidecarUrl).host, ...further]);
+}

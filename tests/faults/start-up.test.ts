@@ -92,7 +92,7 @@ test(
     const dataDir = join(folder, 'marked');
     writeFileSync(`${dataDir}.marker`, 'garbage');
     const { code, output } = await start(dataDir);
-    expect(output).toContain(`${dataDir}.marker does not hold a marker: put back the file`);
+    expect(output).toContain(`${dataDir}.marker does not hold a marker: put back its last good version`);
     expect(code).toBe(1);
     expect(readdirSync(dataDir).filter((file) => /sidecar|sandbox|cookie/.test(file))).toEqual([]);
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);

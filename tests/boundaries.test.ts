@@ -112,6 +112,15 @@ test('every export is used by another file of the product or by a test', () => {
   expect(unused).toEqual([]);
 });
 
+test('tests wait in one way, and start the compiled binary in one place', () => {
+  const own = /function (until|waitUntil|freePorts?)\b|\[\s*BINARY\b/;
+  const broken = tests
+    .filter(({ path, text }) => !path.startsWith('support/') && own.test(text))
+    .map(({ path }) => path);
+  // The benchmark measures how long the start of a program takes, this one's and others'.
+  expect(broken).toEqual(['bench/index.ts']);
+});
+
 function allowed(path: string, target: string): boolean {
   const from = path.split('/')[0] ?? '';
   const to = target.split('/')[0] ?? '';

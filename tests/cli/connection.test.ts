@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeClientCredentials } from '../../src/model/credentials.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { type Ran, runBinary } from './sidecar.ts';
 
 /** What a server that is not to be trusted answers next, and what it was sent. */
@@ -23,11 +23,11 @@ const hangsUp = Bun.listen({
   hostname: '127.0.0.1',
   socket: { data: (socket) => void socket.end() },
 });
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cli-'));
+const folder = temporaryFolder('cli');
 afterAll(async () => {
   await server.stop(true);
   hangsUp.stop(true);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const CREDENTIALS = credentialsOf('a');

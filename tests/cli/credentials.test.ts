@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCookie } from '../../src/lib/cookie-file.ts';
 import { type OwnedDataDir, ownDataDir } from '../../src/lib/data-dir.ts';
 import { encodeClientCredentials } from '../../src/model/credentials.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import { type Ran, runBinary } from './sidecar.ts';
 
@@ -26,7 +26,7 @@ let dataDir = '';
 let owned: OwnedDataDir;
 let cookie = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-credentials-'));
+  folder = temporaryFolder('credentials');
   dataDir = join(folder, 'data');
   owned = ownDataDir(dataDir);
   cookie = writeCookie(dataDir, (bytes) => new Uint8Array(bytes).fill(7)).token;
@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   owned.release();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 type Env = Readonly<Record<string, string>>;

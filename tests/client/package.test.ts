@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
 const ROOT = join(import.meta.dir, '..', '..');
 /** A project that has installed the package, and nothing else. */
-const project = realpathSync(mkdtempSync(join(tmpdir(), 'wallet-sidecar-package-')));
+const project = realpathSync(temporaryFolder('package'));
 const installed = join(project, 'node_modules', 'wallet-sidecar');
 let world: ConformanceWorld;
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
-  rmSync(project, { recursive: true, force: true });
+  removeFolder(project);
 });
 
 function run(cwd: string, command: string[], env: Readonly<Record<string, string>> = {}): string {

@@ -1,21 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
 
 const PUBLIC = 'https://pay.example/wallet';
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-public-'));
+const folder = temporaryFolder('public');
 const dataDir = join(folder, 'data');
 const port = freePort();
-let sidecar: FaultSidecar;
+let sidecar: DevSidecar;
 beforeAll(async () => {
   const env = { SERVICE_SIDECAR_URL: PUBLIC, SERVICE_REQUIRE_AUTH: 'true' };
-  sidecar = await startFaultSidecar({ dataDir, port, env });
+  sidecar = await startDevSidecar({ dataDir, port, env });
 });
 afterAll(async () => {
   await sidecar.stop();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const credentials = () => readFileSync(join(dataDir, 'cookie'), 'utf8');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import { type Body, expectError } from '../support/requests.ts';
 import { test } from './node-test.ts';
-import { type Body, expectError } from './request.ts';
 import { asPayment, type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;

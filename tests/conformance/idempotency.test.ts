@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { expectError } from '../support/requests.ts';
+import { until } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { expectError } from './request.ts';
-import { until } from './until.ts';
 import { onItsWay } from './wallet-steps.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';

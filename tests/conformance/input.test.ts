@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { type Answer, type Body, expectError } from '../support/requests.ts';
 import { test } from './node-test.ts';
-import { type Answer, type Body, expectError } from './request.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 let world: ConformanceWorld;

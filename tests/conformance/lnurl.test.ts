@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { encodeLnurl } from '../../src/codecs/lnurl.ts';
+import { type Answer, expectError } from '../support/requests.ts';
 import { test } from './node-test.ts';
-import { type Answer, expectError } from './request.ts';
 import { walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 

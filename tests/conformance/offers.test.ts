@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { expectError } from '../support/requests.ts';
 import { test } from './node-test.ts';
-import { expectError } from './request.ts';
 import { walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 

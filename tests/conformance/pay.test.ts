@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { encodeBip321 } from '../../src/codecs/bip321.ts';
+import { type Body, expectError } from '../support/requests.ts';
 import { test } from './node-test.ts';
-import { type Body, expectError } from './request.ts';
 import { walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 

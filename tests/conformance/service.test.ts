@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { type Body, expectError } from '../support/requests.ts';
 import { test } from './node-test.ts';
 import { rawStatus } from './raw-status.ts';
-import { type Body, expectError } from './request.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 

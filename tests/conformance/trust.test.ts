@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
 import { request } from './request.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -16,7 +17,7 @@ type Holder = 'nothing' | 'cookie' | 'made-up' | 'other wallet' | 'narrow' | 're
 type Verdict = 'in' | 104 | 108;
 
 interface World {
-  readonly sidecar: FaultSidecar;
+  readonly sidecar: DevSidecar;
   readonly credentials: Readonly<Record<Exclude<Holder, 'nothing'>, string>>;
   readonly dataDir: string;
 }
@@ -26,12 +27,12 @@ for (const requireAuth of [false, true]) {
     let world: World;
     let folder: string;
     beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-trust-'));
+      folder = temporaryFolder('trust');
       world = await openWorld(join(folder, 'data'), requireAuth);
     }, TIMEOUT_MS);
     afterAll(async () => {
       await world?.sidecar.stop();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     });
 
     for (const holder of [
@@ -64,25 +65,25 @@ for (const requireAuth of [false, true]) {
 test(
   'the cookie file is readable by its owner only, fresh at each start and gone after the end',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cookie-'));
+    const folder = temporaryFolder('cookie');
     const options = { dataDir: join(folder, 'data'), port: freePort() };
     const path = join(options.dataDir, 'cookie');
-    const first = await startFaultSidecar(options);
+    const first = await startDevSidecar(options);
     const token = readFileSync(path, 'utf8');
     expect(token).toMatch(/^[0-9a-f]{64}$/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await first.stop();
     expect(() => statSync(path)).toThrow();
-    const second = await startFaultSidecar(options);
+    const second = await startDevSidecar(options);
     expect(readFileSync(path, 'utf8')).not.toBe(token);
     await second.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   },
   TIMEOUT_MS,
 );
 
 async function openWorld(dataDir: string, requireAuth: boolean): Promise<World> {
-  const sidecar = await startFaultSidecar({
+  const sidecar = await startDevSidecar({
     dataDir,
     port: freePort(),
     ...(requireAuth ? { env: { SERVICE_REQUIRE_AUTH: 'true' } } : {}),

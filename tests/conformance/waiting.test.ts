@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { type Body, expectError } from '../support/requests.ts';
 import { routeAnswered } from './called-routes.ts';
 import { test } from './node-test.ts';
-import { type Body, expectError } from './request.ts';
 import { indexes, UNKNOWN_INDEX, walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 

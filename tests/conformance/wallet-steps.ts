@@ -1,5 +1,5 @@
-import type { Body } from './request.ts';
-import { until } from './until.ts';
+import type { Body } from '../support/requests.ts';
+import { until } from '../support/until.ts';
 import type { ConformanceWorld } from './world.ts';
 
 /** What several files ask of the two wallets of a world. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { Webhook } from 'standardwebhooks';
+import { type Body, expectError } from '../support/requests.ts';
+import { until } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { type Body, expectError } from './request.ts';
-import { until } from './until.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 

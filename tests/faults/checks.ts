@@ -1,10 +1,11 @@
 import { expect } from 'bun:test';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import type { DevSidecar } from '../support/dev-sidecar.ts';
+import { until } from '../support/until.ts';
 import type { UnreliableReceiver } from './receiver.ts';
-import type { FaultSidecar } from './sidecar.ts';
 
 /** What both wallets hold, satoshis. */
-export async function totalSats(sidecar: FaultSidecar, credentials: string): Promise<number> {
+export async function totalSats(sidecar: DevSidecar, credentials: string): Promise<number> {
   const infos = await Promise.all(
     [null, credentials].map((wallet) =>
       sidecar.call('GET', '/v2/node/node_info', wallet === null ? {} : { credentials: wallet }),
@@ -21,7 +22,7 @@ export async function totalSats(sidecar: FaultSidecar, credentials: string): Pro
  * id, none that is not over was, nothing sent is still on its way, and the caches agree. The receiver must behave.
  */
 export async function expectNothingLost(
-  sidecar: FaultSidecar,
+  sidecar: DevSidecar,
   credentials: string,
   receiver: UnreliableReceiver,
 ): Promise<void> {
@@ -45,7 +46,7 @@ export async function expectNothingLost(
 }
 
 /** Every payment of a wallet (null is the default one), in the order of its last update, which only goes forward. */
-async function allPayments(sidecar: FaultSidecar, wallet: string | null): Promise<PaymentJson[]> {
+async function allPayments(sidecar: DevSidecar, wallet: string | null): Promise<PaymentJson[]> {
   const payments = new Map<string, PaymentJson>();
   let start: string | null = '';
   let lastMs = 0;
@@ -65,7 +66,7 @@ async function allPayments(sidecar: FaultSidecar, wallet: string | null): Promis
 }
 
 /** Deliveries that the receiver failed three times are kept, and sent again on request. */
-async function deliverEverything(sidecar: FaultSidecar, wallet: string | null): Promise<void> {
+async function deliverEverything(sidecar: DevSidecar, wallet: string | null): Promise<void> {
   const who = wallet === null ? {} : { credentials: wallet };
   const { deliveries } = (await sidecar.call('GET', '/v2/webhooks/deliveries', {
     query: { state: 'failed', limit: '500' },
@@ -78,7 +79,7 @@ async function deliverEverything(sidecar: FaultSidecar, wallet: string | null): 
 
 /** After a sync the cache must hold exactly these payments. */
 async function expectCacheEqualsNode(
-  sidecar: FaultSidecar,
+  sidecar: DevSidecar,
   wallet: string | null,
   payments: readonly PaymentJson[],
 ): Promise<void> {
@@ -99,8 +100,5 @@ async function expectCacheEqualsNode(
 
 /** Waits for half a minute at most, or so long; the check that follows tells what is missing. */
 export async function eventually(holds: () => boolean, mostMs = 30_000): Promise<void> {
-  const endsAtMs = performance.now() + mostMs;
-  for (let pauseMs = 2; !holds() && performance.now() < endsAtMs; pauseMs *= 1.5) {
-    await Bun.sleep(Math.min(pauseMs, 50));
-  }
+  await until(holds, 'it held', mostMs).catch(() => undefined);
 }

@@ -1,23 +1,19 @@
 import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { randomFrom } from '../support/random.ts';
+import { CallFailed } from '../support/requests.ts';
 import { expectNothingLost, totalSats } from './checks.ts';
 import { jumpingClock } from './jumping-clock.ts';
 import { unreliableReceiver } from './receiver.ts';
 import { ROUNDS, SEED } from './seed.ts';
-import {
-  CallFailed,
-  type FaultSidecar,
-  freePort,
-  randomFrom,
-  startFaultSidecar,
-} from './sidecar.ts';
 
 const DAY_MS = 24 * 3_600_000;
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-clock-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('clock');
+afterAll(() => removeFolder(folder));
 const clock = jumpingClock(folder);
 
 test.skipIf(clock === null)(
@@ -26,7 +22,7 @@ test.skipIf(clock === null)(
     if (clock === null) return;
     const random = randomFrom(SEED + 3);
     const receiver = unreliableReceiver(random);
-    const sidecar = await startFaultSidecar({
+    const sidecar = await startDevSidecar({
       dataDir: join(folder, 'data'),
       port: freePort(),
       webhookUrl: receiver.url,
@@ -81,7 +77,7 @@ test.skipIf(clock === null)(
 );
 
 /** A client of the second wallet that may pay 50 sats in all, which is 7 payments of 7. */
-async function createBudgetedClient(sidecar: FaultSidecar, credentials: string): Promise<string> {
+async function createBudgetedClient(sidecar: DevSidecar, credentials: string): Promise<string> {
   const { client_credentials } = (await sidecar.call('POST', '/v2/node/create_client', {
     body: { scopes: ['full'], budget: { amount: '50', period: 'total' } },
     credentials,
@@ -94,7 +90,7 @@ async function createBudgetedClient(sidecar: FaultSidecar, credentials: string):
  * receiver's index; null when the invoice expired on the way or the budget is spent.
  */
 async function payOnce(
-  sidecar: FaultSidecar,
+  sidecar: DevSidecar,
   credentials: string,
   key: string,
 ): Promise<string | null> {
@@ -129,7 +125,7 @@ async function payOnce(
 }
 
 /** The default wallet's stream of updates from now on. */
-async function openEvents(sidecar: FaultSidecar) {
+async function openEvents(sidecar: DevSidecar) {
   const gone = new AbortController();
   const response = await fetch(`${sidecar.baseUrl}/v2/node/events`, { signal: gone.signal });
   let text = '';

@@ -8,8 +8,8 @@ import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import { waitForFinal } from '../../src/wallet/wait.ts';
 import { makeOffer } from '../codecs/bolt12-fixtures.ts';
-import { expectError } from '../conformance/request.ts';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+import { expectError } from '../support/requests.ts';
 
 let world: ConformanceWorld;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { waitUntil } from '../interop/harness/wait-until.ts';
+import { waitUntil } from '../support/until.ts';
 import { type Invoice, invoiceJson } from './fake-lnd/invoices.ts';
 import {
   answers,

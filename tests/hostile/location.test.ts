@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { expectError } from '../conformance/request.ts';
-import { waitUntil } from '../interop/harness/wait-until.ts';
+import { runBinary } from '../support/binary.ts';
+import { expectError } from '../support/requests.ts';
+import { waitUntil } from '../support/until.ts';
 import { selfSignedCertificate } from './certificates.ts';
 import { type FakeLnd, type FakeLndOptions, startFakeLnd } from './fake-lnd.ts';
 import { startFaultProxy } from './fault-proxy.ts';
@@ -10,7 +11,6 @@ import { startHostileLnd } from './hostile-lnd.ts';
 import {
   connect,
   credentialsOf,
-  run,
   type SidecarOnFake,
   startSidecarOnFake,
 } from './sidecar-on-fake.ts';
@@ -92,10 +92,10 @@ test(
     const second = `${sidecar.credentialsPath}.second`;
     const credentials = await credentialsOf({ url: proxy.url, cert: proxy.cert, adminMacaroon });
     writeFileSync(second, `${credentials}\n`, { mode: 0o600 });
-    const { exitCode, stderr } = await run(
+    const { exitCode, stderr } = await runBinary([
       ...['serve', '--data-dir', ':memory:', '--listen-addr', '127.0.0.1:0'],
       ...['--client-credentials-path', sidecar.credentialsPath, '--node-credentials-path', second],
-    );
+    ]);
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain(sidecar.credentialsPath);
     expect(stderr).toContain(second);

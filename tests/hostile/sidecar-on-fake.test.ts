@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { until } from '../conformance/until.ts';
+import { until } from '../support/until.ts';
 import { type FakeLnd, startFakeLnd } from './fake-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 

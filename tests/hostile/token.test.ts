@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { type Body, expectError } from '../conformance/request.ts';
+import { type Body, expectError } from '../support/requests.ts';
 import { selfSignedCertificate } from './certificates.ts';
 import { readFakeMacaroon } from './fake-lnd/macaroons.ts';
 import { redirects, refuses } from './hostile-lnd/bytes.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import type { Body } from '../conformance/request.ts';
-import { waitUntil } from '../interop/harness/wait-until.ts';
+import type { Body } from '../support/requests.ts';
+import { waitUntil } from '../support/until.ts';
 import { settlesUnpaid, succeedsFalsely } from './hostile-lnd/lies.ts';
 import { type HostileLnd, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import type { Answer, Body } from '../conformance/request.ts';
-import { waitUntil } from '../interop/harness/wait-until.ts';
+import type { Answer, Body } from '../support/requests.ts';
+import { waitUntil } from '../support/until.ts';
 import { type FakeLnd, startFakeLnd } from './fake-lnd.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { base64, hex } from '@scure/base';
-import { describeNetwork, LndRestError, waitUntil } from './harness/index.ts';
+import { waitUntil } from '../support/until.ts';
+import { describeNetwork, LndRestError } from './harness/index.ts';
 
 interface PaymentUpdate {
   readonly status: string;

@@ -9,9 +9,9 @@ import type { Permission } from '../../src/model/permissions.ts';
 import { openLnd } from '../../src/nodes/lnd/index.ts';
 import type { Observation, WalletNode } from '../../src/nodes/node.ts';
 import { memoryState } from '../nodes/lnd/memory-state.ts';
+import { waitUntil } from '../support/until.ts';
 import { describeNetwork } from './harness/describe-network.ts';
 import type { LndNode } from './harness/lnd.ts';
-import { waitUntil } from './harness/wait-until.ts';
 
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

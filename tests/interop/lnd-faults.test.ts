@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Body } from '../conformance/request.ts';
-import { describeNetwork, waitUntil } from './harness/index.ts';
+import type { Body } from '../support/requests.ts';
+import { waitUntil } from '../support/until.ts';
+import { describeNetwork } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { outsider } from './outsider.ts';
@@ -12,7 +13,7 @@ describeNetwork('faults between the sidecar and LND', (network) => {
     notices = startNoticeReceiver();
     sidecar = await startLndSidecar([
       '--client-credentials',
-      connectLnd(network().alice),
+      await connectLnd(network().alice),
       ...notices.flags,
     ]);
   });

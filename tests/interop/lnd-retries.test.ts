@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Body } from '../conformance/request.ts';
-import { describeNetwork, type LndNode, waitUntil } from './harness/index.ts';
+import type { Body } from '../support/requests.ts';
+import { waitUntil } from '../support/until.ts';
+import { describeNetwork, type LndNode } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { type OutsideInvoice, outsider } from './outsider.ts';
@@ -43,7 +44,7 @@ describeNetwork('an invoice that failed and is paid again', (network) => {
     notices = startNoticeReceiver();
     sidecar = await startLndSidecar([
       '--client-credentials',
-      connectLnd(network().alice),
+      await connectLnd(network().alice),
       ...notices.flags,
     ]);
     client = await sidecar.post('/v2/node/create_client', {

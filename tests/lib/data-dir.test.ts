@@ -4,15 +4,13 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownDataDir, readOwner } from '../../src/lib/data-dir.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
 /** For tests that start processes, on a busy machine. */
 const SLOW_MS = 60_000;
@@ -34,7 +32,7 @@ let folder = '';
 let dir = '';
 const children: Bun.Subprocess[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-dir-'));
+  folder = temporaryFolder('dir');
   chmodSync(folder, 0o755);
   dir = join(folder, 'data');
 });
@@ -43,7 +41,7 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await child.exited;
   }
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** Starts a process that owns the directory; returns what it says first. */

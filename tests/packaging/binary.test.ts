@@ -1,17 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import packageLock from '../../package-lock.json';
 import { NOTICES } from '../../packaging/notices.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { ROOT, run } from './folder.ts';
 
 const SOURCES = [
@@ -29,9 +21,9 @@ const locked: Readonly<Record<string, { readonly version?: string }>> = packageL
 
 let folder: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-binary-'));
+  folder = temporaryFolder('binary');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** A copy of the sources whose binary is built there. */
 async function builtIn(path: string): Promise<Buffer> {

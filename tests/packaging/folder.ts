@@ -1,9 +1,9 @@
-import { chmodSync, cpSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import { NOTICES } from '../../packaging/notices.ts';
 import { BINARIES, completeRelease } from '../../packaging/release.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** The checkout. */
 export const ROOT = join(import.meta.dir, '..', '..');
@@ -13,7 +13,7 @@ export const OWN_BINARY = `wallet-sidecar-${process.platform}-${process.arch}`;
 
 /** A folder like `dist` after a whole build; the binaries of other machines are stand-ins. The caller removes it. */
 export async function releaseFolder(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-release-'));
+  const folder = temporaryFolder('release');
   for (const file of Object.keys(BINARIES)) {
     if (file === OWN_BINARY) cpSync(join(ROOT, 'dist', 'wallet-sidecar'), join(folder, file));
     else writeFileSync(join(folder, file), `stands for ${file}`);

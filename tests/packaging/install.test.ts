@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { isMissing, OWN_BINARY, ROOT, releaseFolder, run } from './folder.ts';
 
 const SCRIPT = join(ROOT, 'packaging', 'install.sh');
 /** A program in the place of the binary, whose checksum is in no list. */
 const STRANGER = '#!/bin/sh\necho stranger\n';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-install-'));
+const folder = temporaryFolder('install');
 const target = join(folder, 'bin');
 const installed = join(target, 'wallet-sidecar');
 /** What the server answers in place of a file; null: that there is none. */
@@ -25,12 +25,12 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   instead.clear();
-  rmSync(target, { recursive: true, force: true });
+  removeFolder(target);
 });
 afterAll(async () => {
   await server.stop(true);
-  rmSync(release, { recursive: true, force: true });
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(release);
+  removeFolder(folder);
 });
 
 function serveRelease() {

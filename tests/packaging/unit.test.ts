@@ -1,14 +1,14 @@
 import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { isMissing, ROOT, run } from './folder.ts';
 
 /** What systemd's own review may find at most, of 10: the network is most of it. Versions of systemd differ a little. */
 const MOST_EXPOSURE = 1.3;
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-unit-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('unit');
+afterAll(() => removeFolder(folder));
 
 /** The unit as installed, but with a program that exists here. */
 const file = join(folder, 'wallet-sidecar.service');

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../conformance/until.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { until } from '../support/until.ts';
 import { type Flood, startFlood } from './flood.ts';
 import { type HeldConnection, holdConnection } from './held-connection.ts';
 
@@ -12,7 +13,7 @@ const CONNECTIONS = 400;
 /** Longer than the kernel of itself holds back a connection that sends nothing. */
 const DWELL_MS = 3_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-connections-'));
+const folder = temporaryFolder('connections');
 const port = freePort();
 const delivered: string[] = [];
 const receiver = Bun.serve({
@@ -23,14 +24,14 @@ const receiver = Bun.serve({
     return new Response();
   },
 });
-let sidecar: FaultSidecar;
+let sidecar: DevSidecar;
 let flood: Flood | null = null;
 let held: HeldConnection;
 
 beforeEach(async () => {
   delivered.length = 0;
   const webhookUrl = `${receiver.url}`;
-  sidecar = await startFaultSidecar({
+  sidecar = await startDevSidecar({
     dataDir: join(folder, crypto.randomUUID()),
     port,
     webhookUrl,
@@ -45,7 +46,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await receiver.stop(true);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const descriptors = () => readdirSync(`/proc/${sidecar.pid}/fd`).length;

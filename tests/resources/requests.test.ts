@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { metricsReader } from '../conformance/metrics-reader.ts';
-import { until } from '../conformance/until.ts';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+import { until } from '../support/until.ts';
 import { rawExchange } from './raw-exchange.ts';
 
 let world: ConformanceWorld;

@@ -1,15 +1,14 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asStorageError } from '../../src/model/storage-error.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { samplePayment } from './sample-payment.ts';
 import { fits, newSpend, WALLET } from './steps.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-locked-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('locked');
+afterAll(() => removeFolder(folder));
 
 /** A program that takes the lock, says so, and keeps it until its input ends. */
 const LOCKER = `

@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import { paymentIndex } from '../../src/model/payment-index.ts';
@@ -9,11 +8,12 @@ import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { TerminalStateLeft } from '../../src/wallet/observe.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { samplePayment as payment, sampleDone, sampleFailed } from './sample-payment.ts';
 import { CLIENT, fits, newSpend, observe as observeIn, setBudget, WALLET } from './steps.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-store-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('store');
+afterAll(() => removeFolder(folder));
 
 let store: Store;
 beforeEach(() => {

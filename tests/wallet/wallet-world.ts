@@ -1,4 +1,3 @@
-import { expect } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
 import type { NodeConnector } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
@@ -65,12 +64,3 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
 }
 
 export type WalletWorld = Awaited<ReturnType<typeof walletWorld>>;
-
-/** Waits for a condition, for up to 30 s on a busy machine. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 6000; round++) {
-    if (await holds()) return;
-    await Bun.sleep(5);
-  }
-  expect('what was waited for').toBe('true within 30 seconds');
-}

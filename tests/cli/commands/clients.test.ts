@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
 
 let world: CliWorld;
 let folder: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cli-'));
+  folder = temporaryFolder('cli');
   world = await openCliWorld();
 });
 afterAll(async () => {
   await world.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 describe('clients', () => {

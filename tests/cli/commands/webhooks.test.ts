@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { parseWebhookSecret } from '../../../src/config/webhook-secret.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { type CliWorld, openCliWorld, runBinary } from '../sidecar.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -21,14 +21,14 @@ const receiver = Bun.serve({
   },
 });
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cli-'));
+  folder = temporaryFolder('cli');
   const hook = `http://127.0.0.1:${receiver.port}/hook`;
   world = await openCliWorld(['--webhook-url', hook, '--webhook-secret', SECRET]);
 });
 afterAll(async () => {
   await world.close();
   await receiver.stop(true);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 describe('webhooks', () => {

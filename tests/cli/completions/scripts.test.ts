@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { commandsOf, documentedProgram } from '../program.ts';
 import { runBinary } from '../sidecar.ts';
 
@@ -71,13 +71,13 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 
 /** Lets a shell parse a script without running it. */
 async function parsed(shell: string, script: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-completions-'));
+  const folder = temporaryFolder('completions');
   try {
     const file = join(folder, 'script');
     writeFileSync(file, script);
     const { exitCode, stderr } = Bun.spawnSync([shell, '-n', file]);
     return { exitCode, stderr: stderr.toString() };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }

@@ -1,17 +1,16 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { idOf } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { keysOfSeed } from '../../../src/nodes/sandbox/world/keys.ts';
 import { publishReleases, trustedReleases } from '../../../src/nodes/sandbox/world/releases.ts';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { openTrialSandbox } from './trial-sandbox.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-core-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('core');
+afterAll(() => removeFolder(folder));
 
 const open = (path: string) => openTrialSandbox(path, { now: () => Date.now() });
 

@@ -6,8 +6,9 @@ import { type SendIdentity, send, sendAndWait } from '../../../src/wallet/pay/se
 import type { Session } from '../../../src/wallet/session.ts';
 import { samplePayment } from '../../store/sample-payment.ts';
 import { newSpend, WALLET } from '../../store/steps.ts';
+import { until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
-import { until, type WalletWorld, walletWorld } from '../wallet-world.ts';
+import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 
 const LONG = 60_000;

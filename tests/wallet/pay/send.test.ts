@@ -17,8 +17,9 @@ import type { Session } from '../../../src/wallet/session.ts';
 import type { Wallets } from '../../../src/wallet/wallets.ts';
 import { samplePayment } from '../../store/sample-payment.ts';
 import { WALLET } from '../../store/steps.ts';
+import { until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
-import { until, type WalletWorld, walletWorld } from '../wallet-world.ts';
+import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 
 let world: WalletWorld;

@@ -2,10 +2,16 @@ import { randomInt } from 'node:crypto';
 
 /**
  * Below the range from which systems take the local ports of outgoing connections (32768 on Linux,
- * 49152 elsewhere), so that nobody is handed a node's port while that node is being restarted.
+ * 49152 elsewhere), so that nobody is handed the port of a program while it is being restarted.
  */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
+
+/** A TCP port on which nothing listens on 127.0.0.1 at the moment of the call. */
+export function freePort(): number {
+  const [port = 0] = freePorts(1);
+  return port;
+}
 
 /** `count` different TCP ports on which nothing listens on 127.0.0.1 at the moment of the call. */
 export function freePorts(count: number): number[] {

@@ -1,0 +1,50 @@
+/** Longest wait, milliseconds, for anything that is not slow by itself, on a busy machine. */
+const PATIENCE_MS = 60_000;
+const PROBE_EVERY_MS = 10;
+
+/**
+ * Asks `probe` every few milliseconds until its answer is neither null, undefined nor false, and returns that answer.
+ * What the probe throws is thrown on; after `patienceMs` it throws, naming what was awaited.
+ */
+export async function until<T>(
+  probe: () => T | Promise<T>,
+  what = 'what was awaited happened',
+  patienceMs = PATIENCE_MS,
+): Promise<Exclude<T, null | undefined | false>> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const answer = await probe();
+    if (answer !== null && answer !== undefined && answer !== false) {
+      return answer as Exclude<T, null | undefined | false>;
+    }
+    if (performance.now() >= deadline) {
+      throw new Error(`Waited ${patienceMs} ms in vain until ${what}.`);
+    }
+    await Bun.sleep(PROBE_EVERY_MS);
+  }
+}
+
+/**
+ * {@link until} for what is only just starting: a probe that throws counts as "not yet", and the last error is the
+ * cause of the one that tells of the vain wait.
+ */
+export async function waitUntil<T>(
+  what: string,
+  probe: () => Promise<T | null | false>,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  let lastError: unknown;
+  const patient = async () => {
+    try {
+      return await probe();
+    } catch (error) {
+      lastError = error;
+      return null;
+    }
+  };
+  try {
+    return (await until(patient, what, patienceMs)) as T;
+  } catch (error) {
+    throw new Error((error as Error).message, { cause: lastError });
+  }
+}

@@ -10,9 +10,9 @@ import { observationRules } from '../../src/wallet/observe.ts';
 import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
-import { samplePayment as payment } from '../store/sample-payment.ts';
-import { CLIENT, newSpend, setBudget } from '../store/steps.ts';
 import { randomFrom } from '../support/random.ts';
+import { samplePayment as payment } from '../support/sample-payment.ts';
+import { CLIENT, newSpend, setBudget } from '../support/store-steps.ts';
 import { until } from '../support/until.ts';
 import { ROUNDS, SEED } from './seed.ts';
 

@@ -4,8 +4,8 @@ import { asStorageError } from '../../src/model/storage-error.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { samplePayment } from './sample-payment.ts';
-import { fits, newSpend, WALLET } from './steps.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { fits, newSpend, WALLET } from '../support/store-steps.ts';
 
 const folder = temporaryFolder('locked');
 afterAll(() => removeFolder(folder));

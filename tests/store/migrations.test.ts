@@ -6,8 +6,8 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { sampleDone, sampleFailed, samplePayment } from './sample-payment.ts';
-import { fits, newSpend, observe, WALLET } from './steps.ts';
+import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
+import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 
 const DAY_MS = 86_400_000;
 const [LND_CLIENT, REVOKED, UNUSABLE, BUDGETED] = ['c1', 'c2', 'c3', 'c4'].map((byte) =>

@@ -6,8 +6,8 @@ import { type PaymentIndex, presentId, type UpdatedIndex } from '../../src/model
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { sampleDone } from './sample-payment.ts';
-import { WALLET } from './steps.ts';
+import { sampleDone } from '../support/sample-payment.ts';
+import { WALLET } from '../support/store-steps.ts';
 
 /** The last version in which a waived fee was called `wf_<channel id>`. */
 const OLD_VERSION = 6;

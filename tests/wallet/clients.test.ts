@@ -15,7 +15,7 @@ import {
 import { keyedNames, randomNames } from '../../src/wallet/effect-names.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import type { Wallets } from '../../src/wallet/wallets.ts';
-import { WALLET } from '../store/steps.ts';
+import { WALLET } from '../support/store-steps.ts';
 import { unreachable } from './fake-node.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
 

@@ -6,9 +6,9 @@ import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { requireWithinBudget } from '../../src/wallet/budget.ts';
 import { openStoreGuard, type StoreGuard } from '../../src/wallet/store-guard.ts';
-import { samplePayment } from '../store/sample-payment.ts';
-import { CLIENT, clientRecord, newSpend, setBudget, WALLET } from '../store/steps.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { CLIENT, clientRecord, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
 import { memoryMarker } from './memory-marker.ts';
 
 let directory: string;

@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 import { openStoreGuard } from '../../src/wallet/store-guard.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
-import { WALLET } from '../store/steps.ts';
+import { WALLET } from '../support/store-steps.ts';
 import { type FakeNode, fakeNode } from './fake-node.ts';
 import { memoryMarker } from './memory-marker.ts';
 

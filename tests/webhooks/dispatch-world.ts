@@ -10,7 +10,7 @@ import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
 import { deliverySigner } from '../../src/webhooks/sign.ts';
 import { parseExposition } from '../lib/exposition.ts';
-import { rules } from '../store/steps.ts';
+import { rules } from '../support/store-steps.ts';
 
 export const WALLET = 'ab'.repeat(32);
 export const cleanups: (() => unknown)[] = [];

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { type AddressInfo, createServer } from 'node:net';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { sampleDone } from '../store/sample-payment.ts';
-import { rules, WALLET } from '../store/steps.ts';
+import { sampleDone } from '../support/sample-payment.ts';
+import { rules, WALLET } from '../support/store-steps.ts';
 import { until } from '../support/until.ts';
 import { cleanups, start } from './dispatch-world.ts';
 

@@ -15,8 +15,8 @@ import {
 } from '../../../src/wallet/pay/send.ts';
 import type { Session } from '../../../src/wallet/session.ts';
 import type { Wallets } from '../../../src/wallet/wallets.ts';
-import { samplePayment } from '../../store/sample-payment.ts';
-import { WALLET } from '../../store/steps.ts';
+import { samplePayment } from '../../support/sample-payment.ts';
+import { WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
 import { type WalletWorld, walletWorld } from '../wallet-world.ts';

@@ -17,8 +17,13 @@ export function updateRules({ rule, group, wallet }: Rules): void {
       const before = await node.createInvoice(invoiceCommand(node));
       await outside.pays(before.invoice);
       const feed = follow(node);
-      await feed.shows(before.paymentHash, 'completed');
       await until(feed.isCaughtUp, 'the feed has caught up');
+      const last = feed.batches.findIndex(({ caughtUp }) => caughtUp);
+      const old = feed.batches.slice(0, last + 1).flatMap(({ observations }) => observations);
+      expect(old.map(({ payment }) => [payment.hash, payment.status])).toContainEqual([
+        before.paymentHash,
+        'completed',
+      ]);
       const after = await node.createInvoice(invoiceCommand(node));
       await outside.pays(after.invoice);
       await feed.shows(after.paymentHash, 'completed');

@@ -8,6 +8,7 @@ import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import { type Body, type CallOptions, expectError, succeedingCalls } from '../support/requests.ts';
+import { until } from '../support/until.ts';
 import { request } from './request.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -232,15 +233,12 @@ describe('pay', () => {
 
 /** Resolves when the wallet has an outgoing payment of that hash that is pending. */
 async function pendingPayment(hash: string): Promise<void> {
-  for (let round = 0; round < 400; round++) {
+  await until(async () => {
     const { payments } = await get('/v2/node/updated_payments', { limit: '100' });
-    const found = (payments as Body[]).some(
+    return (payments as Body[]).some(
       (payment) => payment.hash === hash && payment.status === 'pending',
     );
-    if (found) return;
-    await Bun.sleep(25);
-  }
-  throw new Error('the payment never began');
+  }, 'the payment began');
 }
 
 describe('an Idempotency-Key', () => {

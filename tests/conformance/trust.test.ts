@@ -120,7 +120,6 @@ async function openWorld(dataDir: string, requireAuth: boolean): Promise<World> 
 async function verdictOf(world: World, route: Route, holder: Holder): Promise<Verdict> {
   const credentials = holder === 'nothing' ? undefined : world.credentials[holder];
   const gone = new AbortController();
-  if (route.group === 'events') setTimeout(() => gone.abort(), 2_000);
   const patience = route.path === '/v2/node/wait_for_next_payment' ? '?timeout_secs=1' : '';
   const response = await fetch(`${world.sidecar.baseUrl}${route.path}${patience}`, {
     method: route.method.toUpperCase(),

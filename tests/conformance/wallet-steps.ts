@@ -69,15 +69,11 @@ export function walletSteps(opened: () => ConformanceWorld): WalletSteps {
     },
     async arrived(isIt) {
       const world = opened();
-      const deadline = performance.now() + 20_000;
-      while (performance.now() < deadline) {
+      return until(async () => {
         await world.put('/v2/node/sync_payments');
         const { payments } = await world.get('/v2/node/list_payments', { filter: 'all' });
-        const found = payments.find(isIt);
-        if (found) return found;
-        await Bun.sleep(25);
-      }
-      throw new Error('the payment did not arrive');
+        return payments.find(isIt) as Body | undefined;
+      }, 'the payment arrived');
     },
     address: async () =>
       (await opened().post('/v2/node/get_next_unused_address')).address as string,

@@ -6,7 +6,7 @@ import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import { randomFrom } from '../support/random.ts';
 import { CallFailed } from '../support/requests.ts';
-import { expectNothingLost, totalSats } from './checks.ts';
+import { eventually, expectNothingLost, totalSats } from './checks.ts';
 import { jumpingClock } from './jumping-clock.ts';
 import { unreliableReceiver } from './receiver.ts';
 import { ROUNDS, SEED } from './seed.ts';
@@ -141,9 +141,7 @@ async function openEvents(sidecar: DevSidecar) {
           .map(([, data]) => JSON.parse(data ?? '') as PaymentJson)
           .filter(({ status }) => status === 'completed')
           .map(({ index }) => index);
-      for (let round = 0; round < 400 && ended().length < indexes.length; round++) {
-        await Bun.sleep(25);
-      }
+      await eventually(() => ended().length >= indexes.length);
       expect(ended().toSorted()).toEqual(indexes.toSorted());
       const ids = [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id ?? '');
       expect(ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? ''))).toBe(true);

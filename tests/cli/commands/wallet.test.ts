@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { encode } from 'uqr';
+import { until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
 
 let world: CliWorld;
@@ -266,14 +267,10 @@ test('what others write never reaches the terminal raw, and --json loses nothing
 
 /** The payment with this note, as soon as it is there. */
 async function pendingWithNote(note: string): Promise<{ index: string; invoice: string }> {
-  for (;;) {
+  return until(async () => {
     const { payments } = await world.api('GET', '/v2/node/updated_payments?limit=100');
-    const found = payments.find(
-      (payment: { personal_note: string }) => payment.personal_note === note,
-    );
-    if (found) return found;
-    await Bun.sleep(20);
-  }
+    return payments.find((payment: { personal_note: string }) => payment.personal_note === note);
+  }, 'the payment is there') as Promise<{ index: string; invoice: string }>;
 }
 
 async function payWhenPending(note: string): Promise<void> {

@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { parseWebhookSecret } from '../../../src/config/webhook-secret.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld, runBinary } from '../sidecar.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -70,7 +71,7 @@ describe('webhooks', () => {
       const { stdout } = await world.run('webhooks', 'list');
       return stdout.split('\n').find((row) => row.endsWith(index)) ?? '';
     };
-    while (!(await rowOf()).includes('answered 500')) await Bun.sleep(20);
+    await until(async () => (await rowOf()).includes('answered 500'), 'the reason is shown');
     const delivered = await world.run('webhooks', 'list', '--state', 'delivered');
     expect(delivered.exitCode).toBe(0);
     expect(delivered.stdout).not.toContain(index);
@@ -171,26 +172,26 @@ async function receivePayment(): Promise<string> {
 }
 
 async function receivedSoFar(count: number) {
-  while (received.length < count) await Bun.sleep(10);
+  await until(() => received.length >= count, 'the notices are here');
   return received;
 }
 
 /** The notice of a payment that came in; that of its payer's wallet arrives here as well. */
 async function receivedOf(index: string): Promise<(typeof received)[0]> {
-  for (;;) {
-    const found = received.find(({ body }) => {
-      const payment = JSON.parse(body);
-      return payment.index === index && payment.direction === 'inbound';
-    });
-    if (found) return found;
-    await Bun.sleep(10);
-  }
+  return until(
+    () =>
+      received.find(({ body }) => {
+        const payment = JSON.parse(body);
+        return payment.index === index && payment.direction === 'inbound';
+      }),
+    'the notice is here',
+  );
 }
 
 /** The table of the deliveries in a state, once there is one. */
 async function deliveryInState(state: string): Promise<string> {
-  for (;;) {
+  return until(async () => {
     const { stdout } = await world.run('webhooks', 'list', '--state', state);
-    if (stdout !== 'No deliveries.') return stdout;
-  }
+    return stdout !== 'No deliveries.' && stdout;
+  }, 'there is such a delivery');
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { RemoteFailure } from '../../../src/nodes/remote/failure.ts';
+import { until } from '../../support/until.ts';
 import { CERT, head, pour, type RawServer, startRawServer } from './raw-server.ts';
 
 const LONG_MS = 60_000;
@@ -56,7 +57,7 @@ const failure = async (work: Promise<unknown>): Promise<RemoteFailure> => {
 };
 
 async function closed(): Promise<void> {
-  while (server.open() > 0) await Bun.sleep(10);
+  await until(() => server.open() === 0, 'every connection was closed');
 }
 
 describe('a call', () => {

@@ -121,6 +121,21 @@ test('tests wait in one way, and start the compiled binary in one place', () => 
   expect(broken).toEqual(['bench/index.ts']);
 });
 
+test("a test that starts programs has time to, and does not depend on bun's limit of five seconds", () => {
+  const byPath = new Map(tests.map((file) => [file.path, file]));
+  const starts = (path: string, seen = new Set<string>()): boolean => {
+    const file = byPath.get(path);
+    if (file === undefined || seen.has(path)) return false;
+    seen.add(path);
+    return /Bun\.spawn(Sync)?\(/.test(file.text) || file.imports.some((one) => starts(one, seen));
+  };
+  const broken = tests
+    .filter(({ path }) => path.endsWith('.test.ts') && starts(path))
+    .filter(({ text }) => !text.includes('setDefaultTimeout('))
+    .map(({ path }) => path);
+  expect(broken).toEqual([]);
+});
+
 function allowed(path: string, target: string): boolean {
   const from = path.split('/')[0] ?? '';
   const to = target.split('/')[0] ?? '';

@@ -1,9 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { type Ran, runBinary } from './sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** What a server that is not to be trusted answers next, and what it was sent. */
 let answer: () => Response = () => Response.json({});

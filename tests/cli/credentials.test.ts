@@ -1,12 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCookie } from '../../src/lib/cookie-file.ts';
 import { type OwnedDataDir, ownDataDir } from '../../src/lib/data-dir.ts';
 import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import { type Ran, runBinary } from './sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** For tests that start processes, on a busy machine. */
 const SLOW_MS = 60_000;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   chmodSync,
   chownSync,
@@ -12,6 +12,9 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/sources.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const OTHER_USER = 65_534;
 const isRoot = process.geteuid?.() === 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
@@ -6,11 +6,14 @@ import { parseExposition } from '../lib/exposition.ts';
 import { startBinary } from '../support/binary.ts';
 import { freePort } from '../support/ports.ts';
 import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { metricsReader } from './metrics-reader.ts';
 import { test } from './node-test.ts';
 import { rawStatus } from './raw-status.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let hooks: WebhookWorld;
 let world: ConformanceWorld;

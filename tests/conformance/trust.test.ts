@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from '../../src/http/route.ts';
@@ -6,7 +6,10 @@ import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { request } from './request.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const TIMEOUT_MS = 120_000;
 

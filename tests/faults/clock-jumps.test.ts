@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
@@ -6,10 +6,13 @@ import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import { randomFrom } from '../support/random.ts';
 import { CallFailed } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { eventually, expectNothingLost, totalSats } from './checks.ts';
 import { jumpingClock } from './jumping-clock.ts';
 import { unreliableReceiver } from './receiver.ts';
 import { ROUNDS, SEED } from './seed.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const DAY_MS = 24 * 3_600_000;
 const folder = temporaryFolder('clock');

@@ -1,8 +1,11 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { Injection } from './injection.ts';
 import { OPERATIONS } from './operations.ts';
 import { EVERY, SEED } from './seed.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const folder = temporaryFolder('injected');
 const injection = Injection.in(folder, 10);

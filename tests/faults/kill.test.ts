@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
@@ -6,9 +6,12 @@ import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
 import { randomFrom } from '../support/random.ts';
 import { CallFailed } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { expectNothingLost, totalSats } from './checks.ts';
 import { unreliableReceiver } from './receiver.ts';
 import { ROUNDS, SEED } from './seed.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const SATS = 7;
 /** How many keys are repeated after a kill: all of them in a short run. */

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -6,8 +6,10 @@ import { CERT } from '../nodes/remote/raw-server.ts';
 import { BARE_ENV, type SidecarProcess, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { send } from '../support/requests.ts';
-import { until } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { hangingReceiver } from './hanging-receiver.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const folder = temporaryFolder('sigterm');
 afterAll(() => removeFolder(folder));

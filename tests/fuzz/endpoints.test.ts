@@ -1,5 +1,8 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { fuzzEndpoints } from './endpoints.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** Memory that may be taken after the warm-up: caches fill, pages of the databases stay. */
 const MOST_GROWTH_MB = 150;

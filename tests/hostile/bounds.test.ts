@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { waitUntil } from '../support/until.ts';
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { type Invoice, invoiceJson } from './fake-lnd/invoices.ts';
 import {
   answers,
@@ -14,6 +14,8 @@ import {
 } from './hostile-lnd/bytes.ts';
 import { type HostileLnd, type Misdeed, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** Rules for every connector of real money: answers are bounded in size and time, and read field by field. */
 

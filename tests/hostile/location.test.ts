@@ -1,8 +1,8 @@
-import { afterEach, expect, test } from 'bun:test';
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { runBinary } from '../support/binary.ts';
 import { expectError } from '../support/requests.ts';
-import { waitUntil } from '../support/until.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { selfSignedCertificate } from './certificates.ts';
 import { type FakeLnd, type FakeLndOptions, startFakeLnd } from './fake-lnd.ts';
 import { startFaultProxy } from './fault-proxy.ts';
@@ -14,6 +14,8 @@ import {
   type SidecarOnFake,
   startSidecarOnFake,
 } from './sidecar-on-fake.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** Decisions section 7: only configuration says where a node is. */
 

@@ -1,9 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Body } from '../support/requests.ts';
-import { waitUntil } from '../support/until.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { settlesUnpaid, succeedsFalsely } from './hostile-lnd/lies.ts';
 import { type HostileLnd, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /**
  * Decisions section 5: a Lightning payment is completed only when the node shows it settled, inbound for at least the

@@ -1,9 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Answer, Body } from '../support/requests.ts';
-import { waitUntil } from '../support/until.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { type FakeLnd, startFakeLnd } from './fake-lnd.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** Decisions section 5: unknown is not failed. */
 

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeCredentials } from '../../src/model/credentials.ts';
 import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { describeNetwork, LndRestError } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { outsider } from './outsider.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('client credentials on LND', (network) => {
   let proxy: RecordingProxy;

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { expectError } from '../support/requests.ts';
-import { waitUntil } from '../support/until.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('on-chain payments and channels on LND', (network) => {
   let sidecar: LndSidecar;

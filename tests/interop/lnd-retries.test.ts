@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Body } from '../support/requests.ts';
-import { waitUntil } from '../support/until.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { type OutsideInvoice, outsider } from './outsider.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** Retried payments; INTEROP_RETRIES=100 is the long run. */
 const RETRIES = Number(process.env.INTEROP_RETRIES ?? 12);

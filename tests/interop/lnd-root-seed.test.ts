@@ -1,11 +1,13 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { expectError } from '../support/requests.ts';
-import { waitUntil } from '../support/until.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { describeNetwork, type LndProcess } from './harness/index.ts';
 import { startLndSidecar } from './lnd-sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('a fresh LND under a root seed', (network) => {
   const folder = temporaryFolder('seed');

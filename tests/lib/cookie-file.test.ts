@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test';
+import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import * as fs from 'node:fs';
 import {
   chmodSync,
@@ -12,6 +12,9 @@ import {
 import { join } from 'node:path';
 import { readCookie, writeCookie } from '../../src/lib/cookie-file.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let folder = '';
 let path = '';

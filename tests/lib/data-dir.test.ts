@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   chmodSync,
   chownSync,
@@ -11,6 +11,9 @@ import {
 import { join } from 'node:path';
 import { ownDataDir, readOwner } from '../../src/lib/data-dir.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** For tests that start processes, on a busy machine. */
 const SLOW_MS = 60_000;

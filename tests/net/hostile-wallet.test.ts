@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
@@ -7,8 +7,11 @@ import { request } from '../conformance/request.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { answerBytes, longTxtData, questionOf, TYPES } from './dns-writer.ts';
 import { openOutsideService, TEST_CERTIFICATE } from './outside-service.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const LIMIT_MS = 120_000;
 const PAYMENT_TERMS = {

@@ -1,10 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import packageLock from '../../package-lock.json';
 import { NOTICES } from '../../packaging/notices.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { ROOT, run } from './folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { ROOT } from './folder.ts';
+import { run } from './run.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const SOURCES = [
   'src',

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -19,7 +19,10 @@ import { envExample } from '../../tools/generate-env-example.ts';
 import { documentedProgram } from '../cli/program.ts';
 import { codeIn, pageText, rowsOf, sectionOf } from '../docs/pages.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { ROOT } from './folder.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const folder = temporaryFolder('documents');
 afterAll(() => removeFolder(folder));

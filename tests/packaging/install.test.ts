@@ -1,9 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { isMissing, OWN_BINARY, ROOT, releaseFolder, run } from './folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { isMissing, OWN_BINARY, ROOT, releaseFolder } from './folder.ts';
+import { run } from './run.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const SCRIPT = join(ROOT, 'packaging', 'install.sh');
 /** A program in the place of the binary, whose checksum is in no list. */

@@ -1,8 +1,12 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { isMissing, ROOT, run } from './folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { isMissing, ROOT } from './folder.ts';
+import { run } from './run.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** What systemd's own review may find at most, of 10: the network is most of it. Versions of systemd differ a little. */
 const MOST_EXPOSURE = 1.3;

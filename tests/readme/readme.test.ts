@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import { PAGES, pageText, ROOT } from '../docs/pages.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { isRunnable, NOT_RUN, type Section, scriptOf, sectionsOf } from './commands.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const sections = PAGES.flatMap((page) => sectionsOf(page, pageText(page)));
 const commands = sections.flatMap((section) => section.commands);

@@ -1,12 +1,22 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  afterAll,
+  afterEach,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
-import { until } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { type Flood, startFlood } from './flood.ts';
 import { type HeldConnection, holdConnection } from './held-connection.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const OPEN_FILES = 256;
 const CONNECTIONS = 400;

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { asStorageError } from '../../src/model/storage-error.ts';
 import type { Store } from '../../src/store/ports.ts';
@@ -6,6 +6,9 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { fits, newSpend, WALLET } from '../support/store-steps.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const folder = temporaryFolder('locked');
 afterAll(() => removeFolder(folder));

@@ -7,8 +7,8 @@ export const ROOT = join(import.meta.dir, '..', '..');
 /** The compiled binary; it must have been built (`npm test` does). */
 export const BINARY = join(ROOT, 'dist', 'wallet-sidecar');
 
-/** Longest time, milliseconds, that a program may take to become ready or to end. */
-const PATIENCE_MS = 60_000;
+/** Longest time, milliseconds, that a program may take to end. */
+const PATIENCE_MS = 50_000;
 
 /** An environment with a search path and a home that does not exist, in which no block comes by itself. */
 export const BARE_ENV: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ export interface SidecarProcess {
    */
   answers(baseUrl: string, isReady?: (status: string) => boolean): Promise<void>;
   signal(name: NodeJS.Signals): void;
-  /** The exit code, once everything it wrote was read; throws when it does not end within a minute. */
+  /** The exit code, once everything it wrote was read; throws when it does not end in time. */
   exit(): Promise<number>;
   /** Sends SIGTERM; returns the exit code. */
   stop(): Promise<number>;
@@ -95,7 +95,7 @@ export function startBinary(args: readonly string[], options: StartOptions = {})
   const running = () => child.exitCode === null && child.signalCode === null;
   const exit = async () => {
     const ended = await Promise.race([child.exited, Bun.sleep(PATIENCE_MS)]);
-    if (ended === undefined) throw new Error(`the sidecar did not end within a minute: ${log}`);
+    if (ended === undefined) throw new Error(`the sidecar did not end in time: ${log}`);
     await read;
     return ended;
   };

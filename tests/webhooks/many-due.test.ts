@@ -1,10 +1,12 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { type AddressInfo, createServer } from 'node:net';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { sampleDone } from '../support/sample-payment.ts';
 import { rules, WALLET } from '../support/store-steps.ts';
-import { until } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { cleanups, start } from './dispatch-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const DUE = 10_000;
 const OFFER = 'cd'.repeat(32);

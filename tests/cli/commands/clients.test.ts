@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: CliWorld;
 let folder: string;

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { encode } from 'uqr';
-import { until } from '../../support/until.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: CliWorld;
 beforeAll(async () => {

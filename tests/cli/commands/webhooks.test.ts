@@ -1,12 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { parseWebhookSecret } from '../../../src/config/webhook-secret.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
-import { until } from '../../support/until.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld, runBinary } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const received: { headers: Headers; body: string }[] = [];

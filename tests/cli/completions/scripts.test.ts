@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
 import { commandsOf, documentedProgram } from '../program.ts';
 import { runBinary } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const commands = commandsOf(documentedProgram());
 

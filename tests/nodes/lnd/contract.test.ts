@@ -1,10 +1,14 @@
+import { setDefaultTimeout } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { OWN_INDEX, UNSENT_IS_NEVER } from '../../contracts/node/payments.ts';
 import { nodeContract } from '../../contracts/node.ts';
 import { startFakeLnd } from '../../hostile/fake-lnd.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
 import { memoryState } from './memory-state.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** Of nobody that the fake knows. */
 const FOREIGN_ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';

@@ -1,8 +1,12 @@
+import { setDefaultTimeout } from 'bun:test';
 import { GROUPS } from '../../contracts/node/kind.ts';
 import { ATTEMPTS_ARE_NUMBERED } from '../../contracts/node/payments.ts';
 import { BROKEN_FEED_THROWS } from '../../contracts/node/updates.ts';
 import { nodeContract } from '../../contracts/node.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
 import { openTrialSandbox } from './trial-sandbox.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** Of nobody in this world. */
 const FOREIGN_ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { refused } from '../../../src/model/errors.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
 import { requireWithinBudget } from '../../../src/wallet/budget.ts';
@@ -6,10 +6,12 @@ import { type SendIdentity, send, sendAndWait } from '../../../src/wallet/pay/se
 import type { Session } from '../../../src/wallet/session.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { newSpend, WALLET } from '../../support/store-steps.ts';
-import { until } from '../../support/until.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
 import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const LONG = 60_000;
 let world: WalletWorld;

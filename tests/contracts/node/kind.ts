@@ -137,7 +137,7 @@ export function runRules(
       );
     });
 
-    test('what it is declared not to keep are rules of this contract, each with a reason', () => {
+    test('what it is declared not to keep are rules of this suite, each with a reason', () => {
       expect(kind.cannot.filter(({ rule, reason }) => !named.has(rule) || reason === '')).toEqual(
         [],
       );

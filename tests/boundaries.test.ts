@@ -126,6 +126,30 @@ test('every export is used by another file of the product or by a test', () => {
   expect(unused).toEqual([]);
 });
 
+test('tests wait in one way, and start the compiled binary in one place', () => {
+  const own = /function (until|waitUntil|freePorts?)\b|\[\s*BINARY\b/;
+  const broken = tests
+    .filter(({ path, text }) => !path.startsWith('support/') && own.test(text))
+    .map(({ path }) => path);
+  // The benchmark measures how long the start of a program takes, this one's and others'.
+  expect(broken).toEqual(['bench/index.ts']);
+});
+
+test("a test that starts programs has time to, and does not depend on bun's limit of five seconds", () => {
+  const byPath = new Map(tests.map((file) => [file.path, file]));
+  const starts = (path: string, seen = new Set<string>()): boolean => {
+    const file = byPath.get(path);
+    if (file === undefined || seen.has(path)) return false;
+    seen.add(path);
+    return /Bun\.spawn(Sync)?\(/.test(file.text) || file.imports.some((one) => starts(one, seen));
+  };
+  const broken = tests
+    .filter(({ path }) => path.endsWith('.test.ts') && starts(path))
+    .filter(({ text }) => !text.includes('setDefaultTimeout('))
+    .map(({ path }) => path);
+  expect(broken).toEqual([]);
+});
+
 function allowed(path: string, target: string): boolean {
   const from = path.split('/')[0] ?? '';
   const to = target.split('/')[0] ?? '';

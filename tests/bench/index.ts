@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { freePort } from '../faults/sidecar.ts';
+import { BINARY } from '../support/binary.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
 import { measureEndurance } from './endurance.ts';
 import { figures, note, rate, ratio } from './figures.ts';
 import { buildFloors, residentMb, running } from './floors.ts';
@@ -21,9 +23,8 @@ const MS = Number(process.env.BENCH_MS ?? 2_000);
 const MIXED_REQUESTS = Number(process.env.BENCH_MIXED ?? 200_000);
 const READS = Number(process.env.BENCH_READS ?? 1_000_000);
 const CONNECTIONS = 16;
-const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-bench-'));
+const folder = temporaryFolder('bench');
 const data = join(folder, 'data');
 const floors = await buildFloors(join(folder, 'floors'));
 const port = freePort();
@@ -308,7 +309,7 @@ for (const { call: name, directMs, throughSidecarMs } of lnd?.added ?? []) {
   const value = `${addedMs.toFixed(2)} ms more than ${directMs.toFixed(2)} ms of LND ${lnd?.version}`;
   note(`added to LND by ${name}, median`, value, '1 ms', addedMs <= 1);
 }
-rmSync(folder, { recursive: true, force: true });
+removeFolder(folder);
 writeFileSync(
   join(import.meta.dir, '..', '..', 'dist', 'bench.json'),
   JSON.stringify(

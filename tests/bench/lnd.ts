@@ -23,7 +23,7 @@ export async function measureAddedLatency(): Promise<{
     const { alice } = network;
     const sidecar = await startLndSidecar([
       '--client-credentials',
-      connectLnd(alice),
+      await connectLnd(alice),
       '--log-level',
       'error',
     ]);

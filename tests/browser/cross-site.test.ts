@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const CHROMIUM =
   process.env.CHROMIUM_BIN ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
@@ -15,16 +19,16 @@ if (CHROMIUM === undefined) {
 /** What the page tried, and whether it could read an answer of the sidecar. */
 type Outcome = Readonly<Record<string, string>>;
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-browser-'));
+const folder = temporaryFolder('browser');
 const port = freePort();
-let sidecar: FaultSidecar;
+let sidecar: DevSidecar;
 
 beforeAll(async () => {
-  if (CHROMIUM) sidecar = await startFaultSidecar({ dataDir: join(folder, 'data'), port });
+  if (CHROMIUM) sidecar = await startDevSidecar({ dataDir: join(folder, 'data'), port });
 });
 afterAll(async () => {
   await sidecar?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 test.skipIf(CHROMIUM === undefined)(

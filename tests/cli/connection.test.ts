@@ -1,11 +1,14 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeClientCredentials } from '../../src/model/credentials.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { type Ran, runBinary } from './sidecar.ts';
 
-/** The next answer of a server that must not be trusted, and the headers of the requests that it received. */
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** What a server that is not to be trusted answers next, and what it was sent. */
 let answer: () => Response = () => Response.json({});
 const requests: Headers[] = [];
 const server = Bun.serve({
@@ -23,11 +26,11 @@ const hangsUp = Bun.listen({
   hostname: '127.0.0.1',
   socket: { data: (socket) => void socket.end() },
 });
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cli-'));
+const folder = temporaryFolder('cli');
 afterAll(async () => {
   await server.stop(true);
   hangsUp.stop(true);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const CREDENTIALS = credentialsOf('a');

@@ -1,14 +1,26 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCookie } from '../../src/lib/cookie-file.ts';
 import { type OwnedDataDir, ownDataDir } from '../../src/lib/data-dir.ts';
 import { encodeClientCredentials } from '../../src/model/credentials.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import { type Ran, runBinary } from './sidecar.ts';
 
-/** The time limit of tests that start processes on a busy machine. */
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** For tests that start processes, on a busy machine. */
 const SLOW_MS = 60_000;
 const CREDENTIALS = encodeClientCredentials({
   client: 'a'.repeat(64),
@@ -26,7 +38,7 @@ let dataDir = '';
 let owned: OwnedDataDir;
 let cookie = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-credentials-'));
+  folder = temporaryFolder('credentials');
   dataDir = join(folder, 'data');
   owned = ownDataDir(dataDir);
   cookie = writeCookie(dataDir, (bytes) => new Uint8Array(bytes).fill(7)).token;
@@ -35,7 +47,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   owned.release();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 type Env = Readonly<Record<string, string>>;

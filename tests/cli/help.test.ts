@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { commandsOf, documentedProgram } from './program.ts';
 import { runBinary } from './sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const program = documentedProgram();
 const commands = commandsOf(program);

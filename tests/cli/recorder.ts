@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
 /** A request as it arrived. */
 export interface Recorded {
@@ -80,7 +80,7 @@ async function startTunnel(target: number): Promise<{ port: number; close(): voi
 }
 
 function certificate(): { key: string; cert: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-tls-'));
+  const folder = temporaryFolder('tls');
   const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
   try {
     const args = 'req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout';
@@ -89,6 +89,6 @@ function certificate(): { key: string; cert: string } {
 
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }

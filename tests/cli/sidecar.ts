@@ -1,6 +1,5 @@
-import { join } from 'node:path';
-
-const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
+import { runBinary as runSidecar, startBinary } from '../support/binary.ts';
+import { sendOk } from '../support/requests.ts';
 
 /** The result of a command. */
 export interface Ran {
@@ -36,46 +35,20 @@ export async function runBinary(
   stdin = '',
   cwd = '/',
 ): Promise<Ran> {
-  const child = Bun.spawn([BINARY, ...args], {
-    cwd,
-    env,
-    stdin: new Blob([stdin]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
+  const { exitCode, stdout, stderr } = await runSidecar(args, { env, stdin, cwd });
   return { exitCode, stdout: stdout.replace(/\n$/, ''), stderr: stderr.replace(/\n$/, '') };
 }
 
 /** Starts `dev` on a port that the system chooses. The binary must have been built, as `npm test` does. */
 export async function openCliWorld(flags: readonly string[] = []): Promise<CliWorld> {
-  const child = Bun.spawn(
-    [BINARY, 'dev', '--data-dir', ':memory:', '--listen-addr', '127.0.0.1:0', ...flags],
-    {
-      cwd: '/',
-      env: { SERVICE_SANDBOX_BLOCK_SECS: '0' },
-      stdout: 'pipe',
-      stderr: 'inherit',
-    },
+  const child = startBinary(
+    ['dev', '--data-dir', ':memory:', '--listen-addr', '127.0.0.1:0', ...flags],
+    { env: { SERVICE_SANDBOX_BLOCK_SECS: '0' } },
   );
-  const baseUrl = await readUrl(child.stdout);
+  const baseUrl = await child.ready();
   const env = { SERVICE_SIDECAR_URL: baseUrl };
-  const api: CliWorld['api'] = async (method, path, body, credentials) => {
-    const response = await fetch(`${baseUrl}${path}`, {
-      method,
-      headers: {
-        'content-type': 'application/json',
-        ...(credentials ? { authorization: `Bearer ${credentials}` } : {}),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
-    return response.json();
-  };
+  const api: CliWorld['api'] = (method, path, body, credentials) =>
+    sendOk(baseUrl, method, path, { body, credentials });
   const { client_credentials } = await api('POST', '/sandbox/wallets', {});
   return {
     baseUrl,
@@ -89,24 +62,7 @@ export async function openCliWorld(flags: readonly string[] = []): Promise<CliWo
     },
     text: async (path) => (await fetch(`${baseUrl}${path}`)).text(),
     async close() {
-      child.kill('SIGTERM');
-      await child.exited;
+      await child.stop();
     },
   };
-}
-
-/** Reads the log until the trial wallet is funded. It goes on reading, so that the sidecar never waits to write. */
-async function readUrl(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const found = Promise.withResolvers<string>();
-  const read = async () => {
-    let log = '';
-    for await (const chunk of stream) {
-      log += new TextDecoder().decode(chunk);
-      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(log)?.[0];
-      if (url && log.includes('A sandbox wallet is ready.')) found.resolve(url);
-    }
-    found.reject(new Error(`the sidecar did not start: ${log}`));
-  };
-  void read();
-  return found.promise;
 }

@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { runBinary } from './sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const run = (...args: readonly string[]) => runBinary(args);
 

@@ -1,12 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const ROOT = join(import.meta.dir, '..', '..');
-/** A project that has installed the client's package and nothing else. */
-const project = realpathSync(mkdtempSync(join(tmpdir(), 'wallet-sidecar-package-')));
+/** A project that has installed the package, and nothing else. */
+const project = realpathSync(temporaryFolder('package'));
 const installed = join(project, 'node_modules', 'wallet-sidecar');
 let world: ConformanceWorld;
 
@@ -41,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
-  rmSync(project, { recursive: true, force: true });
+  removeFolder(project);
 });
 
 function run(cwd: string, command: string[], env: Readonly<Record<string, string>> = {}): string {

@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/config.ts';
 import { OPTIONS } from '../../src/config/options.ts';
 import { ConfigError, type Flags } from '../../src/config/sources.ts';
 import { encodeClientCredentials } from '../../src/model/credentials.ts';
 import { parseRootSeed, rootSeedPhrase } from '../../src/model/root-seed.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-config-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('config');
+afterAll(() => removeFolder(folder));
 
 const SEED = 'a1'.repeat(32);
 const CREDENTIALS = encodeClientCredentials({

@@ -1,18 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   chmodSync,
   chownSync,
   lchownSync,
   mkdirSync,
-  mkdtempSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/sources.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const OTHER_USER = 65_534;
 const isRoot = process.geteuid?.() === 0;
@@ -23,11 +25,11 @@ if (!isRoot) {
 let folder = '';
 let path = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-env-'));
+  folder = temporaryFolder('env');
   path = join(folder, '.env');
   write('SERVICE_LOG_LEVEL=debug\n');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 function write(text: string): void {
   writeFileSync(path, text);

@@ -1,21 +1,25 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const PUBLIC = 'https://pay.example/wallet';
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-public-'));
+const folder = temporaryFolder('public');
 const dataDir = join(folder, 'data');
 const port = freePort();
-let sidecar: FaultSidecar;
+let sidecar: DevSidecar;
 beforeAll(async () => {
   const env = { SERVICE_SIDECAR_URL: PUBLIC, SERVICE_REQUIRE_AUTH: 'true' };
-  sidecar = await startFaultSidecar({ dataDir, port, env });
+  sidecar = await startDevSidecar({ dataDir, port, env });
 });
 afterAll(async () => {
   await sidecar.stop();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const credentials = () => readFileSync(join(dataDir, 'cookie'), 'utf8');

@@ -1,35 +1,35 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOwner } from '../../src/lib/data-dir.ts';
+import { type SidecarProcess, startBinary } from '../support/binary.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** The time limit of tests that start processes, on a busy machine. */
 const SLOW_MS = 60_000;
-const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 const SEED = 'a1'.repeat(32);
 
 let folder = '';
 let dataDir = '';
-const children: Bun.Subprocess[] = [];
+const children: SidecarProcess[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-start-'));
+  folder = temporaryFolder('start');
   dataDir = join(folder, 'data');
 });
 afterEach(async () => {
   for (const child of children.splice(0)) {
-    child.kill('SIGKILL');
-    await child.exited;
+    await child.kill();
   }
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 function spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = Bun.spawn([BINARY, ...args], {
+  const child = startBinary(args, {
     cwd: folder,
     env: { SERVICE_DATA_DIR: dataDir, SERVICE_LISTEN_ADDR: '127.0.0.1:0', ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
   });
   children.push(child);
   return child;
@@ -38,7 +38,8 @@ function spawn(args: readonly string[], env: Readonly<Record<string, string>> = 
 /** Runs a program that does not start; returns its exit code and what it prints. */
 async function refusal(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(args, env);
-  const [stderr, exitCode] = await Promise.all([child.stderr.text(), child.exited]);
+  const exitCode = await child.exit();
+  const stderr = child.stderr();
   expect(stderr.trim()).not.toContain('\n');
   return { exitCode, stderr: stderr.trim() };
 }
@@ -46,13 +47,8 @@ async function refusal(args: readonly string[], env: Readonly<Record<string, str
 /** Starts a sidecar; returns its address and the log that it wrote before it was ready. */
 async function started(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(args, env);
-  let log = '';
-  for await (const chunk of child.stdout) {
-    log += new TextDecoder().decode(chunk);
-    const url = /is ready\. .*url=(\S+|"[^"]+")/.exec(log)?.[1]?.replaceAll('"', '');
-    if (url !== undefined) return { child, url, log };
-  }
-  throw new Error(`the sidecar did not start: ${log}${await child.stderr.text()}`);
+  const url = await child.ready();
+  return { child, url, log: child.log() };
 }
 
 const statusOf = async (url: string) =>
@@ -102,8 +98,7 @@ test(
     const { exitCode, stderr } = await refusal(['dev']);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(new RegExp(`^${dataDir} is in use by .* process id ${child.pid},`));
-    child.kill('SIGTERM');
-    expect(await child.exited).toBe(0);
+    expect(await child.stop()).toBe(0);
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);
   },
   SLOW_MS,
@@ -128,9 +123,8 @@ test(
   async () => {
     for (let round = 0; round < 5; round++) {
       const { child } = await started(['dev']);
-      child.kill('SIGTERM');
-      expect(await child.exited).toBe(0);
-      rmSync(dataDir, { recursive: true, force: true });
+      expect(await child.stop()).toBe(0);
+      removeFolder(dataDir);
       rmSync(`${dataDir}.marker`, { force: true });
     }
   },

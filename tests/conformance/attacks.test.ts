@@ -1,23 +1,28 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROUTES } from '../../src/http/routes/index.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
-import { type Body, type CallOptions, expectError, request, succeedingCalls } from './request.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { type Body, type CallOptions, expectError, succeedingCalls } from '../support/requests.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { request } from './request.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const TIMEOUT_MS = 120_000;
-let sidecar: FaultSidecar;
+let sidecar: DevSidecar;
 let folder: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-attacks-'));
-  sidecar = await startFaultSidecar({ dataDir: join(folder, 'data'), port: freePort() });
+  folder = temporaryFolder('attacks');
+  sidecar = await startDevSidecar({ dataDir: join(folder, 'data'), port: freePort() });
 }, TIMEOUT_MS);
 afterAll(async () => {
   await sidecar?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const call = (method: string, path: string, options: CallOptions = {}) =>
@@ -230,15 +235,12 @@ describe('pay', () => {
 
 /** Resolves when the wallet has a pending outgoing payment with that hash. */
 async function pendingPayment(hash: string): Promise<void> {
-  for (let round = 0; round < 400; round++) {
+  await until(async () => {
     const { payments } = await get('/v2/node/updated_payments', { limit: '100' });
-    const found = (payments as Body[]).some(
+    return (payments as Body[]).some(
       (payment) => payment.hash === hash && payment.status === 'pending',
     );
-    if (found) return;
-    await Bun.sleep(25);
-  }
-  throw new Error('the payment never began');
+  }, 'the payment began');
 }
 
 describe('an Idempotency-Key', () => {

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import { type Body, expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { type Body, expectError } from './request.ts';
 import { asPayment, type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: ConformanceWorld;
 beforeAll(async () => {

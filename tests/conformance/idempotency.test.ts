@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { expectError } from './request.ts';
-import { until } from './until.ts';
 import { onItsWay } from './wallet-steps.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let hooks: WebhookWorld;
 let world: ConformanceWorld;

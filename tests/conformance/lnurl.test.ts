@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { encodeLnurl } from '../../src/codecs/lnurl.ts';
+import { type Answer, expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { type Answer, expectError } from './request.ts';
 import { walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: ConformanceWorld;
 beforeAll(async () => {

@@ -1,16 +1,19 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
-import { freePort } from '../faults/sidecar.ts';
 import { parseExposition } from '../lib/exposition.ts';
+import { startBinary } from '../support/binary.ts';
+import { freePort } from '../support/ports.ts';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { metricsReader } from './metrics-reader.ts';
 import { test } from './node-test.ts';
 import { rawStatus } from './raw-status.ts';
-import { expectError } from './request.ts';
-import { until } from './until.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let hooks: WebhookWorld;
 let world: ConformanceWorld;
@@ -21,7 +24,6 @@ beforeAll(async () => {
 afterAll(() => hooks.close());
 
 const PLANTED = 'planted-secret-credential';
-const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 const { scrape } = metricsReader(() => world.baseUrl);
 
 describe('the endpoint', () => {
@@ -144,20 +146,19 @@ async function servedBy(
   ...flags: string[]
 ): Promise<{ status: number; documented: boolean }> {
   const port = freePort();
-  const child = Bun.spawn(
-    [BINARY, 'serve', '--data-dir', ':memory:', '--listen-addr', `${host}:${port}`, ...flags],
-    { stdout: 'ignore', stderr: 'ignore' },
+  const child = startBinary(
+    ['serve', '--data-dir', ':memory:', '--listen-addr', `${host}:${port}`, ...flags],
+    { env: process.env },
   );
   const baseUrl = `http://127.0.0.1:${port}`;
   try {
-    await until(async () => (await fetch(`${baseUrl}/v2/health`).catch(() => null))?.ok === true);
+    await child.ready();
     const { status } = await fetch(`${baseUrl}/metrics`);
     const { paths } = (await (await fetch(`${baseUrl}/v2/openapi.json`)).json()) as {
       paths: Record<string, unknown>;
     };
     return { status, documented: '/metrics' in paths };
   } finally {
-    child.kill();
-    await child.exited;
+    await child.stop();
   }
 }

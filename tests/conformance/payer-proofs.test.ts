@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { expectError } from './request.ts';
 import { UNKNOWN_INDEX } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: ConformanceWorld;
 beforeAll(async () => {

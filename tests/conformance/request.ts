@@ -1,63 +1,16 @@
-import { expect } from 'bun:test';
-import { ERRORS, type ErrorName } from '../../src/model/errors.ts';
+import { type Answer, type CallOptions, send } from '../support/requests.ts';
 import { routeAnswered, routeOf } from './called-routes.ts';
 
-/** An answer of the sidecar. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Body;
-}
-/** JSON whose members the tests check one by one. The schemas have checked its shape. */
-export type Body = ReturnType<JSON['parse']>;
-
-/** The parts of a request besides method and path. */
-export interface CallOptions {
-  readonly body?: unknown;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly credentials?: string | undefined;
-  readonly rawBody?: string;
-  readonly signal?: AbortSignal;
-}
-
-/** Expects the documented error: HTTP status, code, a sentence, and no secret. */
-export function expectError(
-  answer: Answer,
-  name: ErrorName,
-  message?: RegExp,
-  status?: number,
-): void {
-  expect(answer.body).toMatchObject({ code: ERRORS[name].code, sensitive: false });
-  expect(answer.status).toBe(status ?? ERRORS[name].httpStatus);
-  expect(Object.keys(answer.body).toSorted()).toEqual(['code', 'data', 'msg', 'sensitive']);
-  expect(String(answer.body.msg)).toMatch(message ?? /\w/);
-}
-
-/** Calls the sidecar. A successful answer is checked against the schema of the documentation. */
+/** Calls the sidecar and holds a good answer against the schema that the documentation is made from. */
 export async function request(
   baseUrl: string,
   method: string,
   path: string,
   options: CallOptions,
 ): Promise<Answer> {
-  const query = options.query ? `?${new URLSearchParams(options.query)}` : '';
-  const body =
-    options.rawBody ?? (options.body === undefined ? null : JSON.stringify(options.body));
-  const response = await fetch(`${baseUrl}${path}${query}`, {
-    method,
-    body,
-    ...(options.signal ? { signal: options.signal } : {}),
-    headers: {
-      ...(body === null ? {} : { 'content-type': 'application/json' }),
-      ...(options.credentials ? { authorization: `Bearer ${options.credentials}` } : {}),
-      ...options.headers,
-    },
-  });
-  const text = await response.text();
-  const parsed = JSON.parse(text) as Body;
-  checkShape(method, path, response.status, parsed);
-  return { status: response.status, headers: response.headers, body: parsed };
+  const answer = await send(baseUrl, method, path, options);
+  checkShape(method, path, answer.status, answer.body);
+  return answer;
 }
 
 /** Checks a successful answer against the schema of the documentation. */
@@ -66,27 +19,4 @@ function checkShape(method: string, path: string, status: number, body: unknown)
   if (!route || (status !== 200 && status !== 202)) return;
   route.response.parse(body);
   routeAnswered(method, path);
-}
-
-/** Calls that must succeed, by method. */
-export interface SucceedingCalls {
-  post(path: string, body?: unknown, credentials?: string): Promise<Body>;
-  get(path: string, query?: Readonly<Record<string, string>>, credentials?: string): Promise<Body>;
-  put(path: string, body?: unknown, credentials?: string): Promise<Body>;
-}
-
-/** Returns calls that resolve to the body, and throw for every status except 200. */
-export function succeedingCalls(
-  call: (method: string, path: string, options?: CallOptions) => Promise<Answer>,
-): SucceedingCalls {
-  const done = async (method: string, path: string, options: CallOptions): Promise<Body> => {
-    const answer = await call(method, path, options);
-    if (answer.status === 200) return answer.body;
-    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  };
-  return {
-    post: (path, body = {}, credentials) => done('POST', path, { body, credentials }),
-    get: (path, query = {}, credentials) => done('GET', path, { query, credentials }),
-    put: (path, body = {}, credentials) => done('PUT', path, { body, credentials }),
-  };
 }

@@ -1,10 +1,14 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { type Body, expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { metricsReader } from './metrics-reader.ts';
 import { test } from './node-test.ts';
 import { rawStatus } from './raw-status.ts';
-import { type Body, expectError } from './request.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let hooks: WebhookWorld;
 let world: ConformanceWorld;
@@ -105,8 +109,14 @@ describe('health and errors', () => {
 
 test('a stop ends waits with error 8 and Retry-After', async () => {
   const { index } = await world.post('/v2/node/create_invoice', { amount: '1' });
-  const waiting = world.call('GET', '/v2/node/wait_for_payment', { query: { index } });
-  await Bun.sleep(100);
+  const created = await world.post('/v2/node/create_client', { scopes: ['full'] });
+  const sessions = () => metricsReader(() => world.baseUrl).value('wallet_sidecar_open_sessions');
+  const before = await sessions();
+  const waiting = world.call('GET', '/v2/node/wait_for_payment', {
+    query: { index },
+    credentials: created.client_credentials,
+  });
+  await until(async () => (await sessions()) > before, 'the request was taken up');
   await world.restart();
   const answer = await waiting;
   expectError(answer, 'overCapacity');

@@ -1,11 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { request } from './request.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const TIMEOUT_MS = 120_000;
 
@@ -16,7 +20,7 @@ type Holder = 'nothing' | 'cookie' | 'made-up' | 'other wallet' | 'narrow' | 're
 type Verdict = 'in' | 104 | 108;
 
 interface World {
-  readonly sidecar: FaultSidecar;
+  readonly sidecar: DevSidecar;
   readonly credentials: Readonly<Record<Exclude<Holder, 'nothing'>, string>>;
   readonly dataDir: string;
 }
@@ -26,12 +30,12 @@ for (const requireAuth of [false, true]) {
     let world: World;
     let folder: string;
     beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-trust-'));
+      folder = temporaryFolder('trust');
       world = await openWorld(join(folder, 'data'), requireAuth);
     }, TIMEOUT_MS);
     afterAll(async () => {
       await world?.sidecar.stop();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     });
 
     for (const holder of [
@@ -64,25 +68,25 @@ for (const requireAuth of [false, true]) {
 test(
   'the cookie file is readable by its owner only, fresh at each start and gone after the end',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cookie-'));
+    const folder = temporaryFolder('cookie');
     const options = { dataDir: join(folder, 'data'), port: freePort() };
     const path = join(options.dataDir, 'cookie');
-    const first = await startFaultSidecar(options);
+    const first = await startDevSidecar(options);
     const token = readFileSync(path, 'utf8');
     expect(token).toMatch(/^[0-9a-f]{64}$/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await first.stop();
     expect(() => statSync(path)).toThrow();
-    const second = await startFaultSidecar(options);
+    const second = await startDevSidecar(options);
     expect(readFileSync(path, 'utf8')).not.toBe(token);
     await second.stop();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   },
   TIMEOUT_MS,
 );
 
 async function openWorld(dataDir: string, requireAuth: boolean): Promise<World> {
-  const sidecar = await startFaultSidecar({
+  const sidecar = await startDevSidecar({
     dataDir,
     port: freePort(),
     ...(requireAuth ? { env: { SERVICE_REQUIRE_AUTH: 'true' } } : {}),
@@ -121,7 +125,6 @@ async function openWorld(dataDir: string, requireAuth: boolean): Promise<World> 
 async function verdictOf(world: World, route: Route, holder: Holder): Promise<Verdict> {
   const credentials = holder === 'nothing' ? undefined : world.credentials[holder];
   const gone = new AbortController();
-  if (route.group === 'events') setTimeout(() => gone.abort(), 2_000);
   const patience = route.path === '/v2/node/wait_for_next_payment' ? '?timeout_secs=1' : '';
   const response = await fetch(`${world.sidecar.baseUrl}${route.path}${patience}`, {
     method: route.method.toUpperCase(),

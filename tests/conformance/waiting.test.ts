@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { type Body, expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { routeAnswered } from './called-routes.ts';
 import { test } from './node-test.ts';
-import { type Body, expectError } from './request.ts';
 import { indexes, UNKNOWN_INDEX, walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: ConformanceWorld;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-import type { Body } from './request.ts';
-import { until } from './until.ts';
+import type { Body } from '../support/requests.ts';
+import { until } from '../support/until.ts';
 import type { ConformanceWorld } from './world.ts';
 
 /** Steps that several files take with the two wallets of a world. */
@@ -72,15 +72,11 @@ export function walletSteps(opened: () => ConformanceWorld): WalletSteps {
     },
     async arrived(isIt) {
       const world = opened();
-      const deadline = performance.now() + 20_000;
-      while (performance.now() < deadline) {
+      return until(async () => {
         await world.put('/v2/node/sync_payments');
         const { payments } = await world.get('/v2/node/list_payments', { filter: 'all' });
-        const found = payments.find(isIt);
-        if (found) return found;
-        await Bun.sleep(25);
-      }
-      throw new Error('the payment did not arrive');
+        return payments.find(isIt) as Body | undefined;
+      }, 'the payment arrived');
     },
     address: async () =>
       (await opened().post('/v2/node/get_next_unused_address')).address as string,

@@ -1,4 +1,4 @@
-import { until } from './until.ts';
+import { until } from '../support/until.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 /** A world whose webhooks are received here. */

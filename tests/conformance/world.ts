@@ -1,20 +1,20 @@
 import { expect } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
 import { openLndWorld } from '../interop/lnd-world.ts';
-import { worldClosed } from './called-routes.ts';
-import { CONFORMANCE_NODE } from './node-test.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
 import {
   type Answer,
   type Body,
   type CallOptions,
-  request,
   type SucceedingCalls,
   succeedingCalls,
-} from './request.ts';
+} from '../support/requests.ts';
+import { worldClosed } from './called-routes.ts';
+import { CONFORMANCE_NODE } from './node-test.ts';
+import { request } from './request.ts';
 
 /** The compiled binary on a sandbox of its own, with a funded default wallet and a second one. */
 export interface ConformanceWorld extends SucceedingCalls {
@@ -25,7 +25,7 @@ export interface ConformanceWorld extends SucceedingCalls {
   readonly bob: string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   restart(): Promise<void>;
-  sidecar(): FaultSidecar;
+  sidecar(): DevSidecar;
   close(): Promise<void>;
 }
 
@@ -35,10 +35,10 @@ export function openConformanceWorld(webhookUrl?: string): Promise<ConformanceWo
 }
 
 async function openSandboxWorld(webhookUrl?: string): Promise<ConformanceWorld> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'wallet-sidecar-conformance-'));
+  const dataDir = temporaryFolder('conformance');
   const port = freePort();
   const options = { dataDir: join(dataDir, 'data'), port, ...(webhookUrl ? { webhookUrl } : {}) };
-  let sidecar = await startFaultSidecar(options);
+  let sidecar = await startDevSidecar(options);
   const { baseUrl } = sidecar;
   const call = (method: string, path: string, given: CallOptions = {}) =>
     request(baseUrl, method, path, given);
@@ -51,12 +51,12 @@ async function openSandboxWorld(webhookUrl?: string): Promise<ConformanceWorld> 
     ...succeedingCalls(call),
     async restart() {
       expect(await sidecar.stop()).toBe(0);
-      sidecar = await startFaultSidecar(options);
+      sidecar = await startDevSidecar(options);
     },
     sidecar: () => sidecar,
     async close() {
       await sidecar.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      removeFolder(dataDir);
       worldClosed();
     },
   };

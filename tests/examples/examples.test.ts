@@ -1,15 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Payment } from '../../src/client/index.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const ROOT = join(import.meta.dir, '..', '..');
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-examples-'));
+const folder = temporaryFolder('examples');
 const shopPort = freePort();
-let sidecar: FaultSidecar;
+let sidecar: DevSidecar;
 let credentials: string;
 let relay: ReturnType<typeof Bun.serve>;
 /** The answers of the example's shop to forged webhooks, by what is wrong with them. */
@@ -23,7 +26,7 @@ const LANGUAGES = {
 
 beforeAll(async () => {
   relay = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: relayWebhook });
-  sidecar = await startFaultSidecar({
+  sidecar = await startDevSidecar({
     dataDir: join(folder, 'data'),
     port: freePort(),
     webhookUrl: relay.url.href,
@@ -35,7 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await sidecar.stop();
   await relay.stop(true);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 for (const [language, { command, extension, runs }] of Object.entries(LANGUAGES)) {

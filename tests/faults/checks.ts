@@ -1,10 +1,11 @@
 import { expect } from 'bun:test';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import type { DevSidecar } from '../support/dev-sidecar.ts';
+import { until } from '../support/until.ts';
 import type { UnreliableReceiver } from './receiver.ts';
-import type { FaultSidecar } from './sidecar.ts';
 
-/** The balances of both wallets together, in satoshis. */
-export async function totalSats(sidecar: FaultSidecar, credentials: string): Promise<number> {
+/** What both wallets hold, satoshis. */
+export async function totalSats(sidecar: DevSidecar, credentials: string): Promise<number> {
   const infos = await Promise.all(
     [null, credentials].map((wallet) =>
       sidecar.call('GET', '/v2/node/node_info', wallet === null ? {} : { credentials: wallet }),
@@ -22,7 +23,7 @@ export async function totalSats(sidecar: FaultSidecar, credentials: string): Pro
  * receiver must accept everything by then.
  */
 export async function expectNothingLost(
-  sidecar: FaultSidecar,
+  sidecar: DevSidecar,
   credentials: string,
   receiver: UnreliableReceiver,
 ): Promise<void> {
@@ -45,8 +46,8 @@ export async function expectNothingLost(
   expect(receiver.accepted().size).toBeGreaterThan(0);
 }
 
-/** Every payment of a wallet, in the order of the updates, whose times only increase. Null is the default wallet. */
-async function allPayments(sidecar: FaultSidecar, wallet: string | null): Promise<PaymentJson[]> {
+/** Every payment of a wallet (null is the default one), in the order of its last update, which only goes forward. */
+async function allPayments(sidecar: DevSidecar, wallet: string | null): Promise<PaymentJson[]> {
   const payments = new Map<string, PaymentJson>();
   let start: string | null = '';
   let lastMs = 0;
@@ -65,8 +66,8 @@ async function allPayments(sidecar: FaultSidecar, wallet: string | null): Promis
   return [...payments.values()];
 }
 
-/** Sends again the deliveries that failed three times. */
-async function deliverEverything(sidecar: FaultSidecar, wallet: string | null): Promise<void> {
+/** Deliveries that the receiver failed three times are kept, and sent again on request. */
+async function deliverEverything(sidecar: DevSidecar, wallet: string | null): Promise<void> {
   const who = wallet === null ? {} : { credentials: wallet };
   const { deliveries } = (await sidecar.call('GET', '/v2/webhooks/deliveries', {
     query: { state: 'failed', limit: '500' },
@@ -79,7 +80,7 @@ async function deliverEverything(sidecar: FaultSidecar, wallet: string | null): 
 
 /** Checks that the cache holds exactly these payments after a sync. */
 async function expectCacheEqualsNode(
-  sidecar: FaultSidecar,
+  sidecar: DevSidecar,
   wallet: string | null,
   payments: readonly PaymentJson[],
 ): Promise<void> {
@@ -103,8 +104,5 @@ async function expectCacheEqualsNode(
  * missing.
  */
 export async function eventually(holds: () => boolean, mostMs = 30_000): Promise<void> {
-  const endsAtMs = performance.now() + mostMs;
-  for (let pauseMs = 2; !holds() && performance.now() < endsAtMs; pauseMs *= 1.5) {
-    await Bun.sleep(Math.min(pauseMs, 50));
-  }
+  await until(holds, 'it held', mostMs).catch(() => undefined);
 }

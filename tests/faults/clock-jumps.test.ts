@@ -1,23 +1,22 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
-import { expectNothingLost, totalSats } from './checks.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { randomFrom } from '../support/random.ts';
+import { CallFailed } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { eventually, expectNothingLost, totalSats } from './checks.ts';
 import { jumpingClock } from './jumping-clock.ts';
 import { unreliableReceiver } from './receiver.ts';
 import { ROUNDS, SEED } from './seed.ts';
-import {
-  CallFailed,
-  type FaultSidecar,
-  freePort,
-  randomFrom,
-  startFaultSidecar,
-} from './sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const DAY_MS = 24 * 3_600_000;
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-clock-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('clock');
+afterAll(() => removeFolder(folder));
 const clock = jumpingClock(folder);
 
 test.skipIf(clock === null)(
@@ -26,7 +25,7 @@ test.skipIf(clock === null)(
     if (clock === null) return;
     const random = randomFrom(SEED + 3);
     const receiver = unreliableReceiver(random);
-    const sidecar = await startFaultSidecar({
+    const sidecar = await startDevSidecar({
       dataDir: join(folder, 'data'),
       port: freePort(),
       webhookUrl: receiver.url,
@@ -80,11 +79,8 @@ test.skipIf(clock === null)(
   20 * 60_000,
 );
 
-/**
- * Creates a client of the second wallet with a budget of 50 sats, which is enough for 7 payments of 7 sats. Returns its
- * credentials.
- */
-async function createBudgetedClient(sidecar: FaultSidecar, credentials: string): Promise<string> {
+/** A client of the second wallet that may pay 50 sats in all, which is 7 payments of 7. */
+async function createBudgetedClient(sidecar: DevSidecar, credentials: string): Promise<string> {
   const { client_credentials } = (await sidecar.call('POST', '/v2/node/create_client', {
     body: { scopes: ['full'], budget: { amount: '50', period: 'total' } },
     credentials,
@@ -97,7 +93,7 @@ async function createBudgetedClient(sidecar: FaultSidecar, credentials: string):
  * Returns the receiver's index, or null when the invoice expired or the budget is spent.
  */
 async function payOnce(
-  sidecar: FaultSidecar,
+  sidecar: DevSidecar,
   credentials: string,
   key: string,
 ): Promise<string | null> {
@@ -131,8 +127,8 @@ async function payOnce(
   return end.status === 'completed' ? created.index : null;
 }
 
-/** Opens the event stream of the default wallet. */
-async function openEvents(sidecar: FaultSidecar) {
+/** The default wallet's stream of updates from now on. */
+async function openEvents(sidecar: DevSidecar) {
   const gone = new AbortController();
   const response = await fetch(`${sidecar.baseUrl}/v2/node/events`, { signal: gone.signal });
   let text = '';
@@ -148,9 +144,7 @@ async function openEvents(sidecar: FaultSidecar) {
           .map(([, data]) => JSON.parse(data ?? '') as PaymentJson)
           .filter(({ status }) => status === 'completed')
           .map(({ index }) => index);
-      for (let round = 0; round < 400 && ended().length < indexes.length; round++) {
-        await Bun.sleep(25);
-      }
+      await eventually(() => ended().length >= indexes.length);
       expect(ended().toSorted()).toEqual(indexes.toSorted());
       const ids = [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id ?? '');
       expect(ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? ''))).toBe(true);

@@ -16,10 +16,11 @@ import { tail, waitForFinal } from '../../src/wallet/wait.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
 import { confirmations, onchainWorld } from '../nodes/sandbox/onchain/onchain-world.ts';
 import { openTrialSandbox } from '../nodes/sandbox/trial-sandbox.ts';
-import { clientRecord } from '../store/steps.ts';
+import { randomFrom } from '../support/random.ts';
+import { clientRecord } from '../support/store-steps.ts';
+import { until } from '../support/until.ts';
 import { memoryMarker } from '../wallet/memory-marker.ts';
 import { ROUNDS, SEED } from './seed.ts';
-import { randomFrom } from './sidecar.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -256,12 +257,4 @@ function settableClock() {
 
 function isOver({ status }: Payment): boolean {
   return status !== 'pending';
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let round = 0; round < 1000; round++) {
-    if (holds()) return;
-    await Bun.sleep(5);
-  }
-  throw new Error('it did not happen within 5 seconds');
 }

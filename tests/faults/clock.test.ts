@@ -10,10 +10,11 @@ import { observationRules } from '../../src/wallet/observe.ts';
 import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
-import { samplePayment as payment } from '../store/sample-payment.ts';
-import { CLIENT, newSpend, setBudget } from '../store/steps.ts';
+import { randomFrom } from '../support/random.ts';
+import { samplePayment as payment } from '../support/sample-payment.ts';
+import { CLIENT, newSpend, setBudget } from '../support/store-steps.ts';
+import { until } from '../support/until.ts';
 import { ROUNDS, SEED } from './seed.ts';
-import { randomFrom } from './sidecar.ts';
 
 const WALLET = 'ab'.repeat(32);
 const HOUR_MS = 3_600_000;
@@ -290,12 +291,4 @@ function outboxWorld() {
       });
     },
   };
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 1000; round++) {
-    if (await holds()) return;
-    await Bun.sleep(5);
-  }
-  throw new Error('it did not happen within 5 seconds');
 }

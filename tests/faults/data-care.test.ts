@@ -1,12 +1,16 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, afterEach, expect, test } from 'bun:test';
-import { closeSync, mkdtempSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { call, type SidecarProcess, startProcess, until } from './process.ts';
+import { type SidecarProcess, startBinary } from '../support/binary.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { send } from '../support/requests.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-care-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('care');
+afterAll(() => removeFolder(folder));
 const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
@@ -14,7 +18,7 @@ afterEach(() => {
 const TEST_LIMIT_MS = 180_000;
 
 function dev(name: string): SidecarProcess {
-  const process = startProcess([
+  const process = startBinary([
     ...['dev', '--data-dir', join(folder, name), '--listen-addr', '127.0.0.1:0'],
   ]);
   cleanups.push(() => process.signal('SIGKILL'));
@@ -22,7 +26,7 @@ function dev(name: string): SidecarProcess {
 }
 
 const healthOf = async (baseUrl: string) =>
-  String((await call(`${baseUrl}/v2/health`)).json.status);
+  String((await send(baseUrl, 'GET', '/v2/health')).body.status);
 
 test(
   'a data directory that is removed while the sidecar runs is told by log and health',
@@ -34,7 +38,7 @@ test(
     await until(async () => (await healthOf(baseUrl)).includes('was removed or replaced'));
     expect(await healthOf(baseUrl)).toContain(join(folder, 'removed', 'sidecar.sqlite'));
     expect(process.log()).toMatch(/ERROR .*sidecar\.sqlite.* was removed or replaced.*backup/);
-    expect((await process.terminate()).code).toBe(0);
+    expect(await process.stop()).toBe(0);
   },
   TEST_LIMIT_MS,
 );
@@ -51,7 +55,7 @@ test(
     renameSync(`${database}.away`, database);
     await until(async () => (await healthOf(baseUrl)) === 'ok');
     expect(process.log()).toContain('The files of the data directory are back.');
-    expect((await process.terminate()).code).toBe(0);
+    expect(await process.stop()).toBe(0);
   },
   TEST_LIMIT_MS,
 );
@@ -61,7 +65,7 @@ test(
   async () => {
     const first = dev('damaged');
     await first.ready();
-    await first.terminate();
+    await first.stop();
     const database = join(folder, 'damaged', 'sidecar.sqlite');
     overwritePageOf(database);
     const process = dev('damaged');
@@ -70,7 +74,7 @@ test(
     await until(async () => (await healthOf(baseUrl)).includes(sentence));
     expect(process.log()).toMatch(/ERROR .*sidecar\.sqlite is damaged/);
     expect(process.log()).not.toMatch(/sandbox\.sqlite is damaged/);
-    expect((await process.terminate()).code).toBe(0);
+    expect(await process.stop()).toBe(0);
   },
   TEST_LIMIT_MS,
 );

@@ -1,10 +1,15 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CallFailed, freePort, startFaultSidecar } from './sidecar.ts';
+import { startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import type { CallFailed } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-disk-'));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('disk');
 const disk = join(folder, 'disk');
 mkdirSync(disk);
 const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]).success;
@@ -12,14 +17,14 @@ if (!mounted)
   console.warn('SKIPPED: a small tmpfs cannot be mounted here, so a full disk is not tried.');
 afterAll(() => {
   if (mounted) Bun.spawnSync(['umount', '-l', disk]);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 test.skipIf(!mounted)(
   'a full disk gives clear errors, corrupts nothing, and all works again when space returns',
   async () => {
     const port = freePort();
-    let sidecar = await startFaultSidecar({ dataDir: join(disk, 'data'), port });
+    let sidecar = await startDevSidecar({ dataDir: join(disk, 'data'), port });
     const invoice = () =>
       sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '1' } });
     await invoice();
@@ -39,7 +44,7 @@ test.skipIf(!mounted)(
     rmSync(filler);
     await invoice();
     await sidecar.kill();
-    sidecar = await startFaultSidecar({ dataDir: join(disk, 'data'), port });
+    sidecar = await startDevSidecar({ dataDir: join(disk, 'data'), port });
     await invoice();
     await sidecar.call('PUT', '/v2/node/sync_payments');
     expect(await sidecar.stop()).toBe(0);
@@ -49,22 +54,22 @@ test.skipIf(!mounted)(
 
 test('a second process on the same data directory says who has it', async () => {
   const dataDir = join(folder, 'data');
-  const sidecar = await startFaultSidecar({ dataDir, port: freePort() });
-  const second = startFaultSidecar({ dataDir, port: freePort() });
+  const sidecar = await startDevSidecar({ dataDir, port: freePort() });
+  const second = startDevSidecar({ dataDir, port: freePort() });
   await expect(second).rejects.toThrow(`process id ${sidecar.pid}`);
   await sidecar.kill();
-  const third = await startFaultSidecar({ dataDir, port: freePort() });
+  const third = await startDevSidecar({ dataDir, port: freePort() });
   expect(await third.stop()).toBe(0);
 });
 
 test('the program does not start with a corrupted database, says so in a sentence, and leaves the file alone', async () => {
   const dataDir = join(folder, 'corrupted');
-  const sidecar = await startFaultSidecar({ dataDir, port: freePort() });
+  const sidecar = await startDevSidecar({ dataDir, port: freePort() });
   await sidecar.stop();
   const path = join(dataDir, 'sidecar.sqlite');
   rmSync(`${path}-wal`, { force: true });
   writeFileSync(path, 'garbage'.repeat(1000));
-  const started = startFaultSidecar({ dataDir, port: freePort() });
+  const started = startDevSidecar({ dataDir, port: freePort() });
   await expect(started).rejects.toThrow(/corrupted.*restore it from a backup/s);
   expect(await Bun.file(path).text()).toStartWith('garbage');
 });

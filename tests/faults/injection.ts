@@ -1,11 +1,12 @@
 import { expect } from 'bun:test';
 import { join } from 'node:path';
+import { randomFrom } from '../support/random.ts';
+import { CallFailed } from '../support/requests.ts';
 import { eventually } from './checks.ts';
 import { type Fault, type FaultyDisk, faultyDisk } from './faulty-disk.ts';
 import { jumpingClock } from './jumping-clock.ts';
 import type { Operation, Run } from './operations.ts';
 import { EVERY, SEED } from './seed.ts';
-import { CallFailed, randomFrom } from './sidecar.ts';
 import { Trial, WrongBudget } from './trial.ts';
 
 /** How many faults of each operation a short run tries. */

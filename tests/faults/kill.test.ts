@@ -1,18 +1,17 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { randomFrom } from '../support/random.ts';
+import { CallFailed } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { expectNothingLost, totalSats } from './checks.ts';
 import { unreliableReceiver } from './receiver.ts';
 import { ROUNDS, SEED } from './seed.ts';
-import {
-  CallFailed,
-  type FaultSidecar,
-  freePort,
-  randomFrom,
-  startFaultSidecar,
-} from './sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const SATS = 7;
 /** How many keys are repeated after a kill. A short run repeats all of them. */
@@ -21,8 +20,8 @@ const REPEATED = 1000;
 const WORKERS = ['a', 'b', 'c', 'd'];
 const PORT = freePort();
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-kill-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('kill');
+afterAll(() => removeFolder(folder));
 
 test(
   `killed ${ROUNDS} times under load (seed ${SEED}): every key has its one payment, budgets are true, no notice is lost or invented, no money is made or lost`,
@@ -30,7 +29,7 @@ test(
     const random = randomFrom(SEED);
     const receiver = unreliableReceiver(random);
     const start = () =>
-      startFaultSidecar({
+      startDevSidecar({
         dataDir: join(folder, 'data'),
         port: PORT,
         webhookUrl: receiver.url,
@@ -87,7 +86,7 @@ interface Key {
   readonly payer: Payer;
 }
 
-async function openPayer(sidecar: FaultSidecar, credentials: string, name: string): Promise<Payer> {
+async function openPayer(sidecar: DevSidecar, credentials: string, name: string): Promise<Payer> {
   const created = (await sidecar.call('POST', '/v2/node/create_client', {
     body: { label: name, scopes: ['full'], budget: { amount: '100000', period: 'total' } },
     credentials,
@@ -97,7 +96,7 @@ async function openPayer(sidecar: FaultSidecar, credentials: string, name: strin
 
 /** Pays one invoice after another until the sidecar is killed. */
 async function keepPaying(
-  sidecar: FaultSidecar,
+  sidecar: DevSidecar,
   payer: Payer,
   { prefix, keys }: { readonly prefix: string; readonly keys: Map<string, Key> },
 ): Promise<void> {
@@ -108,8 +107,8 @@ async function keepPaying(
   }
 }
 
-/** Creates and pays an invoice with one key. A repeat finds what an earlier run did. */
-async function payOnce(sidecar: FaultSidecar, { key, payer }: Key): Promise<PaymentJson> {
+/** Both requests with the key: whatever was done of them before is found. */
+async function payOnce(sidecar: DevSidecar, { key, payer }: Key): Promise<PaymentJson> {
   const headers = { 'idempotency-key': key };
   const { invoice } = (await sidecar.call('POST', '/v2/node/create_invoice', {
     body: { amount: `${SATS}` },
@@ -131,7 +130,7 @@ function someOf(keys: readonly Key[], random: () => number): Key[] {
 
 /** Repeats the requests of the keys. Checks that each has its earlier outcome, which GET shows too. */
 async function repeat(
-  sidecar: FaultSidecar,
+  sidecar: DevSidecar,
   keys: readonly Key[],
   outcomes: Map<string, PaymentJson>,
 ): Promise<void> {
@@ -148,14 +147,14 @@ async function repeat(
   await Promise.all(Array.from({ length: 8 }, one));
 }
 
-async function expectShown(sidecar: FaultSidecar, { credentials }: Payer, paid: PaymentJson) {
+async function expectShown(sidecar: DevSidecar, { credentials }: Payer, paid: PaymentJson) {
   const query = { index: paid.index };
   expect(paid.status).toBe('completed');
   expect(await sidecar.call('GET', '/v2/node/payment', { query, credentials })).toEqual(paid);
 }
 
 async function expectSpent(
-  sidecar: FaultSidecar,
+  sidecar: DevSidecar,
   { name, credentials }: Payer,
   keys: Iterable<Key>,
 ): Promise<void> {
@@ -166,8 +165,8 @@ async function expectSpent(
   expect(Number(budget.spent)).toBe(SATS * payments);
 }
 
-/** The indexes of the outbound payments that the wallet's node shows. */
-async function outboundOf(sidecar: FaultSidecar, credentials: string): Promise<string[]> {
+/** What the wallet's node says it has sent. */
+async function outboundOf(sidecar: DevSidecar, credentials: string): Promise<string[]> {
   const sent = new Set<string>();
   let start: string | null = '';
   while (start !== null) {

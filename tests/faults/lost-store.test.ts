@@ -1,11 +1,15 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test';
-import { copyFileSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { copyFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { call, runCommand, type SidecarProcess, startProcess } from './process.ts';
+import { runBinary, type SidecarProcess, startBinary } from '../support/binary.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { send } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-lost-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('lost');
+afterAll(() => removeFolder(folder));
 const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
@@ -27,7 +31,7 @@ const LOSSES: readonly Loss[] = [
   {
     what: 'is removed',
     async lose(process, database) {
-      await process.terminate();
+      await process.stop();
       removeFiles(database);
     },
     words: LOST,
@@ -36,7 +40,7 @@ const LOSSES: readonly Loss[] = [
   {
     what: 'is emptied',
     async lose(process, database) {
-      await process.terminate();
+      await process.stop();
       truncateSync(database, 0);
     },
     words: LOST,
@@ -55,10 +59,10 @@ const LOSSES: readonly Loss[] = [
   {
     what: 'is replaced by one of another install',
     async lose(process, database) {
-      await process.terminate();
+      await process.stop();
       const other = dev('other-install');
       await other.ready();
-      await other.terminate();
+      await other.stop();
       removeFiles(database);
       copyFileSync(join(folder, 'other-install', 'sidecar.sqlite'), database);
     },
@@ -68,12 +72,12 @@ const LOSSES: readonly Loss[] = [
   {
     what: 'is replaced by an older copy',
     async lose(process, database) {
-      await process.terminate();
+      await process.stop();
       copyFileSync(database, `${database}.copy`);
       const next = dev(nameOf(database));
       const baseUrl = await next.ready();
       await newClient(baseUrl);
-      await next.terminate();
+      await next.stop();
       removeFiles(database);
       copyFileSync(`${database}.copy`, database);
     },
@@ -83,7 +87,7 @@ const LOSSES: readonly Loss[] = [
   {
     what: 'has lost its write-ahead log after a kill',
     async lose(process, database) {
-      await process.terminate();
+      await process.stop();
       const next = dev(nameOf(database));
       const baseUrl = await next.ready();
       await newClient(baseUrl);
@@ -128,20 +132,20 @@ describe('a database that', () => {
         const budgeted = knowsClients ? before : await newClient(baseUrl);
         expect(await pay(baseUrl, budgeted)).toEqual({ status: 403, code: 109 });
         expect(await pay(baseUrl, null)).toEqual({ status: 200, code: null });
-        await second.terminate();
+        await second.stop();
 
         const third = dev(name);
         const again = await third.ready();
         expect(await healthOf(again)).toContain(words);
-        const confirmed = await runCommand(['clients', 'confirm', '--url', again]);
-        expect(confirmed).toMatchObject({ code: 0 });
+        const confirmed = await runBinary(['clients', 'confirm', '--url', again]);
+        expect(confirmed).toMatchObject({ exitCode: 0 });
         expect(await healthOf(again)).not.toContain(words);
         expect(await pay(again, budgeted)).toEqual({ status: 200, code: null });
-        await third.terminate();
+        await third.stop();
 
         const fourth = dev(name);
         expect(await healthOf(await fourth.ready())).not.toContain(words);
-        await fourth.terminate();
+        await fourth.stop();
       },
       TEST_LIMIT_MS,
     );
@@ -149,7 +153,7 @@ describe('a database that', () => {
 });
 
 function dev(name: string): SidecarProcess {
-  const process = startProcess([
+  const process = startBinary([
     ...['dev', '--data-dir', join(folder, name), '--listen-addr', '127.0.0.1:0'],
   ]);
   cleanups.push(() => process.signal('SIGKILL'));
@@ -166,23 +170,23 @@ function removeFiles(database: string): void {
 
 /** Creates a client with a budget of 100 sats. Returns its credentials. */
 async function newClient(baseUrl: string): Promise<string> {
-  const { status, json } = await call(`${baseUrl}/v2/node/create_client`, {
+  const { status, body } = await send(baseUrl, 'POST', '/v2/node/create_client', {
     body: { scopes: ['full'], budget: { amount: '100', period: 'total' } },
   });
   expect(status).toBe(200);
-  return String(json.client_credentials);
+  return String(body.client_credentials);
 }
 
 /** Pays 5 sats to the outside world. Null credentials are the owner's. */
 async function pay(baseUrl: string, credentials: string | null) {
-  const made = await call(`${baseUrl}/sandbox/invoice`, { body: { amount: '5' } });
-  const { status, json } = await call(`${baseUrl}/v2/node/pay_invoice`, {
-    body: { invoice: made.json.invoice },
+  const made = await send(baseUrl, 'POST', '/sandbox/invoice', { body: { amount: '5' } });
+  const { status, body } = await send(baseUrl, 'POST', '/v2/node/pay_invoice', {
+    body: { invoice: made.body.invoice },
     ...(credentials === null ? {} : { credentials }),
   });
-  return { status, code: json.code ?? null };
+  return { status, code: body.code ?? null };
 }
 
 async function healthOf(baseUrl: string): Promise<string> {
-  return String((await call(`${baseUrl}/v2/health`)).json.status);
+  return String((await send(baseUrl, 'GET', '/v2/health')).body.status);
 }

@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import type { BudgetJson } from '../../src/model/budget.ts';
 import type { ChannelJson } from '../../src/model/channel.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
-import { CallFailed } from './sidecar.ts';
+import { CallFailed } from '../support/requests.ts';
 import { costOf, type Spender, type Trial } from './trial.ts';
 
 const REFUSED = 106;

@@ -1,14 +1,18 @@
-import { afterAll, afterEach, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CERT } from '../nodes/remote/raw-server.ts';
+import { BARE_ENV, type SidecarProcess, startBinary } from '../support/binary.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { send } from '../support/requests.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { hangingReceiver } from './hanging-receiver.ts';
-import { call, type SidecarProcess, startProcess, until } from './process.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-sigterm-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('sigterm');
+afterAll(() => removeFolder(folder));
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
@@ -19,18 +23,23 @@ const KILLED_AFTER_MS = 10_000;
 
 function dev(name: string, ...args: string[]): SidecarProcess {
   const dataDir = join(folder, name);
-  const process = startProcess(
+  const process = startBinary(
     ['dev', '--data-dir', dataDir, '--listen-addr', '127.0.0.1:0', ...args],
-    { env: { SERVICE_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 3).toString('base64')}` } },
+    {
+      env: {
+        ...BARE_ENV,
+        SERVICE_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 3).toString('base64')}`,
+      },
+    },
   );
   cleanups.push(() => process.signal('SIGKILL'));
   return process;
 }
 
 async function expectGoodEnd(process: SidecarProcess): Promise<void> {
-  const { code, ms } = await process.terminate();
-  expect(code).toBe(0);
-  expect(ms).toBeLessThan(KILLED_AFTER_MS);
+  const startedMs = performance.now();
+  expect(await process.stop()).toBe(0);
+  expect(performance.now() - startedMs).toBeLessThan(KILLED_AFTER_MS);
 }
 
 test(
@@ -40,9 +49,11 @@ test(
     cleanups.push(receiver.stop);
     const first = dev('webhook', '--webhook-url', receiver.url);
     const baseUrl = await first.ready();
-    await call(`${baseUrl}/sandbox/wallets`, { body: {} });
-    const { json } = await call(`${baseUrl}/v2/node/create_invoice`, { body: { amount: '5' } });
-    await call(`${baseUrl}/sandbox/pay`, { body: { payable: json.invoice } });
+    await send(baseUrl, 'POST', '/sandbox/wallets', { body: {} });
+    const { body } = await send(baseUrl, 'POST', '/v2/node/create_invoice', {
+      body: { amount: '5' },
+    });
+    await send(baseUrl, 'POST', '/sandbox/pay', { body: { payable: body.invoice } });
     await until(() => receiver.held().length === 1);
     await expectGoodEnd(first);
     receiver.behave();
@@ -51,8 +62,8 @@ test(
     await until(() => receiver.accepted().length === 1);
     expect(receiver.accepted()).toEqual(receiver.held());
     await until(async () => {
-      const { json } = await call(`${again}/v2/webhooks/deliveries`);
-      const [delivery] = json.deliveries as { state: string; attempts: number }[];
+      const { body } = await send(again, 'GET', '/v2/webhooks/deliveries');
+      const [delivery] = body.deliveries as { state: string; attempts: number }[];
       expect(delivery?.attempts).toBeLessThanOrEqual(1);
       return delivery?.state === 'delivered';
     });
@@ -67,7 +78,7 @@ test(
     const process = dev('unread');
     const baseUrl = await process.ready();
     const made = Array.from({ length: 300 }, () =>
-      call(`${baseUrl}/v2/node/create_invoice`, { body: { amount: '5' } }),
+      send(baseUrl, 'POST', '/v2/node/create_invoice', { body: { amount: '5' } }),
     );
     await Promise.all(made);
     await fetch(`${baseUrl}/v2/node/sync_payments`, { method: 'PUT' });
@@ -98,14 +109,16 @@ test(
   async () => {
     const first = dev('paying');
     const baseUrl = await first.ready();
-    const { json } = await call(`${baseUrl}/sandbox/invoice`, {
+    const { body } = await send(baseUrl, 'POST', '/sandbox/invoice', {
       body: { amount: '5', behavior: 'hold' },
     });
-    const paying = call(`${baseUrl}/v2/node/pay_invoice`, { body: { invoice: json.invoice } });
-    const hash = String(json.payment_hash);
+    const paying = send(baseUrl, 'POST', '/v2/node/pay_invoice', {
+      body: { invoice: body.invoice },
+    });
+    const hash = String(body.payment_hash);
     const pending = async (url: string) => {
-      const { json } = await call(`${url}/v2/node/updated_payments`);
-      return (json.payments as { hash: string; status: string; index: string }[]).find(
+      const { body } = await send(url, 'GET', '/v2/node/updated_payments');
+      return (body.payments as { hash: string; status: string; index: string }[]).find(
         (payment) => payment.hash === hash && payment.status === 'pending',
       );
     };
@@ -114,7 +127,7 @@ test(
     await expectGoodEnd(first);
     expect(await paying).toMatchObject({
       status: 503,
-      json: { code: 8, data: { sent: 'unknown', index } },
+      body: { code: 8, data: { sent: 'unknown', index } },
     });
     const second = dev('paying');
     expect((await pending(await second.ready()))?.index).toBe(index);
@@ -137,14 +150,14 @@ test(
     await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
     cleanups.push(() => node.close());
     const { port } = node.address() as AddressInfo;
-    const process = startProcess([
+    const process = startBinary([
       ...['serve', '--data-dir', join(folder, 'node'), '--listen-addr', '127.0.0.1:0'],
       ...['--root-seed-path', seed, '--node-url', `https://127.0.0.1:${port}`],
       ...['--node-cert-path', cert],
     ]);
     cleanups.push(() => process.signal('SIGKILL'));
     const baseUrl = await process.ready();
-    const asked = call(`${baseUrl}/v2/node/node_info`).catch(() => null);
+    const asked = send(baseUrl, 'GET', '/v2/node/node_info').catch(() => null);
     await until(() => connections > 0);
     await expectGoodEnd(process);
     await asked;

@@ -1,16 +1,19 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { jumpingClock } from './jumping-clock.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from './sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const OTHERS = 20;
 /** The time after which a killed process's lease ends by itself. */
 const LEASE_MS = 30_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-slow-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('slow');
+afterAll(() => removeFolder(folder));
 const clock = jumpingClock(folder);
 
 test('a receiver that hangs for one payment gets the others meanwhile, and that one after a kill', async () => {
@@ -34,7 +37,7 @@ test('a receiver that hangs for one payment gets the others meanwhile, and that 
     },
   });
   const start = () =>
-    startFaultSidecar({
+    startDevSidecar({
       dataDir: join(folder, 'data'),
       port,
       webhookUrl: receiver.url.href,
@@ -83,19 +86,11 @@ interface Invoice {
   readonly payment_hash: string;
 }
 
-async function createInvoice(sidecar: FaultSidecar): Promise<Invoice> {
+async function createInvoice(sidecar: DevSidecar): Promise<Invoice> {
   const created = sidecar.call('POST', '/v2/node/create_invoice', { body: { amount: '3' } });
   return (await created) as Invoice;
 }
 
-async function pay(sidecar: FaultSidecar, { invoice }: Invoice, credentials: string) {
+async function pay(sidecar: DevSidecar, { invoice }: Invoice, credentials: string) {
   await sidecar.call('POST', '/v2/node/pay_invoice', { body: { invoice }, credentials });
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let round = 0; round < 1200; round++) {
-    if (holds()) return;
-    await Bun.sleep(50);
-  }
-  throw new Error('it did not happen within a minute');
 }

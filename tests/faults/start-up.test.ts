@@ -1,23 +1,18 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand, startProcess } from './process.ts';
+import { runBinary, startBinary } from '../support/binary.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-start-'));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('start');
 chmodSync(folder, 0o755);
 const mounted: string[] = [];
 afterAll(() => {
   for (const path of mounted) Bun.spawnSync(['umount', '-l', path]);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.warn('SKIPPED: disks are mounted and users changed by root only.');
@@ -25,7 +20,7 @@ const TEST_LIMIT_MS = 60_000;
 const NOBODY = ['setpriv', '--reuid', '65534', '--clear-groups'];
 
 const start = (dataDir: string, address = '127.0.0.1:0', ...more: string[]) =>
-  runCommand(['dev', '--data-dir', dataDir, '--listen-addr', address, ...more]);
+  runBinary(['dev', '--data-dir', dataDir, '--listen-addr', address, ...more]);
 
 /** Mounts a small disk, with the size in `options`, and returns its path. */
 function smallDisk(name: string, options: string): string {
@@ -43,11 +38,11 @@ describe('a port that is taken', () => {
     async () => {
       const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
       const dataDir = join(folder, 'taken');
-      const { code, output } = await start(dataDir, `127.0.0.1:${other.port}`);
+      const { exitCode, output } = await start(dataDir, `127.0.0.1:${other.port}`);
       expect(output).toContain(
         `127.0.0.1:${other.port} is in use by another program: stop that one, or name another address with --listen-addr.`,
       );
-      expect(code).toBe(1);
+      expect(exitCode).toBe(1);
       expect(existsSync(dataDir)).toBe(false);
       expect(existsSync(`${dataDir}.marker`)).toBe(false);
       await other.stop(true);
@@ -59,15 +54,15 @@ describe('a port that is taken', () => {
     'by the wallet-sidecar of the same data directory is told with its process id, and that one goes on',
     async () => {
       const dataDir = join(folder, 'twice');
-      const first = startProcess(['dev', '--data-dir', dataDir, '--listen-addr', '127.0.0.1:0']);
+      const first = startBinary(['dev', '--data-dir', dataDir, '--listen-addr', '127.0.0.1:0']);
       const baseUrl = await first.ready();
       const before = readdirSync(dataDir).toSorted();
-      const { code, output } = await start(dataDir, new URL(baseUrl).host);
+      const { exitCode, output } = await start(dataDir, new URL(baseUrl).host);
       expect(output).toContain(`is in use, by the wallet-sidecar with process id ${first.pid}`);
-      expect(code).toBe(1);
+      expect(exitCode).toBe(1);
       expect(readdirSync(dataDir).toSorted()).toEqual(before);
       expect((await fetch(`${baseUrl}/v2/health`)).status).toBe(200);
-      expect((await first.terminate()).code).toBe(0);
+      expect(await first.stop()).toBe(0);
     },
     TEST_LIMIT_MS,
   );
@@ -77,10 +72,10 @@ test(
   'an address that the machine does not have is told with the flag, and nothing is left behind',
   async () => {
     const dataDir = join(folder, 'address');
-    const { code, output } = await start(dataDir, '192.0.2.1:5393', '--require-auth');
+    const { exitCode, output } = await start(dataDir, '192.0.2.1:5393', '--require-auth');
     expect(output).toContain('192.0.2.1:5393 is not an address of this machine');
     expect(output).toContain('--listen-addr');
-    expect(code).toBe(1);
+    expect(exitCode).toBe(1);
     expect(existsSync(dataDir)).toBe(false);
   },
   TEST_LIMIT_MS,
@@ -91,9 +86,11 @@ test(
   async () => {
     const dataDir = join(folder, 'marked');
     writeFileSync(`${dataDir}.marker`, 'garbage');
-    const { code, output } = await start(dataDir);
-    expect(output).toContain(`${dataDir}.marker does not hold a marker: put back its last good version`);
-    expect(code).toBe(1);
+    const { exitCode, output } = await start(dataDir);
+    expect(output).toContain(
+      `${dataDir}.marker does not hold a marker: put back its last good version`,
+    );
+    expect(exitCode).toBe(1);
     expect(readdirSync(dataDir).filter((file) => /sidecar|sandbox|cookie/.test(file))).toEqual([]);
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);
   },
@@ -103,9 +100,9 @@ test(
 test(
   'a setting that cannot be read ends with code 2',
   async () => {
-    const { code, output } = await start(join(folder, 'wrong'), 'nonsense');
+    const { exitCode, output } = await start(join(folder, 'wrong'), 'nonsense');
     expect(output).toContain('--listen-addr');
-    expect(code).toBe(2);
+    expect(exitCode).toBe(2);
     expect(existsSync(join(folder, 'wrong'))).toBe(false);
   },
   TEST_LIMIT_MS,
@@ -117,17 +114,17 @@ describe.skipIf(!isRoot)('of the data directory', () => {
     async () => {
       for (const sizeKiB of [24, 120, 300, 420]) {
         const disk = smallDisk(`full-${sizeKiB}`, `size=${sizeKiB}k`);
-        const { code, output } = await start(join(disk, 'data'));
+        const { exitCode, output } = await start(join(disk, 'data'));
         expect(output).toMatch(
           /\/data\S* (is on a disk that is full|cannot be written, since the disk is full).*free/,
         );
-        expect(code).toBe(1);
+        expect(exitCode).toBe(1);
         Bun.spawnSync(['mount', '-o', 'remount,size=32m', disk]);
-        const again = startProcess([
+        const again = startBinary([
           ...['dev', '--data-dir', join(disk, 'data'), '--listen-addr', '127.0.0.1:0'],
         ]);
         await again.ready();
-        expect((await again.terminate()).code).toBe(0);
+        expect(await again.stop()).toBe(0);
       }
     },
     2 * TEST_LIMIT_MS,
@@ -137,9 +134,9 @@ describe.skipIf(!isRoot)('of the data directory', () => {
     'a read-only disk is told with the path',
     async () => {
       const disk = smallDisk('read-only', 'ro,size=1m');
-      const { code, output } = await start(join(disk, 'data'));
+      const { exitCode, output } = await start(join(disk, 'data'));
       expect(output).toContain(`${join(disk, 'data')} is on a read-only file system`);
-      expect(code).toBe(1);
+      expect(exitCode).toBe(1);
     },
     TEST_LIMIT_MS,
   );
@@ -150,9 +147,9 @@ describe.skipIf(!isRoot)('of the data directory', () => {
       const dataDir = join(folder, 'others');
       mkdirSync(dataDir, { mode: 0o700 });
       const args = ['dev', '--data-dir', dataDir, '--listen-addr', '127.0.0.1:0'];
-      const { code, output } = await runCommand(args, { before: NOBODY });
+      const { exitCode, output } = await runBinary(args, { before: NOBODY });
       expect(output).toContain(`${dataDir} belongs to another user: start as that user`);
-      expect(code).toBe(1);
+      expect(exitCode).toBe(1);
     },
     TEST_LIMIT_MS,
   );

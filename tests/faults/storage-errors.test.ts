@@ -1,16 +1,17 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { Injection } from './injection.ts';
 import { OPERATIONS } from './operations.ts';
 import { EVERY, SEED } from './seed.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-storage-'));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('storage');
 const injection = Injection.in(folder, 20);
 afterAll(async () => {
   await injection?.trial.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 test.skipIf(injection === null)(

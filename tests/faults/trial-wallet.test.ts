@@ -1,18 +1,21 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
-import { call, startProcess, until } from './process.ts';
-import { freePort } from './sidecar.ts';
+import { startBinary } from '../support/binary.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { send } from '../support/requests.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-trial-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('trial');
+afterAll(() => removeFolder(folder));
 
 test('dev is healthy once its wallet is signed up and funded on both rails, and says so until then', async () => {
   for (let run = 0; run < 3; run++) {
     const port = freePort();
     const baseUrl = `http://127.0.0.1:${port}`;
-    const sidecar = startProcess([
+    const sidecar = startBinary([
       'dev',
       '--data-dir',
       join(folder, `${run}`),
@@ -21,14 +24,14 @@ test('dev is healthy once its wallet is signed up and funded on both rails, and 
     ]);
     const seen = new Set<unknown>();
     await until(async () => {
-      const answer = await call(`${baseUrl}/v2/health`).catch(() => null);
-      if (answer) seen.add(answer.json.status);
+      const answer = await send(baseUrl, 'GET', '/v2/health').catch(() => null);
+      if (answer) seen.add(answer.body.status);
       return seen.has('ok');
     });
-    const { json } = await call(`${baseUrl}/v2/node/node_info`);
-    expect(json).toMatchObject({ lightning_balance: '1000000', onchain_balance: '1000000' });
+    const { body } = await send(baseUrl, 'GET', '/v2/node/node_info');
+    expect(body).toMatchObject({ lightning_balance: '1000000', onchain_balance: '1000000' });
     seen.delete('ok');
     for (const status of seen) expect(status).toMatch(/being signed up and funded/);
-    expect((await sidecar.terminate()).code).toBe(0);
+    expect(await sidecar.stop()).toBe(0);
   }
 });

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { amountInput } from '../../src/model/amount.ts';
 import type { BudgetJson } from '../../src/model/budget.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { freePort } from '../support/ports.ts';
 import { eventually } from './checks.ts';
 import type { FaultyDisk } from './faulty-disk.ts';
 import type { JumpingClock } from './jumping-clock.ts';
 import { type UnreliableReceiver, unreliableReceiver } from './receiver.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from './sidecar.ts';
 
 /** A time longer than the lease of a delivery that a killed process left. */
 const LEASES_OVER_MS = 60_000;
@@ -35,7 +36,7 @@ export class Trial {
   readonly #disk: FaultyDisk;
   readonly #clock: JumpingClock;
   readonly #port = freePort();
-  #sidecar: FaultSidecar | null = null;
+  #sidecar: DevSidecar | null = null;
   #other = '';
 
   constructor(options: {
@@ -49,7 +50,7 @@ export class Trial {
     this.receiver = unreliableReceiver(() => 1);
   }
 
-  get sidecar(): FaultSidecar {
+  get sidecar(): DevSidecar {
     if (this.#sidecar) return this.#sidecar;
     throw new Error('the sidecar is not started');
   }
@@ -84,7 +85,7 @@ export class Trial {
   async #start(): Promise<void> {
     this.#disk.disarm();
     const { LD_PRELOAD: disk, ...env } = this.#disk.env;
-    this.#sidecar = await startFaultSidecar({
+    this.#sidecar = await startDevSidecar({
       dataDir: this.#dataDir,
       port: this.#port,
       webhookUrl: this.receiver.url,

@@ -1,4 +1,4 @@
-import { randomFrom } from '../faults/sidecar.ts';
+import { randomFrom } from '../support/random.ts';
 
 /** Repeatable choices: the same seed and round give the same ones. */
 export interface Dice {

@@ -1,7 +1,10 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { fuzzEndpoints } from './endpoints.ts';
 
-/** How much the memory may grow after the warm-up, for caches and pages of the databases. */
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** Memory that may be taken after the warm-up: caches fill, pages of the databases stay. */
 const MOST_GROWTH_MB = 150;
 
 test('no request gets an undocumented answer, stops the sidecar, or makes it show a secret', async () => {

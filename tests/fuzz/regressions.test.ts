@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { decodeBip321 } from '../../src/codecs/bip321.ts';
 import { CodecError } from '../../src/codecs/codec-error.ts';
 import { ApiError } from '../../src/model/errors.ts';
@@ -8,8 +8,11 @@ import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import { waitForFinal } from '../../src/wallet/wait.ts';
 import { makeOffer } from '../codecs/bolt12-fixtures.ts';
-import { expectError } from '../conformance/request.ts';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: ConformanceWorld;
 beforeAll(async () => {

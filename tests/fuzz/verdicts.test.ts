@@ -1,6 +1,9 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { REASONS } from './verdict-reasons.ts';
 import { compareVerdicts } from './verdicts.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 test('the server rejects what the OpenAPI document refuses, and nothing else but for the reasons listed', async () => {
   const report = await compareVerdicts({ seed: 20_261_121, requests: 2500 });

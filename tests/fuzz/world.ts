@@ -1,15 +1,17 @@
 import { Database } from 'bun:sqlite';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootSeedPhrase } from '../../src/model/root-seed.ts';
-import { freePort } from '../faults/sidecar.ts';
+import { startBinary } from '../support/binary.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { sendOk } from '../support/requests.ts';
 import { openHostileService } from './hostile-service.ts';
 import type { Schema } from './json-schema.ts';
 import { leakOf, type Marker } from './oracle.ts';
 import { openPool, type Pool } from './pool.ts';
 
-const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
+/** As much of the log as a report shows. */
+const LOG_TAIL_CHARACTERS = 20_000;
 const SEED = new Uint8Array(32).fill(0x5e).map((byte, at) => byte ^ (at * 7));
 /** Base64 without characters that would be escaped in JSON, URLs or the log. */
 const WEBHOOK_SECRET = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYqrTwjU';
@@ -37,7 +39,7 @@ type Json = Record<string, string>;
 
 /** Starts the compiled binary on the sandbox, plants the secrets and fills the pool. */
 export async function openFuzzWorld(): Promise<FuzzWorld> {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-fuzz-'));
+  const folder = temporaryFolder('fuzz');
   const rootSeed = Buffer.from(SEED).toString('hex');
   const markers: Marker[] = [
     { name: 'the root seed', text: rootSeed },
@@ -59,9 +61,14 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
   });
   const hostile = openHostileService();
   const port = freePort();
-  const child = Bun.spawn([BINARY, 'serve'], {
-    stdout: 'pipe',
-    stderr: 'pipe',
+  const errors: string[] = [];
+  const onOutput = (lines: string) => {
+    watched(lines);
+    if (errors.length < 50)
+      errors.push(...lines.split('\n').filter((line) => line.includes(' ERROR ')));
+  };
+  const child = startBinary(['serve'], {
+    onOutput,
     env: {
       ...process.env,
       SERVICE_LISTEN_ADDR: `127.0.0.1:${port}`,
@@ -74,14 +81,10 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
       SERVICE_SANDBOX_BLOCK_SECS: '0',
     },
   });
-  const errors: string[] = [];
-  const log = followLog([child.stdout, child.stderr], (text) => {
-    watched(text);
-    if (errors.length < 50)
-      errors.push(...text.split('\n').filter((line) => line.includes(' ERROR ')));
-  });
-  const call = caller(port);
-  await untilHealthy(call, () => child.exitCode === null, log);
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const call: Call = (method, path, body, credentials) =>
+    sendOk(baseUrl, method, path, { body, credentials });
+  await child.answers(baseUrl);
   const { credentials, pool } = await settle(call, join(folder, 'data'), markers);
   for (const lnurl of hostile.lnurls.slice(0, 40)) pool.add('lnurl', lnurl);
   return {
@@ -92,68 +95,20 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
     credentials,
     pool,
     leaks: () => [...leaks],
-    alive: () => child.exitCode === null && child.signalCode === null,
-    logTail: log,
+    alive: child.running,
+    logTail: () => child.log().slice(-LOG_TAIL_CHARACTERS),
     errors: () => errors,
     async close() {
-      child.kill('SIGTERM');
-      await child.exited;
+      await child.stop();
       await Promise.all([receiver.stop(true), hostile.close()]);
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }
 
-/** Passes every line to `watched` and keeps the end of the log. */
-function followLog(
-  streams: readonly ReadableStream<Uint8Array>[],
-  watched: (text: string) => void,
-): () => string {
-  let tail = '';
-  for (const stream of streams) {
-    void (async () => {
-      const decoder = new TextDecoder();
-      let line = '';
-      for await (const chunk of stream) {
-        line += decoder.decode(chunk, { stream: true });
-        const end = line.lastIndexOf('\n') + 1;
-        watched(line.slice(0, end));
-        tail = (tail + line.slice(0, end)).slice(-20_000);
-        line = line.slice(end);
-      }
-      watched(line);
-    })();
-  }
-  return () => tail;
-}
-
 type Call = (method: string, path: string, body?: unknown, credentials?: string) => Promise<Json>;
 
-function caller(port: number): Call {
-  return async (method, path, body, credentials) => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method,
-      headers: {
-        'content-type': 'application/json',
-        ...(credentials ? { authorization: `Bearer ${credentials}` } : {}),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const answer = (await response.json()) as Json;
-    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
-    return answer;
-  };
-}
-
-async function untilHealthy(call: Call, alive: () => boolean, log: () => string): Promise<void> {
-  for (let round = 0; round < 400 && alive(); round++) {
-    if (await call('GET', '/v2/health').catch(() => null)) return;
-    await Bun.sleep(25);
-  }
-  throw new Error(`the sidecar did not start: ${log()}`);
-}
-
-/** Plants the credentials and the preimage, and creates the payments and other things that requests name. */
+/** Plants the credentials and the preimage, and does once what requests shall be about. */
 async function settle(
   call: Call,
   dataDir: string,

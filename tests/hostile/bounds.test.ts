@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { waitUntil } from '../interop/harness/wait-until.ts';
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { type Invoice, invoiceJson } from './fake-lnd/invoices.ts';
 import {
   answers,
@@ -15,10 +15,9 @@ import {
 import { type HostileLnd, type Misdeed, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 
-/**
- * Rules for connectors of real nodes: their answers are bounded in size and time, and every field is checked
- * (docs/decisions.md 80).
- */
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** Rules for every connector of real money: answers are bounded in size and time, and read field by field. */
 
 const LONG_MS = 120_000;
 /** More than any genuine answer of LND has, and small enough to do no harm. */

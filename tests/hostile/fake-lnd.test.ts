@@ -4,8 +4,8 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { readMacaroon, restrictMacaroon, timeBefore } from '../../src/nodes/lnd/macaroon.ts';
 import * as wire from '../../src/nodes/lnd/wire.ts';
-import { until } from '../conformance/until.ts';
 import { type LndRest, type LndRestError, lndRest } from '../interop/harness/lnd-rest.ts';
+import { until } from '../support/until.ts';
 import { type FakeLnd, startFakeLnd } from './fake-lnd.ts';
 import { type NodeFiles, nodeFiles } from './node-files.ts';
 

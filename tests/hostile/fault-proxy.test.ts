@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { until } from '../conformance/until.ts';
 import { type LndRest, LndRestError, lndRest } from '../interop/harness/lnd-rest.ts';
+import { until } from '../support/until.ts';
 import { type FakeLnd, startFakeLnd } from './fake-lnd.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type NodeFiles, nodeFiles } from './node-files.ts';

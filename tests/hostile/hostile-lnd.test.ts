@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { until } from '../conformance/until.ts';
 import { type LndRest, LndRestError, lndRest } from '../interop/harness/lnd-rest.ts';
+import { until } from '../support/until.ts';
 import { selfSignedCertificate } from './certificates.ts';
 import {
   answers,

@@ -1,7 +1,8 @@
-import { afterEach, expect, test } from 'bun:test';
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { expectError } from '../conformance/request.ts';
-import { waitUntil } from '../interop/harness/wait-until.ts';
+import { runBinary } from '../support/binary.ts';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { selfSignedCertificate } from './certificates.ts';
 import { type FakeLnd, type FakeLndOptions, startFakeLnd } from './fake-lnd.ts';
 import { startFaultProxy } from './fault-proxy.ts';
@@ -10,15 +11,13 @@ import { startHostileLnd } from './hostile-lnd.ts';
 import {
   connect,
   credentialsOf,
-  run,
   type SidecarOnFake,
   startSidecarOnFake,
 } from './sidecar-on-fake.ts';
 
-/**
- * Only the configuration says where a node is (docs/decisions.md 56), and a new place must prove the wallet's key
- * (docs/decisions.md 58).
- */
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** Decisions section 7: only configuration says where a node is. */
 
 const LONG_MS = 90_000;
 const SIGNATURE = /\bsign|\bprove/i;
@@ -96,10 +95,10 @@ test(
     const second = `${sidecar.credentialsPath}.second`;
     const credentials = await credentialsOf({ url: proxy.url, cert: proxy.cert, adminMacaroon });
     writeFileSync(second, `${credentials}\n`, { mode: 0o600 });
-    const { exitCode, stderr } = await run(
+    const { exitCode, stderr } = await runBinary([
       ...['serve', '--data-dir', ':memory:', '--listen-addr', '127.0.0.1:0'],
       ...['--client-credentials-path', sidecar.credentialsPath, '--node-credentials-path', second],
-    );
+    ]);
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain(sidecar.credentialsPath);
     expect(stderr).toContain(second);

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { until } from '../conformance/until.ts';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { type FakeLnd, startFakeLnd } from './fake-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const LONG_MS = 60_000;
 let fake: FakeLnd;

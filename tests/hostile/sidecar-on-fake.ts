@@ -1,25 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LndSidecar, startLndSidecar } from '../interop/lnd-sidecar.ts';
+import { type Ended, runBinary } from '../support/binary.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { nodeFiles } from './node-files.ts';
 
-const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
-
-/** The URL and the macaroon of a node: a fake, or a proxy in front of one. */
+/** Where a node is reached and what opens it: a fake, or a proxy in front of one. */
 export interface NodePlace {
   readonly url: string;
   /** The certificate at that URL, PEM. */
   readonly cert: string;
   /** The macaroon, hex. */
   readonly adminMacaroon: string;
-}
-
-/** The output and the exit code of a program. */
-export interface Ended {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** The compiled binary in front of a fake LND. */
@@ -30,29 +22,13 @@ export interface SidecarOnFake extends LndSidecar {
   readonly credentialsPath: string;
 }
 
-/**
- * Runs the binary to its end, for at most 30 seconds, without blocking this process, because the fake node runs in it.
- */
-export async function run(...args: readonly string[]): Promise<Ended> {
-  const child = Bun.spawn([BINARY, ...args], {
-    ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
-    timeout: 30_000,
-  });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
-  return { stdout, stderr, exitCode };
-}
-
-/** Runs `connect lnd` for a node. */
+/** `connect lnd` for a node. */
 export async function connect(node: NodePlace): Promise<Ended> {
   using files = nodeFiles(node);
-  return await run(
+  return await runBinary([
     ...['connect', 'lnd', '--url', files.restUrl, '--cert-path', files.tlsCertPath],
     ...['--macaroon-path', files.macaroonPath],
-  );
+  ]);
 }
 
 /** The credentials that `connect lnd` prints for a node. */
@@ -67,7 +43,7 @@ export async function startSidecarOnFake(
   node: NodePlace,
   flags: readonly string[] = [],
 ): Promise<SidecarOnFake> {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-credentials-'));
+  const folder = temporaryFolder('credentials');
   const credentialsPath = join(folder, 'node.credentials');
   const credentials = await credentialsOf(node);
   writeFileSync(credentialsPath, `${credentials}\n`, { mode: 0o600 });
@@ -78,7 +54,7 @@ export async function startSidecarOnFake(
     credentialsPath,
     close: async () => {
       await sidecar.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { type Body, expectError } from '../conformance/request.ts';
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Body, expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { selfSignedCertificate } from './certificates.ts';
 import { readFakeMacaroon } from './fake-lnd/macaroons.ts';
 import { redirects, refuses } from './hostile-lnd/bytes.ts';
@@ -7,7 +8,9 @@ import { type HostileLnd, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 import { startThief } from './thief.ts';
 
-/** A node's token never leaves the sidecar (docs/decisions.md 57). */
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** Decisions section 7: a node's token never leaves the sidecar. */
 
 const LONG_MS = 90_000;
 const certificate = selfSignedCertificate();

@@ -1,9 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import type { Body } from '../conformance/request.ts';
-import { waitUntil } from '../interop/harness/wait-until.ts';
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Body } from '../support/requests.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { settlesUnpaid, succeedsFalsely } from './hostile-lnd/lies.ts';
 import { type HostileLnd, startHostileLnd } from './hostile-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /**
  * A Lightning payment completes only with proof (docs/decisions.md 43): the node shows it settled, its preimage hashes

@@ -1,11 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import type { Answer, Body } from '../conformance/request.ts';
-import { waitUntil } from '../interop/harness/wait-until.ts';
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Answer, Body } from '../support/requests.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { type FakeLnd, startFakeLnd } from './fake-lnd.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type SidecarOnFake, startSidecarOnFake } from './sidecar-on-fake.ts';
 
-/** Unknown is not failed (docs/decisions.md 35). */
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** Decisions section 5: unknown is not failed. */
 
 const LONG_MS = 120_000;
 let fake: FakeLnd;

@@ -11,8 +11,8 @@ import { ApiError, refused } from '../../src/model/errors.ts';
 import type { PaymentIndex } from '../../src/model/payment-index.ts';
 import type { KeyScope, Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { samplePayment } from '../store/sample-payment.ts';
-import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../store/steps.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../support/store-steps.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 let store: Store;

@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { base64, hex } from '@scure/base';
-import { describeNetwork, LndRestError, waitUntil } from './harness/index.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { describeNetwork, LndRestError } from './harness/index.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 interface PaymentUpdate {
   readonly status: string;

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeCredentials } from '../../src/model/credentials.ts';
-import { expectError } from '../conformance/request.ts';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { describeNetwork, LndRestError } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { outsider } from './outsider.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('client credentials on LND', (network) => {
   let proxy: RecordingProxy;
@@ -207,7 +210,7 @@ describeNetwork('client credentials on LND', (network) => {
     });
     const path = join(sidecar.dataDir, 'foreign.macaroon');
     writeFileSync(path, Buffer.from(macaroon, 'hex'), { mode: 0o600 });
-    const credentials = connectLnd(network().alice, path);
+    const credentials = await connectLnd(network().alice, path);
     expectError(
       await sidecar.call('GET', '/v2/node/client_info', { credentials }),
       'unauthenticated',
@@ -237,7 +240,10 @@ describeNetwork('client credentials on LND', (network) => {
     const before = await sidecar.get('/v2/node/client_info', {}, credentials);
     expect(before).toMatchObject({ client_pk: made.client_pk, scopes: ['receive', 'read_info'] });
     await sidecar.get('/v2/node/node_info', {}, credentials);
-    const other = await startLndSidecar(['--client-credentials', connectLnd(network().alice)]);
+    const other = await startLndSidecar([
+      '--client-credentials',
+      await connectLnd(network().alice),
+    ]);
     try {
       expectError(
         await other.call('GET', '/v2/node/node_info', { credentials }),

@@ -1,7 +1,10 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { findBinaries } from './harness/index.ts';
 import { LND_CANNOT } from './lnd-cannot.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const ROOT = join(import.meta.dir, '..', '..');
 /** Each test file starts a network of its own. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../src/model/credentials.ts';
@@ -9,9 +9,11 @@ import type { Permission } from '../../src/model/permissions.ts';
 import { openLnd } from '../../src/nodes/lnd/index.ts';
 import type { Observation, WalletNode } from '../../src/nodes/node.ts';
 import { memoryState } from '../nodes/lnd/memory-state.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { describeNetwork } from './harness/describe-network.ts';
 import type { LndNode } from './harness/lnd.ts';
-import { waitUntil } from './harness/wait-until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

@@ -1,16 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Answer, Body } from '../conformance/request.ts';
 import { type FaultProxy, startFaultProxy } from '../hostile/fault-proxy.ts';
 import { credentialsOf } from '../hostile/sidecar-on-fake.ts';
+import type { Answer, Body } from '../support/requests.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { ALL_FAULT_CASES, FAULT_SAMPLE, type FaultCase } from './fault-cases.ts';
-import { describeNetwork, type LndNode, waitUntil } from './harness/index.ts';
+import { describeNetwork, type LndNode } from './harness/index.ts';
 import { type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { outsider } from './outsider.ts';
 
-/** INTEROP_FAULTS=all gives every fault to every call; another value selects the cases whose names contain it. */
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** INTEROP_FAULTS=all makes every call meet every fault; another value takes the cases whose name holds it. */
 const CASES = chosen(process.env.INTEROP_FAULTS);
 const LONG_MS = 300_000;
 const COINS = 40;

@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Body } from '../conformance/request.ts';
-import { describeNetwork, waitUntil } from './harness/index.ts';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Body } from '../support/requests.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { describeNetwork } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { outsider } from './outsider.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('faults between the sidecar and LND', (network) => {
   let sidecar: LndSidecar;
@@ -12,7 +15,7 @@ describeNetwork('faults between the sidecar and LND', (network) => {
     notices = startNoticeReceiver();
     sidecar = await startLndSidecar([
       '--client-credentials',
-      connectLnd(network().alice),
+      await connectLnd(network().alice),
       ...notices.flags,
     ]);
   });

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { bech32 } from '@scure/base';
-import { expectError } from '../conformance/request.ts';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { describeNetwork } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { outsider } from './outsider.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const METADATA = JSON.stringify([['text/plain', 'Tips for bob']]);
 
@@ -59,7 +62,7 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
   beforeAll(async () => {
     sidecar = await startLndSidecar([
       '--client-credentials',
-      connectLnd(network().alice),
+      await connectLnd(network().alice),
       '--allow-private-network',
     ]);
   });
@@ -124,7 +127,10 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
   });
 
   test('a service on this machine is refused unless private networks are allowed', async () => {
-    const strict = await startLndSidecar(['--client-credentials', connectLnd(network().alice)]);
+    const strict = await startLndSidecar([
+      '--client-credentials',
+      await connectLnd(network().alice),
+    ]);
     try {
       expectError(
         await strict.call('POST', '/v2/node/pay_lnurl', {

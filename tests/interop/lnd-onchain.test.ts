@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { expectError } from '../conformance/request.ts';
-import { describeNetwork, type LndNode, waitUntil } from './harness/index.ts';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { describeNetwork, type LndNode } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('on-chain payments and channels on LND', (network) => {
   let sidecar: LndSidecar;
@@ -9,7 +12,7 @@ describeNetwork('on-chain payments and channels on LND', (network) => {
     const { bob } = network();
     sidecar = await startLndSidecar([
       '--client-credentials',
-      connectLnd(network().alice),
+      await connectLnd(network().alice),
       '--channel-peer',
       `${bob.pubkey}@${bob.peerAddress}`,
     ]);
@@ -82,7 +85,10 @@ describeNetwork('on-chain payments and channels on LND', (network) => {
     await sidecar.kill();
     await sidecar.start();
     expect((await sidecar.post('/v2/node/pay_onchain', request)).txid).toBe(first.txid);
-    const other = await startLndSidecar(['--client-credentials', connectLnd(network().alice)]);
+    const other = await startLndSidecar([
+      '--client-credentials',
+      await connectLnd(network().alice),
+    ]);
     try {
       expect((await other.post('/v2/node/pay_onchain', request)).txid).toBe(first.txid);
     } finally {

@@ -1,16 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hex } from '@scure/base';
-import { expectError } from '../conformance/request.ts';
-import { describeNetwork, waitUntil } from './harness/index.ts';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { describeNetwork } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { outsider } from './outsider.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('Lightning payments on LND', (network) => {
   let sidecar: LndSidecar;
   beforeAll(async () => {
-    sidecar = await startLndSidecar(['--client-credentials', connectLnd(network().alice)]);
+    sidecar = await startLndSidecar(['--client-credentials', await connectLnd(network().alice)]);
   });
   afterAll(() => sidecar?.close());
 

@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Body } from '../conformance/request.ts';
-import { describeNetwork, type LndNode, waitUntil } from './harness/index.ts';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Body } from '../support/requests.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { describeNetwork, type LndNode } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { type OutsideInvoice, outsider } from './outsider.ts';
 
-/** The number of retried payments; INTEROP_RETRIES=100 is the long run. */
+setDefaultTimeout(SLOW_TEST_MS);
+
+/** Retried payments; INTEROP_RETRIES=100 is the long run. */
 const RETRIES = Number(process.env.INTEROP_RETRIES ?? 12);
 /** The number of payments in progress at a time. */
 const AT_ONCE = 24;
@@ -43,7 +46,7 @@ describeNetwork('an invoice that failed and is paid again', (network) => {
     notices = startNoticeReceiver();
     sidecar = await startLndSidecar([
       '--client-credentials',
-      connectLnd(network().alice),
+      await connectLnd(network().alice),
       ...notices.flags,
     ]);
     client = await sidecar.post('/v2/node/create_client', {

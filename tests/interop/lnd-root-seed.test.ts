@@ -1,13 +1,16 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expectError } from '../conformance/request.ts';
-import { describeNetwork, type LndProcess, waitUntil } from './harness/index.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { expectError } from '../support/requests.ts';
+import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { describeNetwork, type LndProcess } from './harness/index.ts';
 import { startLndSidecar } from './lnd-sidecar.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
+
 describeNetwork('a fresh LND under a root seed', (network) => {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-seed-'));
+  const folder = temporaryFolder('seed');
   const seedFile = (seed: string): string => {
     const path = join(folder, seed.slice(0, 8));
     writeFileSync(path, seed, { mode: 0o600 });
@@ -29,7 +32,7 @@ describeNetwork('a fresh LND under a root seed', (network) => {
       return (await sidecar.get('/v2/node/node_info')).onchain_balance === sats;
     });
 
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => removeFolder(folder));
 
   test('signup creates its wallet, provision unlocks it after a restart, and an empty LND is regained from the seed alone', async () => {
     const seed = 'a7'.repeat(32);

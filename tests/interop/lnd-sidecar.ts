@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { request } from '../conformance/request.ts';
+import { runBinary, type SidecarProcess, startBinary } from '../support/binary.ts';
+import type { DevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
 import {
   type Answer,
   type CallOptions,
-  request,
   type SucceedingCalls,
   succeedingCalls,
-} from '../conformance/request.ts';
-import { type FaultSidecar, freePort } from '../faults/sidecar.ts';
+} from '../support/requests.ts';
 import type { LndNode } from './harness/index.ts';
-
-const BINARY = join(import.meta.dir, '..', '..', 'dist', 'wallet-sidecar');
 
 /** The compiled binary in front of a real LND. */
 export interface LndSidecar extends SucceedingCalls {
@@ -26,70 +24,50 @@ export interface LndSidecar extends SucceedingCalls {
   stop(): Promise<number>;
   /** Starts it again on the same data directory and port. */
   start(): Promise<void>;
-  /** The process in the form that the conformance tests use. */
-  process(): FaultSidecar;
+  /** The process as the conformance tests treat it. */
+  process(): DevSidecar;
   /** Stops it and removes its data directory. */
   close(): Promise<void>;
 }
 
-/** Runs `connect lnd` for a node of the harness and returns its output. */
-export function connectLnd(node: LndNode, macaroonPath = node.macaroonPath): string {
-  const { stdout, stderr, exitCode } = Bun.spawnSync([
-    BINARY,
-    'connect',
-    'lnd',
-    '--url',
-    node.restUrl,
-    '--cert-path',
-    node.tlsCertPath,
-    '--macaroon-path',
-    macaroonPath,
+/** What `connect lnd` prints for a node of the harness. */
+export async function connectLnd(node: LndNode, macaroonPath = node.macaroonPath): Promise<string> {
+  const { stdout, stderr, exitCode } = await runBinary([
+    ...['connect', 'lnd', '--url', node.restUrl, '--cert-path', node.tlsCertPath],
+    ...['--macaroon-path', macaroonPath],
   ]);
-  if (exitCode !== 0) throw new Error(stderr.toString());
-  return stdout.toString().trim();
+  if (exitCode !== 0) throw new Error(stderr);
+  return stdout.trim();
 }
 
 /** Starts the sidecar with these flags and waits until it answers. */
 export async function startLndSidecar(flags: readonly string[]): Promise<LndSidecar> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'wallet-sidecar-lnd-'));
+  const dataDir = temporaryFolder('lnd');
   const port = freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const { plain, secrets } = withoutSecrets(flags);
   let log = '';
-  let child: Bun.Subprocess<'ignore', 'pipe', 'pipe'> | null = null;
-  const collect = async (stream: ReadableStream<Uint8Array>) => {
-    for await (const chunk of stream) log += new TextDecoder().decode(chunk);
-  };
+  let child: SidecarProcess | null = null;
   const call: LndSidecar['call'] = (method, path, options = {}) =>
     request(baseUrl, method, path, options);
   const start = async (): Promise<void> => {
-    child = Bun.spawn(
+    const address = `127.0.0.1:${port}`;
+    child = startBinary(
       [
-        BINARY,
-        'serve',
-        '--data-dir',
-        dataDir,
-        '--listen-addr',
-        `127.0.0.1:${port}`,
-        '--log-level',
-        'debug',
+        ...['serve', '--data-dir', dataDir, '--listen-addr', address, '--log-level', 'debug'],
         ...plain,
       ],
-      { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: { ...process.env, ...secrets } },
+      {
+        env: { ...process.env, ...secrets },
+        onOutput: (text) => {
+          log += text;
+        },
+      },
     );
-    void collect(child.stdout);
-    void collect(child.stderr);
-    for (let round = 0; round < 400 && child.exitCode === null; round++) {
-      const answer = await fetch(`${baseUrl}/v2/health`).catch(() => null);
-      if (answer?.ok) return;
-      await Bun.sleep(25);
-    }
-    throw new Error(`the sidecar did not start: ${log}`);
+    await child.answers(baseUrl);
   };
-  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number> => {
-    child?.kill(signal);
-    return (await child?.exited) ?? 0;
-  };
+  const kill = async () => child?.kill();
+  const stop = async () => (await child?.stop()) ?? 0;
   await start();
   return {
     baseUrl,
@@ -97,23 +75,21 @@ export async function startLndSidecar(flags: readonly string[]): Promise<LndSide
     call,
     ...succeedingCalls(call),
     log: () => log,
-    async kill() {
-      await end('SIGKILL');
-    },
-    stop: () => end('SIGTERM'),
+    kill,
+    stop,
     start,
     process: () => ({
       baseUrl,
       pid: child?.pid ?? 0,
       call: async (method, path, options = {}) =>
         (await call(method, path, options as CallOptions)).body,
-      kill: async () => void (await end('SIGKILL')),
-      stop: () => end('SIGTERM'),
+      kill,
+      stop,
       log: () => log,
     }),
     async close() {
-      await end('SIGTERM');
-      rmSync(dataDir, { recursive: true, force: true });
+      await stop();
+      removeFolder(dataDir);
     },
   };
 }

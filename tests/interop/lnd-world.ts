@@ -1,11 +1,12 @@
 import { expect } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError } from '../../src/model/errors.ts';
-import { type Answer, type Body, succeedingCalls } from '../conformance/request.ts';
 import type { ConformanceWorld } from '../conformance/world.ts';
-import { findBinaries, type Network, startNetwork, waitUntil } from './harness/index.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { type Answer, type Body, succeedingCalls } from '../support/requests.ts';
+import { waitUntil } from '../support/until.ts';
+import { findBinaries, type Network, startNetwork } from './harness/index.ts';
 import { connectLnd, startLndSidecar } from './lnd-sidecar.ts';
 import { type HoldInvoice, outsider } from './outsider.ts';
 
@@ -28,14 +29,14 @@ async function start(): Promise<Network> {
 }
 
 async function openWorldOn(network: Network, webhookUrl?: string): Promise<ConformanceWorld> {
-  const bob = connectLnd(network.bob);
+  const bob = await connectLnd(network.bob);
   // The sidecar connects only to nodes that the configuration names (docs/decisions.md 56).
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-lnd-world-'));
+  const folder = temporaryFolder('lnd-world');
   const bobPath = join(folder, 'bob.credentials');
   writeFileSync(bobPath, `${bob}\n`, { mode: 0o600 });
   const sidecar = await startLndSidecar([
     '--client-credentials',
-    connectLnd(network.alice),
+    await connectLnd(network.alice),
     '--node-credentials-path',
     bobPath,
     '--channel-peer',
@@ -71,7 +72,7 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
     sidecar: () => sidecar.process(),
     async close() {
       await sidecar.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

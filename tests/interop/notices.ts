@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { waitUntil } from './harness/index.ts';
+import { waitUntil } from '../support/until.ts';
 
 const SECRET = Buffer.alloc(32, 7).toString('base64');
 

@@ -1,5 +1,6 @@
 import { base64, hex } from '@scure/base';
-import { type LndNode, waitUntil } from './harness/index.ts';
+import { waitUntil } from '../support/until.ts';
+import type { LndNode } from './harness/index.ts';
 
 /** An invoice of a node of the harness. */
 export interface OutsideInvoice {

@@ -1,26 +1,28 @@
-import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test';
+import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import * as fs from 'node:fs';
 import {
   chmodSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCookie, writeCookie } from '../../src/lib/cookie-file.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let folder = '';
 let path = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cookie-'));
+  folder = temporaryFolder('cookie');
   path = join(folder, 'cookie');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const TOKEN = 'ab'.repeat(32);
 const random = (bytes: number) => new Uint8Array(bytes).fill(0xab);

@@ -1,18 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   chmodSync,
   chownSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownDataDir, readOwner } from '../../src/lib/data-dir.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** The time limit of tests that start processes, on a busy machine. */
 const SLOW_MS = 60_000;
@@ -34,7 +35,7 @@ let folder = '';
 let dir = '';
 const children: Bun.Subprocess[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-dir-'));
+  folder = temporaryFolder('dir');
   chmodSync(folder, 0o755);
   dir = join(folder, 'data');
 });
@@ -43,7 +44,7 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await child.exited;
   }
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** Starts a process that owns the directory. Returns it and what it prints first. */

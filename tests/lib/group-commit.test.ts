@@ -1,14 +1,13 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { groupCommit } from '../../src/lib/group-commit.ts';
 import { refused } from '../../src/model/errors.ts';
 import { asStorageError } from '../../src/model/storage-error.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-group-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('group');
+afterAll(() => removeFolder(folder));
 
 let files = 0;
 

@@ -3,7 +3,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -11,9 +10,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MarkerUnreadable, openMarker } from '../../src/lib/marker-file.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
 const A = 'aa'.repeat(16);
 const B = 'bb'.repeat(16);
@@ -23,13 +22,13 @@ let dataDir = '';
 let beside = '';
 let inside = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-marker-'));
+  folder = temporaryFolder('marker');
   dataDir = join(folder, 'data');
   mkdirSync(dataDir);
   beside = `${dataDir}.marker`;
   inside = join(dataDir, 'marker');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const open = (markerPath: string | null = null) => openMarker({ dataDir, markerPath });
 

@@ -1,13 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { request } from '../conformance/request.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { answerBytes, longTxtData, questionOf, TYPES } from './dns-writer.ts';
 import { openOutsideService, TEST_CERTIFICATE } from './outside-service.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const LIMIT_MS = 120_000;
 const PAYMENT_TERMS = {
@@ -40,13 +44,13 @@ const resolver = openOutsideService((asked) => {
     headers: { 'content-type': 'application/dns-message' },
   });
 });
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-hostile-'));
-let sidecar: FaultSidecar;
+const folder = temporaryFolder('hostile');
+let sidecar: DevSidecar;
 
 beforeAll(async () => {
   const certificate = join(folder, 'resolver.pem');
   writeFileSync(certificate, TEST_CERTIFICATE);
-  sidecar = await startFaultSidecar({
+  sidecar = await startDevSidecar({
     dataDir: join(folder, 'data'),
     port: freePort(),
     env: {
@@ -58,7 +62,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await sidecar?.stop();
   await Promise.all([service.stop(true), resolver.close()]);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 }, LIMIT_MS);
 
 const lnurl = (path: string) => `lnurlp://127.0.0.1:${service.port}${path}`;

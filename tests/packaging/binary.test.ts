@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import packageLock from '../../package-lock.json';
 import { NOTICES } from '../../packaging/notices.ts';
-import { ROOT, run } from './folder.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { ROOT } from './folder.ts';
+import { run } from './run.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const SOURCES = [
   'src',
@@ -29,9 +25,9 @@ const locked: Readonly<Record<string, { readonly version?: string }>> = packageL
 
 let folder: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-binary-'));
+  folder = temporaryFolder('binary');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** Builds a binary from a copy of the sources in this folder. */
 async function builtIn(path: string): Promise<Buffer> {

@@ -1,6 +1,5 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
@@ -20,10 +19,14 @@ import { REMOTE_NODES } from '../../src/nodes/kinds.ts';
 import { envExample } from '../../tools/generate-env-example.ts';
 import { documentedProgram } from '../cli/program.ts';
 import { codeIn, pageText, rowsOf, sectionOf } from '../docs/pages.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { ROOT } from './folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-documents-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('documents');
+afterAll(() => removeFolder(folder));
 
 const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
 const options: readonly OptionSpec[] = Object.values(OPTIONS);

@@ -1,9 +1,9 @@
-import { chmodSync, cpSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import { NOTICES } from '../../packaging/notices.ts';
 import { BINARIES, completeRelease } from '../../packaging/release.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** The root folder of the repository. */
 export const ROOT = join(import.meta.dir, '..', '..');
@@ -15,7 +15,7 @@ export const OWN_BINARY = `wallet-sidecar-${process.platform}-${process.arch}`;
  * Creates a folder like `dist` after a full build. The binaries of other machines are stand-ins. The caller removes it.
  */
 export async function releaseFolder(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-release-'));
+  const folder = temporaryFolder('release');
   for (const file of Object.keys(BINARIES)) {
     if (file === OWN_BINARY) cpSync(join(ROOT, 'dist', 'wallet-sidecar'), join(folder, file));
     else writeFileSync(join(folder, file), `stands for ${file}`);
@@ -31,24 +31,7 @@ export async function releaseFolder(): Promise<string> {
   return folder;
 }
 
-/** The output and the exit code of a program. */
-export interface Outcome {
-  readonly exitCode: number;
-  /** Standard output and standard error together. */
-  readonly output: string;
-}
-
-/** Runs a program to its end. The test's own servers keep running meanwhile. */
-export async function run(command: readonly string[], cwd = ROOT): Promise<Outcome> {
-  const child = Bun.spawn([...command], { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { exitCode: await child.exited, output: `${stdout}${stderr}` };
-}
-
-/** Whether a test cannot run because this program is missing. If so, it prints a clear line. */
+/** Whether a test cannot run here for want of a program; says so where nobody overlooks it. */
 export function isMissing(program: string): boolean {
   if (Bun.which(program) !== null) return false;
   console.warn(`SKIPPED: ${program} is not installed, so this check does NOT run here.`);

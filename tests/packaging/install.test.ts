@@ -1,15 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
-import { isMissing, OWN_BINARY, ROOT, releaseFolder, run } from './folder.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { isMissing, OWN_BINARY, ROOT, releaseFolder } from './folder.ts';
+import { run } from './run.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const SCRIPT = join(ROOT, 'packaging', 'install.sh');
 /** A program that replaces the binary, and whose checksum is in no list. */
 const STRANGER = '#!/bin/sh\necho stranger\n';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-install-'));
+const folder = temporaryFolder('install');
 const target = join(folder, 'bin');
 const installed = join(target, 'wallet-sidecar');
 /** What the server answers instead of a file; null means that the file is missing. */
@@ -25,12 +37,12 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   instead.clear();
-  rmSync(target, { recursive: true, force: true });
+  removeFolder(target);
 });
 afterAll(async () => {
   await server.stop(true);
-  rmSync(release, { recursive: true, force: true });
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(release);
+  removeFolder(folder);
 });
 
 function serveRelease() {

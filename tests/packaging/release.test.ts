@@ -1,15 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import { BINARIES } from '../../packaging/release.ts';
-import { isMissing, OWN_BINARY, ROOT, releaseFolder, run } from './folder.ts';
+import { removeFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { isMissing, OWN_BINARY, ROOT, releaseFolder } from './folder.ts';
+import { run } from './run.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let folder: string;
 beforeAll(async () => {
   folder = await releaseFolder();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const sums = () =>

@@ -1,8 +1,12 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMissing, ROOT, run } from './folder.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { isMissing, ROOT } from './folder.ts';
+import { run } from './run.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /**
  * The largest exposure, of 10, that systemd's own review may find. Most of it is the network. Versions of systemd
@@ -10,8 +14,8 @@ import { isMissing, ROOT, run } from './folder.ts';
  */
 const MOST_EXPOSURE = 1.3;
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-unit-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('unit');
+afterAll(() => removeFolder(folder));
 
 /** The unit as installed, but with a program that exists here. */
 const file = join(folder, 'wallet-sidecar.service');

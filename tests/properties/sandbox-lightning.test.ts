@@ -1,8 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
@@ -11,9 +9,10 @@ import { isFinal, type Payment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { WalletNode } from '../../src/nodes/node.ts';
 import { openTrialSandbox } from '../nodes/sandbox/trial-sandbox.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-property-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('property');
+afterAll(() => removeFolder(folder));
 
 const step = fc.oneof(
   fc.record({ do: fc.constant('invoice' as const), amount: fc.bigInt(1n, 3_000_000_000n) }),

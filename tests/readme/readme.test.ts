@@ -1,21 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import { PAGES, pageText, ROOT } from '../docs/pages.ts';
-import { freePort } from '../faults/sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { isRunnable, NOT_RUN, type Section, scriptOf, sectionsOf } from './commands.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const sections = PAGES.flatMap((page) => sectionsOf(page, pageText(page)));
 const commands = sections.flatMap((section) => section.commands);
 /** A folder like a fresh checkout after `npm install` and `npm run build`. */
-const checkout = mkdtempSync(join(tmpdir(), 'wallet-sidecar-readme-'));
+const checkout = temporaryFolder('readme');
 
 beforeAll(() => {
   for (const name of ['dist', 'examples']) symlinkSync(join(ROOT, name), join(checkout, name));
 });
-afterAll(() => rmSync(checkout, { recursive: true, force: true }));
+afterAll(() => removeFolder(checkout));
 
 test('every shell command of the documentation is run here, or is declared with the reason why not', () => {
   const unknown = commands.filter((command) => !(command in NOT_RUN) && !isRunnable(command));

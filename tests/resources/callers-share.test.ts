@@ -1,10 +1,12 @@
-import { afterEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../conformance/until.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const TIMEOUT_MS = 120_000;
 const cleanups: (() => unknown)[] = [];
@@ -19,7 +21,7 @@ describe('no caller takes what all callers share', () => {
       const { port, baseUrl } = await start();
       const sockets = Array.from({ length: 80 }, () => trickle(port));
       const refused = () => sockets.filter(({ received }) => received().includes(' 503 ')).length;
-      await until(async () => refused() === 16, 30);
+      await until(async () => refused() === 16);
       for (const { received } of sockets) {
         if (received() !== '') expect(received()).toContain('"code":8');
       }
@@ -33,7 +35,7 @@ describe('no caller takes what all callers share', () => {
           body: '{"proof":"x"}',
         });
         return proof.status === 200;
-      }, 30);
+      }, 'their places are free');
     },
     TIMEOUT_MS,
   );
@@ -59,7 +61,7 @@ describe('no caller takes what all callers share', () => {
       expect(await beyond.json()).toMatchObject({ code: 8 });
       // A stream that ends gives its place back.
       await streams[0]?.body?.cancel();
-      await until(async () => (await open()).status === 200, 30);
+      await until(async () => (await open()).status === 200);
       await sidecar.call('POST', '/v2/node/revoke_client', { body: { client_pk: made.client_pk } });
       expect((await open()).status).toBe(401);
     },
@@ -68,14 +70,14 @@ describe('no caller takes what all callers share', () => {
 });
 
 async function start(options: { openFiles?: number } = {}): Promise<{
-  sidecar: FaultSidecar;
+  sidecar: DevSidecar;
   port: number;
   baseUrl: string;
 }> {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-share-'));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder('share');
+  cleanups.push(() => removeFolder(folder));
   const port = freePort();
-  const sidecar = await startFaultSidecar({ dataDir: join(folder, 'data'), port, ...options });
+  const sidecar = await startDevSidecar({ dataDir: join(folder, 'data'), port, ...options });
   cleanups.push(() => sidecar.kill());
   return { sidecar, port, baseUrl: sidecar.baseUrl };
 }

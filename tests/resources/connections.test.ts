@@ -1,18 +1,29 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  afterAll,
+  afterEach,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../conformance/until.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { type Flood, startFlood } from './flood.ts';
 import { type HeldConnection, holdConnection } from './held-connection.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const OPEN_FILES = 256;
 const CONNECTIONS = 400;
 /** A time longer than the kernel's own limit for a new connection that sends nothing. */
 const DWELL_MS = 3_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-connections-'));
+const folder = temporaryFolder('connections');
 const port = freePort();
 const delivered: string[] = [];
 const receiver = Bun.serve({
@@ -23,14 +34,14 @@ const receiver = Bun.serve({
     return new Response();
   },
 });
-let sidecar: FaultSidecar;
+let sidecar: DevSidecar;
 let flood: Flood | null = null;
 let held: HeldConnection;
 
 beforeEach(async () => {
   delivered.length = 0;
   const webhookUrl = `${receiver.url}`;
-  sidecar = await startFaultSidecar({
+  sidecar = await startDevSidecar({
     dataDir: join(folder, crypto.randomUUID()),
     port,
     webhookUrl,
@@ -45,7 +56,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await receiver.stop(true);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const descriptors = () => readdirSync(`/proc/${sidecar.pid}/fd`).length;

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { metricsReader } from '../conformance/metrics-reader.ts';
-import { until } from '../conformance/until.ts';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { rawExchange } from './raw-exchange.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: ConformanceWorld;
 let host: string;

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { until } from '../conformance/until.ts';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** With their descriptions these are about 4 MB, more than the buffers of a connection hold. */
 const INVOICES = 3_000;
@@ -96,7 +98,7 @@ test.skipIf(process.platform !== 'linux')(
     await createInvoices(100);
     expect(streamsHeld()).toBe(STREAMS);
     expect(memoryMb()).toBeLessThan(before + 100);
-    await until(() => streamsHeld() === 0, 75);
+    await until(() => streamsHeld() === 0, 'every stream was let go', 75_000);
     expect((await fetch(`${world.baseUrl}/v2/health`)).status).toBe(200);
   },
   180_000,

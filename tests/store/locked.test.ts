@@ -1,15 +1,17 @@
-import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { asStorageError } from '../../src/model/storage-error.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { samplePayment } from './sample-payment.ts';
-import { fits, newSpend, WALLET } from './steps.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { fits, newSpend, WALLET } from '../support/store-steps.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-locked-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('locked');
+afterAll(() => removeFolder(folder));
 
 /** A program that takes the lock, prints a line, and keeps the lock until its input ends. */
 const LOCKER = `

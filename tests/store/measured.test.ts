@@ -6,8 +6,8 @@ import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { parseExposition } from '../lib/exposition.ts';
-import { sampleDone } from './sample-payment.ts';
-import { observe as observeIn, WALLET } from './steps.ts';
+import { sampleDone } from '../support/sample-payment.ts';
+import { observe as observeIn, WALLET } from '../support/store-steps.ts';
 
 const STARTED_MS = 1_000;
 const clock = { now: () => STARTED_MS };

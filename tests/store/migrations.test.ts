@@ -1,21 +1,20 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
-import { sampleDone, sampleFailed, samplePayment } from './sample-payment.ts';
-import { fits, newSpend, observe, WALLET } from './steps.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
+import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 
 const DAY_MS = 86_400_000;
 const [LND_CLIENT, REVOKED, UNUSABLE, BUDGETED] = ['c1', 'c2', 'c3', 'c4'].map((byte) =>
   byte.repeat(32),
 ) as [string, string, string, string];
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-migrations-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('migrations');
+afterAll(() => removeFolder(folder));
 
 const pending = samplePayment(1);
 const incoming = samplePayment(2, { direction: 'inbound' });

@@ -1,18 +1,21 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase, StoreUnusable } from '../../src/store/sqlite/open.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-open-'));
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('open');
 const disk = join(folder, 'disk');
 mkdirSync(disk);
 const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]).success;
 if (!mounted) console.warn('SKIPPED: a small tmpfs cannot be mounted here.');
 afterAll(() => {
   if (mounted) Bun.spawnSync(['umount', '-l', disk]);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** The message of the StoreUnusable that opening the path throws. */

@@ -1,14 +1,13 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blankPayment, encodePayment, updatedIndexOf } from '../../src/model/payment.ts';
 import { type PaymentIndex, presentId, type UpdatedIndex } from '../../src/model/payment-index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
-import { sampleDone } from './sample-payment.ts';
-import { WALLET } from './steps.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { sampleDone } from '../support/sample-payment.ts';
+import { WALLET } from '../support/store-steps.ts';
 
 /** The last schema version in which the id of a waived fee was `wf_<channel id>`. */
 const OLD_VERSION = 6;
@@ -30,8 +29,8 @@ const waived = {
   personalNote: NOTE,
 };
 const other = sampleDone(3, { personalNote: NOTE });
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-waived-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('waived');
+afterAll(() => removeFolder(folder));
 
 /** A database with old ids in every column that can name a payment. */
 function oldDatabase(): string {

@@ -1,11 +1,16 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { presentId } from '../../src/model/payment-index.ts';
-import { type Body, request, succeedingCalls } from '../conformance/request.ts';
-import { type FaultSidecar, freePort, startFaultSidecar } from '../faults/sidecar.ts';
+import { request } from '../conformance/request.ts';
+import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { freePort } from '../support/ports.ts';
+import { type Body, succeedingCalls } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 /** The old index of the waived fee in `first-ids`, the files of an earlier version. */
 const OLD =
@@ -17,12 +22,12 @@ const INVOICE =
   '0000001795283482107-ln_c611775e03939fa9054bc62974e0444d5492fc0fa26bb0d34594e798859ed95f';
 
 const FILES = join(import.meta.dir, 'first-ids');
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-upgrade-'));
+const folder = temporaryFolder('upgrade');
 const dataDir = join(folder, 'data');
 const port = freePort();
-let sidecar: FaultSidecar;
+let sidecar: DevSidecar;
 const start = async () => {
-  sidecar = await startFaultSidecar({ dataDir, port });
+  sidecar = await startDevSidecar({ dataDir, port });
 };
 const call = (method: string, path: string, options = {}) =>
   request(`http://127.0.0.1:${port}`, method, path, options);
@@ -40,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await sidecar.stop();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const list = (query: object) => get('/v2/node/list_payments', { filter: 'all', ...query });

@@ -21,7 +21,7 @@ import {
   sameReach,
   spends,
 } from '../../src/wallet/client-policy.ts';
-import { clientRecord } from '../store/steps.ts';
+import { clientRecord } from '../support/store-steps.ts';
 
 const grant = (scopes: readonly Scope[], permissions: readonly Permission[] = []): Grant => ({
   scopes,

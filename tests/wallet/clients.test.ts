@@ -15,7 +15,8 @@ import {
 import { keyedNames, randomNames } from '../../src/wallet/effect-names.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import type { Wallets } from '../../src/wallet/wallets.ts';
-import { WALLET } from '../store/steps.ts';
+import { WALLET } from '../support/store-steps.ts';
+import { until } from '../support/until.ts';
 import { unreachable } from './fake-node.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
 
@@ -315,7 +316,7 @@ describe('a client', () => {
     const slow = Promise.withResolvers<void>();
     world.fake.issue = () => slow.promise;
     const updating = updateClient(owner, client.pk, grant('receive'));
-    while (heard === 0) await Bun.sleep(1);
+    await until(() => heard > 0, 'the change was heard of');
     expect(live(client)).toEqual(permissions('receive'));
     slow.resolve();
     await updating;

@@ -4,6 +4,7 @@ import type { UpdateBatch } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { Feed, type Follower } from '../../src/wallet/feed.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
+import { until } from '../support/until.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 const cleanups: (() => unknown)[] = [];
@@ -52,11 +53,6 @@ function open({ credentials = true } = {}) {
   return { feed, world };
 }
 const batch = (caughtUp: boolean): UpdateBatch => ({ observations: [], cursor: null, caughtUp });
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let round = 0; round < 1000 && !holds(); round++) await Bun.sleep(1);
-  expect(holds()).toBe(true);
-}
 
 test('a feed that nobody needs is closed and stands nowhere', () => {
   const { feed } = open();

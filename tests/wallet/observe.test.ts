@@ -8,8 +8,8 @@ import { paymentIndex } from '../../src/model/payment-index.ts';
 import type { JournalRow, MatchCandidates } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { matchObservation, observationRules, TerminalStateLeft } from '../../src/wallet/observe.ts';
-import { sampleDone, sampleFailed, samplePayment } from '../store/sample-payment.ts';
-import { fits, newSpend, observe, WALLET } from '../store/steps.ts';
+import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
+import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 let unproven: Payment[];

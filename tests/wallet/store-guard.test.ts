@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLog } from '../../src/lib/log.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { requireWithinBudget } from '../../src/wallet/budget.ts';
 import { openStoreGuard, type StoreGuard } from '../../src/wallet/store-guard.ts';
-import { samplePayment } from '../store/sample-payment.ts';
-import { CLIENT, clientRecord, newSpend, setBudget, WALLET } from '../store/steps.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { CLIENT, clientRecord, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
 import { memoryMarker } from './memory-marker.ts';
 
 let directory: string;
@@ -17,7 +17,7 @@ let marker: ReturnType<typeof memoryMarker>;
 let running: { store: Store; guard: StoreGuard } | null;
 let logged: string[];
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'wallet-sidecar-guard-'));
+  directory = temporaryFolder('guard');
   path = join(directory, 'store.db');
   marker = memoryMarker();
   running = null;
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await running?.store.close();
-  rmSync(directory, { recursive: true, force: true });
+  removeFolder(directory);
 });
 
 /** Opens the store and its guard again, as a new start does. */

@@ -1,11 +1,10 @@
-import { expect } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
 import type { NodeConnector } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 import { openStoreGuard } from '../../src/wallet/store-guard.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
-import { WALLET } from '../store/steps.ts';
+import { WALLET } from '../support/store-steps.ts';
 import { type FakeNode, fakeNode } from './fake-node.ts';
 import { memoryMarker } from './memory-marker.ts';
 
@@ -65,12 +64,3 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
 }
 
 export type WalletWorld = Awaited<ReturnType<typeof walletWorld>>;
-
-/** Waits for a condition, for up to 30 s on a busy machine. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 6000; round++) {
-    if (await holds()) return;
-    await Bun.sleep(5);
-  }
-  expect('what was waited for').toBe('true within 30 seconds');
-}

@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
 export interface Certificate {
   readonly key: string;
@@ -17,7 +17,7 @@ export interface Certificates {
 
 /** Creates the certificates with openssl. */
 export function makeCertificates(): Certificates {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-certificates-'));
+  const folder = temporaryFolder('certificates');
   const openssl = (line: string) => {
     const { success, stderr } = Bun.spawnSync(['openssl', ...line.split(' ')], { cwd: folder });
     if (!success) throw new Error(stderr.toString());
@@ -40,6 +40,6 @@ export function makeCertificates(): Certificates {
       expired: leaf('expired', 'IP:127.0.0.1', -1),
     };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }

@@ -10,7 +10,8 @@ import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
 import { deliverySigner } from '../../src/webhooks/sign.ts';
 import { parseExposition } from '../lib/exposition.ts';
-import { rules } from '../store/steps.ts';
+import { rules } from '../support/store-steps.ts';
+import { until } from '../support/until.ts';
 
 export const WALLET = 'ab'.repeat(32);
 export const cleanups: (() => unknown)[] = [];
@@ -81,9 +82,9 @@ export function start(
   async function settled(
     id: string,
     each: (() => unknown) | undefined = undefined,
-    until = (row: { state: string; attempts: number }) => row.state !== 'pending',
+    isSettled = (row: { state: string; attempts: number }) => row.state !== 'pending',
   ) {
-    for (let round = 0; round < 400; round++) {
+    return until(async () => {
       const rows = await store.outbox.list({
         walletId: WALLET,
         state: null,
@@ -91,12 +92,11 @@ export function start(
         before: null,
       });
       const row = rows.find((one) => one.id === id);
-      if (row && until(row)) return row;
+      if (row && isSettled(row)) return row;
       each?.();
       dispatcher.wake();
-      await Bun.sleep(10);
-    }
-    throw new Error(`${id} did not settle`);
+      return null;
+    }, `${id} has settled`);
   }
   return { deliver, settled, clock, store, dispatcher, attempts };
 }

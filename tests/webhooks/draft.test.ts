@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
-import { sampleDone } from '../store/sample-payment.ts';
+import { sampleDone } from '../support/sample-payment.ts';
 
 const PAYMENT = sampleDone(1, { finalizedAtMs: 1_700_000_000_123 });
 

@@ -1,8 +1,11 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { type Certificate, makeCertificates } from './certificates.ts';
 import { start } from './dispatch-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const certificates = makeCertificates();
 const servers: Server[] = [];

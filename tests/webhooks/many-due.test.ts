@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { type AddressInfo, createServer } from 'node:net';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { sampleDone } from '../store/sample-payment.ts';
-import { rules, WALLET } from '../store/steps.ts';
+import { sampleDone } from '../support/sample-payment.ts';
+import { rules, WALLET } from '../support/store-steps.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { cleanups, start } from './dispatch-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const DUE = 10_000;
 const OFFER = 'cd'.repeat(32);
@@ -64,12 +67,4 @@ async function hangingReceiver() {
   cleanups.push(() => server.close());
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/`, open: () => open, most: () => most };
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 10_000; round++) {
-    if (await holds()) return;
-    await Bun.sleep(20);
-  }
-  throw new Error('it did not happen');
 }

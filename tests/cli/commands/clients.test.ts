@@ -1,18 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: CliWorld;
 let folder: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cli-'));
+  folder = temporaryFolder('cli');
   world = await openCliWorld();
 });
 afterAll(async () => {
   await world.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 describe('clients', () => {

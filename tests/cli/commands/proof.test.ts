@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type ConformanceWorld, openConformanceWorld } from '../../conformance/world.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
 import { runBinary } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: ConformanceWorld;
 beforeAll(async () => {

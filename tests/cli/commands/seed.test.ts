@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { parseRootSeed } from '../../../src/model/root-seed.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
 import { runBinary } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const run = (...args: readonly string[]) => runBinary(args);
 

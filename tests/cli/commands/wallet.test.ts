@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { encode } from 'uqr';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 let world: CliWorld;
 beforeAll(async () => {
@@ -266,14 +269,10 @@ test('what others write never reaches the terminal raw, and --json loses nothing
 
 /** Resolves to the payment with this note, once it exists. */
 async function pendingWithNote(note: string): Promise<{ index: string; invoice: string }> {
-  for (;;) {
+  return until(async () => {
     const { payments } = await world.api('GET', '/v2/node/updated_payments?limit=100');
-    const found = payments.find(
-      (payment: { personal_note: string }) => payment.personal_note === note,
-    );
-    if (found) return found;
-    await Bun.sleep(20);
-  }
+    return payments.find((payment: { personal_note: string }) => payment.personal_note === note);
+  }, 'the payment is there') as Promise<{ index: string; invoice: string }>;
 }
 
 async function payWhenPending(note: string): Promise<void> {

@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { parseWebhookSecret } from '../../../src/config/webhook-secret.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld, runBinary } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const received: { headers: Headers; body: string }[] = [];
@@ -21,14 +24,14 @@ const receiver = Bun.serve({
   },
 });
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-cli-'));
+  folder = temporaryFolder('cli');
   const hook = `http://127.0.0.1:${receiver.port}/hook`;
   world = await openCliWorld(['--webhook-url', hook, '--webhook-secret', SECRET]);
 });
 afterAll(async () => {
   await world.close();
   await receiver.stop(true);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 describe('webhooks', () => {
@@ -70,7 +73,7 @@ describe('webhooks', () => {
       const { stdout } = await world.run('webhooks', 'list');
       return stdout.split('\n').find((row) => row.endsWith(index)) ?? '';
     };
-    while (!(await rowOf()).includes('answered 500')) await Bun.sleep(20);
+    await until(async () => (await rowOf()).includes('answered 500'), 'the reason is shown');
     const delivered = await world.run('webhooks', 'list', '--state', 'delivered');
     expect(delivered.exitCode).toBe(0);
     expect(delivered.stdout).not.toContain(index);
@@ -171,26 +174,26 @@ async function receivePayment(): Promise<string> {
 }
 
 async function receivedSoFar(count: number) {
-  while (received.length < count) await Bun.sleep(10);
+  await until(() => received.length >= count, 'the notices are here');
   return received;
 }
 
 /** Resolves to the webhook of a received payment. The webhook of the paying wallet arrives here too. */
 async function receivedOf(index: string): Promise<(typeof received)[0]> {
-  for (;;) {
-    const found = received.find(({ body }) => {
-      const payment = JSON.parse(body);
-      return payment.index === index && payment.direction === 'inbound';
-    });
-    if (found) return found;
-    await Bun.sleep(10);
-  }
+  return until(
+    () =>
+      received.find(({ body }) => {
+        const payment = JSON.parse(body);
+        return payment.index === index && payment.direction === 'inbound';
+      }),
+    'the notice is here',
+  );
 }
 
 /** Resolves to the table of the deliveries in a state, once there is one. */
 async function deliveryInState(state: string): Promise<string> {
-  for (;;) {
+  return until(async () => {
     const { stdout } = await world.run('webhooks', 'list', '--state', state);
-    if (stdout !== 'No deliveries.') return stdout;
-  }
+    return stdout !== 'No deliveries.' && stdout;
+  }, 'there is such a delivery');
 }

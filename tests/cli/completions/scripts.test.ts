@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
 import { commandsOf, documentedProgram } from '../program.ts';
 import { runBinary } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const commands = commandsOf(documentedProgram());
 
@@ -71,13 +74,13 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 
 /** Parses a script with a shell without running it. */
 async function parsed(shell: string, script: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-completions-'));
+  const folder = temporaryFolder('completions');
   try {
     const file = join(folder, 'script');
     writeFileSync(file, script);
     const { exitCode, stderr } = Bun.spawnSync([shell, '-n', file]);
     return { exitCode, stderr: stderr.toString() };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }

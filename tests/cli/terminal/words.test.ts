@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { printable, printableJson } from '../../../src/cli/terminal/printable.ts';
 import { table } from '../../../src/cli/terminal/table.ts';
 import { grouped, sats } from '../../../src/cli/terminal/words.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 describe('amounts', () => {
   const cases: Readonly<Record<string, string>> = {

@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hex } from '@scure/base';
+import { freePorts } from '../../support/ports.ts';
+import { waitUntil } from '../../support/until.ts';
 import { emptyBlock, type Tip } from './empty-block.ts';
 import { type Coin, type Miner, miner, type Output } from './miner.ts';
-import { freePorts } from './ports.ts';
 import { program } from './program.ts';
 import type { Reaper } from './reaper.ts';
-import { waitUntil } from './wait-until.ts';
 
 /**
  * Blocks to mine first: segwit and taproot are active on regtest after 3 periods of 144, and a coinbase can be spent

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePorts } from '../../support/ports.ts';
+import { waitUntil } from '../../support/until.ts';
 import type { ChainAccess } from './btcd.ts';
 import { type LndRest, lndRest, type RestLocation } from './lnd-rest.ts';
-import { freePorts } from './ports.ts';
 import { program } from './program.ts';
 import type { Reaper } from './reaper.ts';
-import { waitUntil } from './wait-until.ts';
 
 /** The states of `GET /v1/state`, in the order in which a node reaches them. */
 type LndState =

@@ -1,12 +1,11 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { base64, hex } from '@scure/base';
+import { temporaryFolder } from '../../support/folder.ts';
+import { waitUntil } from '../../support/until.ts';
 import type { Binaries } from './binaries.ts';
 import { type Btcd, startBtcd } from './btcd.ts';
 import { type LndNode, type LndProcess, startLnd, startLndProcess } from './lnd.ts';
 import { startReaper } from './reaper.ts';
-import { waitUntil } from './wait-until.ts';
 
 const ONCHAIN_SAT = 50_000_000n;
 const CHANNEL_SAT = 10_000_000n;
@@ -40,7 +39,7 @@ export interface Network {
  * without `stop`.
  */
 export async function startNetwork(binaries: Binaries): Promise<Network> {
-  const folder = await mkdtemp(join(tmpdir(), 'wallet-sidecar-interop-'));
+  const folder = temporaryFolder('interop');
   const reaper = startReaper(folder);
   try {
     const { btcd, access } = await startBtcd(binaries.btcd, join(folder, 'btcd'), reaper);

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { RemoteFailure } from '../../../src/nodes/remote/failure.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { CERT, head, pour, type RawServer, startRawServer } from './raw-server.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const LONG_MS = 60_000;
 const GIB = 1024 ** 3;
@@ -56,7 +59,7 @@ const failure = async (work: Promise<unknown>): Promise<RemoteFailure> => {
 };
 
 async function closed(): Promise<void> {
-  while (server.open() > 0) await Bun.sleep(10);
+  await until(() => server.open() === 0, 'every connection was closed');
 }
 
 describe('a call', () => {

@@ -1,17 +1,17 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { idOf } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { keysOfSeed } from '../../../src/nodes/sandbox/world/keys.ts';
 import { publishReleases, trustedReleases } from '../../../src/nodes/sandbox/world/releases.ts';
+import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { until } from '../../support/until.ts';
 import { openTrialSandbox } from './trial-sandbox.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-core-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('core');
+afterAll(() => removeFolder(folder));
 
 const open = (path: string) => openTrialSandbox(path, { now: () => Date.now() });
 
@@ -89,7 +89,7 @@ test('the feed gives what was before and what comes, with no gap, while payments
     made.push(`${idOf(payment)} completed`);
     if (count % 7 === 0) await Bun.sleep(1);
   }
-  await Bun.sleep(20);
+  await until(() => made.every((one) => seen.has(one)), 'the feed gave every payment');
   stop.abort();
   await reading;
   expect(made.filter((one) => !seen.has(one))).toEqual([]);
@@ -144,7 +144,7 @@ test('whatever the node answers, refuses or tells its feed is in the file by the
     const [paid, refusedAgain, [seen, kept]] = await Promise.all([pay(), pay(), look()]);
     expect([paid, refusedAgain, seen, kept]).toEqual(Array(4).fill('completed'));
   }
-  await Bun.sleep(20);
+  await until(() => told.length > 20, 'the feed told of most payments');
   stop.abort();
   await reading;
   expect(told.length).toBeGreaterThan(20);

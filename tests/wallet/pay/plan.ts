@@ -4,7 +4,7 @@ import type { SendReport } from '../../../src/nodes/node.ts';
 import { randomNames } from '../../../src/wallet/effect-names.ts';
 import type { SendContext, SendIdentity, SendPlan } from '../../../src/wallet/pay/send.ts';
 import type { Session } from '../../../src/wallet/session.ts';
-import { sampleDone, sampleFailed, samplePayment } from '../../store/sample-payment.ts';
+import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 
 /** A plan to send the sample payment of that number; `start` makes the node's report. */
 export function planOf(

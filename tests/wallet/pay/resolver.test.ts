@@ -1,14 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { refused } from '../../../src/model/errors.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
 import { requireWithinBudget } from '../../../src/wallet/budget.ts';
 import { type SendIdentity, send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { Session } from '../../../src/wallet/session.ts';
-import { samplePayment } from '../../store/sample-payment.ts';
-import { newSpend, WALLET } from '../../store/steps.ts';
+import { samplePayment } from '../../support/sample-payment.ts';
+import { newSpend, WALLET } from '../../support/store-steps.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
-import { until, type WalletWorld, walletWorld } from '../wallet-world.ts';
+import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
 
 const LONG = 60_000;
 let world: WalletWorld;

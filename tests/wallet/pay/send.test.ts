@@ -15,10 +15,11 @@ import {
 } from '../../../src/wallet/pay/send.ts';
 import type { Session } from '../../../src/wallet/session.ts';
 import type { Wallets } from '../../../src/wallet/wallets.ts';
-import { samplePayment } from '../../store/sample-payment.ts';
-import { WALLET } from '../../store/steps.ts';
+import { samplePayment } from '../../support/sample-payment.ts';
+import { WALLET } from '../../support/store-steps.ts';
+import { until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
-import { until, type WalletWorld, walletWorld } from '../wallet-world.ts';
+import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 
 let world: WalletWorld;

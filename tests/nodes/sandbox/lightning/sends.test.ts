@@ -22,6 +22,7 @@ import {
 import { advance, startInvoicePayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
 import { reportSend } from '../../../../src/nodes/sandbox/lightning/sends.ts';
 import { findPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
+import { until } from '../../../support/until.ts';
 import { onchainWorld, payOnchain } from '../onchain/onchain-world.ts';
 import { openTrialSandbox } from '../trial-sandbox.ts';
 
@@ -66,11 +67,10 @@ async function walletWorld() {
 
 /** Waits until the payment has left its first state, since the receiver decides in a transaction of its own. */
 async function ended(node: WalletNode, index: Payment['index']): Promise<Payment> {
-  for (;;) {
+  return until(async () => {
     const seen = await node.payment(index);
-    if (seen !== null && seen.payment.status !== 'pending') return seen.payment;
-    await Bun.sleep(1);
-  }
+    return seen !== null && seen.payment.status !== 'pending' && seen.payment;
+  }, 'the payment has ended');
 }
 
 function invoiceCommand(change: Partial<CreateInvoiceCommand> = {}): CreateInvoiceCommand {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Transaction } from '@scure/btc-signer';
 import fc from 'fast-check';
@@ -12,6 +11,7 @@ import { nextUnusedAddress, onchainBalances } from '../../../../src/nodes/sandbo
 import { estimateOnchainFeeMsat } from '../../../../src/nodes/sandbox/onchain/send.ts';
 import { balanceMsat } from '../../../../src/nodes/sandbox/world/ledger.ts';
 import { latestPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
+import { temporaryFolder } from '../../../support/folder.ts';
 import { ledgerGaps, onchainWorld, payOnchain, START_MS } from './onchain-world.ts';
 
 /** An address without a wallet in this world (the example program of BIP 350, on regtest). */
@@ -242,7 +242,7 @@ describe('payOnchain', () => {
 
 describe('after a restart', () => {
   test('blocks that came due while it was down complete the payment, and its id still sends once', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+    const folder = temporaryFolder('sandbox');
     const path = join(folder, 'sandbox.sqlite');
     const before = onchainWorld({ path, blockSecs: 10 });
     const alice = before.wallet();

@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import { PERMISSIONS, type Permission } from '../../../../src/model/permissions.ts';
 import type { ClientToken, NodeTokens } from '../../../../src/nodes/node.ts';
+import { removeFolder, temporaryFolder } from '../../../support/folder.ts';
 import { openTrialSandbox } from '../trial-sandbox.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -165,8 +164,8 @@ describe('a token', () => {
   });
 
   test('outlives a restart, its revocation does too, and the file holds no text of it', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-tokens-'));
-    cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder('tokens');
+    cleanups.push(() => removeFolder(folder));
     const path = join(folder, 'world.sqlite');
     const { issue, tokens, sandbox, userPk, clock } = await walletWorld(path);
     const [good, revoked] = [await issue(['node_info']), await issue(['node_info'])];

@@ -1,12 +1,11 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { idOfIndex, type PaymentIndex } from '../../../../src/model/payment-index.ts';
 import { PERMISSIONS } from '../../../../src/model/permissions.ts';
 import type { Sandbox } from '../../../../src/nodes/sandbox/index.ts';
+import { removeFolder, temporaryFolder } from '../../../support/folder.ts';
 import { openTrialSandbox } from '../trial-sandbox.ts';
 
 /** What version 0.1 handed out for the world of version-1.sql, whose root seed is 32 bytes of 07. */
@@ -28,8 +27,8 @@ const FIRST = {
 };
 const NOW_MS = 1_800_000_001_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'wallet-sidecar-world-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('world');
+afterAll(() => removeFolder(folder));
 
 let count = 0;
 async function firstWorld(): Promise<string> {

@@ -1,13 +1,19 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * Ports below the range from which systems take the local ports of outgoing connections (32768 on Linux, 49152
- * elsewhere). No other program then gets a node's port while the node restarts.
+ * Below the range from which systems take the local ports of outgoing connections (32768 on Linux,
+ * 49152 elsewhere), so that nobody is handed the port of a program while it is being restarted.
  */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** `count` different TCP ports of 127.0.0.1 on which nothing listens at the time of the call. */
+/** A TCP port on which nothing listens on 127.0.0.1 at the moment of the call. */
+export function freePort(): number {
+  const [port = 0] = freePorts(1);
+  return port;
+}
+
+/** `count` different TCP ports on which nothing listens on 127.0.0.1 at the moment of the call. */
 export function freePorts(count: number): number[] {
   const found = new Set<number>();
   while (found.size < count) {

@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { updatedIndexOf } from '../../src/model/payment.ts';
+import type { Store } from '../../src/store/ports.ts';
+import { leaseFrom } from '../../src/webhooks/lease.ts';
+import { sampleDone, samplePayment } from '../support/sample-payment.ts';
+import { clientRecord, fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
+import { attemptContract } from './store/attempts.ts';
+import { budgetContract } from './store/budgets.ts';
+import { cacheContract } from './store/cache.ts';
+import { clientContract } from './store/clients.ts';
+import { connectorStateContract } from './store/connector-state.ts';
+import { idempotencyContract } from './store/idempotency.ts';
+import { identityContract } from './store/identity.ts';
+import { journalContract } from './store/journal.ts';
+import { observationContract } from './store/observations.ts';
+import { outboxContract } from './store/outbox.ts';
+import { spendContract } from './store/spends.ts';
+import { watchContract } from './store/watches.ts';
+
+/** An empty store, opened for one test. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** Opens once more what is kept after {@link store} was closed; null where nothing is kept. */
+  readonly reopen: (() => Store) | null;
+}
+
+/** What every store must do (src/store/ports.ts), whatever it is made of. */
+export function storeContract(name: string, open: () => OpenedStore): void {
+  describe(`the store ${name}`, () => {
+    const opened: Store[] = [];
+    afterEach(async () => {
+      for (const store of opened.splice(0)) await store.close();
+    });
+    const openStore = () => {
+      const { store } = open();
+      opened.push(store);
+      return store;
+    };
+    cacheContract(openStore);
+    observationContract(openStore);
+    journalContract(openStore);
+    spendContract(openStore);
+    attemptContract(openStore);
+    watchContract(openStore);
+    clientContract(openStore);
+    outboxContract(openStore);
+    idempotencyContract(openStore);
+    budgetContract(openStore);
+    connectorStateContract(openStore);
+    identityContract(openStore);
+    durabilityContract(open);
+  });
+}
+
+/** What every store must still know that keeps anything beyond its closing. */
+function durabilityContract(open: () => OpenedStore): void {
+  test('everything written is there when it is opened again, where anything is kept', async () => {
+    const { store, reopen } = open();
+    await store.cache.apply(WALLET, [samplePayment(1)], updatedIndexOf(samplePayment(1)));
+    await store.clients.change(WALLET, () => ({ records: [clientRecord()], budgets: [] }));
+    await store.spends.begin(WALLET, newSpend(samplePayment(1)), fits);
+    await store.spends.begin(WALLET, newSpend(samplePayment(2)), fits);
+    await observe(store, [sampleDone(2)], { journaled: true, cursor: 'c1' });
+    await store.idempotency.begin({ walletId: WALLET, caller: 'owner', key: 'k' }, 'a', 1);
+    await store.connectorState.put(WALLET, 'lnd', 'a', 1);
+    const { id, secret } = store.identity;
+    const count = await store.identity.advance();
+    await store.close();
+    if (reopen === null) return;
+    const again = reopen();
+    expect(again.identity).toMatchObject({ id, secret });
+    expect(await again.identity.count()).toBe(count);
+    expect(await again.cache.cursor(WALLET)).toBe(updatedIndexOf(samplePayment(1)));
+    expect(await again.clients.list(WALLET)).toEqual([clientRecord()]);
+    expect(await again.spends.unfinished(WALLET)).toMatchObject([{ payment: samplePayment(1) }]);
+    expect(await again.journal.open(WALLET)).toEqual([samplePayment(1)]);
+    expect(await again.observations.cursor(WALLET)).toBe('c1');
+    expect(await again.watches.wallets()).toEqual([WALLET]);
+    expect(await again.outbox.claim({ ...leaseFrom(10_000, 1000), limit: 5 })).toHaveLength(1);
+    expect(
+      await again.idempotency.begin({ walletId: WALLET, caller: 'owner', key: 'k' }, 'a', 1),
+    ).toMatchObject({ state: 'running' });
+    expect(await again.connectorState.get(WALLET, 'lnd', 'a')).toBe(1);
+    await again.close();
+  });
+}

@@ -1,0 +1,269 @@
+import { beforeEach, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type Budget, type BudgetPeriod, budgetWindow } from '../../../src/model/budget.ts';
+import type { Store } from '../../../src/store/ports.ts';
+import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
+import {
+  CLIENT,
+  clientRecord,
+  fits,
+  newSpend,
+  observe,
+  setBudget,
+  WALLET,
+} from '../../support/store-steps.ts';
+
+/** What clients spent of their budgets: {@link BudgetStore}. */
+export function budgetContract(open: () => Store): void {
+  describe('budgets', () => {
+    const DAY_MS = 86_400_000;
+    let store: Store;
+    beforeEach(() => {
+      store = open();
+    });
+
+    const budget = (amountMsat: bigint, period: BudgetPeriod = 'day'): Budget => ({
+      amountMsat,
+      period,
+      maxPaymentMsat: null,
+    });
+    const spend = (number: number, amountMsat: bigint, nowMs: number, on = store) =>
+      on.spends.begin(
+        WALLET,
+        newSpend(samplePayment(number), {
+          caller: CLIENT,
+          journaled: false,
+          reservation: { clientPk: CLIENT, amountMsat, nowMs },
+        }),
+        fits,
+      );
+    const spentAt = async (nowMs: number, on = store) =>
+      (await on.budgets.get(WALLET, CLIENT, nowMs)).spentMsat;
+
+    test('whatever is asked for at once, what is granted fits the budget', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.bigInt(1n, 400n), { minLength: 1, maxLength: 30 }),
+          async (amounts) => {
+            const fresh = open();
+            await setBudget(fresh, budget(1000n, 'total'));
+            const results = await Promise.allSettled(
+              amounts.map((amountMsat, at) => spend(at + 1, amountMsat, 5, fresh)),
+            );
+            const granted = amounts.filter((_, at) => results[at]?.status === 'fulfilled');
+            const sum = granted.reduce((total, amount) => total + amount, 0n);
+            expect(sum).toBeLessThanOrEqual(1000n);
+            expect(await spentAt(5, fresh)).toBe(sum);
+            await fresh.close();
+          },
+        ),
+        { numRuns: 40 },
+      );
+    }, 60_000);
+
+    test('what completes counts with its fees, what fails or is abandoned is given back', async () => {
+      await setBudget(store, budget(10_000n));
+      for (const at of [1, 2, 3]) await spend(at, 2000n, 1000);
+      expect(await spentAt(1000)).toBe(6000n);
+      await observe(store, [sampleDone(1)]);
+      await observe(store, [sampleFailed(2)]);
+      await store.spends.abandon(WALLET, samplePayment(3).index);
+      expect(await spentAt(1000)).toBe(1005n);
+      expect(await spentAt(1000 + DAY_MS)).toBe(0n);
+    });
+
+    test('a cost replaces its reservation in the period in which that was made, however late it is known', async () => {
+      await setBudget(store, budget(10_000n));
+      await spend(1, 2000n, 1000);
+      await spend(2, 3000n, 1000 + DAY_MS);
+      await observe(store, [sampleDone(1, { updatedAtMs: 5 * DAY_MS, finalizedAtMs: 5 * DAY_MS })]);
+      expect([await spentAt(1000), await spentAt(1000 + DAY_MS)]).toEqual([4005n, 3000n]);
+      await observe(store, [sampleFailed(2)]);
+      expect([await spentAt(1000), await spentAt(1000 + DAY_MS)]).toEqual([1005n, 0n]);
+    });
+
+    test('an end that is told again changes no sum again', async () => {
+      await setBudget(store, budget(10_000n));
+      await spend(1, 2000n, 1000);
+      for (const _ of [1, 2]) await observe(store, [sampleDone(1)]);
+      expect(await spentAt(1000)).toBe(1005n);
+    });
+
+    test('a completed payment of unknown amount keeps what was reserved for it', async () => {
+      await setBudget(store, budget(10_000n));
+      const unknown = { amountMsat: null };
+      await store.spends.begin(
+        WALLET,
+        newSpend(samplePayment(1, unknown), {
+          journaled: false,
+          reservation: { clientPk: CLIENT, amountMsat: 2000n, nowMs: 1000 },
+        }),
+        fits,
+      );
+      await observe(store, [sampleDone(1, unknown)]);
+      expect(await spentAt(1000)).toBe(2000n);
+    });
+
+    test('a budget that is set later knows what was spent and is still pending', async () => {
+      await spend(1, 2000n, 1000);
+      await spend(2, 300n, 1000);
+      await observe(store, [sampleDone(1)]);
+      expect(await store.budgets.get(WALLET, CLIENT, 1000)).toEqual({
+        budgetState: 'none',
+        budget: null,
+        spentMsat: 0n,
+      });
+      await setBudget(store, budget(10_000n));
+      expect(await spentAt(1000)).toBe(1305n);
+      await observe(store, [sampleFailed(2)]);
+      expect(await spentAt(1000)).toBe(1005n);
+    });
+
+    test('another period sums the same spending anew; another amount leaves the sum', async () => {
+      await setBudget(store, budget(10_000n));
+      await spend(1, 2000n, 5 * DAY_MS);
+      await spend(2, 3000n, 6 * DAY_MS);
+      await setBudget(store, budget(20_000n));
+      expect(await spentAt(6 * DAY_MS)).toBe(3000n);
+      await setBudget(store, budget(20_000n, 'week'));
+      expect(await spentAt(6 * DAY_MS)).toBe(5000n);
+      await setBudget(store, null);
+      expect(await store.budgets.get(WALLET, CLIENT, 1000)).toMatchObject({
+        budgetState: 'lifted',
+        budget: null,
+      });
+      await setBudget(store, budget(20_000n, 'total'));
+      expect(await spentAt(1)).toBe(5000n);
+    });
+
+    test('the sum of a month is not taken for that of its first day when the period changes', async () => {
+      const [may1, may9] = [Date.UTC(2026, 4, 1), Date.UTC(2026, 4, 9)];
+      await setBudget(store, budget(10_000n, 'month'));
+      await spend(1, 2000n, may9);
+      expect(await spentAt(may1)).toBe(2000n);
+      await setBudget(store, budget(10_000n, 'day'));
+      expect([await spentAt(may1), await spentAt(may9)]).toEqual([2000n, 2000n]);
+    });
+
+    test('what is not allowed writes nothing', async () => {
+      await setBudget(store, budget(10n));
+      const before = await store.identity.count();
+      await expect(spend(1, 11n, 1000)).rejects.toMatchObject({ kind: 'overBudget' });
+      expect(await store.watches.has(WALLET)).toBe(false);
+      expect(await store.spends.unfinished(WALLET)).toEqual([]);
+      expect(await store.identity.count()).toBe(before);
+    });
+
+    test('a rule is told of a budget whose row is missing', async () => {
+      await store.clients.change(WALLET, () => ({
+        records: [clientRecord({ budgetState: 'set' })],
+        budgets: [],
+      }));
+      expect(await store.budgets.get(WALLET, CLIENT, 1)).toEqual({
+        budgetState: 'set',
+        budget: null,
+        spentMsat: 0n,
+      });
+    });
+
+    test('a named reservation is held once however often it is made, and settled by its true cost', async () => {
+      await setBudget(store, budget(1000n));
+      const reserve = (amountMsat: bigint) =>
+        store.spends.reserve(WALLET, 'channel a', { clientPk: CLIENT, amountMsat, nowMs: 1 }, fits);
+      await reserve(700n);
+      await reserve(800n);
+      expect(await spentAt(1)).toBe(800n);
+      await expect(reserve(1001n)).rejects.toMatchObject({ kind: 'overBudget' });
+      expect(await spentAt(1)).toBe(800n);
+      await store.spends.settle(WALLET, 'channel a', 250n);
+      expect(await spentAt(1)).toBe(250n);
+      await store.spends.settle(WALLET, 'channel a', 0n);
+      expect(await spentAt(1)).toBe(250n);
+    });
+
+    test('what was settled under a name is not counted again by a repeat, whose budget may be used up', async () => {
+      await setBudget(store, budget(1000n));
+      const reserve = (amountMsat: bigint) =>
+        store.spends.reserve(WALLET, 'channel a', { clientPk: CLIENT, amountMsat, nowMs: 1 }, fits);
+      await reserve(900n);
+      await store.spends.settle(WALLET, 'channel a', 700n);
+      await reserve(900n);
+      expect(await spentAt(1)).toBe(700n);
+      await store.spends.settle(WALLET, 'channel a', 700n);
+      expect(await spentAt(1)).toBe(700n);
+    });
+
+    test('sums hold more than a double or 64 bits can', async () => {
+      const most = 2_100_000_000_000_000_001n;
+      for (const at of [1, 2, 3, 4, 5]) await spend(at, most, 1);
+      await setBudget(store, budget(most));
+      expect(await spentAt(1)).toBe(5n * most);
+    });
+
+    /** Days since the epoch: ten weeks and three changes of the month. */
+    const [FIRST_DAY, LAST_DAY] = [18_000, 18_070];
+
+    type Step =
+      | { readonly do: 'spend'; readonly msat: bigint; readonly day: number }
+      | { readonly do: 'complete' | 'fail' | 'abandon'; readonly which: number }
+      | { readonly do: 'budget'; readonly period: BudgetPeriod | null };
+
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({
+          do: fc.constant('spend' as const),
+          msat: fc.bigInt(1n, 10n ** 15n),
+          day: fc.integer({ min: FIRST_DAY, max: LAST_DAY }),
+        }),
+        fc.record({
+          do: fc.constantFrom('complete' as const, 'fail' as const, 'abandon' as const),
+          which: fc.nat(20),
+        }),
+        fc.record({
+          do: fc.constant('budget' as const),
+          period: fc.constantFrom<BudgetPeriod | null>('day', 'week', 'month', 'total', null),
+        }),
+      ),
+      { maxLength: 40, size: 'max' },
+    );
+
+    test('the running sum of every period is the sum of its payments and of later ones, whatever happened in which order', async () => {
+      await fc.assert(
+        fc.asyncProperty(steps, async (script: Step[]) => {
+          const fresh = open();
+          const naive: { atMs: number; msat: bigint; open: boolean }[] = [];
+          let period: BudgetPeriod | null = null;
+          for (const step of script) {
+            if (step.do === 'budget') {
+              period = step.period;
+              await setBudget(fresh, period && budget(10n ** 18n, period));
+            } else if (step.do === 'spend') {
+              const atMs = step.day * DAY_MS + 7;
+              naive.push({ atMs, msat: step.msat, open: true });
+              await spend(naive.length, step.msat, atMs, fresh);
+            } else {
+              const number = step.which + 1;
+              const entry = naive[step.which];
+              if (!entry?.open) continue;
+              entry.open = false;
+              entry.msat = step.do === 'complete' ? 1005n : 0n;
+              if (step.do === 'complete') await observe(fresh, [sampleDone(number)]);
+              else if (step.do === 'fail') await observe(fresh, [sampleFailed(number)]);
+              else await fresh.spends.abandon(WALLET, samplePayment(number).index);
+            }
+          }
+          const kind = period;
+          for (let day = FIRST_DAY; day <= LAST_DAY; day++) {
+            const startOf = (atMs: number) => (kind ? budgetWindow(kind, atMs).startsAtMs : 0);
+            const expected = naive
+              .filter(({ atMs }) => kind !== null && startOf(atMs) >= startOf(day * DAY_MS))
+              .reduce((total, { msat }) => total + msat, 0n);
+            expect(await spentAt(day * DAY_MS, fresh)).toBe(expected);
+          }
+          await fresh.close();
+        }),
+        { numRuns: 60 },
+      );
+    }, 120_000);
+  });
+}

@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { encodePayment, type Payment, updatedIndexOf } from '../../../src/model/payment.ts';
+import type { CacheQuery, Store } from '../../../src/store/ports.ts';
+import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
+import { WALLET } from '../../support/store-steps.ts';
+
+const OTHER = 'cd'.repeat(32);
+const EVERYTHING: CacheQuery = {
+  filter: 'all',
+  order: 'asc',
+  limit: 100,
+  after: null,
+  direction: null,
+  rail: null,
+  sinceMs: null,
+  untilMs: null,
+};
+
+/** The payment cache of the contract: {@link PaymentCache}. */
+export function cacheContract(open: () => Store): void {
+  describe('the cache', () => {
+    let store: Store;
+    beforeEach(() => {
+      store = open();
+    });
+    const apply = (payments: readonly Payment[], cursor: Payment | null = null, wallet = WALLET) =>
+      store.cache.apply(wallet, payments, cursor && updatedIndexOf(cursor));
+    const list = async (change: Partial<CacheQuery> = {}, wallet = WALLET) => {
+      const { json, nextIndex } = await store.cache.list(wallet, { ...EVERYTHING, ...change });
+      const created = json.map((text) => (JSON.parse(text) as { created_at: number }).created_at);
+      return { created, nextIndex };
+    };
+
+    test('counts what was not there and what changed, and keeps the response JSON of each', async () => {
+      expect(await apply([samplePayment(1), samplePayment(2)])).toEqual({
+        numNew: 2,
+        numUpdated: 0,
+      });
+      expect(await apply([samplePayment(2), sampleDone(1), samplePayment(3)])).toEqual({
+        numNew: 1,
+        numUpdated: 1,
+      });
+      expect(await store.cache.get(WALLET, samplePayment(1).index)).toEqual({
+        json: JSON.stringify(encodePayment(sampleDone(1))),
+        final: true,
+      });
+      expect(await store.cache.get(WALLET, samplePayment(2).index)).toMatchObject({ final: false });
+      expect(await store.cache.get(WALLET, samplePayment(9).index)).toBeNull();
+    });
+
+    test('the cursor never moves backwards', async () => {
+      expect(await store.cache.cursor(WALLET)).toBeNull();
+      await apply([], samplePayment(5));
+      await apply([samplePayment(1)], samplePayment(3));
+      await apply([samplePayment(2)]);
+      expect(await store.cache.cursor(WALLET)).toBe(updatedIndexOf(samplePayment(5)));
+    });
+
+    test('lists by state, direction, rail and time of creation: the first bound inclusive, the second exclusive', async () => {
+      await apply([
+        samplePayment(1),
+        sampleDone(2),
+        sampleFailed(3),
+        sampleDone(4, { direction: 'inbound' }),
+        samplePayment(5, { rail: 'onchain' }),
+      ]);
+      const created = async (change: Partial<CacheQuery>) => (await list(change)).created;
+      expect(await created({})).toEqual([1, 2, 3, 4, 5]);
+      expect(await created({ filter: 'pending' })).toEqual([1, 5]);
+      expect(await created({ filter: 'completed' })).toEqual([2, 4]);
+      expect(await created({ filter: 'failed' })).toEqual([3]);
+      expect(await created({ filter: 'finalized' })).toEqual([2, 3, 4]);
+      expect(await created({ direction: 'inbound' })).toEqual([4]);
+      expect(await created({ rail: 'onchain' })).toEqual([5]);
+      expect(await created({ sinceMs: 2, untilMs: 4 })).toEqual([2, 3]);
+      expect(await created({ filter: 'completed', direction: 'outbound', order: 'desc' })).toEqual([
+        2,
+      ]);
+    });
+
+    test('pages in both orders leave nothing out, and the last one says so', async () => {
+      await apply([3, 1, 5, 2, 4].map((number) => samplePayment(number)));
+      for (const order of ['asc', 'desc'] as const) {
+        const read: number[] = [];
+        let after: CacheQuery['after'] = null;
+        for (const size of [2, 2, 1]) {
+          const page = await list({ order, after, limit: 2 });
+          expect(page.created).toHaveLength(size);
+          read.push(...page.created);
+          after = page.nextIndex;
+        }
+        expect(after).toBeNull();
+        expect(read).toEqual(order === 'asc' ? [1, 2, 3, 4, 5] : [5, 4, 3, 2, 1]);
+      }
+      expect((await list({ limit: 5 })).nextIndex).toBeNull();
+    });
+
+    test('a refresh replaces what is cached and adds nothing', async () => {
+      await apply([samplePayment(1)]);
+      await store.cache.refresh(WALLET, samplePayment(1, { personalNote: 'mine' }));
+      await store.cache.refresh(WALLET, samplePayment(2));
+      const kept = await store.cache.get(WALLET, samplePayment(1).index);
+      expect(kept?.json).toContain('"personal_note":"mine"');
+      expect((await list()).created).toEqual([1]);
+    });
+
+    test('is emptied with its cursor, and no other wallet sees or loses anything', async () => {
+      await apply([samplePayment(1)], samplePayment(1));
+      await apply([samplePayment(2)], samplePayment(2), OTHER);
+      expect((await list({}, OTHER)).created).toEqual([2]);
+      await store.cache.clear(WALLET);
+      expect((await list()).created).toEqual([]);
+      expect(await store.cache.cursor(WALLET)).toBeNull();
+      expect((await list({}, OTHER)).created).toEqual([2]);
+      expect(await store.cache.cursor(OTHER)).toBe(updatedIndexOf(samplePayment(2)));
+    });
+  });
+}

@@ -1,0 +1,51 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { storeContract } from '../contracts/store.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+const folder = temporaryFolder('store');
+afterAll(() => removeFolder(folder));
+
+storeContract('in memory', () => ({ store: openSqliteStore(':memory:'), reopen: null }));
+storeContract('in a file', () => {
+  const path = join(folder, `${crypto.randomUUID()}.sqlite`);
+  return { store: openSqliteStore(path), reopen: () => openSqliteStore(path) };
+});
+
+describe('the file', () => {
+  test('is readable by its owner only', async () => {
+    const path = join(folder, 'a.sqlite');
+    const store = openSqliteStore(path);
+    await store.close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test('of a newer version, of somebody else, or corrupted is refused with what to do, and never overwritten', () => {
+    const newer = join(folder, 'newer.sqlite');
+    const db = new Database(newer, { create: true });
+    db.run('CREATE TABLE t (x)');
+    db.run('PRAGMA user_version = 99');
+    db.close();
+    const foreign = join(folder, 'foreign.sqlite');
+    const other = new Database(foreign, { create: true });
+    other.run('CREATE TABLE t (x)');
+    other.close();
+    const corrupt = join(folder, 'corrupt.sqlite');
+    writeFileSync(corrupt, 'this is not a database, whatever its name says'.repeat(100));
+    for (const [path, reason] of [
+      [newer, /newer version.*start that version/],
+      [foreign, /not a database of wallet-sidecar/],
+      [corrupt, /corrupted.*backup/],
+    ] as const) {
+      const before = readFileSync(path);
+      expect(() => openSqliteStore(path)).toThrow(reason);
+      expect(readFileSync(path)).toEqual(before);
+    }
+  });
+});

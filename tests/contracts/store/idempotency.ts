@@ -85,7 +85,7 @@ export function idempotencyContract(open: () => Store): void {
 
     test('an effect is not named for a key that is not kept, since a repeat would not know of it', async () => {
       const named = store.idempotency.name(scope(), { json: '{}', index: null });
-      await expect(named).rejects.toThrow('not kept');
+      await expect(named).rejects.toThrow('not stored');
     });
 
     test('the outcomes of an ended client go with it: its own calls, and the body that holds its credentials', async () => {

@@ -117,10 +117,10 @@ export function spendContract(open: () => Store): void {
     });
 
     test('nothing is asked for that is not kept', async () => {
-      await expect(asked()).rejects.toThrow('must not be asked for');
+      await expect(asked()).rejects.toThrow('must not be asked to send');
       await begin({ state: 'begun' });
       await observe(store, [sampleFailed(1)], { journaled: true });
-      await expect(asked()).rejects.toThrow('must not be asked for');
+      await expect(asked()).rejects.toThrow('must not be asked to send');
     });
 
     test('a send does not take the place of a payment that is there', async () => {

@@ -47,6 +47,7 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ['unclaimed is 107; a claim gives both addresses, and both can be paid', NAMES],
   ['it can be changed for 24 hours, is then frozen for 90 days, and is updatable again', NAMES],
   ['every spelling of a name is read, and paid through its callback', NAMES],
+  ['takes a base fee of zero', PARTNER],
   ['takes a partner with the least fee', PARTNER],
   ['takes a partner with the largest fee', PARTNER],
   ['takes a base fee with an amount', PARTNER],
@@ -62,7 +63,7 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ],
   ['an expired client is refused and not listed', CLOCK],
   ['renews with its period by the clock of the node', CLOCK],
-  ['a payment that was replaced fails and names the transaction that won', SANDBOX],
+  ['a replaced payment names the other transaction, and fails at its six confirmations', SANDBOX],
   [
     'first money opens a channel just in time, and an info payment records the waived cost',
     SANDBOX,

@@ -257,6 +257,13 @@ test('one sentence tells what is wrong with a field', async () => {
   expectError(negative, 'rejected', /^since: must be a whole number, 0 or more$/);
 });
 
+test('an amount that would be rounded is rejected', async () => {
+  const answer = await world.call('POST', '/v2/node/create_invoice', {
+    rawBody: '{"amount":1000000000000000.01}',
+  });
+  expectError(answer, 'rejected', /too many digits/);
+});
+
 test('a body is JSON in UTF-8, not compressed, wherever there is one', async () => {
   const post = async (body: Uint8Array, headers: Record<string, string>) => {
     const answer = await fetch(`${world.baseUrl}/v2/node/create_invoice`, {

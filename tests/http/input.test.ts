@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { z } from 'zod';
+import { hasExactNumbers } from '../../src/http/input/exact-numbers.ts';
 import { ignoredFieldsHeader } from '../../src/http/input/ignored-fields.ts';
 import { inputFields, presentInput } from '../../src/http/input/input-fields.ts';
 import { jsonProblem } from '../../src/http/input/json-problem.ts';
@@ -113,4 +114,24 @@ test('malformed JSON is told with its place and without its text', () => {
   expect(told('amount=5')).toMatch(/^line 1, column 1: /);
   expect(told('// x\n{}')).toMatch(/comments/);
   expect(jsonProblem('['.repeat(250_000))).toMatch(/^The body is not JSON/);
+});
+
+test('a number that would be rounded is noticed, and nothing else is', () => {
+  for (const json of [
+    '{"amount":2100000000000000.1}',
+    '{"amount":4.00000000000000000001}',
+    '{"amount":99999999999999999999}',
+    '[1,{"a":[0.99999999999999999999]}]',
+  ]) {
+    expect({ json, exact: hasExactNumbers(json) }).toEqual({ json, exact: false });
+  }
+  for (const json of [
+    '{"amount":2100000000000000}',
+    '{"index":"0001764000000000000-ln_00","note":"4.00000000000000000001 \\" 1"}',
+    '{"amount":1000000000000000000000}',
+    '{"expires_at":1764000000000,"a":1e400,"b":-0.5}',
+    '[0.000000000000000001, 1.5000000000000000000]',
+  ]) {
+    expect({ json, exact: hasExactNumbers(json) }).toEqual({ json, exact: true });
+  }
 });

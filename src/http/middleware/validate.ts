@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 import { ApiError, rejected } from '../../model/errors.ts';
 import type { AppEnv } from '../env.ts';
+import { hasExactNumbers } from '../input/exact-numbers.ts';
 import {
   type InputFields,
   inputFields,
@@ -75,6 +76,12 @@ export function validateBody(schema: z.ZodType): MiddlewareHandler<AppEnv> {
     }
     requireJson(context);
     const text = textOf(bytes);
+    if (!hasExactNumbers(text)) {
+      throw rejected(
+        '',
+        'The body holds a number with too many digits: write an amount as a string.',
+      );
+    }
     try {
       return await json(context, next);
     } catch (error) {

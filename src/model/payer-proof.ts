@@ -8,7 +8,7 @@ import { hexOutput, timestamp } from './text.ts';
 export const checkedProofJson = z
   .discriminatedUnion('valid', [
     z.object({
-      valid: z.literal(true).meta({ description: 'The proof is valid.' }),
+      valid: z.literal(true).meta({ description: 'Whether the proof is valid.' }),
       payer_id: hexOutput(33).meta({ description: 'Key that the payer signed with.' }),
       payee_node_id: hexOutput(33).meta({ description: 'Key that signed the invoice.' }),
       payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
@@ -35,7 +35,7 @@ export const checkedProofJson = z
       disclosed_types: z.array(z.int()).meta({ description: 'TLV types of the invoice shown.' }),
     }),
     z.object({
-      valid: z.literal(false).meta({ description: 'The proof is not valid.' }),
+      valid: z.literal(false).meta({ description: 'Whether the proof is valid.' }),
       reason: z.string().meta({ description: 'Why it is not valid.' }),
     }),
   ])

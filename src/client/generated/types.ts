@@ -94,7 +94,7 @@ export interface Channel {
 /** What a payer proof shows, or why it is not valid. */
 export type CheckedProof =
   | {
-      /** The proof is valid. */
+      /** Whether the proof is valid. */
       readonly valid: true;
       /** Key that the payer signed with. */
       readonly payer_id: string;
@@ -120,7 +120,7 @@ export type CheckedProof =
       readonly disclosed_types: readonly number[];
     }
   | {
-      /** The proof is not valid. */
+      /** Whether the proof is valid. */
       readonly valid: false;
       /** Why it is not valid. */
       readonly reason: string;

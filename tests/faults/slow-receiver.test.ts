@@ -64,6 +64,10 @@ test('a receiver that hangs for one payment gets the others meanwhile, and that 
   }
   await until(() => accepted.size === 2 * OTHERS);
   expect(accepted.has(`${stuck.hash} inbound`)).toBe(false);
+  // What the receiver has taken and the sidecar has not noted yet would rightly come again after the kill.
+  for (const credentials of [undefined, payer]) {
+    await until(async () => (await delivered(sidecar, credentials)) === OTHERS, 'all are noted');
+  }
 
   await sidecar.kill();
   good = true;
@@ -93,4 +97,14 @@ async function createInvoice(sidecar: DevSidecar): Promise<Invoice> {
 
 async function pay(sidecar: DevSidecar, { invoice }: Invoice, credentials: string) {
   await sidecar.call('POST', '/v2/node/pay_invoice', { body: { invoice }, credentials });
+}
+
+/** How many deliveries a wallet's log shows as delivered; without credentials the default wallet's. */
+async function delivered(sidecar: DevSidecar, credentials?: string): Promise<number> {
+  const query = { state: 'delivered', limit: '100' };
+  const log = sidecar.call('GET', '/v2/webhooks/deliveries', {
+    query,
+    ...(credentials === undefined ? {} : { credentials }),
+  });
+  return ((await log) as { deliveries: unknown[] }).deliveries.length;
 }

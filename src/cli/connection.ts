@@ -79,8 +79,8 @@ export function connectionOf(io: CliIo, flags: ConnectionFlags): Connection {
     return { baseUrl: target.value, token: credentials.value, given: true };
   }
   const dataDir = flags.dataDir ?? settings.find('dataDir')?.value ?? defaultDataDir(io.env);
-  const token = isConfidential(target.value) ? cookieFor(target.value, dataDir) : null;
-  return { baseUrl: target.value, token, given: false };
+  const cookie = isConfidential(target.value) ? cookieFor(target.value, dataDir) : null;
+  return { ...(cookie ?? { baseUrl: target.value, token: null }), given: false };
 }
 
 function targetOf({ find }: Settings, flags: ConnectionFlags): Found {

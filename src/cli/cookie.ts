@@ -2,19 +2,29 @@ import { isLoopbackHost } from '../config/network.ts';
 import { readCookie } from '../lib/cookie-file.ts';
 import { readOwner } from '../lib/data-dir.ts';
 
+/** The owner's cookie, and the address that it belongs to. */
+interface OwnersCookie {
+  /** Base URL as the owner of the data directory noted it. */
+  readonly baseUrl: string;
+  readonly token: string;
+}
+
 /**
- * Returns the owner's cookie for a base URL. It returns null unless the owner of the data directory has noted that it
- * listens there, so that the cookie goes to no other program (docs/decisions.md 73).
+ * Returns the owner's cookie for a base URL; null unless the owner of the data directory noted that it listens there,
+ * or at the same port of another name of this machine. The cookie may be sent to the noted address only: behind another
+ * loopback address with this port another user's program may listen (docs/decisions.md 73).
  */
-export function cookieFor(baseUrl: string, dataDir: string): string | null {
-  const owner = readOwner(dataDir)?.url;
-  return owner && isSamePlace(owner, baseUrl) ? readCookie(dataDir) : null;
+export function cookieFor(baseUrl: string, dataDir: string): OwnersCookie | null {
+  const noted = readOwner(dataDir)?.url;
+  if (!noted || !isSameSidecar(noted, baseUrl)) return null;
+  const token = readCookie(dataDir);
+  return token === null ? null : { baseUrl: noted, token };
 }
 
 /** Whether two URLs are equal, or have the same port and two names of this machine. */
-function isSamePlace(owner: string, baseUrl: string): boolean {
-  if (owner === baseUrl) return true;
-  const [noted, asked] = [new URL(owner), new URL(baseUrl)];
-  const local = [noted, asked].every(({ host }) => isLoopbackHost(host));
-  return local && noted.protocol === asked.protocol && noted.port === asked.port;
+function isSameSidecar(noted: string, baseUrl: string): boolean {
+  if (noted === baseUrl) return true;
+  const urls = [new URL(noted), new URL(baseUrl)] as const;
+  const local = urls.every(({ host }) => isLoopbackHost(host));
+  return local && urls[0].protocol === urls[1].protocol && urls[0].port === urls[1].port;
 }

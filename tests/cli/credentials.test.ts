@@ -191,6 +191,19 @@ describe("the owner's cookie", () => {
     SLOW_MS,
   );
 
+  for (const name of ['localhost', '127.0.0.2', '[::1]']) {
+    test(
+      `goes to the noted address when ${name} with its port is asked for, where another program may listen`,
+      async () => {
+        owned.noteUrl(recorder.loopback);
+        const { port, host } = new URL(recorder.loopback);
+        expect(await sent(['--url', `http://${name}:${port}`])).toBe(bearer());
+        expect(recorder.requests[0]?.url).toStartWith(`http://${host}/`);
+      },
+      SLOW_MS,
+    );
+  }
+
   for (const target of Object.keys(TARGETS) as Target[]) {
     test(
       `is not sent to ${target} that is not the noted address, wherever that is named`,

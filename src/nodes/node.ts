@@ -211,11 +211,18 @@ export interface NodeChannels {
    * The most that closing the channel would cost this wallet in on-chain fees now, in millisatoshis. Throws `notFound`.
    */
   closeFeeBoundMsat(channelId: string): Promise<bigint>;
-  /** Closes the channel cooperatively, for at most `maxFeeMsat` (null: no limit). Throws `notFound`. */
+  /**
+   * Closes the channel cooperatively, for at most `maxFeeMsat` (null: no limit). Throws `notFound`. A channel that is
+   * closing or closed already may be not found or reported with `isNew` false.
+   */
   closeChannel(
     channelId: string,
     options: { readonly maxFeeMsat: bigint | null },
-  ): Promise<{ feeMsat: bigint | null }>;
+  ): Promise<{
+    feeMsat: bigint | null;
+    /** False where the channel was closing or closed before. */
+    isNew: boolean;
+  }>;
 }
 
 /** Human Bitcoin Addresses. */

@@ -54,7 +54,9 @@ export function closeChannel(
       const closed = await fee.spend((maxFeeMsat) =>
         channels.closeChannel(channelId, { maxFeeMsat }),
       );
-      await fee.settle(closed.feeMsat);
+      // A channel that was closed before costs nothing, unless an earlier run of this request closed it.
+      if (closed.isNew || fee.isRepeat) await fee.settle(closed.feeMsat);
+      else await fee.giveBack();
     } catch (error) {
       if (!fee.isRepeat || !isApiError(error, 'notFound')) throw error;
       await fee.settle(null);

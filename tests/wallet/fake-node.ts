@@ -2,6 +2,7 @@ import { ApiError } from '../../src/model/errors.ts';
 import type { Payment } from '../../src/model/payment.ts';
 import type {
   IssueTokenCommand,
+  NodeChannels,
   Observation,
   PayOnchainCommand,
   SendOutcome,
@@ -27,6 +28,7 @@ export interface FakeNode {
   publish: (signed: SignedSend) => Promise<SendReport>;
   /** The calls of the on-chain group, oldest first. */
   readonly onchainCalls: string[];
+  closeChannel: NodeChannels['closeChannel'];
   issue: (command: IssueTokenCommand) => Promise<void>;
   revoke: (id: string) => Promise<void>;
   /** The reason why the node cannot bound clients by tokens; null when it can. */
@@ -45,6 +47,9 @@ export const SIGNED: SignedSend = {
   locks: [],
 };
 
+/** What closing a channel of the fake node costs at most. */
+export const CLOSE_FEE_MSAT = 1000n;
+
 export const unreachable = () =>
   new ApiError('unreachable', 'The node is out of reach: try again later.');
 
@@ -62,6 +67,7 @@ export function fakeNode({ history = false } = {}): FakeNode {
     sign: async () => SIGNED,
     publish: unasked,
     onchainCalls: [],
+    closeChannel: unasked,
     issue: async () => undefined,
     revoke: async () => undefined,
     obstacle: null,
@@ -125,6 +131,13 @@ export function fakeNode({ history = false } = {}): FakeNode {
         async release({ txid }) {
           fake.onchainCalls.push(`release ${txid}`);
         },
+      },
+      channels: {
+        listChannels: unasked,
+        openFeeBoundMsat: unasked,
+        openChannel: unasked,
+        closeFeeBoundMsat: async () => CLOSE_FEE_MSAT,
+        closeChannel: (channelId, options) => fake.closeChannel(channelId, options),
       },
       tokens: {
         newId: () => `t${++tokens}`,

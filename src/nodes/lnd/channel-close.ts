@@ -1,7 +1,8 @@
 import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
+import type { NodeChannels } from '../node.ts';
 import { refusesToClose } from './certainty.ts';
-import { type Closing, closingCostMsat, closingOf } from './channel-fees.ts';
+import { closingCostMsat, closingOf } from './channel-fees.ts';
 import { channelIdOf, readChannels } from './channels.ts';
 import { satPerVbyte } from './fee-rate.ts';
 import type { LndRest } from './rest.ts';
@@ -30,12 +31,12 @@ export async function closeChannel(
   owner: LndRest,
   channelId: string,
   { maxFeeMsat }: { readonly maxFeeMsat: bigint | null },
-): Promise<{ feeMsat: bigint | null }> {
+): ReturnType<NodeChannels['closeChannel']> {
   const channel = await openChannelOf(owner, channelId);
   if (channel === null) {
     const closing = await closingOf(owner, channelId);
     if (closing === null) throw channelNotFound();
-    return closed(owner, closing);
+    return { feeMsat: await closingCostMsat(owner, closing), isNew: false };
   }
   const rate = await satPerVbyte(owner);
   const boundMsat = CLOSE_VBYTES * rate * MSAT_PER_SAT;
@@ -64,13 +65,8 @@ export async function closeChannel(
     .finally(() => stop.abort());
   // The other side may have agreed although the answer was lost, or although LND refused a request that arrived twice.
   const closing = await closingOf(owner, channelId).catch(() => null);
-  if (closing) return closed(owner, closing);
-  if (failure !== null) throw failure;
-  return { feeMsat: null };
-}
-
-async function closed(owner: LndRest, closing: Closing): Promise<{ feeMsat: bigint | null }> {
-  return { feeMsat: await closingCostMsat(owner, closing) };
+  if (failure !== null && closing === null) throw failure;
+  return { feeMsat: closing && (await closingCostMsat(owner, closing)), isNew: true };
 }
 
 async function openChannelOf(owner: LndRest, channelId: string): Promise<LndChannel | null> {

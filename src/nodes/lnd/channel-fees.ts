@@ -6,7 +6,10 @@ import { ifAllowed, type LndRest } from './rest.ts';
 import { recentTransactions } from './transactions.ts';
 import { closedChannelsShape, type LndTransaction, pendingChannelsShape } from './wire.ts';
 
-/** A channel whose closing transaction both sides have agreed on, confirmed or not. */
+/**
+ * A channel that was closed cooperatively, or whose closing transaction is not confirmed yet. LND lists the latter
+ * without saying whether both sides agreed on it, so a force close is among them until it is confirmed.
+ */
 export interface Closing {
   readonly closingTxid: string;
   readonly capacitySat: bigint;
@@ -38,7 +41,7 @@ export async function closingCostMsat(
   return (capacitySat - paidSat) * MSAT_PER_SAT;
 }
 
-/** The agreed closing of a channel, in progress or done; null when there is none. */
+/** The closing of a channel, in progress or done; null when there is none. */
 export async function closingOf(owner: LndRest, channelId: string): Promise<Closing | null> {
   const isIt = (point: string) => channelIdOf(point) === channelId;
   const { waiting_close_channels } = await owner.list('/v1/channels/pending', pendingChannelsShape);

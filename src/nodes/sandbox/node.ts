@@ -189,7 +189,8 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       async closeChannel(channelId, { maxFeeMsat }) {
         access.require('close_channel');
         const order = { channelId, maxFeeMsat };
-        return { feeMsat: await world.answer(() => closeChannel(world, userPk, order)) };
+        const feeMsat = await world.answer(() => closeChannel(world, userPk, order));
+        return { feeMsat, isNew: true };
       },
     },
     names: {

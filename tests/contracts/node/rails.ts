@@ -138,6 +138,21 @@ export function railRules({ group }: Rules): void {
       expect((await node.info()).numChannels).toBe(numChannels);
     });
 
+    channelRule(
+      'a channel is closed once, and closing it again says that it is closed or not there',
+      async (channels, _, outside) => {
+        await outside.mine(6);
+        const order = { valueMsat: 300_000_000n, userChannelId: randomHex(16), maxFeeMsat: null };
+        const { channelId } = await channels.openChannel(order);
+        await outside.mine(6);
+        const close = async () =>
+          (await channels.closeChannel(channelId, { maxFeeMsat: null })).isNew;
+        expect(await close()).toBe(true);
+        const again = await close().catch((error) => isApiError(error, 'notFound') && 'not there');
+        expect([false, 'not there']).toContain(again);
+      },
+    );
+
     channelRule('a channel that is not there is not found', async (channels) => {
       const [channel] = await channels.listChannels();
       const missing = (channel?.channelId ?? '').replace(/[0-9a-f]/g, '0');

@@ -1,4 +1,10 @@
-import { type Channels, channelJson, pendingChannelJson } from './channels.ts';
+import {
+  type Channels,
+  channelJson,
+  closedChannelJson,
+  pendingChannelJson,
+  waitingCloseJson,
+} from './channels.ts';
 import { outpointOf, rateOf } from './onchain-methods.ts';
 import { type Input, type JsonObject, LndError, type RpcMethod } from './rpc.ts';
 import type { Wallet } from './wallet.ts';
@@ -41,8 +47,15 @@ export function channelMethods(channels: Channels, wallet: Wallet): RpcMethod[] 
           .map(pendingChannelJson),
         pending_closing_channels: [],
         pending_force_closing_channels: [],
-        waiting_close_channels: [],
+        waiting_close_channels: channels.closings(false).map(waitingCloseJson),
       }),
+    },
+    {
+      http: 'GET',
+      path: '/v1/channels/closed',
+      rpc: '/lnrpc.Lightning/ClosedChannels',
+      needs: READ,
+      answer: () => ({ channels: channels.closings(true).map(closedChannelJson) }),
     },
     {
       http: 'POST',

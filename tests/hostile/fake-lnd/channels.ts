@@ -18,6 +18,12 @@ export interface Channel {
   pending: boolean;
 }
 
+/** A channel that was closed cooperatively. */
+export interface Closing {
+  readonly channel: Channel;
+  readonly txid: string;
+}
+
 /** Confirmations that open a channel. */
 const OPEN_AFTER = 3;
 const FEE_PER_KW = 2500n;
@@ -29,6 +35,7 @@ const COMMIT_FEE_SAT = (FEE_PER_KW * COMMIT_WEIGHT) / 1000n;
 export class Channels {
   readonly peers = new Map<string, string>();
   readonly #all = new Map<string, Channel>();
+  readonly #closings: Closing[] = [];
   readonly #wallet: Wallet;
 
   constructor(wallet: Wallet) {
@@ -103,7 +110,15 @@ export class Channels {
     this.#all.delete(point);
     const tx = this.#wallet.receive(channel.localMsat / 1000n, { confirmed: false });
     this.#wallet.get(tx.txid).label = '0:closechannel';
+    this.#closings.push({ channel, txid: tx.txid });
     return tx.txid;
+  }
+
+  /** The closings whose transaction is confirmed, or those whose transaction is not. */
+  closings(confirmed: boolean): readonly Closing[] {
+    return this.#closings.filter(
+      ({ txid }) => (this.#wallet.get(txid).height !== null) === confirmed,
+    );
   }
 
   sendableMsat(): bigint {
@@ -221,6 +236,30 @@ export function pendingChannelJson(channel: Channel): JsonObject {
     funding_expiry_blocks: 2016,
     confirmations_until_active: OPEN_AFTER,
     confirmation_height: 0,
+  };
+}
+
+/** lnrpc.PendingChannelsResponse.WaitingCloseChannel */
+export function waitingCloseJson({ channel, txid }: Closing): JsonObject {
+  return {
+    channel: pendingChannelJson(channel).channel ?? null,
+    limbo_balance: `${channel.localMsat / 1000n}`,
+    closing_txid: txid,
+    closing_tx_hex: '',
+  };
+}
+
+/** lnrpc.ChannelCloseSummary */
+export function closedChannelJson({ channel, txid }: Closing): JsonObject {
+  return {
+    channel_point: channel.point,
+    closing_tx_hash: txid,
+    remote_pubkey: channel.remotePubkey,
+    capacity: `${channel.capacitySat}`,
+    settled_balance: `${channel.localMsat / 1000n}`,
+    close_type: 'COOPERATIVE_CLOSE',
+    open_initiator: 'INITIATOR_LOCAL',
+    close_initiator: 'INITIATOR_LOCAL',
   };
 }
 

@@ -82,20 +82,29 @@ describe('a closing that both sides have agreed on', () => {
     lnd.on('GET /v1/transactions', {
       transactions: [transaction(CLOSING, '0', closingHex(40_000n, 59_000n))],
     });
-    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({ feeMsat: 1_000_000n });
+    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({
+      feeMsat: 1_000_000n,
+      isNew: false,
+    });
     expect(lnd.requests.some(({ method }) => method === 'DELETE')).toBe(false);
     expect(await closeFeeBoundMsat(owner, channelId)).toBeGreaterThan(0n);
   });
 
   test('costs the other side nothing', async () => {
     lnd.on('GET /v1/channels/pending', waiting('INITIATOR_REMOTE'));
-    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({ feeMsat: 0n });
+    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({
+      feeMsat: 0n,
+      isNew: false,
+    });
   });
 
   test('has a cost that is not known while LND does not list the transaction', async () => {
     lnd.on('GET /v1/channels/closed', closed('INITIATOR_LOCAL'));
     lnd.on('GET /v1/transactions', { transactions: [] });
-    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({ feeMsat: null });
+    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({
+      feeMsat: null,
+      isNew: false,
+    });
   });
 });
 

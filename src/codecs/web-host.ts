@@ -24,7 +24,8 @@ export function isHost(text: string, { underscores = false } = {}): boolean {
 
 /** Returns why a text after `@` is not a host, as a clause without a full stop. */
 export function hostProblem(text: string): string {
-  return /^[\x21-\x7e]*$/.test(text)
-    ? 'the part after @ is not a domain'
-    : 'the domain has letters other than a-z, which are easily confused with others: give its form that begins with xn--';
+  const isForeign = /\P{ASCII}/u.test(text) && !/[\s\p{C}]/u.test(text);
+  return isForeign
+    ? 'the domain has letters other than a-z, which are easily confused with others: give its form that begins with xn--'
+    : 'the part after @ is not a domain';
 }

@@ -118,6 +118,25 @@ test('a Lightning Address is the service that LUD-16 says', () => {
   });
 });
 
+test('only a domain in other letters is told of its form that begins with xn--', () => {
+  for (const domain of ['bücher.example', '\u212a.example', '🍕.example']) {
+    expectRefusal(() => decodeLightningAddress(`a@${domain}`), 'lightning-address', /xn--/);
+  }
+  for (const domain of [
+    'exa mple.com',
+    'a\tb.com',
+    'a\u00a0b.com',
+    'bücher .example',
+    'a\u0000b',
+  ]) {
+    expectRefusal(
+      () => decodeLightningAddress(`a@${domain}`),
+      'lightning-address',
+      /the part after @ is not a domain/,
+    );
+  }
+});
+
 test('a Human Bitcoin Address names its DNS record (BIP 353)', () => {
   expect(decodeHumanBitcoinAddress('₿matt@mattcorallo.com')).toEqual({
     username: 'matt',

@@ -1,5 +1,6 @@
 import { readOr } from '../codecs/codec-error.ts';
-import { type ApiError, isApiError, refused, rejected } from '../model/errors.ts';
+import { type ApiError, isApiError, refused } from '../model/errors.ts';
+import { readOrReject } from '../model/read-or-error.ts';
 import { serviceFailed } from '../net/service-error.ts';
 import { requireOneAmount, requireSameUriAmount } from './one-amount.ts';
 import type { PaymentServices } from './payment-services.ts';
@@ -43,12 +44,7 @@ export async function findMethods(
 }
 
 function readGiven(text: string, path: string): PaymentString {
-  return readOr(
-    () => parsePaymentString(text),
-    (error) => {
-      throw rejected(path, error.message);
-    },
-  );
+  return readOrReject(path, () => parsePaymentString(text));
 }
 
 function requireUnderstood({ requiredUnknown: [name] }: PaymentString, subject: string): void {

@@ -3,11 +3,11 @@ import { decodeAddress } from '../../codecs/address.ts';
 import { decodeBip321 } from '../../codecs/bip321.ts';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { bolt12PrefixOf } from '../../codecs/bolt12/index.ts';
-import { readOr } from '../../codecs/codec-error.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
+import { readOrReject } from '../../model/read-or-error.ts';
 import type { Miner } from './chain/miner.ts';
 import { type Behavior, findUnpaidInvoice } from './lightning/invoices.ts';
 import {
@@ -239,14 +239,13 @@ function payUriOrAddress(world: World, payable: string, order: OutsideOrder): Pa
 }
 
 function readUri(payable: string): { text: string; amountMsat: bigint | null } {
-  const readable = <T>(read: () => T): T =>
-    readOr(read, (error) => {
-      throw rejected('payable', error.message);
-    });
   if (!/^bitcoin:/i.test(payable)) {
-    return { text: readable(() => decodeAddress(payable)).canonical, amountMsat: null };
+    return {
+      text: readOrReject('payable', () => decodeAddress(payable)).canonical,
+      amountMsat: null,
+    };
   }
-  const uri = readable(() => decodeBip321(payable));
+  const uri = readOrReject('payable', () => decodeBip321(payable));
   const text = uri.offers[0] ?? uri.lightning[0] ?? uri.body ?? uri.addresses[0]?.text;
   if (text === undefined) throw rejected('payable', 'the URI holds no invoice, offer or address');
   return { text, amountMsat: uri.amountMsat };

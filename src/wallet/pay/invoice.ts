@@ -1,7 +1,7 @@
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
-import { readOr } from '../../codecs/codec-error.ts';
-import { refused, rejected } from '../../model/errors.ts';
+import { refused } from '../../model/errors.ts';
 import { paymentId } from '../../model/payment-index.ts';
+import { readOrReject } from '../../model/read-or-error.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
 import type { Session } from '../session.ts';
@@ -24,12 +24,7 @@ export interface InvoicePaymentRequest {
 
 /** Reads an invoice from a request. Throws error 7 for `invoice` when it is not a valid one. */
 export function readInvoice(text: string): Bolt11Invoice {
-  return readOr(
-    () => decodeBolt11(withoutLightningScheme(text)),
-    (error) => {
-      throw rejected('invoice', error.message);
-    },
-  );
+  return readOrReject('invoice', () => decodeBolt11(withoutLightningScheme(text)));
 }
 
 /** The reason why the node cannot pay the invoice with any amount, or null when it can (docs/decisions.md 95). */

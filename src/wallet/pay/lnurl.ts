@@ -1,7 +1,7 @@
-import { readOr } from '../../codecs/codec-error.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
+import { readOrReject } from '../../model/read-or-error.ts';
 import type { LnurlPayRequest } from '../../net/lnurl.ts';
 import type { PaymentServices } from '../payment-services.ts';
 import { type NamedMethod, parseLoneMethod } from '../payment-string.ts';
@@ -27,12 +27,7 @@ export interface LnurlPaymentRequest {
  * what is `wanted` when the text is neither.
  */
 export function readLnurl(text: string, wanted: string): NamedMethod & { kind: 'lnurl' } {
-  const method = readOr(
-    () => parseLoneMethod(text),
-    (error) => {
-      throw rejected('lnurl', error.message);
-    },
-  );
+  const method = readOrReject('lnurl', () => parseLoneMethod(text));
   if (method?.kind === 'lnurl') return method;
   throw rejected('lnurl', `must be ${wanted}`);
 }

@@ -1,10 +1,10 @@
 import { hex } from '@scure/base';
 import { decodeOffer, type Offer, offerUnpayableReason } from '../../codecs/bolt12/index.ts';
-import { readOr } from '../../codecs/codec-error.ts';
 import { NETWORKS } from '../../codecs/network.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import { paymentId } from '../../model/payment-index.ts';
+import { readOrReject } from '../../model/read-or-error.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
@@ -29,12 +29,7 @@ export interface OfferPaymentRequest {
  */
 export function readOffer(text: string, session: Session): Offer {
   nodeGroup(session, 'offers');
-  return readOr(
-    () => decodeOffer(withoutLightningScheme(text)),
-    (error) => {
-      throw rejected('offer', error.message);
-    },
-  );
+  return readOrReject('offer', () => decodeOffer(withoutLightningScheme(text)));
 }
 
 /** The reason why the node cannot pay the offer with any amount, or null when it can (docs/decisions.md 95). */

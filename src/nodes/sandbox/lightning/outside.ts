@@ -1,8 +1,8 @@
-import { type Bolt11Invoice, decodeBolt11 } from '../../../codecs/bolt11/index.ts';
-import { readOr } from '../../../codecs/codec-error.ts';
+import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused, rejected } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
+import { readOrReject } from '../../../model/read-or-error.ts';
 import { transfer } from '../world/ledger.ts';
 import { outsideKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
@@ -61,7 +61,7 @@ export function payInvoiceFromOutside(
     readonly message: string | null;
   },
 ): Payment {
-  const invoice = readInvoice(order.invoice);
+  const invoice = readOrReject('payable', () => decodeBolt11(order.invoice));
   const amountMsat = invoice.amountMsat ?? order.amountMsat;
   if (amountMsat === null) {
     throw rejected('amount', 'the invoice has no amount: say how many satoshis to pay');
@@ -104,13 +104,4 @@ export function paySpontaneously(
     transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat, memo: 'from outside' });
     return receiveSpontaneous(world, userPk, { amountMsat, message });
   });
-}
-
-function readInvoice(text: string): Bolt11Invoice {
-  return readOr(
-    () => decodeBolt11(text),
-    (error) => {
-      throw rejected('payable', error.message);
-    },
-  );
 }

@@ -4,9 +4,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
-import { readOr } from '../../../codecs/codec-error.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
+import { readOrRefuse } from '../../../model/read-or-error.ts';
 import { noteInput } from '../../../model/text.ts';
 import { createInvoice } from '../lightning/invoices.ts';
 import { createOutsideInvoice, payInvoiceFromOutside } from '../lightning/outside.ts';
@@ -199,7 +199,7 @@ function withdraw(
 ): LnurlAnswer {
   if (k1 === undefined || pr === undefined) return lnurlError('k1 and pr are needed.');
   if (!isK1(world, name, k1)) return lnurlError('This k1 was not given out here.');
-  const { amountMsat } = readInvoice(pr);
+  const { amountMsat } = readOrRefuse(() => decodeBolt11(pr));
   if (amountMsat === null || amountMsat < service.minMsat || amountMsat > service.maxMsat) {
     return lnurlError(
       `The invoice must be for ${service.minMsat} to ${service.maxMsat} millisatoshis.`,
@@ -218,15 +218,6 @@ function withdraw(
     payInvoiceFromOutside(world, { invoice: pr, amountMsat: null, message: null });
     return LNURL_OK;
   });
-}
-
-function readInvoice(text: string) {
-  return readOr(
-    () => decodeBolt11(text),
-    (error) => {
-      throw refused(error.message, error);
-    },
-  );
 }
 
 function msatOf(text: string | undefined): bigint | null {

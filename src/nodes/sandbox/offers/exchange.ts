@@ -21,9 +21,9 @@ import {
   verifyInvoice,
   verifyInvoiceRequest,
 } from '../../../codecs/bolt12/index.ts';
-import { readOr } from '../../../codecs/codec-error.ts';
 import { NETWORKS } from '../../../codecs/network.ts';
 import { refused } from '../../../model/errors.ts';
+import { readOrRefuse } from '../../../model/read-or-error.ts';
 
 const CHAIN_HASH = NETWORKS.regtest.chainHash;
 
@@ -64,7 +64,7 @@ export function writeOffer(parts: OfferParts): Offer {
  * in another currency.
  */
 export function readPayableOffer(text: string, nowMs: number): Offer {
-  const offer = refuseBadCodec(() => decodeOffer(text));
+  const offer = readOrRefuse(() => decodeOffer(text));
   const reason = offerUnpayableReason(offer, {
     chainHash: CHAIN_HASH,
     nowSecs: Math.floor(nowMs / 1000),
@@ -89,7 +89,7 @@ export interface PayerParts {
 /** The signed invoice request of a payer. Throws `refused` when the offer does not allow what is asked. */
 export function askForInvoice(parts: PayerParts): InvoiceRequest {
   const name = parts.viaName === null ? null : bip353Name(parts.viaName);
-  return refuseBadCodec(() =>
+  return readOrRefuse(() =>
     createInvoiceRequest({
       offer: parts.offer,
       payerSecretKey: parts.payerSecretKey,
@@ -123,7 +123,7 @@ export function answerInvoiceRequest(parts: AnswerParts): Bolt12Invoice {
   if (isOfferExpired(parts.offer, nowSecs)) {
     throw refused('The offer has expired; ask its issuer for a new one.');
   }
-  return refuseBadCodec(() => {
+  return readOrRefuse(() => {
     const request = decodeInvoiceRequest(parts.requestBytes);
     verifyInvoiceRequest(request, parts.offer);
     const amountMsat = request.amountMsat ?? parts.offer.amountMsat;
@@ -146,7 +146,7 @@ export function acceptInvoice(
   request: InvoiceRequest,
   nowMs: number,
 ): Bolt12Invoice {
-  return refuseBadCodec(() => {
+  return readOrRefuse(() => {
     const invoice = decodeInvoice(invoiceBytes);
     verifyInvoice(invoice, request);
     if (isBolt12InvoiceExpired(invoice, Math.floor(nowMs / 1000))) {
@@ -188,10 +188,4 @@ function pathTo(nodeSecretKey: Uint8Array, paymentHash: string): InvoicePath {
       features: new Uint8Array(),
     },
   };
-}
-
-function refuseBadCodec<T>(work: () => T): T {
-  return readOr(work, (error) => {
-    throw refused(error.message, error);
-  });
 }

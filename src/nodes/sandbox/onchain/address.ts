@@ -1,6 +1,6 @@
 import { decodeAddress, encodeAddress } from '../../../codecs/address.ts';
-import { readOr } from '../../../codecs/codec-error.ts';
 import { refused } from '../../../model/errors.ts';
+import { readOrRefuse } from '../../../model/read-or-error.ts';
 
 /** The address of a script of this world. */
 export function addressOf(script: Uint8Array): string {
@@ -11,12 +11,7 @@ export function addressOf(script: Uint8Array): string {
 
 /** The script that an address pays to. Throws `refused` when the text is not an address or is for another network. */
 export function scriptOf(address: string): Uint8Array {
-  const { networks, scriptPubKey } = readOr(
-    () => decodeAddress(address),
-    (error) => {
-      throw refused(error.message, error);
-    },
-  );
+  const { networks, scriptPubKey } = readOrRefuse(() => decodeAddress(address));
   if (networks.includes('regtest')) return scriptPubKey;
   throw refused(
     `The address is for ${networks.join(' or ')} and the sandbox is on regtest; ask for an address on regtest.`,

@@ -121,10 +121,11 @@ export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
   );
   const endedAtMs = resolvedNs === 0n ? nowMs : Math.min(Number(resolvedNs / NS_PER_MS), nowMs);
   const { status, statusMsg } = outboundStatus(payment);
+  const invoice = payment.payment_request || null;
   return {
     ...blankPayment({
       index: paymentIndex(createdAtMs, paymentId('ln', payment.payment_hash)),
-      rail: payment.payment_request === '' ? 'spontaneous' : 'invoice',
+      rail: invoice === null ? 'spontaneous' : 'invoice',
       direction: 'outbound',
       status,
       statusMsg,
@@ -135,8 +136,8 @@ export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
     preimage: status === 'completed' ? payment.payment_preimage : null,
     amountMsat: payment.value_msat,
     feesMsat: status === 'failed' ? 0n : payment.fee_msat,
-    invoice: payment.payment_request || null,
-    expiresAtMs: encodedExpiryMs(payment.payment_request),
+    invoice,
+    expiresAtMs: invoice === null ? null : encodedExpiryMs(invoice),
     finalizedAtMs: status === 'pending' ? null : endedAtMs,
   };
 }

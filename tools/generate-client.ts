@@ -156,42 +156,40 @@ function queryObject(parameters: readonly Parameter[]): Schema {
 function typesFile(schemas: Record<string, Schema>, endpoints: readonly Endpoint[]): string {
   const shared = Object.entries(schemas)
     .filter(([name]) => name !== 'Error')
-    .map(([name, schema]) => declaration(name, schema, schema.description ?? name, false));
+    .map(([name, schema]) => declaration(name, schema, schema.description ?? name));
   const own = endpoints.filter(isCall).flatMap(({ name, route, request, response }) => {
     const of = `${route.method.toUpperCase()} ${route.path}`;
     return [
-      ...(request
-        ? [declaration(`${pascal(name)}Request`, request, `Request of ${of}.`, true)]
-        : []),
+      ...(request ? [declaration(`${pascal(name)}Request`, request, `Request of ${of}.`)] : []),
       ...(response.$ref || isEmpty(response)
         ? []
-        : [declaration(`${pascal(name)}Response`, response, `Answer of ${of}.`, false)]),
+        : [declaration(`${pascal(name)}Response`, response, `Answer of ${of}.`)]),
     ];
   });
   return [TYPES_PRELUDE, ...shared, ...own].join('\n');
 }
 
-function declaration(name: string, schema: Schema, comment: string, input: boolean): string {
+function declaration(name: string, schema: Schema, comment: string): string {
   return schema.properties
-    ? `${doc(comment)}export interface ${name} ${objectText(schema, input)}\n`
-    : `${doc(comment)}export type ${name} = ${typeText(schema, input)};\n`;
+    ? `${doc(comment)}export interface ${name} ${objectText(schema)}\n`
+    : `${doc(comment)}export type ${name} = ${typeText(schema)};\n`;
 }
 
-function typeText(schema: Schema, input = false): string {
+function typeText(schema: Schema): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1) ?? '';
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return NAMED_LISTS[union(schema.enum)] ?? union(schema.enum);
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices) return unionOf(choices.map((choice) => typeText(choice, input)));
-  return unionOf([schema.type ?? 'unknown'].flat().map((type) => oneType(type, schema, input)));
+  if (choices) return unionOf(choices.map((choice) => typeText(choice)));
+  return unionOf([schema.type ?? 'unknown'].flat().map((type) => oneType(type, schema)));
 }
 
-function oneType(type: string, schema: Schema, input: boolean): string {
-  if (type === 'object' && schema.properties) return objectText(schema, input);
+function oneType(type: string, schema: Schema): string {
+  if (type === 'object' && schema.properties) return objectText(schema);
   if (type === 'object' && typeof schema.additionalProperties === 'object') {
-    return `Readonly<Record<string, ${typeText(schema.additionalProperties, input)}>>`;
+    return `Readonly<Record<string, ${typeText(schema.additionalProperties)}>>`;
   }
-  if (type === 'array' && schema.items) return `readonly (${typeText(schema.items, input)})[]`;
+  if (type === 'array' && schema.items) return `readonly (${typeText(schema.items)})[]`;
   return type === 'integer' ? 'number' : type;
 }
 
@@ -202,10 +200,10 @@ function unionOf(types: readonly string[]): string {
   return [...new Set(isSats ? ['Sats', ...others] : types)].join(' | ');
 }
 
-function objectText(schema: Schema, input: boolean): string {
+function objectText(schema: Schema): string {
   const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const optional = !schema.required?.includes(name);
-    const type = typeText(property, input);
+    const type = typeText(property);
     return `${doc(property.description)}readonly ${name}${optional ? `?: ${type} | undefined` : `: ${type}`};`;
   });
   return `{\n${members.join('\n')}\n}`;

@@ -114,10 +114,11 @@ export class Transport {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.#send({ method: 'GET', path, headers, repeatable: false, signal });
+    const call = { method: 'GET', path, headers, repeatable: false, signal } as const;
+    const response = await this.#send(call);
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
     if (response.ok && response.body && isStream) return response.body;
-    throw await this.#failure(response, 'GET', signal);
+    throw await this.#failure(response, call);
   }
 
   /** Returns the error of a call or stream that ended without an answer. */
@@ -130,8 +131,8 @@ export class Transport {
     for (let attempt = 1; ; attempt++) {
       try {
         const response = await this.#send(call);
-        if (!response.ok) throw await this.#failure(response, call.method, call.signal);
-        return (await this.#parse(response, call.method, call.signal)) as T;
+        if (!response.ok) throw await this.#failure(response, call);
+        return (await this.#parse(response, call)) as T;
       } catch (error) {
         call.signal?.throwIfAborted();
         if (!(error instanceof WalletSidecarError)) throw error;
@@ -144,7 +145,8 @@ export class Transport {
     }
   }
 
-  async #send({ method, path, query = {}, body, headers, signal }: Call): Promise<Response> {
+  async #send(call: Call): Promise<Response> {
+    const { method, path, query = {}, body, headers, signal } = call;
     let response: Response;
     try {
       response = await this.#fetch(`${this.#baseUrl}${path}${queryText(query as Query)}`, {
@@ -160,39 +162,31 @@ export class Transport {
         ...(signal === undefined ? {} : { signal }),
       });
     } catch (error) {
-      throw this.#lost(error, method, signal);
+      throw this.#lost(error, call);
     }
     const names = ignoredNames(response.headers.get('x-ignored-fields'));
     if (names.length > 0) this.#onIgnoredFields({ method, path, names });
     return response;
   }
 
-  async #failure(
-    response: Response,
-    method: Method,
-    signal: AbortSignal | undefined,
-  ): Promise<Error> {
-    const body = await this.#parse(response, method, signal);
+  async #failure(response: Response, call: Call): Promise<Error> {
+    const body = await this.#parse(response, call);
     const retryAfter = response.headers.get('retry-after');
-    return errorOf(body, { method, httpStatus: response.status, retryAfter });
+    return errorOf(body, { method: call.method, httpStatus: response.status, retryAfter });
   }
 
-  async #parse(
-    response: Response,
-    method: Method,
-    signal: AbortSignal | undefined,
-  ): Promise<unknown> {
+  async #parse(response: Response, call: Call): Promise<unknown> {
     const text = await response.text().catch((error: unknown) => {
-      throw this.#lost(error, method, signal);
+      throw this.#lost(error, call);
     });
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      throw errorOf(null, { method, httpStatus: response.status, retryAfter: null });
+      throw errorOf(null, { method: call.method, httpStatus: response.status, retryAfter: null });
     }
   }
 
-  #lost(error: unknown, method: Method, signal: AbortSignal | undefined): unknown {
+  #lost(error: unknown, { method, signal }: Call): unknown {
     return signal?.aborted ? signal.reason : this.unanswered(method, error);
   }
 }

@@ -18,12 +18,14 @@ import { moment } from '../../terminal/words.ts';
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 type Headers = Readonly<Partial<Record<(typeof HEADERS)[number], string>>>;
 
-/** Sentences for people about what is wrong with a webhook. */
-const SENTENCES: Readonly<Partial<Record<VerificationProblem, string>>> = {
+/** Sentences for people about what is wrong with a webhook whose headers are all there; null where nothing is. */
+const SENTENCES: Readonly<Record<Exclude<VerificationProblem, 'header'>, string | null>> = {
   timestamp: 'The webhook-timestamp is not a time in seconds.',
   signature:
     'No signature matches: the secret is a different one, or the body or the headers are not the ones that were sent.',
   age: 'The signature matches, but its time is more than 5 minutes from now, so it may be a replay: add --any-age to accept it.',
+  // Only the signature is checked here, and the signed body need not be JSON.
+  body: null,
 };
 
 interface VerifyFlags {
@@ -83,9 +85,8 @@ async function problemOf(
     });
     return null;
   } catch (error) {
-    if (!(error instanceof WebhookVerificationError)) throw error;
-    // Only the signature is checked here, and the signed body need not be JSON.
-    return error.problem === 'body' ? null : (SENTENCES[error.problem] ?? error.message);
+    if (!(error instanceof WebhookVerificationError) || error.problem === 'header') throw error;
+    return SENTENCES[error.problem];
   }
 }
 

@@ -1,10 +1,11 @@
 import { Command, CommanderError } from 'commander';
+import type { ConnectKind } from '../model/connect.ts';
 import { CallRefused } from './call-refused.ts';
 import { addAddress } from './commands/address.ts';
 import { addAnalyze } from './commands/analyze.ts';
 import { addClients } from './commands/clients/index.ts';
 import { addCompletions } from './commands/completions.ts';
-import { addConnect, type ConnectKind } from './commands/connect.ts';
+import { addConnect } from './commands/connect.ts';
 import { addInfo } from './commands/info.ts';
 import { addInvoice } from './commands/invoice.ts';
 import { addNote } from './commands/note.ts';

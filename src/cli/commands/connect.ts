@@ -1,39 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Network } from '../../codecs/network.ts';
 import { ConfigError } from '../../config/sources.ts';
-import { encodeNodeCredentials, type NodeCredentials } from '../../model/credentials.ts';
-import type { Permission } from '../../model/permissions.ts';
+import type { ConnectKind } from '../../model/connect.ts';
+import { encodeNodeCredentials } from '../../model/credentials.ts';
 import { withExamples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
 
-/** A kind of node that `connect` supports. It is passed in, because the command line may not import nodes. */
-export interface ConnectKind {
-  /** The name of the kind, for people. */
-  readonly title: string;
-  readonly connect: {
-    readonly description: string;
-    readonly argument: { readonly name: string; readonly description: string };
-    readonly options: readonly { readonly flags: string; readonly description: string }[];
-    /** The example below the command's help, without the program's name. */
-    readonly example: string;
-    /** The kind's word for its token, such as "macaroon". */
-    readonly token: string;
-    readonly find: (input: {
-      readonly argument: string | undefined;
-      readonly options: Readonly<Record<string, string | undefined>>;
-      readonly read: (path: string) => Uint8Array;
-    }) => Promise<Found>;
-  };
-}
-
-interface Found {
-  readonly version: string;
-  readonly permissions: readonly Permission[];
-  readonly credentials: NodeCredentials & { readonly nodePk: string; readonly network: Network };
-}
-
-/** Adds `connect <kind>`, which checks the access to a node and writes the credentials that the configuration takes. */
+/**
+ * Adds `connect <kind>`, which checks the access to a node and writes the credentials that the configuration takes. The
+ * kinds are passed in, because the command line may not import nodes.
+ */
 export function addConnect(
   parent: Command,
   io: CliIo,

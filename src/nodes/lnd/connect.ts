@@ -1,15 +1,15 @@
 import { base64, base64urlnopad, hex } from '@scure/base';
+import type { ConnectedNode, ConnectInput, ConnectKind } from '../../model/connect.ts';
 import { rejected } from '../../model/errors.ts';
 import { RemoteEndpoint } from '../remote/endpoint.ts';
 import type { RemoteLocation } from '../remote/location.ts';
-import type { ConnectedNode, ConnectInput, RemoteNodeKind } from '../remote-kind.ts';
 import { permissionsOf, servedByLnd } from './grants.ts';
 import { readInfo, versionOf } from './info.ts';
 import { readMacaroon } from './macaroon.ts';
 import { LndRest } from './rest.ts';
 
 /** The command `connect lnd`: takes access to an LND as flags, or as the lndconnect:// URI that mobile wallets scan. */
-export const lndConnect: RemoteNodeKind['connect'] = {
+export const lndConnect: ConnectKind['connect'] = {
   description:
     'Create credentials from an LND macaroon. The command connects to LND and prints what the macaroon allows.',
   argument: {

@@ -1,0 +1,41 @@
+import type { Network } from '../codecs/network.ts';
+import type { NodeCredentials } from './credentials.ts';
+import type { Permission } from './permissions.ts';
+
+/** The input of the command `connect <kind>`. */
+export interface ConnectInput {
+  readonly argument: string | undefined;
+  /** Values of the options, by their names in camel case. */
+  readonly options: Readonly<Record<string, string | undefined>>;
+  /** Reads a file that an option names. Throws an error for the user when it cannot be read. */
+  readonly read: (path: string) => Uint8Array;
+}
+
+/** A node that `connect` reached, with its version and what the token allows. */
+export interface ConnectedNode {
+  readonly version: string;
+  /** The permissions for which the token suffices. */
+  readonly permissions: readonly Permission[];
+  readonly credentials: NodeCredentials & { readonly nodePk: string; readonly network: Network };
+}
+
+/** A kind of node that the command line can connect to. */
+export interface ConnectKind {
+  /** The name shown to people. */
+  readonly title: string;
+  /** The command `connect <kind>`, which makes credentials for the configuration from access to a node. */
+  readonly connect: {
+    readonly description: string;
+    readonly argument: { readonly name: string; readonly description: string };
+    readonly options: readonly { readonly flags: string; readonly description: string }[];
+    /** An example of the command, without the program's name. */
+    readonly example: string;
+    /** What this kind of node calls its tokens, such as macaroon. */
+    readonly token: string;
+    /**
+     * Asks the node for its identity and finds out what the token allows. Throws error 7 for input that cannot be
+     * right.
+     */
+    readonly find: (input: ConnectInput) => Promise<ConnectedNode>;
+  };
+}

@@ -197,16 +197,9 @@ export interface NodeChannels {
   openFeeBoundMsat(valueMsat: bigint): Promise<bigint>;
   /**
    * Opens one channel for a user channel id (docs/decisions.md 31); the same id with another value is `refused`. Throws
-   * `refused` also when the on-chain fee would be above `maxFeeMsat`; null is no limit. `feeMsat` is null when the cost
-   * is not known.
+   * `refused` also when the on-chain fee would be above `maxFeeMsat`; null is no limit.
    */
-  openChannel(command: OpenChannelCommand): Promise<{
-    channelId: string;
-    userChannelId: string;
-    feeMsat: bigint | null;
-    /** False where the channel of that id existed before. */
-    isNew: boolean;
-  }>;
+  openChannel(command: OpenChannelCommand): Promise<OpenedChannel>;
   /**
    * The most that closing the channel would cost this wallet in on-chain fees now, in millisatoshis. Throws `notFound`.
    */
@@ -218,11 +211,25 @@ export interface NodeChannels {
   closeChannel(
     channelId: string,
     options: { readonly maxFeeMsat: bigint | null },
-  ): Promise<{
-    feeMsat: bigint | null;
-    /** False where the channel was closing or closed before. */
-    isNew: boolean;
-  }>;
+  ): Promise<ClosedChannel>;
+}
+
+/** A channel after {@link NodeChannels.openChannel}. */
+export interface OpenedChannel {
+  readonly channelId: string;
+  readonly userChannelId: string;
+  /** What it cost on chain. Null when that is not known; without a limit the node need not find it out. */
+  readonly feeMsat: bigint | null;
+  /** False where the channel of that id existed before. */
+  readonly isNew: boolean;
+}
+
+/** A channel after {@link NodeChannels.closeChannel}. */
+export interface ClosedChannel {
+  /** What it cost on chain. Null when that is not known; without a limit the node need not find it out. */
+  readonly feeMsat: bigint | null;
+  /** False where the channel was closing or closed before. */
+  readonly isNew: boolean;
 }
 
 /** Human Bitcoin Addresses. */

@@ -1,9 +1,9 @@
 import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
-import type { NodeChannels } from '../node.ts';
+import type { ClosedChannel } from '../node.ts';
 import { refusesToClose } from './certainty.ts';
 import { closingCostMsat, closingOf } from './channel-fees.ts';
-import { channelIdOf, readChannels } from './channels.ts';
+import { channelIdOf, openChannels } from './channels.ts';
 import { satPerVbyte } from './fee-rate.ts';
 import type { LndRest } from './rest.ts';
 import { closeUpdateShape, type LndChannel } from './wire.ts';
@@ -31,12 +31,13 @@ export async function closeChannel(
   owner: LndRest,
   channelId: string,
   { maxFeeMsat }: { readonly maxFeeMsat: bigint | null },
-): ReturnType<NodeChannels['closeChannel']> {
+): Promise<ClosedChannel> {
   const channel = await openChannelOf(owner, channelId);
   if (channel === null) {
     const closing = await closingOf(owner, channelId);
     if (closing === null) throw channelNotFound();
-    return { feeMsat: await closingCostMsat(owner, closing), isNew: false };
+    const feeMsat = maxFeeMsat === null ? null : await closingCostMsat(owner, closing);
+    return { feeMsat, isNew: false };
   }
   const rate = await satPerVbyte(owner);
   const boundMsat = CLOSE_VBYTES * rate * MSAT_PER_SAT;
@@ -63,6 +64,7 @@ export async function closeChannel(
       (error: unknown) => error,
     )
     .finally(() => stop.abort());
+  if (failure === null && maxFeeMsat === null) return { feeMsat: null, isNew: true };
   // The other side may have agreed although the answer was lost, or although LND refused a request that arrived twice.
   const closing = await closingOf(owner, channelId).catch(() => null);
   if (failure !== null && closing === null) throw failure;
@@ -70,7 +72,7 @@ export async function closeChannel(
 }
 
 async function openChannelOf(owner: LndRest, channelId: string): Promise<LndChannel | null> {
-  const { open } = await readChannels(owner);
+  const open = await openChannels(owner);
   return open.find(({ channel_point }) => channelIdOf(channel_point) === channelId) ?? null;
 }
 

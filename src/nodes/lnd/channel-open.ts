@@ -1,7 +1,7 @@
 import { base64, hex } from '@scure/base';
 import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
-import type { NodeChannels, OpenChannelCommand } from '../node.ts';
+import type { OpenChannelCommand, OpenedChannel } from '../node.ts';
 import type { ChannelPeer } from '../remote-kind.ts';
 import { refusesToOpen } from './certainty.ts';
 import { openingCostMsat } from './channel-fees.ts';
@@ -53,7 +53,7 @@ export async function openChannel(
   owner: LndRest,
   peer: ChannelPeer | null,
   command: OpenChannelCommand,
-): ReturnType<NodeChannels['openChannel']> {
+): Promise<OpenedChannel> {
   const known = await alreadyOpened(owner, command);
   if (known) return known;
   if (peer === null) {
@@ -82,8 +82,7 @@ export async function openChannel(
       { timeoutMs: OPEN_TIMEOUT_MS, certainty: refusesToOpen },
     );
     const txid = hex.encode(hex.decode(funding_txid_bytes).reverse());
-    const opened = await openedChannel(owner, `${txid}:${output_index}`, userChannelId);
-    return { ...opened, isNew: true };
+    return { ...(await openedChannel(owner, command, `${txid}:${output_index}`)), isNew: true };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // The channel may be open although LND refused: the request may have arrived twice.
@@ -93,7 +92,11 @@ export async function openChannel(
   }
 }
 
-async function alreadyOpened(owner: LndRest, { userChannelId, valueMsat }: OpenChannelCommand) {
+async function alreadyOpened(
+  owner: LndRest,
+  command: OpenChannelCommand,
+): Promise<OpenedChannel | null> {
+  const { userChannelId, valueMsat } = command;
   const { open, pending } = await readChannels(owner);
   const channel = [...open, ...pending].find(({ memo }) => memo === openedAs(userChannelId));
   if (channel === undefined) return null;
@@ -102,13 +105,16 @@ async function alreadyOpened(owner: LndRest, { userChannelId, valueMsat }: OpenC
       'A channel of another value has this user_channel_id: choose another id for another channel.',
     );
   }
-  const opened = await openedChannel(owner, channel.channel_point, userChannelId);
-  return { ...opened, isNew: false };
+  return { ...(await openedChannel(owner, command, channel.channel_point)), isNew: false };
 }
 
-async function openedChannel(owner: LndRest, channelPoint: string, userChannelId: string) {
+async function openedChannel(
+  owner: LndRest,
+  { userChannelId, maxFeeMsat }: OpenChannelCommand,
+  channelPoint: string,
+) {
   const [txid = ''] = channelPoint.split(':');
-  const feeMsat = await openingCostMsat(owner, txid);
+  const feeMsat = maxFeeMsat === null ? null : await openingCostMsat(owner, txid);
   return { channelId: channelIdOf(channelPoint), userChannelId, feeMsat };
 }
 

@@ -19,15 +19,20 @@ export function openedAs(userChannelId: string): string {
   return `${MEMO}${userChannelId}`;
 }
 
+/** LND's open channels. */
+export async function openChannels(rest: LndRest): Promise<readonly LndChannel[]> {
+  return (await rest.list('/v1/channels', channelsShape)).channels;
+}
+
 /** LND's open channels, and those whose funding is not confirmed yet. */
 export async function readChannels(
   rest: LndRest,
 ): Promise<{ open: readonly LndChannel[]; pending: readonly LndPendingChannel[] }> {
-  const [{ channels }, { pending_open_channels }] = await Promise.all([
-    rest.list('/v1/channels', channelsShape),
+  const [open, { pending_open_channels }] = await Promise.all([
+    openChannels(rest),
     rest.list('/v1/channels/pending', pendingChannelsShape),
   ]);
-  return { open: channels, pending: pending_open_channels.map(({ channel }) => channel) };
+  return { open, pending: pending_open_channels.map(({ channel }) => channel) };
 }
 
 /** The channels as resources; those not confirmed yet come last. */
@@ -38,7 +43,7 @@ export async function listChannels(rest: LndRest): Promise<Channel[]> {
 
 /** The most that all channels together can send now, in millisatoshis. */
 export async function maxSendableMsat(rest: LndRest): Promise<bigint> {
-  const { channels } = await rest.list('/v1/channels', channelsShape);
+  const channels = await openChannels(rest);
   return channels.reduce((sum, channel) => sum + sendableSat(channel), 0n) * MSAT_PER_SAT;
 }
 

@@ -18,6 +18,7 @@ const CLOSING = 'cd'.repeat(32);
 const channelId = channelIdOf(POINT);
 const userChannelId = 'e7'.repeat(16);
 const NO_LIMIT = { maxFeeMsat: null };
+const LIMIT = { maxFeeMsat: 10_000_000n };
 
 /** A closing transaction with these output amounts, in satoshis. */
 function closingHex(...amounts: bigint[]): string {
@@ -82,7 +83,7 @@ describe('a closing that both sides have agreed on', () => {
     lnd.on('GET /v1/transactions', {
       transactions: [transaction(CLOSING, '0', closingHex(40_000n, 59_000n))],
     });
-    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({
+    expect(await closeChannel(owner, owner, channelId, LIMIT)).toEqual({
       feeMsat: 1_000_000n,
       isNew: false,
     });
@@ -92,7 +93,7 @@ describe('a closing that both sides have agreed on', () => {
 
   test('costs the other side nothing', async () => {
     lnd.on('GET /v1/channels/pending', waiting('INITIATOR_REMOTE'));
-    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({
+    expect(await closeChannel(owner, owner, channelId, LIMIT)).toEqual({
       feeMsat: 0n,
       isNew: false,
     });
@@ -101,11 +102,18 @@ describe('a closing that both sides have agreed on', () => {
   test('has a cost that is not known while LND does not list the transaction', async () => {
     lnd.on('GET /v1/channels/closed', closed('INITIATOR_LOCAL'));
     lnd.on('GET /v1/transactions', { transactions: [] });
-    expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual({
+    expect(await closeChannel(owner, owner, channelId, LIMIT)).toEqual({
       feeMsat: null,
       isNew: false,
     });
   });
+});
+
+test('a cost that nobody counts is not looked up', async () => {
+  lnd.on('GET /v1/channels/closed', closed('INITIATOR_LOCAL'));
+  const answer = { feeMsat: null, isNew: false };
+  expect(await closeChannel(owner, owner, channelId, NO_LIMIT)).toEqual(answer);
+  expect(lnd.requests.some(({ path }) => path.startsWith('/v1/transactions'))).toBe(false);
 });
 
 test('a channel that was never there is not found', async () => {
@@ -130,7 +138,7 @@ test('an opening that is known already tells its cost', async () => {
     waiting_close_channels: [],
   });
   lnd.on('GET /v1/transactions', { transactions: [transaction(FUNDING, '154', '')] });
-  const command = { valueMsat: 100_000_000n, userChannelId, maxFeeMsat: null };
+  const command = { valueMsat: 100_000_000n, userChannelId, ...LIMIT };
   expect(await openChannel(owner, owner, null, command)).toEqual({
     channelId,
     userChannelId,

@@ -6,7 +6,7 @@ import { ApiError, refused } from '../../../model/errors.ts';
 import { blankPayment } from '../../../model/payment.ts';
 import { paymentIndex, waivedFeeId } from '../../../model/payment-index.ts';
 import { derive } from '../../../model/root-seed.ts';
-import type { OpenChannelCommand } from '../../node.ts';
+import type { OpenChannelCommand, OpenedChannel } from '../../node.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { requireFeeWithin } from '../chain/spend.ts';
 import {
@@ -30,15 +30,6 @@ const LEAST_CHANNEL_SAT = 20_000n;
 const JUST_IN_TIME_ROOM_SAT = 1_000_000n;
 /** Blocks until a channel opened on request can be used. */
 const CONFIRMATIONS = 1;
-
-/** A channel that was opened on request, and the fee of its funding transaction. */
-export interface OpenedChannel {
-  readonly channelId: string;
-  readonly userChannelId: string;
-  readonly feeMsat: bigint;
-  /** False where the channel existed before. */
-  readonly isNew: boolean;
-}
 
 /**
  * Opens a channel from the wallet's coins, once for a user channel id: a repeat returns the first channel

@@ -1,0 +1,32 @@
+import type { Payment } from '../../model/payment.ts';
+import type { PaymentId, PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
+
+/** A row of the journal: a payment, and the node's attempt that it stands for. */
+export interface JournalRow {
+  readonly payment: Payment;
+  /** The node's own number of an outgoing Lightning attempt. Null while it is unknown, and for all other payments. */
+  readonly attempt: number | null;
+  /** The newest attempt that the node had before it was asked to send. Null where no attempt is expected. */
+  readonly afterAttempt: number | null;
+}
+
+/**
+ * Payments of nodes without an order of updates, in the order in which the sidecar stored their changes
+ * (docs/decisions.md 82).
+ */
+export interface PaymentJournal {
+  tip(walletId: string): Promise<UpdatedIndex | null>;
+  updatedAfter(walletId: string, after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
+  get(walletId: string, index: PaymentIndex): Promise<Payment | null>;
+  /** The newest payment with that id. */
+  latest(walletId: string, id: PaymentId): Promise<Payment | null>;
+  /** The pending payments, in the order of their index. */
+  open(walletId: string): Promise<Payment[]>;
+  /** Sets or clears (null) the note, which is an update of the payment. Null when there is no such payment. */
+  setPersonalNote(
+    walletId: string,
+    index: PaymentIndex,
+    note: string | null,
+    nowMs: number,
+  ): Promise<Payment | null>;
+}

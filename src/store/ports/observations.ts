@@ -1,0 +1,78 @@
+import type { Payment } from '../../model/payment.ts';
+import type { JournalRow } from './journal.ts';
+import type { DeliveryDraft } from './outbox.ts';
+import type { Watch } from './watches.ts';
+
+/**
+ * The rows that an observation may be about. Each is read from the database when its property is accessed, before
+ * anything is written.
+ */
+export interface MatchCandidates {
+  /** The row with the index of the observed payment. */
+  readonly sameIndex: JournalRow | null;
+  /** The row with the same payment id and the same attempt. */
+  readonly sameAttempt: JournalRow | null;
+  /** The newest row with the same payment id. */
+  readonly latest: JournalRow | null;
+}
+
+/** A payment as the node reported it. It has the parts of a connector's observation that the rules need. */
+export interface ObservedPayment {
+  readonly payment: Payment;
+  readonly attempt: number | null;
+  readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
+  /**
+   * True when the sidecar made the observation itself. The node has then shown nothing, so the spend does not become
+   * `known`.
+   */
+  readonly ownWord?: boolean;
+}
+
+/**
+ * Rules that {@link ObservationStore.apply} runs inside its transaction. All functions are pure, but for what they log.
+ */
+export interface ObservationRules {
+  /** The row that an observation is about, or null when it is about a payment that has none. */
+  readonly match: (candidates: MatchCandidates, seen: ObservedPayment) => JournalRow | null;
+  /** The next state of the payment, or null when the observation changes nothing or is not allowed. */
+  readonly transition: (previous: Payment | null, seen: ObservedPayment) => Payment | null;
+  /**
+   * What a final payment cost in millisatoshis, which replaces its reservation: 0 gives it back, null leaves it as it
+   * is.
+   */
+  readonly costMsat: (payment: Payment) => bigint | null;
+  /** The watches that a final payment can match. One match is enough for a delivery. */
+  readonly watchesOf: (payment: Payment) => readonly Watch[];
+  /** The delivery for a watched payment that is final; null when no webhook is configured. */
+  readonly deliver: (payment: Payment, walletId: string) => DeliveryDraft | null;
+}
+
+/**
+ * Stores what nodes report of payments. A payment's stored status changes here and nowhere else (docs/decisions.md 44).
+ */
+export interface ObservationStore {
+  /** The connector's cursor up to which observations are stored; undefined before the first. */
+  cursor(walletId: string): Promise<string | null | undefined>;
+  /** Sets the cursor where there is none, so that the feed begins there. */
+  startAt(walletId: string, cursor: string | null): Promise<void>;
+  /**
+   * Applies the observations in order and moves the cursor, in one transaction. For each observation:
+   * - it finds the row that the observation is about (in the journal when `journaled`, else among the spends) and the
+   *   payment's next state, both by `rules`;
+   * - it writes the journal row with its attempt and the next `updated_at`, which strictly increases within a wallet;
+   * - it marks the spend as known, or deletes it when the payment is final;
+   * - of a final payment it settles the budget reservation, ends the watch, and, if the payment was watched, writes the
+   *   delivery, at most once for each webhook-id.
+   * Returns the changed payments in order, each with its new `updated_at`, and how many deliveries were written.
+   */
+  apply(
+    walletId: string,
+    batch: {
+      readonly observations: readonly ObservedPayment[];
+      readonly cursor: string | null;
+      readonly journaled: boolean;
+      readonly nowMs: number;
+    },
+    rules: ObservationRules,
+  ): Promise<{ changed: Payment[]; deliveries: number }>;
+}

@@ -1,0 +1,46 @@
+import type { Direction, Payment, Rail } from '../../model/payment.ts';
+import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
+
+/**
+ * The cache that `list_payments` reads (docs/decisions.md 88). It is out of date between syncs on purpose. It holds the
+ * JSON of answers, so that lists need no parsing.
+ */
+export interface PaymentCache {
+  /** The newest update in the cache; null when the cache is empty or was cleared. */
+  cursor(walletId: string): Promise<UpdatedIndex | null>;
+  /**
+   * Stores payments and moves the cursor forward, never back; a null cursor leaves it where it is. Returns how many
+   * payments are new to the cache, and how many have changed.
+   */
+  apply(
+    walletId: string,
+    payments: readonly Payment[],
+    cursor: UpdatedIndex | null,
+  ): Promise<{ numNew: number; numUpdated: number }>;
+  /**
+   * The JSON of one cached payment, as answers carry it, and whether the payment is final. Null when it is not cached.
+   */
+  get(walletId: string, index: PaymentIndex): Promise<{ json: string; final: boolean } | null>;
+  list(
+    walletId: string,
+    query: CacheQuery,
+  ): Promise<{ json: string[]; nextIndex: PaymentIndex | null }>;
+  /** Replaces the row of a payment if it is cached. */
+  refresh(walletId: string, payment: Payment): Promise<void>;
+  clear(walletId: string): Promise<void>;
+}
+
+/** The query of `list_payments`. */
+export interface CacheQuery {
+  readonly filter: 'all' | 'pending' | 'completed' | 'failed' | 'finalized';
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  /** The payment after which the page begins; it is not part of the page itself. */
+  readonly after: PaymentIndex | null;
+  readonly direction: Direction | null;
+  readonly rail: Rail | null;
+  /** Only payments created at or after this time, in milliseconds. */
+  readonly sinceMs: number | null;
+  /** Only payments created before this time, in milliseconds. */
+  readonly untilMs: number | null;
+}

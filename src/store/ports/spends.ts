@@ -1,0 +1,77 @@
+import type { Payment } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { BudgetReservation, BudgetRule } from './budgets.ts';
+
+/**
+ * The state of a spend. `begun`: the request has certainly not left. `asked`: it may have left. `known`: the node has
+ * shown the attempt. The row is deleted when the payment is final. See docs/architecture.md, A spend.
+ */
+export type SpendState = 'begun' | 'asked' | 'known';
+
+/** An outgoing payment that is not over. */
+export interface Spend {
+  readonly walletId: string;
+  /** The payment as it was begun. */
+  readonly payment: Payment;
+  readonly state: SpendState;
+  /**
+   * The newest attempt that the node had before it was asked to send. Null on chain, and where the node numbers no
+   * attempts.
+   */
+  readonly afterAttempt: number | null;
+  readonly attempt: number | null;
+  /** What is sent, as JSON, where a repeat must send exactly the same, such as a signed transaction; null otherwise. */
+  readonly plan: string | null;
+  /** Hex public key of the client that pays, or `owner`. */
+  readonly caller: string;
+  /** The Idempotency-Key of the request; null when it had none. */
+  readonly idempotencyKey: string | null;
+}
+
+/** A spend to begin. */
+export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
+  /** Whether the payment is also written to the journal, as it is on nodes without an order of updates. */
+  readonly journaled: boolean;
+  readonly reservation: BudgetReservation | null;
+}
+
+/** Spends: rows that are written before anything is sent (docs/decisions.md 33). */
+export interface SpendStore {
+  /**
+   * Writes the spend, its watch, its journal row, its budget reservation and the payment's index in the row of its
+   * Idempotency-Key, in one transaction. When `allows` throws, nothing is written and the error is passed on.
+   */
+  begin(walletId: string, spend: NewSpend, allows: BudgetRule): Promise<void>;
+  /**
+   * Moves a spend from `begun` to `asked` and stores what is sent (see {@link Spend.plan}). Throws when there is no
+   * such spend.
+   */
+  asked(walletId: string, index: PaymentIndex, plan: string | null): Promise<void>;
+  /**
+   * Undoes {@link begin} where nothing was sent: deletes the spend, its watch, journal row and reservation, and unbinds
+   * the key. Leaves a spend alone that the node has shown.
+   */
+  abandon(walletId: string, index: PaymentIndex): Promise<void>;
+  get(walletId: string, index: PaymentIndex): Promise<Spend | null>;
+  /**
+   * The client that made an outgoing payment, pending or completed. Null when the owner made it, or when it is not
+   * known.
+   */
+  callerOf(walletId: string, index: PaymentIndex): Promise<string | null>;
+  /** Every spend of the wallet that is not over, oldest first. */
+  unfinished(walletId: string): Promise<Spend[]>;
+  /** The wallets that have at least one spend. */
+  wallets(): Promise<string[]>;
+  /**
+   * Reserves for a cost that is not a payment, such as a channel's fee, under a name of its own. Once the name is
+   * settled it reserves nothing more, because the name stands for something that happens once.
+   */
+  reserve(
+    walletId: string,
+    name: string,
+    reservation: BudgetReservation,
+    allows: BudgetRule,
+  ): Promise<void>;
+  /** Replaces the name's reservation by its true cost, in the period in which it was reserved; 0 gives it back. */
+  settle(walletId: string, name: string, costMsat: bigint): Promise<void>;
+}

@@ -305,7 +305,11 @@ export class Wallets {
       await this.#open(null);
       return connect();
     });
-    live = this.#live.open(found, node.clock);
+    // The client may have been changed or revoked while its node was connected to. Nothing else is awaited after this
+    // read, so that every later change finds the live client.
+    const current = await this.#options.store.clients.find(found.clientPk);
+    if (current === null) throw endedCredentials();
+    live = this.#live.open(current, node.clock);
     return { node, live };
   }
 

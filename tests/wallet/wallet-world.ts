@@ -15,8 +15,13 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
   const fake: FakeNode = fakeNode(options);
   const store = openSqliteStore(':memory:');
   const marker = memoryMarker();
-  const world = { fake, store, marker, elapsedMs: 0, start, kill, close };
-  const connected = async () => ({ userPk: WALLET, node: fake.node, permissions: null });
+  /** Runs whenever the node is connected to; a test may replace it. */
+  const onConnect = async (): Promise<void> => undefined;
+  const world = { fake, store, marker, onConnect, elapsedMs: 0, start, kill, close };
+  const connected = async () => {
+    await world.onConnect();
+    return { userPk: WALLET, node: fake.node, permissions: null };
+  };
   const connector: NodeConnector = {
     connectConfigured: connected,
     connectRoot: connected,

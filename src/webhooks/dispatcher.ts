@@ -69,6 +69,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const inProgress = new Map<string, Promise<void>>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let looking = false;
+  let looked = Promise.resolve();
   let lookAgain = false;
   let stopped = false;
   let tookOver = false;
@@ -81,7 +82,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       return;
     }
     looking = true;
-    void look();
+    looked = look();
   }
 
   async function look(): Promise<void> {
@@ -129,7 +130,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function deliver(delivery: DueDelivery): Promise<void> {
     try {
-      const attempt = await attemptOnce(options, poster, delivery, aborting.signal);
+      const attempt = stopped
+        ? 'aborted'
+        : await attemptOnce(options, poster, delivery, aborting.signal);
       if (attempt === 'aborted') return await outbox.release(delivery.id, clock.now());
       ended[attempt?.outcome ?? 'delivered'].inc();
       const problem = attempt?.words ?? null;
@@ -166,6 +169,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       stopped = true;
       clearTimeout(timer);
       const abort = setTimeout(() => aborting.abort(), STOP_GRACE_MS);
+      // A look in progress may still claim deliveries, which are released again.
+      await looked;
       await Promise.allSettled(inProgress.values());
       clearTimeout(abort);
       poster.close();

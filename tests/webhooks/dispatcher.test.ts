@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { cleanups, start, WALLET } from './dispatch-world.ts';
 
 describe('deliveries', () => {
@@ -93,4 +94,37 @@ describe('deliveries', () => {
     dispatcher.wake();
     expect(await settled(id)).toMatchObject({ state: 'delivered' });
   });
+});
+
+test('a delivery that is claimed while the sidecar stops is not sent, and is due again', async () => {
+  const store = openSqliteStore(':memory:');
+  cleanups.push(() => store.close());
+  const { claim } = store.outbox;
+  const claimed = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  Object.assign(store.outbox, {
+    claim: async (options: Parameters<typeof claim>[0]) => {
+      const due = await claim(options);
+      if (due.length === 0) return due;
+      claimed.resolve();
+      await goOn.promise;
+      return due;
+    },
+  });
+  let asked = 0;
+  const { deliver, clock, dispatcher } = start(
+    () => {
+      asked++;
+      return new Response();
+    },
+    undefined,
+    { store },
+  );
+  await deliver(1);
+  await claimed.promise;
+  const stopped = dispatcher.stop();
+  goOn.resolve();
+  await stopped;
+  expect(asked).toBe(0);
+  expect(await store.outbox.nextDueAt()).toBeLessThanOrEqual(clock.now());
 });

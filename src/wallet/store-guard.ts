@@ -1,22 +1,10 @@
 import type { Log } from '../lib/log.ts';
+import type { Mark, Marker } from '../lib/marker-file.ts';
 import { ApiError } from '../model/errors.ts';
 import type { StoreIdentity } from '../store/ports.ts';
 
-/**
- * The contents of the marker file outside the database, by which a restored database is noticed (docs/decisions.md 69).
- */
-export interface StoreMark {
-  readonly storeId: string;
-  readonly count: number;
-}
-
-/** The marker file. */
-export interface MarkerFile {
-  /** The mark, or null when there is no file yet. */
-  read(): StoreMark | null;
-  /** Writes the mark, durably when it resolves. The count of one store never decreases. */
-  write(mark: StoreMark): Promise<void>;
-}
+/** The marker file, as far as the guard uses it. */
+export type GuardMarker = Pick<Marker, 'read' | 'write'>;
 
 /** Guards budgets: a store that is behind its marker was restored, and does not know what was spent since. */
 export interface StoreGuard {
@@ -42,7 +30,7 @@ const UNCONFIRMED_LEAD = 2 ** 32;
 /** Compares the store with its marker, and counts this start in both. Logs what is wrong. */
 export async function openStoreGuard(
   identity: StoreIdentity,
-  marker: MarkerFile,
+  marker: GuardMarker,
   log: Log,
 ): Promise<StoreGuard> {
   const before = await identity.count();
@@ -79,7 +67,7 @@ export async function openStoreGuard(
   };
 }
 
-async function keep(marker: MarkerFile, mark: StoreMark): Promise<void> {
+async function keep(marker: GuardMarker, mark: Mark): Promise<void> {
   try {
     await marker.write(mark);
   } catch (error) {
@@ -92,13 +80,13 @@ async function keep(marker: MarkerFile, mark: StoreMark): Promise<void> {
 }
 
 /** Keeps the marker ahead of a restored store, so that it is noticed at every start until the owner confirms. */
-async function stayAhead(marker: MarkerFile, storeId: string, count: number): Promise<void> {
+async function stayAhead(marker: GuardMarker, storeId: string, count: number): Promise<void> {
   const mark = marker.read();
   if (mark?.storeId !== storeId || mark.count - count > UNCONFIRMED_LEAD / 2) return;
   await marker.write({ storeId, count: mark.count + UNCONFIRMED_LEAD });
 }
 
-function problemOf(storeId: string, count: number, mark: StoreMark | null): string | null {
+function problemOf(storeId: string, count: number, mark: Mark | null): string | null {
   const next = 'The wallet owner confirms the budgets with "wallet-sidecar clients confirm".';
   if (mark === null) {
     // The store has counted before, so it had a marker: it is a copy, or the marker was removed.

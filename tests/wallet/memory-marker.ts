@@ -1,11 +1,12 @@
-import type { MarkerFile, StoreMark } from '../../src/wallet/store-guard.ts';
+import type { Mark } from '../../src/lib/marker-file.ts';
+import type { GuardMarker } from '../../src/wallet/store-guard.ts';
 
 /** A marker in memory. Like the file, it never lowers the count of one store. */
-export function memoryMarker(): MarkerFile & { mark: StoreMark | null } {
+export function memoryMarker(): GuardMarker & { mark: Mark | null } {
   const marker = {
-    mark: null as StoreMark | null,
+    mark: null as Mark | null,
     read: () => marker.mark,
-    async write(mark: StoreMark): Promise<void> {
+    async write(mark: Mark): Promise<void> {
       const isBehind = marker.mark?.storeId === mark.storeId && marker.mark.count > mark.count;
       if (!isBehind) marker.mark = mark;
     },

@@ -1,9 +1,10 @@
 import { hex } from '@scure/base';
 import type { Channel } from '../model/channel.ts';
-import { isApiError } from '../model/errors.ts';
+import { type ApiError, internalUnlessApi, isApiError } from '../model/errors.ts';
 import { FEE_HEADROOM, requireWithinBudget } from './budget.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session } from './session.ts';
+import { tellingSent } from './telling-sent.ts';
 
 /** The Lightning channels of the wallet's node. */
 export function listChannels(session: Session): Promise<Channel[]> {
@@ -92,7 +93,7 @@ async function reserveFee(
   const settle = async (costMsat: bigint) => {
     if (hasBudget) await store.spends.settle(userPk, name, costMsat);
   };
-  const boundMsat = await beforeAsking(async () => {
+  const boundMsat = await tellingSent('no', async () => {
     await session.resolver.ready();
     if (hasBudget) guard.requireTrusted();
     const kept = await names.kept(purpose, async () => `${hasBudget ? await bound() : 0n}`);
@@ -114,33 +115,25 @@ async function reserveFee(
     async spend(act) {
       try {
         return await act(hasBudget ? boundMsat * FEE_HEADROOM : null);
-      } catch (error) {
-        if (!isApiError(error)) throw error;
+      } catch (thrown) {
+        const error = internalUnlessApi(thrown);
         const sent = wasRefused(error) ? 'no' : 'unknown';
         // An earlier run may have succeeded, so the refusal of a repeat gives nothing back.
         if (sent === 'no' && !isRepeat) {
-          await settle(0n);
-          await names.forget();
+          await tellingSent(sent, async () => {
+            await settle(0n);
+            await names.forget();
+          });
         }
         throw error.with({ sent });
       }
     },
-    settle: (feeMsat) => settle(feeMsat ?? boundMsat),
-    giveBack: () => settle(0n),
+    settle: (feeMsat) => tellingSent('unknown', () => settle(feeMsat ?? boundMsat)),
+    giveBack: () => tellingSent('unknown', () => settle(0n)),
   };
 }
 
-async function beforeAsking<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw isApiError(error) ? error.with({ sent: 'no' }) : error;
-  }
-}
-
-function wasRefused(error: unknown): boolean {
+function wasRefused(error: ApiError): boolean {
   // After a storage error the node may have done it.
-  return (
-    isApiError(error) && !error.outcomeUnknown && !isApiError(error, 'internal', 'overCapacity')
-  );
+  return !error.outcomeUnknown && !isApiError(error, 'internal', 'overCapacity');
 }

@@ -7,6 +7,7 @@ import type { NewSpend } from '../../store/ports.ts';
 import { requireWithinBudget } from '../budget.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { allows, type Session } from '../session.ts';
+import { tellingSent } from '../telling-sent.ts';
 import { waitUntil } from '../wait.ts';
 import { PaidByAnother } from './paid-by-another.ts';
 
@@ -64,7 +65,7 @@ export async function send(
 ): Promise<{ payment: Payment; begun: boolean }> {
   const { session } = context;
   const sent = await session.locks.run(plan.id, async () => {
-    const previous = await beforeSending(async () => {
+    const previous = await tellingSent('no', async () => {
       await session.resolver.ready();
       const latest = await session.history.latest(plan.id);
       if (latest) await requireMayMeet(session, latest);
@@ -162,7 +163,7 @@ async function begin(
     amountMsat: plan.amountMsat,
     ...plan.details,
   };
-  const signed = await beforeSending(async () => {
+  const signed = await tellingSent('no', async () => {
     const afterAttempt = plan.rail === 'onchain' ? null : await node.newestAttempt();
     await session.feed.prepare(node);
     if (session.hasBudget()) session.guard.requireTrusted();
@@ -240,7 +241,7 @@ async function startedPayment(
     return pending;
   }
   if (report.state === 'refused') {
-    await beforeSending(() => session.resolver.giveUp(index));
+    await tellingSent('no', () => session.resolver.giveUp(index));
     throw report.error.with({ sent: 'no' });
   }
   try {
@@ -281,13 +282,4 @@ async function requireMayMeet(session: Session, previous: Payment): Promise<void
 
 function requireStillGood(session: Session): void {
   if (session.ended.aborted) throw session.ended.reason;
-}
-
-/** Runs work before the node is asked. Its errors carry `data.sent: "no"`. */
-async function beforeSending<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw internalUnlessApi(error).with({ sent: 'no' });
-  }
 }

@@ -1,0 +1,13 @@
+import { internalUnlessApi } from '../model/errors.ts';
+
+/**
+ * Runs work before or after the node is asked. Its errors carry `sent` in their data (docs/decisions.md 12), unless
+ * they say it already; other errors than ApiErrors become error 6.
+ */
+export async function tellingSent<T>(sent: 'no' | 'unknown', work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw internalUnlessApi(error).with({ sent });
+  }
+}

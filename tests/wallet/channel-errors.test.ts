@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { ApiError } from '../../src/model/errors.ts';
+import type { NodeChannels } from '../../src/nodes/node.ts';
+import { closeChannel, openChannel } from '../../src/wallet/channels.ts';
+import { createClient } from '../../src/wallet/clients.ts';
+import { randomNames } from '../../src/wallet/effect-names.ts';
+import type { Session } from '../../src/wallet/session.ts';
+import { type WalletWorld, walletWorld } from './wallet-world.ts';
+
+let world: WalletWorld;
+let session: Session;
+/** The part of the node's channels that a test may replace. */
+let channels: NodeChannels;
+beforeEach(async () => {
+  world = await walletWorld();
+  channels = {
+    listChannels: async () => [],
+    openFeeBoundMsat: async () => 500n,
+    closeFeeBoundMsat: async () => 500n,
+    openChannel: async () => ({
+      channelId: 'c',
+      userChannelId: 'u',
+      isNew: true,
+      feeMsat: 400n,
+    }),
+    closeChannel: async () => ({ feeMsat: 400n, isNew: true }),
+  };
+  Object.assign(world.fake.node, { channels });
+  const { wallets, owner } = await world.start();
+  const { credentials } = await createClient(
+    owner,
+    {
+      scopes: ['full'],
+      permissions: [],
+      expiresAtMs: null,
+      label: null,
+      budget: { amountMsat: 5000n, period: 'total', maxPaymentMsat: null },
+    },
+    randomNames,
+  );
+  session = await wallets.open(credentials);
+});
+afterEach(() => world.close());
+
+const CALLS = {
+  open: () => openChannel(session, { valueMsat: 1000n, userChannelId: null }, randomNames),
+  close: () => closeChannel(session, 'c', randomNames),
+};
+const fullDisk = () =>
+  Promise.reject(new ApiError('overCapacity', 'The disk is full: free space.'));
+const bug = () => Promise.reject(new TypeError('undefined is not a function'));
+
+for (const [name, call] of Object.entries(CALLS)) {
+  describe(`to ${name} a channel: an error says what was sent (decision 12)`, () => {
+    test('unknown, when the node has done it and its fee cannot be stored', async () => {
+      Object.assign(world.store.spends, { settle: fullDisk });
+      await expect(call()).rejects.toMatchObject({
+        kind: 'overCapacity',
+        data: { sent: 'unknown' },
+      });
+    });
+
+    test('unknown, when the connector breaks', async () => {
+      Object.assign(channels, { openChannel: bug, closeChannel: bug });
+      await expect(call()).rejects.toMatchObject({ kind: 'internal', data: { sent: 'unknown' } });
+    });
+
+    test('no, when something breaks before the node is asked', async () => {
+      Object.assign(channels, { openFeeBoundMsat: bug, closeFeeBoundMsat: bug });
+      await expect(call()).rejects.toMatchObject({ kind: 'internal', data: { sent: 'no' } });
+    });
+  });
+}

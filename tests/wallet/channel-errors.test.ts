@@ -1,18 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import { ApiError } from '../../src/model/errors.ts';
 import type { NodeChannels } from '../../src/nodes/node.ts';
 import { closeChannel, openChannel } from '../../src/wallet/channels.ts';
-import { createClient } from '../../src/wallet/clients.ts';
 import { randomNames } from '../../src/wallet/effect-names.ts';
 import type { Session } from '../../src/wallet/session.ts';
-import { type WalletWorld, walletWorld } from './wallet-world.ts';
+import { BUDGET, clientWorld } from './client-world.ts';
 
-let world: WalletWorld;
+const clients = clientWorld();
 let session: Session;
 /** The part of the node's channels that a test may replace. */
 let channels: NodeChannels;
 beforeEach(async () => {
-  world = await walletWorld();
   channels = {
     listChannels: async () => [],
     openFeeBoundMsat: async () => 500n,
@@ -25,22 +23,9 @@ beforeEach(async () => {
     }),
     closeChannel: async () => ({ feeMsat: 400n, isNew: true }),
   };
-  Object.assign(world.fake.node, { channels });
-  const { wallets, owner } = await world.start();
-  const { credentials } = await createClient(
-    owner,
-    {
-      scopes: ['full'],
-      permissions: [],
-      expiresAtMs: null,
-      label: null,
-      budget: { amountMsat: 5000n, period: 'total', maxPaymentMsat: null },
-    },
-    randomNames,
-  );
-  session = await wallets.open(credentials);
+  Object.assign(clients.world.fake.node, { channels });
+  ({ session } = await clients.make(['full'], { budget: BUDGET }));
 });
-afterEach(() => world.close());
 
 const CALLS = {
   open: () => openChannel(session, { valueMsat: 1000n, userChannelId: null }, randomNames),
@@ -53,7 +38,7 @@ const bug = () => Promise.reject(new TypeError('undefined is not a function'));
 for (const [name, call] of Object.entries(CALLS)) {
   describe(`to ${name} a channel: an error says what was sent (decision 12)`, () => {
     test('unknown, when the node has done it and its fee cannot be stored', async () => {
-      Object.assign(world.store.spends, { settle: fullDisk });
+      Object.assign(clients.world.store.spends, { settle: fullDisk });
       await expect(call()).rejects.toMatchObject({
         kind: 'overCapacity',
         data: { sent: 'unknown' },

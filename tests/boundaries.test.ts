@@ -135,6 +135,16 @@ test('tests wait in one way, and start the compiled binary in one place', () => 
   expect(broken).toEqual(['bench/index.ts']);
 });
 
+test('what runs around each test is registered by each test file', () => {
+  // A module is loaded once for all files, and what it registers then counts for the first file alone.
+  const broken = tests
+    .filter(
+      ({ path, text }) => !path.endsWith('.test.ts') && /^(before|after)(Each|All)\(/m.test(text),
+    )
+    .map(({ path }) => path);
+  expect(broken).toEqual([]);
+});
+
 test("a test that starts programs has time to, and does not depend on bun's limit of five seconds", () => {
   const byPath = new Map(tests.map((file) => [file.path, file]));
   const starts = (path: string, seen = new Set<string>()): boolean => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { cleanups, start, WALLET } from './dispatch-world.ts';
+import { dispatchWorld, WALLET } from './dispatch-world.ts';
+
+const { cleanups, start } = dispatchWorld();
 
 describe('deliveries', () => {
   test('a receiver that answers 200 gets the payload once, with a stable id', async () => {

@@ -3,7 +3,9 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { type Certificate, makeCertificates } from './certificates.ts';
-import { start } from './dispatch-world.ts';
+import { dispatchWorld } from './dispatch-world.ts';
+
+const { start } = dispatchWorld();
 
 setDefaultTimeout(SLOW_TEST_MS);
 

@@ -4,7 +4,9 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { sampleDone } from '../support/sample-payment.ts';
 import { rules, WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { cleanups, start } from './dispatch-world.ts';
+import { dispatchWorld } from './dispatch-world.ts';
+
+const { cleanups, start } = dispatchWorld();
 
 setDefaultTimeout(SLOW_TEST_MS);
 

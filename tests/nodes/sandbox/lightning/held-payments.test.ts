@@ -10,7 +10,9 @@ import {
 import { advance, startInvoicePayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
 import { findPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { onchainWorld } from '../onchain/onchain-world.ts';
-import { lightningWorld } from './lightning-world.ts';
+import { lightningWorlds } from './lightning-world.ts';
+
+const lightningWorld = lightningWorlds();
 
 describe('a payment that the receiver holds', () => {
   /** BOLT 11's default final delta of 18, and 80 for one hop. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { invoiceCommand, lightningWorld } from './lightning-world.ts';
+import { invoiceCommand, lightningWorlds } from './lightning-world.ts';
+
+const lightningWorld = lightningWorlds();
 
 describe('an invoice made with a preimage', () => {
   const preimage = 'ab'.repeat(32);

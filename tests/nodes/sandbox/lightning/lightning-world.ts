@@ -10,44 +10,48 @@ import type {
 import { until } from '../../../support/until.ts';
 import { openTrialSandbox } from '../trial-sandbox.ts';
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
+/**
+ * Returns a function that makes a wallet on a sandbox whose clock the test sets. All close after each test of the file.
+ */
+export function lightningWorlds() {
+  const cleanups: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0)) await cleanup();
+  });
 
-/** A wallet on a sandbox whose clock the test sets; both are closed after the test. */
-export async function lightningWorld() {
-  const clock = { nowMs: 1_800_000_000_000, now: () => clock.nowMs };
-  const sandbox = openTrialSandbox(':memory:', clock);
-  cleanups.push(() => sandbox.connector.close());
-  const wallet = async () => {
-    const { rootSeed, userPk } = await sandbox.controls.createWallet();
-    const { node } = await sandbox.connector.connectRoot(Buffer.from(rootSeed, 'hex'));
-    return { node, userPk };
-  };
-  const outsideInvoice = async (behavior: 'settle' | 'fail' | 'hold', amountMsat = 5_000_000n) =>
-    (
-      await sandbox.controls.createInvoice({
-        amountMsat,
-        description: null,
-        expirationSecs: 600,
-        behavior,
-      })
-    ).invoice;
-  const payCommand = (invoice: string, amountMsat = 5_000_000n): PayInvoiceCommand => {
-    const createdAtMs = ++clock.nowMs;
-    const { paymentHash } = decodeBolt11(invoice);
-    return {
-      index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
-      createdAtMs,
-      amountMsat,
-      maxFeeMsat: 100_000n,
-      invoice,
-      personalNote: null,
-      message: null,
+  return async () => {
+    const clock = { nowMs: 1_800_000_000_000, now: () => clock.nowMs };
+    const sandbox = openTrialSandbox(':memory:', clock);
+    cleanups.push(() => sandbox.connector.close());
+    const wallet = async () => {
+      const { rootSeed, userPk } = await sandbox.controls.createWallet();
+      const { node } = await sandbox.connector.connectRoot(Buffer.from(rootSeed, 'hex'));
+      return { node, userPk };
     };
+    const outsideInvoice = async (behavior: 'settle' | 'fail' | 'hold', amountMsat = 5_000_000n) =>
+      (
+        await sandbox.controls.createInvoice({
+          amountMsat,
+          description: null,
+          expirationSecs: 600,
+          behavior,
+        })
+      ).invoice;
+    const payCommand = (invoice: string, amountMsat = 5_000_000n): PayInvoiceCommand => {
+      const createdAtMs = ++clock.nowMs;
+      const { paymentHash } = decodeBolt11(invoice);
+      return {
+        index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
+        createdAtMs,
+        amountMsat,
+        maxFeeMsat: 100_000n,
+        invoice,
+        personalNote: null,
+        message: null,
+      };
+    };
+    return { clock, sandbox, wallet, outsideInvoice, payCommand, ...(await wallet()) };
   };
-  return { clock, sandbox, wallet, outsideInvoice, payCommand, ...(await wallet()) };
 }
 
 /** Waits until the payment has left its first state, since the receiver decides in a transaction of its own. */

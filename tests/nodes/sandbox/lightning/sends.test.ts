@@ -13,7 +13,9 @@ import type {
 } from '../../../../src/nodes/node.ts';
 import { reportSend } from '../../../../src/nodes/sandbox/lightning/sends.ts';
 import { onchainWorld, payOnchain } from '../onchain/onchain-world.ts';
-import { ended, invoiceCommand, lightningWorld } from './lightning-world.ts';
+import { ended, invoiceCommand, lightningWorlds } from './lightning-world.ts';
+
+const lightningWorld = lightningWorlds();
 
 function begun(index: Payment['index'], rail: Payment['rail'] = 'invoice'): Payment {
   return blankPayment({

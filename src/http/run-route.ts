@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { ApiError, isApiError } from '../model/errors.ts';
+import { ApiError, internalUnlessApi, isApiError } from '../model/errors.ts';
 import { isActiveClient } from '../wallet/clients.ts';
 import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-names.ts';
 import { grantSignal } from '../wallet/grant-signal.ts';
@@ -70,14 +70,12 @@ export function runRoute(route: Route, runner: Runner): RunRoute {
 }
 
 /**
- * The error with what may have been sent, where money moves and the error does not say it (docs/decisions.md 12): what
- * pays says it itself. A payment of another caller is told by its status alone.
+ * Returns the error with what may have been sent, where money moves and the error does not say it
+ * (docs/decisions.md 12). An unexpected error proves nothing, so there it is unknown.
  */
 function telling(route: Route, error: unknown, sent: 'no' | 'unknown'): unknown {
-  if (!route.movesMoney || !isApiError(error)) return error;
-  const { data } = error;
-  const tells = typeof data === 'object' && data !== null && ('sent' in data || 'status' in data);
-  return tells ? error : error.with({ sent });
+  if (!route.movesMoney) return error;
+  return internalUnlessApi(error).with({ sent: isApiError(error) ? sent : 'unknown' });
 }
 
 /** The answer; a stream tells itself when it has ended. */

@@ -1,5 +1,5 @@
 import { formatAmountMsat } from '../model/amount.ts';
-import { ApiError, refused, rejected } from '../model/errors.ts';
+import { internalUnlessApi, refused, rejected } from '../model/errors.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
 import type { LnurlWithdrawRequest } from '../net/lnurl.ts';
 import { isServiceNotAsked, isServiceRefusal } from '../net/service-error.ts';
@@ -67,7 +67,7 @@ export async function withdrawLnurl(
       await names.forget();
       throw error;
     }
-    throw error instanceof ApiError ? error.with({ sent: 'unknown', index: payment.index }) : error;
+    throw internalUnlessApi(error).with({ sent: 'unknown', index: payment.index });
   }
   return waitForFinal(session, payment.index, signal);
 }

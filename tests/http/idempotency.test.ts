@@ -247,6 +247,15 @@ describe('after a kill', () => {
     expect(await run(unasked, { resume: async () => OK })).toEqual(OK);
   });
 
+  test('an unexpected error of that comparison is error 6, with what is not known', async () => {
+    await store.idempotency.begin(scopeOf(), 'print', 1);
+    await beginPayment();
+    const ready = () => Promise.reject(new TypeError('on purpose'));
+    await expect(run(unasked, { ready })).rejects.toEqual(
+      kindOf('internal', { sent: 'unknown', index: one.index }),
+    );
+  });
+
   test('what was named is handed to the request, which goes on with it', async () => {
     for (const index of [null, one.index]) {
       const scope = scopeOf({ key: `named ${index}` });

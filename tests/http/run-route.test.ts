@@ -4,6 +4,8 @@ import type { AppEnv } from '../../src/http/env.ts';
 import { callersShare } from '../../src/http/limits/callers-share.ts';
 import type { Route, SessionContext } from '../../src/http/route.ts';
 import { type Runner, runRoute } from '../../src/http/run-route.ts';
+import { ApiError, isApiError, refused } from '../../src/model/errors.ts';
+import { PaidByAnother } from '../../src/wallet/pay/paid-by-another.ts';
 import type { Session } from '../../src/wallet/session.ts';
 
 /**
@@ -56,5 +58,69 @@ describe('a request that has ended leaves nothing that listens to the grant of i
       throw new Error('on purpose');
     };
     expect(await listenersOf(fail)).toEqual({ during: 1, after: 0 });
+  });
+});
+
+/** Runs a route that moves money, or one that does not, whose handler throws. Resolves to the error to be answered. */
+async function errorOf(thrown: unknown, { movesMoney = true, key = '' } = {}): Promise<unknown> {
+  const route = {
+    method: 'post',
+    path: '/v2/node/pay',
+    access: 'pay_invoice',
+    takesKey: true,
+    movesMoney,
+    handler: async () => {
+      throw thrown;
+    },
+  } as unknown as Route;
+  const runner = {
+    stopping: new AbortController().signal,
+    parts: { store: {}, clock: { now: () => 1 } },
+    idempotent: {
+      run: ({ execute }: { execute: (effect: string | null) => Promise<unknown> }) => execute(null),
+    },
+  } as unknown as Runner;
+  const headers: Record<string, string> = key === '' ? {} : { 'idempotency-key': key };
+  const context = {
+    set: () => undefined,
+    req: {
+      raw: new Request('http://127.0.0.1/v2/node/pay'),
+      header: (name: string) => headers[name],
+    },
+  } as unknown as Context<AppEnv>;
+  const session = {
+    userPk: 'ab'.repeat(32),
+    caller: { id: 'owner', sealKey: new Uint8Array(32) },
+  } as unknown as Session;
+  return runRoute(route, runner)(context, session, { body: {}, query: undefined }).catch(
+    (error: unknown) => error,
+  );
+}
+
+describe('every error of a request that moves money says what may have been sent (docs/decisions.md 12)', () => {
+  for (const key of ['', 'k']) {
+    const how = key === '' ? 'without a key' : 'with a key';
+    test(`an unexpected error is error 6 and says that it is unknown, ${how}`, async () => {
+      const thrown = new TypeError('on purpose');
+      const error = await errorOf(thrown, { key });
+      expect(error).toMatchObject({ kind: 'internal', data: { sent: 'unknown' }, cause: thrown });
+    });
+
+    test(`an error that does not say it is from before the send, ${how}`, async () => {
+      expect(await errorOf(refused('No route.'), { key })).toMatchObject({ data: { sent: 'no' } });
+    });
+
+    test(`what an error says itself stays, ${how}`, async () => {
+      const data = { sent: 'unknown', index: 'i' };
+      const timeout = new ApiError('timeout', 'Look at it later.', { data });
+      expect(await errorOf(timeout, { key })).toMatchObject({ data });
+      const another = await errorOf(new PaidByAnother({ status: 'pending' }), { key });
+      expect(isApiError(another) && another.data).toEqual({ status: 'pending' });
+    });
+  }
+
+  test('no other request says it', async () => {
+    const thrown = new TypeError('on purpose');
+    expect(await errorOf(thrown, { movesMoney: false })).toBe(thrown);
   });
 });

@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import type { Log } from '../../lib/log.ts';
-import { ApiError, ERRORS, internalUnlessApi } from '../../model/errors.ts';
+import { type ApiError, ERRORS, internalUnlessApi, isApiError } from '../../model/errors.ts';
 import type { AppEnv } from '../env.ts';
 
 /** The value of `Retry-After`, in seconds, on answers with error 8. */
@@ -20,10 +19,10 @@ export function errorResponse(
 ): (error: unknown, context: Context<AppEnv>) => Response {
   let refused = 0;
   return (error, context) => {
-    if (context.req.raw.signal.aborted && !(error instanceof ApiError)) {
+    if (isClientGone(error, context.req.raw.signal)) {
       return new Response(null, { status: CLIENT_GONE });
     }
-    const known = withSent(asApiError(error), context);
+    const known = withSent(internalUnlessApi(error), context);
     const request_id = `${startId}-${++refused}`;
     // The path of an unknown endpoint is not logged, because it may contain anything, even a secret.
     const path = context.get('path') ?? null;
@@ -49,9 +48,10 @@ function withSent(error: ApiError, context: Context<AppEnv>): ApiError {
   return context.get('nothingSent') ? error.with({ sent: 'no' }) : error;
 }
 
-function asApiError(error: unknown): ApiError {
-  if (error instanceof HTTPException && error.status < 500) {
-    return new ApiError('rejected', error.message, { httpStatus: error.status, cause: error });
-  }
-  return internalUnlessApi(error);
+/**
+ * Whether the client went away and the error says only that. The error of a payment then has the abort as its cause,
+ * because it also carries `data.sent`.
+ */
+function isClientGone(error: unknown, { aborted, reason }: AbortSignal): boolean {
+  return aborted && (!isApiError(error) || error.cause === reason);
 }

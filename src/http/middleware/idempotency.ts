@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '../../lib/log.ts';
 import { sleep } from '../../lib/sleep.ts';
-import { ApiError, isApiError, refused, rejected } from '../../model/errors.ts';
+import { ApiError, internalUnlessApi, refused, rejected } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyState, IdempotencyStore, KeyScope } from '../../store/ports.ts';
 import { isSealed, seal, unseal } from './sealed-outcome.ts';
@@ -116,7 +116,7 @@ export class IdempotentRequests {
     try {
       await request.ready();
     } catch (error) {
-      throw isApiError(error) ? error.with({ sent: 'unknown', index: state.index }) : error;
+      throw internalUnlessApi(error).with({ sent: 'unknown', index: state.index });
     }
     return this.#claim(request);
   }

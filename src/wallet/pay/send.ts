@@ -130,7 +130,7 @@ async function reached(
       await session.feed.record({ payment: now, attempt: null }, session.node);
     return now;
   } catch (error) {
-    throw error instanceof ApiError ? error.with({ sent: 'unknown', index: payment.index }) : error;
+    throw internalUnlessApi(error).with({ sent: 'unknown', index: payment.index });
   } finally {
     stop.abort();
   }

@@ -179,6 +179,19 @@ describe('after the node was asked, every error says that it is not known what w
     expectUnknown(error, 'timeout', spend?.payment.index);
   });
 
+  test('when something breaks during the wait that nobody thought of', async () => {
+    const stop = new AbortController();
+    const broken = new TypeError('on purpose');
+    const context = contextOf(wallet.owner, {
+      signal: stop.signal,
+      onSent: () => stop.abort(broken),
+    });
+    const error = await errorOf(context, planOf(silence), sendAndWait);
+    const [spend] = await unfinished();
+    expectUnknown(error, 'internal', spend?.payment.index);
+    expect(error.cause).toBe(broken);
+  });
+
   test('when the credential ends during the wait', async () => {
     const { clientPk, session } = await clientOf(['send']);
     const context = contextOf(session, {

@@ -1,10 +1,9 @@
 import { sleep } from '../../lib/sleep.ts';
-import { isApiError } from '../../model/errors.ts';
+import { internalUnlessApi } from '../../model/errors.ts';
 import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import { broadcastOf, endOf, type SendContext } from '../../wallet/pay/send.ts';
 import { findPayment, paymentOf } from '../../wallet/payments.ts';
-import type { Session } from '../../wallet/session.ts';
 import { Reply, type SessionContext } from '../route.ts';
 
 /**
@@ -17,18 +16,15 @@ export async function answerPayment(
 ): Promise<PaymentJson | Reply> {
   const sent = Promise.withResolvers<Payment>();
   const { session, signal, idempotencyKey, names, respondAfterMs } = context;
-  const send = { session, signal, idempotencyKey, names, onSent: sent.resolve };
-  // `Promise.try` also turns errors that `pay` throws synchronously into rejections.
-  const outcome = Promise.try(pay, send).catch((error) => {
-    throw withSent(error);
-  });
+  const outcome = pay({ session, signal, idempotencyKey, names, onSent: sent.resolve });
   if (respondAfterMs === null) return encodePayment(await outcome);
-  const pending = sent.promise.then(async (payment) => {
-    await sleep(respondAfterMs, signal);
-    return (await findPayment(session, payment.index)) ?? payment;
+  const patience = new AbortController();
+  const unanswered = sent.promise.then(async (payment) => {
+    await sleep(respondAfterMs, patience.signal);
+    return payment;
   });
-  const payment = await Promise.race([outcome, pending]);
-  if (isFinal(payment)) return encodePayment(payment);
+  const first = await Promise.race([outcome, unanswered]).finally(() => patience.abort());
+  if (isFinal(first)) return encodePayment(first);
   // The payment continues. Its outcome reaches the store and the webhooks.
   outcome.catch((error) =>
     context.parts.log.debug(
@@ -36,15 +32,8 @@ export async function answerPayment(
       { error },
     ),
   );
-  return new Reply(202, encodePayment(payment));
-}
-
-/**
- * Adds `sent: "no"` to an error from before the send began. Errors of the send itself already say it
- * (docs/decisions.md 12).
- */
-function withSent(error: unknown): unknown {
-  return isApiError(error) ? error.with({ sent: 'no' }) : error;
+  const payment = (await begun(first.index, () => findPayment(session, first.index))) ?? first;
+  return isFinal(payment) ? encodePayment(payment) : new Reply(202, encodePayment(payment));
 }
 
 /**
@@ -57,7 +46,7 @@ export function resumePayment(
   index: PaymentIndex,
 ): Promise<PaymentJson | Reply> {
   return answerPayment(context, async ({ session, signal, onSent }) => {
-    const payment = await begun(session, index);
+    const payment = await begun(index, () => paymentOf(session, index));
     onSent(payment);
     return payment.rail === 'onchain'
       ? broadcastOf(session, payment, signal)
@@ -65,10 +54,11 @@ export function resumePayment(
   });
 }
 
-async function begun(session: Session, index: PaymentIndex): Promise<Payment> {
+/** Reads a payment that was begun, so errors carry `data.sent: "unknown"`. */
+async function begun<T>(index: PaymentIndex, read: () => Promise<T>): Promise<T> {
   try {
-    return await paymentOf(session, index);
+    return await read();
   } catch (error) {
-    throw isApiError(error) ? error.with({ sent: 'unknown', index }) : error;
+    throw internalUnlessApi(error).with({ sent: 'unknown', index });
   }
 }

@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
+import type { SessionContext } from '../../src/http/route.ts';
+import { answerPayment } from '../../src/http/routes/answer-payment.ts';
+import { ApiError } from '../../src/model/errors.ts';
+import { encodePayment, type Payment } from '../../src/model/payment.ts';
+import type { SendContext } from '../../src/wallet/pay/send.ts';
+import type { Session } from '../../src/wallet/session.ts';
+import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
+
+const PATIENCE_MS = 86_400_000;
+
+/** The timers of the request's patience that run. */
+let timers: Set<unknown>;
+let patienceBegan: PromiseWithResolvers<void>;
+let spies: readonly { mockRestore(): void }[];
+beforeEach(() => {
+  timers = new Set();
+  patienceBegan = Promise.withResolvers();
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  const counted = (work: () => void, ms: number) => {
+    const timer = set(work, ms);
+    if (ms === PATIENCE_MS) {
+      timers.add(timer);
+      patienceBegan.resolve();
+    }
+    return timer;
+  };
+  spies = [
+    spyOn(globalThis, 'setTimeout').mockImplementation(counted as typeof set),
+    spyOn(globalThis, 'clearTimeout').mockImplementation((timer) => {
+      timers.delete(timer);
+      clear(timer as NodeJS.Timeout);
+    }),
+  ];
+});
+afterEach(() => {
+  for (const spy of spies) spy.mockRestore();
+});
+
+const pending = samplePayment(1);
+
+/** Answers a payment with that patience; `stored` reads the payment, and `end` resolves or rejects with its end. */
+function answered(
+  respondAfterMs: number,
+  { end, stored = async () => pending }: { end: Promise<Payment>; stored?: () => Promise<Payment> },
+) {
+  const context = {
+    session: { history: { payment: stored } } as unknown as Session,
+    signal: new AbortController().signal,
+    respondAfterMs,
+    parts: { log: { debug: () => undefined } },
+  } as unknown as SessionContext;
+  return answerPayment(context, async ({ onSent }: SendContext) => {
+    onSent(pending);
+    return end;
+  });
+}
+
+describe('a payment whose request is patient', () => {
+  test('is answered with its end, and leaves no timer', async () => {
+    const end = Promise.withResolvers<Payment>();
+    const answer = answered(PATIENCE_MS, { end: end.promise });
+    await patienceBegan.promise;
+    end.resolve(sampleDone(1));
+    expect(await answer).toEqual(encodePayment(sampleDone(1)));
+    expect(timers.size).toBe(0);
+  });
+
+  test('leaves no timer when it ends with an error either', async () => {
+    const end = Promise.withResolvers<Payment>();
+    const answer = answered(PATIENCE_MS, { end: end.promise });
+    await patienceBegan.promise;
+    end.reject(new ApiError('timeout', 'It took too long: look at it later.'));
+    await expect(answer).rejects.toMatchObject({ kind: 'timeout' });
+    expect(timers.size).toBe(0);
+  });
+});
+
+describe('a payment whose request is impatient', () => {
+  const end = new Promise<Payment>(() => undefined);
+
+  test('is answered with 202 as it is stored', async () => {
+    const stored = async () => ({ ...pending, statusMsg: 'not seen at the node yet' });
+    expect(await answered(0, { end, stored })).toMatchObject({
+      httpStatus: 202,
+      body: { status: 'pending', status_msg: 'not seen at the node yet' },
+    });
+  });
+
+  test('is answered with 200 when it has ended meanwhile', async () => {
+    const failed = sampleFailed(1);
+    expect(await answered(0, { end, stored: async () => failed })).toEqual(encodePayment(failed));
+  });
+
+  test('is not said to be unsent when it cannot be read (docs/decisions.md 12)', async () => {
+    for (const error of [new ApiError('unreachable', 'Try later.'), new TypeError('on purpose')]) {
+      const answer = answered(0, { end, stored: () => Promise.reject(error) });
+      await expect(answer).rejects.toMatchObject({
+        kind: error instanceof ApiError ? 'unreachable' : 'internal',
+        data: { sent: 'unknown', index: pending.index },
+      });
+    }
+  });
+});

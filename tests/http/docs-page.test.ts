@@ -14,7 +14,7 @@ const page = docsPage(
     version: '1.2.3',
     serverUrl: 'http://127.0.0.1:5393',
   }) as unknown as Document,
-);
+)();
 const policy = page.headers.get('content-security-policy') ?? '';
 const html = await page.text();
 const rows = [...html.matchAll(/<tr>(<td>.*?)<\/tr>/gs)].map(([, row = '']) =>

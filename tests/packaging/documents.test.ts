@@ -168,7 +168,7 @@ describe('the reference', () => {
   });
 
   test('loads nothing, runs nothing, and leads only to what is on it and to this server', async () => {
-    const html = await docsPage(document).text();
+    const html = await docsPage(document)().text();
     expect(html).not.toMatch(/<(?:script|img|link|iframe|object|embed|form|base)\b|@import|url\(/i);
     expect(html).not.toMatch(/\s(?:src|srcset|on\w+|style)=/i);
     const targets = [...html.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target);
@@ -179,7 +179,7 @@ describe('the reference', () => {
   });
 
   test('has each place once, and shows the groups in the order of its contents', async () => {
-    const html = await docsPage(document).text();
+    const html = await docsPage(document)().text();
     const ids = [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => `#${id}`);
     expect(new Set(ids).size).toBe(ids.length);
     const [contents = ''] = html.split('</nav>');

@@ -38,8 +38,8 @@ const AFTER: readonly Place[] = [
   { id: 'errors', title: 'Errors' },
 ];
 
-/** Returns the answer with the documentation page, one page of HTML made from the OpenAPI document. */
-export function docsPage(document: Document): Response {
+/** Makes the documentation, one page of HTML, from the OpenAPI document. Returns a function that answers with it. */
+export function docsPage(document: Document): () => Response {
   const [{ url: baseUrl } = { url: '' }] = document.servers;
   const { version } = document.info;
   const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -67,7 +67,7 @@ ${BEFORE.map(navPlace).join('')}${groups.map(navGroup).join('')}${navSchemas(sch
 A star marks what is required. The machine-readable form is <a href="/v2/openapi.json">/v2/openapi.json</a>.</p>
 ${callingSection()}${walkSection(document, baseUrl)}${sections.join('')}${resources(schemas)}
 ${webhookSection(document)}${scopesSection()}${errorsSection()}</main></body></html>`;
-  return new Response(html, { headers: HEADERS });
+  return () => new Response(html, { headers: HEADERS });
 }
 
 function navPlace({ id, title }: Place): string {

@@ -51,6 +51,9 @@ const errorJson = z
   })
   .meta({ id: 'Error', description: 'The body of every error.' });
 
+/** Every error refers to this schema, which {@link sharedResponses} adds to the document. */
+const ERROR_REF = { $ref: '#/components/schemas/Error' };
+
 /** The headers of answers that are described in the document. */
 export const HEADERS: Readonly<Record<string, Json>> = {
   'x-request-id': {
@@ -101,12 +104,13 @@ const SHARED: Readonly<Record<number, readonly [name: string, description: strin
   500: ['InternalError', `Error 6: ${ERRORS.internal.meaning}`],
 };
 
-/** Returns the document's `components.responses`. */
+/** Returns the document's `components.responses`, and adds the schema of errors. */
 export function sharedResponses(schemas: Schemas): Json {
+  jsonSchema(errorJson, 'answer', schemas);
   return Object.fromEntries(
     Object.entries(SHARED).map(([status, [name, description]]) => {
       const codes = [status === '500' ? ERRORS.internal.code : ERRORS.rejected.code];
-      return [name, errorResponse(Number(status), codes, description, schemas)];
+      return [name, errorResponse(Number(status), codes, description)];
     }),
   );
 }
@@ -122,7 +126,6 @@ export function responsesOf(route: Route, schemas: Schemas): Json {
           status,
           names.map((name) => ERRORS[name].code),
           names.map((name) => `Error ${ERRORS[name].code}: ${ERRORS[name].meaning}`).join(' '),
-          schemas,
           names.includes('overCapacity') ? ['Retry-After'] : [],
         ),
       ]),
@@ -165,7 +168,6 @@ function errorResponse(
   status: number,
   codes: readonly number[],
   description: string,
-  schemas: Schemas,
   headers: readonly string[] = [],
 ): Json {
   const own = { 401: ['WWW-Authenticate'], 405: ['Allow'] }[status] ?? [];
@@ -173,7 +175,7 @@ function errorResponse(
     description,
     'x-error-codes': codes,
     headers: headersNamed('x-request-id', IGNORED_FIELDS_HEADER, ...own, ...headers),
-    content: { 'application/json': { schema: jsonSchema(errorJson, 'answer', schemas) } },
+    content: { 'application/json': { schema: ERROR_REF } },
   };
 }
 

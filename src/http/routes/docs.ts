@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Document } from '../docs/document.ts';
 import { docsPage } from '../docs/page.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import { type Route, route } from '../route.ts';
+import type { Parts } from '../parts.ts';
+import { RawJson, type Route, route } from '../route.ts';
 
 /** Returns the routes that serve the documentation of `routes`. */
 export function docsRoutes(routes: readonly Route[]): readonly Route[] {
@@ -16,7 +17,7 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       addition: true,
       response: z.record(z.string(), z.unknown()).meta({ description: 'The OpenAPI document.' }),
       example: { response: { openapi: '3.1.0' } },
-      handler: async ({ parts }) => documentOf(parts.version, parts.sidecarUrl),
+      handler: async ({ parts }) => json(parts),
     }),
     route({
       method: 'get',
@@ -28,8 +29,7 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       mediaType: 'text/html; charset=utf-8',
       response: z.string().meta({ description: 'This page.' }),
       example: { response: '<!doctype html>' },
-      handler: async ({ parts }) =>
-        docsPage(documentOf(parts.version, parts.sidecarUrl) as unknown as Document),
+      handler: async ({ parts }) => page(parts)(),
     }),
     route({
       method: 'get',
@@ -45,7 +45,19 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
     }),
   ];
   const all: readonly Route[] = [...routes, ...own];
-  const documentOf = (version: string, serverUrl: string) =>
-    openApiDocument(all, { version, serverUrl });
+  const document = madeOnce(({ version, sidecarUrl }) =>
+    openApiDocument(all, { version, serverUrl: sidecarUrl }),
+  );
+  const json = madeOnce((parts) => new RawJson(JSON.stringify(document(parts))));
+  const page = madeOnce((parts) => docsPage(document(parts) as unknown as Document));
   return own;
+}
+
+/** Returns a function that keeps the result of its first call, because a server's version and URL never change. */
+function madeOnce<T extends object>(make: (parts: Parts) => T): (parts: Parts) => T {
+  let made: T | null = null;
+  return (parts) => {
+    made ??= make(parts);
+    return made;
+  };
 }

@@ -7,7 +7,7 @@ import {
   SCOPE_NAMES,
   type Scope,
 } from './permissions.ts';
-import { hexOutput, textLimits, timestamp } from './text.ts';
+import { hexOutput, timestamp, unicodeText } from './text.ts';
 
 /** The most UTF-8 bytes of a client's label (docs/api.md, Limits). */
 const LABEL_MAX_BYTES = 64;
@@ -32,15 +32,7 @@ export const permissionsInput = permissionsField.meta({
   description: 'Permissions to grant besides. Their names may change: prefer scopes.',
 });
 /** A client's label in a request. */
-export const labelInput = z
-  .string()
-  .refine((text) => text.isWellFormed() && Buffer.byteLength(text) <= LABEL_MAX_BYTES, {
-    message: `must be Unicode text of at most ${LABEL_MAX_BYTES} UTF-8 bytes`,
-  })
-  .meta({
-    description: 'Name for people.',
-    ...textLimits({ characters: LABEL_MAX_BYTES, bytes: LABEL_MAX_BYTES }),
-  });
+export const labelInput = unicodeText(LABEL_MAX_BYTES).meta({ description: 'Name for people.' });
 
 /** A client in an answer (docs/api.md, Client info). */
 export const clientInfoJson = z

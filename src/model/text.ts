@@ -6,8 +6,18 @@ const NOTE_MAX_CHARACTERS = 200;
 const NOTE_MAX_BYTES = 512;
 
 /** Returns the length limits of a text for the OpenAPI document. JSON Schema has no keyword for bytes. */
-export function textLimits(most: { readonly characters: number; readonly bytes: number }) {
+function textLimits(most: { readonly characters: number; readonly bytes: number }) {
   return { maxLength: most.characters, 'x-max-bytes': most.bytes };
+}
+
+/** Text of at most `maxBytes` UTF-8 bytes, in a request. It may be empty. */
+export function unicodeText(maxBytes: number) {
+  return z
+    .string()
+    .refine((text) => text.isWellFormed() && Buffer.byteLength(text) <= maxBytes, {
+      message: `must be Unicode text of at most ${maxBytes} UTF-8 bytes`,
+    })
+    .meta(textLimits({ characters: maxBytes, bytes: maxBytes }));
 }
 
 /**

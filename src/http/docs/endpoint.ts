@@ -1,4 +1,5 @@
 import { ERRORS } from '../../model/errors.ts';
+import { ADDITION } from '../openapi/words.ts';
 import type { Operation, Parameter } from './document.ts';
 import { memberTable, parameterTable, typeOf } from './fields.ts';
 import { code, prose, table, text } from './html.ts';
@@ -33,7 +34,7 @@ export function endpointSection(endpoint: Endpoint, baseUrl: string): string {
   const addition = operation['x-addition'] ? ' <i>addition</i>' : '';
   const paragraphs = operation.description
     .split('\n\n')
-    .filter((paragraph) => paragraph !== 'An addition to the contract.')
+    .filter((paragraph) => paragraph !== ADDITION)
     .map((paragraph) => `<p>${prose(paragraph)}</p>`);
   return `<article><details class="endpoint"><summary><h3>${text(operation.summary)}${addition}</h3>
 <span class="call">${methodLabel(method)} ${code(path)}</span></summary><div id="${endpointAnchor(endpoint)}" class="about">

@@ -1,3 +1,4 @@
+import { oneOf } from '../input/words.ts';
 import type { Parameter, Schema } from './document.ts';
 import { code, prose, table, text } from './html.ts';
 
@@ -85,8 +86,7 @@ export function typeOf(schema: Schema, use: Use): string {
       (use === 'answer' || name !== 'null') &&
       !(name === 'whole number' && names.includes('amount')),
   );
-  const last = known.at(-1) ?? 'null';
-  return known.length < 2 ? last : `${known.slice(0, -1).join(', ')} or ${last}`;
+  return known.length === 0 ? 'null' : oneOf(known);
 }
 
 function namesOf(schema: Schema, use: Use): string[] {

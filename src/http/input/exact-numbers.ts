@@ -1,4 +1,4 @@
-/** Texts that cannot hold a number with too many digits are not searched: sixteen digits are always exact. */
+/** Texts that cannot hold a number with too many digits are not searched: fifteen digits are always exact. */
 const MANY_DIGITS = /[\d.]{16}/;
 /** A string without its end reaches to the end of the text: no character is looked at twice. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\[\s\S])*(?:"|$)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;

@@ -92,7 +92,8 @@ function bound(origin: string, side: 'least' | 'most', limit: number): string {
   return `be at ${side} ${limit}`;
 }
 
-function oneOf(words: readonly string[]): string {
+/** Joins words by commas, and the last one by "or". */
+export function oneOf(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
 }

@@ -3,7 +3,7 @@ import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 import { parametersOf } from './parameters.ts';
 import { HEADERS, responsesOf, sharedResponses } from './responses.ts';
 import { webhooks } from './webhook.ts';
-import { accessSentence, CALLING, GROUP_DESCRIPTIONS } from './words.ts';
+import { ADDITION, accessSentence, CALLING, GROUP_DESCRIPTIONS } from './words.ts';
 
 interface DocumentOptions {
   readonly version: string;
@@ -79,8 +79,6 @@ function operation(route: Route, schemas: Schemas): Json {
     responses: responsesOf(route, schemas),
   };
 }
-
-const ADDITION = 'An addition to the contract.';
 
 /** Returns the operation's name for generated clients: the method and the last part of the path. */
 function operationId(route: Route): string {

@@ -44,6 +44,9 @@ export const CALLING: readonly (readonly [title: string, text: string])[] = [
   ],
 ];
 
+/** The paragraph of an endpoint's description that tells that its specification does not have it. */
+export const ADDITION = 'An addition to the contract.';
+
 const ACCESS_WORDS: Readonly<Record<string, string>> = {
   public: 'Needs no credentials.',
   authenticated: 'Needs any valid credentials.',

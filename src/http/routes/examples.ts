@@ -1,5 +1,10 @@
 import type { PaymentJson } from '../../model/payment.ts';
-import { paymentIndexInput } from '../../model/payment-index.ts';
+import {
+  idOfIndex,
+  type PaymentIndex,
+  paymentIndexInput,
+  updatedIndex,
+} from '../../model/payment-index.ts';
 
 /**
  * Example values for the documentation. They come from one run of the sandbox and agree with each other: invoices
@@ -228,7 +233,10 @@ export const exampleOutsideInvoice = {
 };
 
 /** The updated index of {@link examplePayment}. */
-export const exampleUpdatedIndex = `u${String(examplePayment.updated_at).padStart(19, '0')}${examplePayment.index.slice(19)}`;
+export const exampleUpdatedIndex = updatedIndex(
+  examplePayment.updated_at,
+  idOfIndex(examplePayment.index as PaymentIndex),
+);
 
 /** The schema of a payment index in a request. */
 export const indexInput = paymentIndexInput.meta({

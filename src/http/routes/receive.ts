@@ -3,7 +3,7 @@ import { amountInput, amountInputFrom, positiveAmountInput } from '../../model/a
 import { rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { createdInvoiceJson } from '../../model/receive.ts';
-import { hexInput, noteInput, personalNoteInput, textLimits } from '../../model/text.ts';
+import { hexInput, noteInput, personalNoteInput, unicodeText } from '../../model/text.ts';
 import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
 import { withdrawLnurl } from '../../wallet/withdraw.ts';
 import { needs } from '../body-rules.ts';
@@ -32,18 +32,7 @@ const LEAST_PURCHASE_SATS = 5000;
 const PURCHASE_EXPIRATION_SECS = 7200;
 
 /** The schema of an invoice's description (docs/decisions.md 21). */
-const invoiceDescriptionInput = z
-  .string()
-  .refine(
-    (text) => text.isWellFormed() && Buffer.byteLength(text) <= INVOICE_DESCRIPTION_MAX_BYTES,
-    { message: `must be Unicode text of at most ${INVOICE_DESCRIPTION_MAX_BYTES} UTF-8 bytes` },
-  )
-  .meta(
-    textLimits({
-      characters: INVOICE_DESCRIPTION_MAX_BYTES,
-      bytes: INVOICE_DESCRIPTION_MAX_BYTES,
-    }),
-  );
+const invoiceDescriptionInput = unicodeText(INVOICE_DESCRIPTION_MAX_BYTES);
 
 const createInvoiceBody = z
   .object({

@@ -7,7 +7,7 @@ import type { Route } from './route.ts';
  * strings are spelled differently (docs/decisions.md 46).
  */
 export function comparable(
-  { paymentStrings = [] }: Pick<Route, 'paymentStrings'>,
+  paymentStrings: NonNullable<Route['paymentStrings']>,
   input: unknown,
 ): unknown {
   if (typeof input !== 'object' || input === null) return null;
@@ -43,7 +43,7 @@ export function agreedPaymentString(
   inBody: string | undefined,
   inQuery: string | undefined,
 ): string | undefined {
-  const [body, query] = [inBody, inQuery].map((text) => text && canonicalPaymentString(text));
-  agree(name, body, query);
-  return inBody ?? inQuery;
+  if (inBody === undefined || inQuery === undefined) return inBody ?? inQuery;
+  agree(name, canonicalPaymentString(inBody), canonicalPaymentString(inQuery));
+  return inBody;
 }

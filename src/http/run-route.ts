@@ -101,21 +101,17 @@ function runOnce(
   const scope = { walletId: session.userPk, caller: session.caller.id, key };
   const requestWith = (names: EffectNames) =>
     new HandledRequest(runner, route, context, session, { key, names });
-  const { secretOf, permissionOf } = route;
+  const { secretOf, permissionOf, paymentStrings } = route;
+  const printOf = (inputs: readonly unknown[]) =>
+    fingerprint(route.method, route.path, ...inputs.map((value) => value ?? null));
+  const inputs = [input.body, input.query];
+  const earlierFingerprint = printOf(inputs);
   return runner.idempotent.run({
     scope,
-    fingerprint: fingerprint(
-      route.method,
-      route.path,
-      comparable(route, input.body),
-      comparable(route, input.query),
-    ),
-    earlierFingerprint: fingerprint(
-      route.method,
-      route.path,
-      input.body ?? null,
-      input.query ?? null,
-    ),
+    fingerprint: paymentStrings
+      ? printOf(inputs.map((one) => comparable(paymentStrings, one)))
+      : earlierFingerprint,
+    earlierFingerprint,
     nowMs: clock.now(),
     respondAfterMs: readPrefer(context.req.header('prefer')),
     sealKey: session.caller.sealKey,

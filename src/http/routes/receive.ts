@@ -64,14 +64,14 @@ const createInvoiceBody = z
     const { partner_pk, partner_prop_fee, partner_base_fee, amount } = context.value;
     const reject = (path: string, message: string) =>
       context.issues.push({ code: 'custom', path: [path], message, input: context.value });
-    const hasPartner = (partner_pk ?? null) !== null;
-    const hasPropFee = (partner_prop_fee ?? null) !== null;
-    const hasBaseFee = (partner_base_fee ?? null) !== null;
+    const hasPartner = partner_pk !== undefined;
+    const hasPropFee = partner_prop_fee !== undefined;
+    const hasBaseFee = partner_base_fee !== undefined;
     if (hasPartner && !hasPropFee) reject('partner_prop_fee', 'is required with partner_pk');
     if (!hasPartner && (hasPropFee || hasBaseFee)) {
       reject('partner_pk', 'is required with a partner fee');
     }
-    if (hasBaseFee && (amount ?? null) === null) {
+    if (hasBaseFee && amount === undefined) {
       reject('amount', 'is required with partner_base_fee');
     }
   })
@@ -205,7 +205,7 @@ export const receiveRoutes = [
       if (lnurl === undefined) throw rejected('lnurl', 'is required, in the body or the query');
       const request = {
         lnurl,
-        amountMsat: agree('amount', body.amount ?? undefined, query.amount) ?? null,
+        amountMsat: agree('amount', body.amount, query.amount) ?? null,
         description: body.description || null,
         personalNote: body.personal_note ?? null,
       };

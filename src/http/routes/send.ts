@@ -96,7 +96,7 @@ export const sendRoutes = [
     handler: (context, { body, query }) => {
       const payable = agreedPaymentString('payable', body.payable, query.payable);
       if (payable === undefined) throw rejected('payable', 'is required, in the body or the query');
-      const amountMsat = agree('amount', body.amount ?? undefined, query.amount) ?? null;
+      const amountMsat = agree('amount', body.amount, query.amount) ?? null;
       const request = {
         payable,
         amountMsat,

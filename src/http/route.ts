@@ -124,7 +124,7 @@ interface RouteFacts {
   readonly answersAccepted?: 'always' | 'repeats';
   /** The description of each `:name` in the path. */
   readonly pathParameters?: Readonly<Record<string, string>>;
-  /** The errors that this route can answer besides those of every route. */
+  /** The errors that this route can answer besides those that follow from its access, method, body and query. */
   readonly errors?: readonly ErrorName[];
   readonly example: RouteExample;
 }

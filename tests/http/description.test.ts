@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
+import { responsesOf } from '../../src/http/openapi/responses.ts';
+import type { Route } from '../../src/http/route.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 
 interface Schema {
@@ -184,6 +186,19 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(responses['200']?.headers ?? {})).toEqual(['X-Ignored-Fields']);
     const health = operation('get', '/v2/health');
     expect(Object.keys(health.responses)).toEqual('200 403 405 414 431 500'.split(' '));
+  });
+
+  test('is told by a route only of errors that do not follow from the rest of it', () => {
+    const responses = (route: Route) => JSON.stringify(responsesOf(route, new Map()));
+    const idle = routes.flatMap((route) =>
+      (route.errors ?? [])
+        .filter((name) => {
+          const errors = route.errors?.filter((other) => other !== name) ?? [];
+          return responses({ ...route, errors }) === responses(route);
+        })
+        .map((name) => `${route.path} ${name}`),
+    );
+    expect(idle).toEqual([]);
   });
 
   test('describes the webhook with its signing headers and its payload', () => {

@@ -20,7 +20,7 @@ export const addressRoutes = [
     access: 'get_human_bitcoin_address',
     summary: "Read the wallet's Human Bitcoin Address",
     response: humanBitcoinAddressJson,
-    errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['notFound', 'unsupported'],
     example: { response: exampleAddress },
     handler: async ({ session }) => encodeNameRecord(await nameOf(session)),
   }),
@@ -34,7 +34,7 @@ export const addressRoutes = [
       'Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days.',
     body: z.object({ username: usernameInput }),
     response: humanBitcoinAddressJson,
-    errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['unsupported'],
     example: { body: { username: 'satoshi' }, response: exampleAddress },
     handler: async ({ session }, { body }) =>
       encodeNameRecord(await claimUsername(session, body.username)),

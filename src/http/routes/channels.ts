@@ -22,7 +22,7 @@ export const channelRoutes = [
     response: z.object({
       channels: z.array(channelJson).meta({ description: 'The channels.' }),
     }),
-    errors: ['unsupported', 'unreachable', 'unreadable'],
+    errors: ['unsupported'],
     example: {
       response: {
         channels: [
@@ -58,7 +58,7 @@ export const channelRoutes = [
       }),
     }),
     response: channelJson.pick({ channel_id: true, user_channel_id: true }),
-    errors: ['refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['overBudget', 'unsupported'],
     example: { body: { value: '100000' }, response: exampleChannel },
     handler: async ({ session, names }, { body }) => {
       const request = { valueMsat: body.value, userChannelId: body.user_channel_id ?? null };
@@ -74,7 +74,7 @@ export const channelRoutes = [
     summary: 'Close a Lightning channel cooperatively',
     body: z.object({ channel_id: hexInput(32).meta({ description: 'The channel to close.' }) }),
     response: emptyJson,
-    errors: ['notFound', 'refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['notFound', 'overBudget', 'unsupported'],
     example: { body: { channel_id: exampleChannel.channel_id }, response: {} },
     handler: async ({ session, names }, { body }) => {
       await closeChannel(session, body.channel_id, names);

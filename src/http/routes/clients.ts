@@ -142,7 +142,7 @@ export const clientRoutes = [
         .record(hexOutput(32), clientInfoJson)
         .meta({ description: 'The clients, by their public keys in hex.' }),
     }),
-    errors: ['unsupported', 'unreachable', 'unreadable'],
+    errors: ['unsupported'],
     example: { response: { clients: { [exampleClient.client_pk]: exampleClient } } },
     handler: async ({ session }) => ({ clients: await listClients(session) }),
   }),
@@ -175,7 +175,7 @@ export const clientRoutes = [
       })
       .meta({ allOf: [GRANTS_SOMETHING] }),
     response: createdClient,
-    errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['unsupported'],
     example: {
       body: { label: 'Shop', scopes: ['read_info'] },
       response: {
@@ -213,7 +213,7 @@ export const clientRoutes = [
       'Fields that are left out do not change. `scopes` and `permissions` together replace the whole grant: if only one of them is given, the other counts as empty.',
     body: updateClientBody,
     response: clientAnswer,
-    errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['notFound', 'unsupported'],
     example: {
       body: { client_pk: exampleClient.client_pk, label: 'Shop' },
       response: { client: exampleClient },
@@ -230,7 +230,7 @@ export const clientRoutes = [
     summary: 'Revoke a client for ever',
     body: z.object({ client_pk: clientPkInput }),
     response: clientAnswer,
-    errors: ['notFound', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['notFound', 'unsupported'],
     example: {
       body: { client_pk: exampleClient.client_pk },
       response: { client: exampleClient },
@@ -272,7 +272,7 @@ export const clientRoutes = [
       token_ids: z.array(z.string()).meta({ description: "The node's names for the tokens." }),
       removed: z.boolean().meta({ description: 'Whether the listed tokens were ended.' }),
     }),
-    errors: ['unsupported', 'unreachable', 'unreadable'],
+    errors: ['unsupported'],
     example: { body: {}, response: { token_ids: ['4821736450912'], removed: false } },
     handler: async ({ session }, { body }) => ({
       token_ids: body.remove ? await pruneTokens(session) : await strayTokens(session),

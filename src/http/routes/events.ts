@@ -37,7 +37,7 @@ export const eventRoutes = [
         .meta({ description: 'Stream updates after this one.', examples: [exampleUpdatedIndex] }),
     }),
     response: paymentJson,
-    errors: ['overCapacity', 'unreachable'],
+    errors: ['overCapacity'],
     example: { response: examplePayment },
     handler: async (context, { query }) => {
       const gone = new AbortController();

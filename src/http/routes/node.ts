@@ -24,7 +24,6 @@ export const nodeRoutes = [
     }),
     response: emptyJson,
     example: { body: {}, response: {} },
-    errors: ['unreachable', 'unreadable'],
     handler: async ({ parts }, { body }) => {
       await parts.wallets.signup(body.partner_pk ?? null);
       return {};
@@ -40,7 +39,6 @@ export const nodeRoutes = [
     body: z.object({}),
     response: emptyJson,
     example: { response: {} },
-    errors: ['refused', 'unreachable', 'unreadable'],
     handler: async ({ parts }) => {
       await parts.wallets.provision();
       return {};
@@ -53,7 +51,6 @@ export const nodeRoutes = [
     access: 'node_info',
     summary: 'Read node and balances',
     response: nodeInfoJson,
-    errors: ['unreachable', 'unreadable'],
     example: {
       response: {
         version: '0.2.0-sandbox',

@@ -45,7 +45,7 @@ export const paymentRoutes = [
       'A payment that is completed or failed never changes again, so it need not be queried again.',
     query: z.object({ index: indexInput }),
     response: paymentJson,
-    errors: ['notFound', 'unreachable', 'unreadable'],
+    errors: ['notFound'],
     example: { query: { index: examplePayment.index }, response: examplePayment },
     handler: async ({ session }, { query }) =>
       new RawJson(await paymentJsonOf(session, query.index)),
@@ -61,7 +61,6 @@ export const paymentRoutes = [
       num_new: z.int().min(0).meta({ description: 'Payments that were not in the cache.' }),
       num_updated: z.int().min(0).meta({ description: 'Payments in the cache that changed.' }),
     }),
-    errors: ['unreachable', 'unreadable'],
     example: { response: { num_new: 2, num_updated: 1 } },
     handler: async ({ session }) => {
       const { numNew, numUpdated } = await syncPayments(session);
@@ -161,7 +160,6 @@ export const paymentRoutes = [
         description: 'Pass it as `start_index` to get the next page; null when the list is empty.',
       }),
     }),
-    errors: ['unreachable', 'unreadable'],
     example: {
       query: { limit: '50' },
       response: { payments: [examplePayment], updated_index: exampleUpdatedIndex },
@@ -199,7 +197,7 @@ export const paymentRoutes = [
       })
       .meta({ allOf: [{ anyOf: [{ required: ['personal_note'] }, { required: ['note'] }] }] }),
     response: emptyJson,
-    errors: ['notFound', 'unreachable', 'unreadable'],
+    errors: ['notFound'],
     example: { body: { index: examplePayment.index, personal_note: 'Lunch' }, response: {} },
     handler: async ({ session }, { body }) => {
       const { personal_note, note = null } = body;
@@ -222,7 +220,7 @@ export const paymentRoutes = [
       'A pending inbound invoice becomes failed / canceled and can no longer be paid. A payment that settles first wins.',
     body: z.object({ index: indexInput }),
     response: emptyJson,
-    errors: ['refused', 'notFound', 'unreachable', 'unreadable'],
+    errors: ['notFound'],
     example: { body: { index: examplePayment.index }, response: {} },
     handler: async ({ session }, { body }) => {
       await cancelPayment(session, body.index);

@@ -60,7 +60,7 @@ export const proofRoutes = [
     response: z.object({
       proof: z.string().startsWith('lnp1').meta({ description: 'The proof.' }),
     }),
-    errors: ['refused', 'notFound', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['notFound', 'unsupported'],
     example: {
       body: { index: exampleOfferPayment.index, proof_note: 'For order 17' },
       response: { proof: exampleProof },

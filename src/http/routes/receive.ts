@@ -94,7 +94,6 @@ export const receiveRoutes = [
     summary: 'Create a BOLT 11 invoice',
     body: createInvoiceBody,
     response: createdInvoiceJson,
-    errors: ['refused', 'unreachable', 'unreadable'],
     example: {
       body: { amount: '1000', description: 'Coffee' },
       response: exampleCreatedInvoice,
@@ -133,7 +132,7 @@ export const receiveRoutes = [
         .meta({ description: 'Seconds until it expires; without it never.' }),
     }),
     response: z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
-    errors: ['refused', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['unsupported'],
     example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
     handler: async ({ session }, { body }) => ({
       offer: await createOffer(session, {
@@ -155,7 +154,7 @@ export const receiveRoutes = [
     response: z.object({
       address: z.string().meta({ description: 'An address without payments.' }),
     }),
-    errors: ['unsupported', 'unreachable', 'unreadable'],
+    errors: ['unsupported'],
     example: {
       body: {},
       response: { address: exampleAddress },
@@ -195,7 +194,7 @@ export const receiveRoutes = [
     }),
     response: paymentJson,
     answersAccepted: 'repeats',
-    errors: ['refused', 'serviceFailed', 'timeout', 'unreachable', 'unreadable', 'overCapacity'],
+    errors: ['serviceFailed', 'timeout'],
     example: {
       body: { lnurl: exampleLnurlWithdraw },
       response: exampleWithdrawal,
@@ -228,7 +227,6 @@ export const receiveRoutes = [
       redirect_url: z.string().meta({ description: "The payment app's link for this purchase." }),
       index: z.string().meta({ description: 'Index of the inbound payment.' }),
     }),
-    errors: ['refused', 'unreachable', 'unreadable'],
     example: {
       body: { amount: '5000' },
       response: examplePurchase,

@@ -71,7 +71,6 @@ export const sandboxRoutes = [
       rail: z.enum(['lightning', 'onchain']).meta({ description: 'Where the coins arrive.' }),
     }),
     response: paymentJson,
-    errors: ['refused'],
     example: {
       body: { amount: '50000', rail: 'lightning' },
       response: exampleFunding,
@@ -119,7 +118,6 @@ export const sandboxRoutes = [
     response: z.object({
       status: z.string().meta({ description: 'Status of the payment, such as `completed`.' }),
     }),
-    errors: ['refused'],
     example: { body: { payable: exampleInvoice }, response: { status: 'completed' } },
     handler: (context, { body }) =>
       sandboxControls(context.parts).pay({
@@ -142,7 +140,6 @@ export const sandboxRoutes = [
     response: z.object({
       txid: hexOutput(32).meta({ description: 'The transaction that replaces it.' }),
     }),
-    errors: ['refused'],
     example: {
       body: { txid: 'febfcd47a1377f655bf545fa88664e80b20588904f08e802778dc29146ae70ad' },
       response: { txid: '3e00a9cb02d9575d252dcf70db22f832b221d4b69f6dbb5f0983e2848789a5ee' },

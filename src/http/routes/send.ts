@@ -25,15 +25,8 @@ import {
   examplePayment,
 } from './examples.ts';
 
-/** The errors of every pay operation. */
-const PAY_ERRORS: readonly ErrorName[] = [
-  'refused',
-  'overBudget',
-  'timeout',
-  'unreachable',
-  'unreadable',
-  'overCapacity',
-];
+/** The errors of every Lightning payment. */
+const PAY_ERRORS: readonly ErrorName[] = ['overBudget', 'timeout'];
 
 /** The errors of pay operations that may call an outside service. */
 const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'];
@@ -207,7 +200,7 @@ export const sendRoutes = [
     }),
     response: paymentJson,
     answersAccepted: 'always',
-    errors: ['refused', 'overBudget', 'unsupported', 'unreachable', 'unreadable'],
+    errors: ['overBudget', 'unsupported'],
     example: {
       body: { address: exampleAddress, amount: '50000' },
       response: exampleOnchainPayment,

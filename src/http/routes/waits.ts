@@ -19,7 +19,7 @@ export const waitRoutes = [
     summary: 'Wait until a payment is completed or failed',
     query: z.object({ index: indexInput, timeout_secs: timeoutSecsQuery }),
     response: paymentJson,
-    errors: ['notFound', 'timeout', 'unreachable', 'overCapacity'],
+    errors: ['notFound', 'timeout', 'overCapacity'],
     example: {
       query: { index: examplePayment.index, timeout_secs: '30' },
       response: examplePayment,
@@ -53,7 +53,7 @@ export const waitRoutes = [
         .string()
         .meta({ description: 'Pass it as `start_index` to wait for the next update.' }),
     }),
-    errors: ['timeout', 'unreachable', 'overCapacity'],
+    errors: ['timeout', 'overCapacity'],
     example: {
       query: { timeout_secs: '30' },
       response: { payment: examplePayment, next_start_index: exampleUpdatedIndex },

@@ -19,6 +19,8 @@ interface Row {
 /** Rows of the journal, for ports that write them inside their own transactions. */
 export interface JournalRows {
   get(walletId: string, index: string): JournalRow | null;
+  /** The wallet's newest update. */
+  tip(walletId: string): UpdatedIndex | null;
   /** The newest row with that payment id. */
   latest(walletId: string, id: string): JournalRow | null;
   /** The row with that payment id and attempt. */
@@ -55,9 +57,11 @@ export function journalRows(db: Database): JournalRows {
   const keepTip = db.prepare(
     'INSERT OR REPLACE INTO journal_tip (wallet, updated_at) VALUES (?, ?)',
   );
+  const tip = (walletId: string): UpdatedIndex | null =>
+    (last.get(walletId)?.updated_idx as UpdatedIndex | undefined) ?? null;
   const lastMs = (walletId: string): number => {
-    const row = last.get(walletId);
-    const rowMs = row ? updatedAtOfIndex(row.updated_idx as UpdatedIndex) : 0;
+    const newest = tip(walletId);
+    const rowMs = newest === null ? 0 : updatedAtOfIndex(newest);
     return Math.max(rowMs, removedTip.get(walletId)?.updated_at ?? 0);
   };
   const upsert = db.prepare(
@@ -68,6 +72,7 @@ export function journalRows(db: Database): JournalRows {
   const remove = db.prepare('DELETE FROM journal WHERE wallet = ? AND idx = ?');
   return {
     get: (walletId, index) => decodeRow(byIndex.get(walletId, index)),
+    tip,
     latest: (walletId, id) => decodeRow(byId.get(walletId, id)),
     ofAttempt: (walletId, id, attempt) => decodeRow(byAttempt.get(walletId, id, attempt)),
     put(walletId, { payment, attempt, afterAttempt }, nowMs) {
@@ -95,9 +100,6 @@ export function journalRows(db: Database): JournalRows {
 
 /** {@link PaymentJournal} over SQLite. */
 export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows): PaymentJournal {
-  const tip = db.prepare<{ updated_idx: string }, [string]>(
-    'SELECT updated_idx FROM journal WHERE wallet = ? ORDER BY updated_idx DESC LIMIT 1',
-  );
   const after = db.prepare<Pick<Row, 'json'>, [string, string, number]>(
     'SELECT json FROM journal WHERE wallet = ? AND updated_idx > ? ORDER BY updated_idx LIMIT ?',
   );
@@ -105,9 +107,7 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
     "SELECT json FROM journal INDEXED BY journal_open WHERE wallet = ? AND status = 'pending' ORDER BY idx",
   );
   return {
-    async tip(walletId) {
-      return (tip.get(walletId)?.updated_idx as UpdatedIndex | undefined) ?? null;
-    },
+    tip: async (walletId) => rows.tip(walletId),
     async updatedAfter(walletId, start, limit) {
       return after.all(walletId, start ?? '', limit).map(decode);
     },

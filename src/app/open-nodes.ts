@@ -72,6 +72,7 @@ export function openNodes(options: NodesOptions): Nodes {
         entries: configured.filter((entry) => entry.kind === name),
         mark: store.identity.id,
         channelPeer: config.channelPeer,
+        proxy: config.nodeProxy,
       }),
     );
   const remote = Object.fromEntries(

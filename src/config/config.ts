@@ -1,8 +1,15 @@
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import { decodeCredentials } from '../model/credentials.ts';
+import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import { defaultDataDir } from './default-data-dir.ts';
-import { isLoopbackHost, parseList, parseListenAddress, parseWebUrl } from './network.ts';
+import {
+  isLoopbackHost,
+  parseList,
+  parseListenAddress,
+  parseProxyAddress,
+  parseWebUrl,
+} from './network.ts';
 import { OPTIONS } from './options.ts';
 import type { Parsed } from './parsed.ts';
 import { bothSet, readText, secretReader } from './secrets.ts';
@@ -24,6 +31,8 @@ export interface Config {
   readonly clientCredentialsSource: string | null;
   /** The LND that the root seed controls; null is the sandbox. */
   readonly node: { readonly url: string; readonly cert: string | null } | null;
+  /** The SOCKS5 proxy for every connection to a real node; null is none. */
+  readonly nodeProxy: ProxyAddress | null;
   /** Credentials of further nodes, as `connect` wrote them, each with the setting that it comes from, for messages. */
   readonly nodeCredentials: readonly { readonly text: string; readonly source: string }[];
   /** Hex node key and host with port. */
@@ -71,6 +80,7 @@ export function loadConfig(sources: Sources): Config {
     clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
     clientCredentialsSource: clientCredentials?.source ?? null,
     node: nodeOf(find('nodeUrl'), find('nodeCertPath')),
+    nodeProxy: parse(find('nodeProxy'), parseProxyAddress),
     nodeCredentials: settings
       .list('nodeCredentialsPath')
       .map((path) => nodeCredentialsOf(path, fromFile)),

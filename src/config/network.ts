@@ -1,14 +1,26 @@
 import { urlHost } from '../lib/url-host.ts';
+import type { ProxyAddress } from '../model/proxy-address.ts';
 import type { Parsed } from './parsed.ts';
 
 /** Reads `host:port`, with IPv6 addresses in brackets. With port 0 the system chooses a free port. */
 export function parseListenAddress(text: string): Parsed<{ host: string; port: number }> {
+  const value = hostAndPort(text);
+  return value ? { value } : { problem: 'must be host:port, such as 127.0.0.1:5393 or [::1]:5393' };
+}
+
+/** Reads the `host:port` of a SOCKS5 proxy, with IPv6 addresses in brackets. */
+export function parseProxyAddress(text: string): Parsed<ProxyAddress> {
+  const value = hostAndPort(text);
+  return value && value.port > 0
+    ? { value }
+    : { problem: 'must be host:port of a SOCKS5 proxy, such as 127.0.0.1:9050' };
+}
+
+function hostAndPort(text: string): { host: string; port: number } | null {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];
-  return host !== undefined && port <= 65_535
-    ? { value: { host, port } }
-    : { problem: 'must be host:port, such as 127.0.0.1:5393 or [::1]:5393' };
+  return host !== undefined && port <= 65_535 ? { host, port } : null;
 }
 
 /** Reads an http or https URL. Slashes at the end are dropped. */

@@ -90,6 +90,14 @@ export const OPTIONS = {
     description: "The node's self-signed certificate (PEM), then the only one accepted.",
     fallback: "the system's certificate authorities",
   },
+  nodeProxy: {
+    flag: 'node-proxy',
+    env: 'SERVICE_NODE_PROXY',
+    value: 'host:port',
+    description:
+      'SOCKS5 proxy for every connection to a real node, as Tor has it at 127.0.0.1:9050.',
+    fallback: 'none: nodes are reached directly',
+  },
   channelPeer: {
     flag: 'channel-peer',
     env: 'SERVICE_CHANNEL_PEER',

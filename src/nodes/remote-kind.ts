@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { ConnectKind } from '../model/connect.ts';
 import type { NodeCredentials } from '../model/credentials.ts';
+import type { ProxyAddress } from '../model/proxy-address.ts';
 import type { NodeConnector } from './node.ts';
 import type { RemoteLocation } from './remote/location.ts';
 
@@ -27,6 +28,8 @@ export interface RemoteOptions {
   readonly root: RemoteLocation | null;
   /** The credentials that `connect` wrote, each for another node. */
   readonly entries: readonly NodeCredentials[];
+  /** The proxy through which every node is reached; null is none. */
+  readonly proxy: ProxyAddress | null;
   /** Null: opening a channel is refused. */
   readonly channelPeer: ChannelPeer | null;
   /** Hex id of this installation, by which it recognizes the tokens that it made. */

@@ -55,6 +55,7 @@ describe('defaults', () => {
       sandboxBlockSecs: 10,
       markerPath: null,
       nodeCredentials: [],
+      nodeProxy: null,
       warnings: [],
       notes: [],
     });
@@ -262,4 +263,25 @@ describe('malformed values are refused with a sentence that names the source', (
   for (const [flag, value] of bad) {
     test(`--${flag} ${value}`, () => expect(refusal({ [flag]: value })).toStartWith(`--${flag} `));
   }
+});
+
+describe('--node-proxy', () => {
+  test('is host and port, with IPv6 in brackets', () => {
+    expect(load({ 'node-proxy': '127.0.0.1:9050' }).nodeProxy).toEqual({
+      host: '127.0.0.1',
+      port: 9050,
+    });
+    expect(load({}, { SERVICE_NODE_PROXY: '[::1]:9150' }).nodeProxy).toEqual({
+      host: '::1',
+      port: 9150,
+    });
+  });
+
+  test('rejects what is no address of a proxy', () => {
+    for (const text of ['socks5://127.0.0.1:9050', '127.0.0.1', '127.0.0.1:0', '127.0.0.1:99999']) {
+      expect(refusal({ 'node-proxy': text })).toMatch(
+        /^--node-proxy must be host:port of a SOCKS5 proxy/,
+      );
+    }
+  });
 });

@@ -63,7 +63,7 @@ export interface ProxyTarget {
 /** Starts a proxy to a node. Without rules it passes everything on. */
 export async function startFaultProxy(
   target: ProxyTarget,
-  certificate: ServerCertificate = selfSignedCertificate('fault proxy'),
+  certificate: ServerCertificate = selfSignedCertificate({ name: 'fault proxy' }),
 ): Promise<FaultProxy> {
   let rules: readonly FaultRule[] = [];
   const counts = new Map<FaultRule, number>();

@@ -15,7 +15,7 @@ export interface Thief {
 export async function startThief(certificate?: ServerCertificate): Promise<Thief> {
   const heard: string[] = [];
   const server = new HttpsServer(
-    certificate ?? selfSignedCertificate('thief'),
+    certificate ?? selfSignedCertificate({ name: 'thief' }),
     async (request, response) => {
       const { method, url, rawHeaders } = request;
       const body = await bodyOf(request);

@@ -37,6 +37,7 @@ describeNetwork('the connector on a real LND', (network) => {
       random,
       root: null,
       entries,
+      proxy: null,
       channelPeer: { pubkey: bob.pubkey, host: bob.peerAddress },
       mark: 'aa'.repeat(16),
     });

@@ -3,6 +3,7 @@ import { base64, hex } from '@scure/base';
 import { z } from 'zod';
 import { NETWORKS, type Network } from '../../codecs/network.ts';
 import { ApiError, isApiError, refused } from '../../model/errors.ts';
+import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { RemoteEndpoint } from '../remote/endpoint.ts';
 import { fingerprintOf, type RemoteLocation } from '../remote/location.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
@@ -30,6 +31,8 @@ const lastPlaceRow = z.object({ fingerprint: z.string() });
 
 /** State that the places of one connector share. */
 export interface PlaceContext {
+  /** The proxy through which all places are reached; null is none. */
+  readonly proxy: ProxyAddress | null;
   readonly state: ConnectorRows;
   readonly random: (bytes: number) => Uint8Array;
   readonly contact: (reached: boolean) => void;
@@ -66,7 +69,7 @@ export class LndPlace {
       readonly keyMayChange: boolean;
     },
   ) {
-    this.endpoint = new RemoteEndpoint(location);
+    this.endpoint = new RemoteEndpoint(location, context.proxy);
     this.#context = context;
     this.#fingerprint = fingerprintOf(location);
     this.#declared = options.declared;

@@ -1,5 +1,6 @@
 import type { NodeCredentials } from '../../model/credentials.ts';
 import { ApiError, refused } from '../../model/errors.ts';
+import type { ProxyAddress } from '../../model/proxy-address.ts';
 import type { RemoteLocation } from '../remote/location.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import { type LndIdentity, userPkOf } from './identity.ts';
@@ -30,11 +31,12 @@ interface PlacesOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly root: RemoteLocation | null;
   readonly entries: readonly NodeCredentials[];
+  readonly proxy: ProxyAddress | null;
 }
 
 /** Opens the configured places without connecting to any of them. */
 export function openPlaces(
-  { state, random, root: rootLocation, entries }: PlacesOptions,
+  { state, random, root: rootLocation, entries, proxy }: PlacesOptions,
   ids: RootKeyIds,
   contact: (reached: boolean) => void,
 ): Places {
@@ -42,6 +44,7 @@ export function openPlaces(
   const context: PlaceContext = {
     state,
     random,
+    proxy,
     contact,
     claim(nodePk, place) {
       const speaker = speakers.get(nodePk) ?? place;

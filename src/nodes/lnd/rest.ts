@@ -260,6 +260,18 @@ export class LndRest {
           'The certificate that LND shows is not the one that was given, or is for another host name: check both.',
           options,
         );
+      case 'proxy':
+        return new ApiError(
+          'unreachable',
+          'LND cannot be reached through the SOCKS5 proxy: check that the proxy runs at the address of --node-proxy, and that LND is running.',
+          options,
+        );
+      case 'onion':
+        return new ApiError(
+          'unreachable',
+          'LND is at an onion address: name the SOCKS5 proxy of Tor with --node-proxy, such as 127.0.0.1:9050.',
+          options,
+        );
       default:
         return new ApiError(
           'unreachable',

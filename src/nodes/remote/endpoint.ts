@@ -1,9 +1,11 @@
 import { elapsedMs } from '../../lib/clock.ts';
+import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { boundedLines, boundedText } from './bounded-body.ts';
 import { failureOf, RemoteFailure } from './failure.ts';
-import { openStream, type StreamRequest } from './https-stream.ts';
+import { OWN_CONNECTION, openStream, type StreamRequest } from './https-stream.ts';
 import type { RemoteLocation } from './location.ts';
 import { Openings } from './openings.ts';
+import { SocksAgent } from './socks-agent.ts';
 
 /**
  * The number of calls open at one place at a time, so that a slow node does not take all connections of the process.
@@ -49,8 +51,20 @@ export interface RemoteStream {
   readonly close: () => void;
 }
 
+/** The head of an answer, and its body as it arrives. */
+interface OpenAnswer {
+  readonly status: number;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** Connections through the proxy: those that calls share, and one for each request. */
+interface Tunnel {
+  readonly shared: SocksAgent;
+  readonly own: SocksAgent;
+}
+
 /**
- * All requests to the node at one place. Bounded are the size of answers, the time, and the number of open requests
+ * All requests to the node at one place, through the proxy where there is one. Bounded are the size of answers, the time, and the number of open requests
  * (docs/decisions.md 80); redirects are never followed. All methods throw {@link RemoteFailure}.
  */
 export class RemoteEndpoint {
@@ -58,8 +72,14 @@ export class RemoteEndpoint {
   readonly #calls = new Openings(MOST_CALLS);
   readonly #streams = new Openings(MOST_STREAMS);
 
-  constructor(location: RemoteLocation) {
+  readonly #tunnel: Tunnel | null;
+
+  constructor(location: RemoteLocation, proxy: ProxyAddress | null = null) {
     this.location = location;
+    this.#tunnel = proxy && {
+      shared: new SocksAgent(proxy, location.cert, { keepAlive: true }),
+      own: new SocksAgent(proxy, location.cert, OWN_CONNECTION),
+    };
   }
 
   async call(call: RemoteCall): Promise<RemoteAnswer> {
@@ -71,10 +91,10 @@ export class RemoteEndpoint {
       Math.max(call.timeoutMs - (elapsedMs() - startedMs), 0),
     );
     try {
-      const response = await this.#fetch(call, ended.signal);
-      const body = response.body ?? new Blob([]).stream();
-      const mostBytes = response.ok ? call.mostBytes : Math.min(MOST_ERROR_BYTES, call.mostBytes);
-      return { status: response.status, text: await boundedText(body, mostBytes) };
+      const { status, body } = await this.#open(call, ended.signal);
+      const isOk = status >= 200 && status < 300;
+      const mostBytes = isOk ? call.mostBytes : Math.min(MOST_ERROR_BYTES, call.mostBytes);
+      return { status, text: await boundedText(body, mostBytes) };
     } catch (error) {
       const failure = ended.signal.aborted ? (ended.signal.reason as unknown) : error;
       // Closes the connection, so that the rest of the answer is not read.
@@ -89,7 +109,8 @@ export class RemoteEndpoint {
   async stream(request: StreamRequest): Promise<RemoteStream> {
     const leave = await this.#streams.enter(request.headWithinMs, request.signal);
     try {
-      const message = await openStream(this.location, request);
+      this.#requireWay();
+      const message = await openStream(this.location, request, this.#tunnel?.own);
       return {
         status: message.statusCode ?? 0,
         text: () => boundedText(message, MOST_ERROR_BYTES).catch(rethrow),
@@ -102,6 +123,31 @@ export class RemoteEndpoint {
     } catch (error) {
       leave();
       throw failureOf(error);
+    }
+  }
+
+  async #open(call: RemoteCall, signal: AbortSignal): Promise<OpenAnswer> {
+    this.#requireWay();
+    if (this.#tunnel) return this.#openThrough(this.#tunnel, call, signal);
+    const { status, body } = await this.#fetch(call, signal);
+    return { status, body: body ?? new Blob([]).stream() };
+  }
+
+  /** The runtime's `fetch` knows no SOCKS proxies. */
+  async #openThrough(tunnel: Tunnel, call: RemoteCall, signal: AbortSignal): Promise<OpenAnswer> {
+    const request = { ...call, signal, headWithinMs: null, silenceMs: null };
+    const agent = call.ownConnection ? tunnel.own : tunnel.shared;
+    const message = await openStream(this.location, request, agent);
+    const status = message.statusCode ?? 0;
+    if (status >= 300 && status < 400) throw new RemoteFailure('redirected', false);
+    return { status, body: message };
+  }
+
+  /** An onion service can be reached only through a proxy. Its name must not be asked for in the DNS (RFC 7686). */
+  #requireWay(): void {
+    const { hostname } = new URL(this.location.url);
+    if (this.#tunnel === null && hostname.endsWith('.onion')) {
+      throw new RemoteFailure('onion', true);
     }
   }
 

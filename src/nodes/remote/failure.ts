@@ -3,6 +3,10 @@ import { codeOf } from '../../lib/error-code.ts';
 export type FailureReason =
   /** The connection could not be made, or was cut. */
   | 'unreachable'
+  /** The proxy could not be reached, or did not connect to the node. */
+  | 'proxy'
+  /** The place is an onion service, and no proxy is configured. */
+  | 'onion'
   /** The server did not show the certificate that was given. */
   | 'certificate'
   | 'timeout'

@@ -4,11 +4,13 @@ import { RemoteFailure } from './failure.ts';
 import type { RemoteLocation } from './location.ts';
 
 /** A stream stays open as long as its wallet is followed, so each has a connection of its own. */
-const agent = new Agent({ keepAlive: false });
+export const OWN_CONNECTION = { keepAlive: false };
+
+const direct = new Agent(OWN_CONNECTION);
 
 /** A request whose answer is a stream. */
 export interface StreamRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text, or null for none. */
@@ -21,13 +23,14 @@ export interface StreamRequest {
 }
 
 /**
- * Sends the request and resolves with the answer's head. Redirects are returned like other answers, never followed. It
+ * Sends the request, over connections of `agent`, and resolves with the answer's head. Redirects are returned like other answers, never followed. It
  * does not use `fetch`: the runtime bounds how many of those a process may have open, and streams of many wallets would
  * leave none for calls and webhooks (docs/decisions.md 80).
  */
 export function openStream(
   { url, cert }: RemoteLocation,
   { method, path, headers, body, signal, headWithinMs, silenceMs }: StreamRequest,
+  agent: Agent = direct,
 ): Promise<IncomingMessage> {
   const text = body ?? '';
   return new Promise((resolve, reject) => {

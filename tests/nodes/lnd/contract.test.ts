@@ -37,6 +37,7 @@ nodeContract({
       random: (bytes) => new Uint8Array(randomBytes(bytes)),
       root: null,
       entries: [entry],
+      proxy: null,
       channelPeer: { pubkey: `02${'ab'.repeat(32)}`, host: '127.0.0.1:1' },
       mark: 'aa'.repeat(16),
     });

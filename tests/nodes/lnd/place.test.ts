@@ -59,6 +59,7 @@ const open = (...entries: NodeCredentials[]) =>
     random,
     root: null,
     entries,
+    proxy: null,
     channelPeer: null,
     mark: MARK,
   });

@@ -86,6 +86,7 @@ export async function recordedWallet(lnd: ScriptedLnd): Promise<WalletNode> {
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     root: null,
     entries: [entry],
+    proxy: null,
     channelPeer: null,
     mark: 'ab',
   });

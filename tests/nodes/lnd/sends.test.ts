@@ -40,6 +40,7 @@ async function walletAt(at = entry()): Promise<WalletNode> {
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     root: null,
     entries: [at],
+    proxy: null,
     channelPeer: null,
     mark: 'ab',
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { RemoteFailure } from '../../../src/nodes/remote/failure.ts';
+import { type SocksServer, startSocksServer } from '../../support/socks-server.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { CERT, head, pour, type RawServer, startRawServer } from './raw-server.ts';
 
@@ -11,238 +12,256 @@ const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
-let server: RawServer;
-let endpoint: RemoteEndpoint;
+let socks: SocksServer;
 beforeAll(async () => {
-  server = await startRawServer();
-  endpoint = new RemoteEndpoint({ url: server.url, cert: CERT });
+  socks = await startSocksServer();
 });
-afterAll(() => server.stop());
+afterAll(() => socks.stop());
 
-const call = (change: object = {}) =>
-  endpoint.call({
-    method: 'GET',
-    path: '/thing',
-    headers: {},
-    body: null,
-    timeoutMs: 20_000,
-    mostBytes: MIB,
-    ownConnection: true,
-    ...change,
-  });
+for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
+  describe(way, () => {
+    let server: RawServer;
+    let endpoint: RemoteEndpoint;
+    const proxied = way !== 'directly';
+    const endpointAt = (url: string, cert: string | null = CERT) =>
+      new RemoteEndpoint({ url, cert }, proxied ? socks : null);
+    beforeAll(async () => {
+      server = await startRawServer();
+      endpoint = endpointAt(server.url);
+    });
+    afterAll(() => server.stop());
 
-async function lines(change: object = {}): Promise<string[]> {
-  const stream = await endpoint.stream({
-    method: 'GET',
-    path: '/things',
-    headers: {},
-    body: null,
-    signal: new AbortController().signal,
-    headWithinMs: 20_000,
-    silenceMs: null,
-    ...change,
-  });
-  try {
-    return await Array.fromAsync(stream.lines());
-  } finally {
-    stream.close();
-  }
-}
-
-const failure = async (work: Promise<unknown>): Promise<RemoteFailure> => {
-  const error = await work.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof RemoteFailure) return error;
-  throw new Error(`no failure of a request: ${error}`);
-};
-
-async function closed(): Promise<void> {
-  await until(() => server.open() === 0, 'every connection was closed');
-}
-
-describe('a call', () => {
-  test(
-    'is read up to its limit: of 1 GiB little is taken, and the connection is closed',
-    async () => {
-      let written = () => 0;
-      server.behave((socket) => {
-        socket.write(head('200 OK', `content-length: ${GIB}`));
-        written = pour(socket, CHUNK, GIB);
+    const call = (change: object = {}) =>
+      endpoint.call({
+        method: 'GET',
+        path: '/thing',
+        headers: {},
+        body: null,
+        timeoutMs: 20_000,
+        mostBytes: MIB,
+        ownConnection: true,
+        ...change,
       });
-      expect((await failure(call())).reason).toBe('oversized');
-      await closed();
-      expect(written()).toBeLessThan(64 * MIB);
-    },
-    LONG_MS,
-  );
 
-  test(
-    'that is refused is read up to 64 KiB, whatever the limit of an answer',
-    async () => {
-      server.behave((socket) => {
-        socket.write(head('500 Internal Server Error', 'content-length: 70000'));
-        socket.end(Buffer.alloc(70_000, 'x'));
+    async function lines(change: object = {}): Promise<string[]> {
+      const stream = await endpoint.stream({
+        method: 'GET',
+        path: '/things',
+        headers: {},
+        body: null,
+        signal: new AbortController().signal,
+        headWithinMs: 20_000,
+        silenceMs: null,
+        ...change,
       });
-      expect((await failure(call())).reason).toBe('oversized');
-      await closed();
-    },
-    LONG_MS,
-  );
+      try {
+        return await Array.fromAsync(stream.lines());
+      } finally {
+        stream.close();
+      }
+    }
 
-  test(
-    'ends at its time in silence, and may have been read',
-    async () => {
-      server.behave(() => undefined);
-      const { reason, nothingSent } = await failure(call({ timeoutMs: 200 }));
-      expect([reason, nothingSent]).toEqual(['timeout', false]);
-      await closed();
-    },
-    LONG_MS,
-  );
+    const failure = async (work: Promise<unknown>): Promise<RemoteFailure> => {
+      const error = await work.then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+      if (error instanceof RemoteFailure) return error;
+      throw new Error(`no failure of a request: ${error}`);
+    };
 
-  test(
-    'ends at its time however slowly it is answered',
-    async () => {
-      server.behave((socket) => {
-        socket.write(head('200 OK', 'content-length: 1000'));
-        const timer = setInterval(() => socket.write('x'), 20);
-        socket.once('close', () => clearInterval(timer));
+    async function closed(): Promise<void> {
+      await until(() => server.open() === 0, 'every connection was closed');
+    }
+
+    describe('a call', () => {
+      test(
+        'is read up to its limit: of 1 GiB little is taken, and the connection is closed',
+        async () => {
+          let written = () => 0;
+          server.behave((socket) => {
+            socket.write(head('200 OK', `content-length: ${GIB}`));
+            written = pour(socket, CHUNK, GIB);
+          });
+          expect((await failure(call())).reason).toBe('oversized');
+          await closed();
+          expect(written()).toBeLessThan(64 * MIB);
+        },
+        LONG_MS,
+      );
+
+      test(
+        'that is refused is read up to 64 KiB, whatever the limit of an answer',
+        async () => {
+          server.behave((socket) => {
+            socket.write(head('500 Internal Server Error', 'content-length: 70000'));
+            socket.end(Buffer.alloc(70_000, 'x'));
+          });
+          expect((await failure(call())).reason).toBe('oversized');
+          await closed();
+        },
+        LONG_MS,
+      );
+
+      test(
+        'ends at its time in silence, and may have been read',
+        async () => {
+          server.behave(() => undefined);
+          const { reason, nothingSent } = await failure(call({ timeoutMs: 200 }));
+          expect([reason, nothingSent]).toEqual(['timeout', false]);
+          await closed();
+        },
+        LONG_MS,
+      );
+
+      test(
+        'ends at its time however slowly it is answered',
+        async () => {
+          server.behave((socket) => {
+            socket.write(head('200 OK', 'content-length: 1000'));
+            const timer = setInterval(() => socket.write('x'), 20);
+            socket.once('close', () => clearInterval(timer));
+          });
+          expect((await failure(call({ timeoutMs: 400 }))).reason).toBe('timeout');
+          await closed();
+        },
+        LONG_MS,
+      );
+
+      test('that is sent elsewhere goes nowhere', async () => {
+        const before = server.requests.length;
+        server.behave((socket) => {
+          socket.end(
+            head(
+              '307 Temporary Redirect',
+              `location: ${server.url}/elsewhere`,
+              'content-length: 0',
+            ),
+          );
+        });
+        expect((await failure(call())).reason).toBe('redirected');
+        expect(server.requests.slice(before)).toEqual(['GET /thing HTTP/1.1']);
       });
-      expect((await failure(call({ timeoutMs: 400 }))).reason).toBe('timeout');
-      await closed();
-    },
-    LONG_MS,
-  );
 
-  test('that is sent elsewhere goes nowhere', async () => {
-    const before = server.requests.length;
-    server.behave((socket) => {
-      socket.end(
-        head('307 Temporary Redirect', `location: ${server.url}/elsewhere`, 'content-length: 0'),
+      test('is answered by bytes as they are: nothing is unpacked', async () => {
+        const packed = Bun.gzipSync(Buffer.alloc(MIB, 'x'));
+        server.behave((socket) => {
+          socket.write(
+            head('200 OK', 'content-encoding: gzip', `content-length: ${packed.length}`),
+          );
+          socket.end(packed);
+        });
+        expect((await call()).text.length).toBeLessThan(10_000);
+      });
+
+      test('whose connection is cut may have been read', async () => {
+        server.behave((socket) => socket.destroy());
+        const { reason, nothingSent } = await failure(call());
+        expect([reason, nothingSent]).toEqual(['unreachable', false]);
+      });
+
+      test('to a port where nothing listens, or to another certificate, was not sent', async () => {
+        const gone = await startRawServer();
+        gone.stop();
+        const absent = endpointAt(gone.url);
+        const stranger = endpointAt(server.url, null);
+        for (const [other, reason] of [
+          [absent, proxied ? 'proxy' : 'unreachable'],
+          [stranger, 'certificate'],
+        ] as const) {
+          endpoint = other;
+          const failed = await failure(call());
+          expect([failed.reason, failed.nothingSent]).toEqual([reason, true]);
+          const streamed = await failure(lines());
+          expect([streamed.reason, streamed.nothingSent]).toEqual([reason, true]);
+        }
+        endpoint = endpointAt(server.url);
+      });
+
+      test(
+        'waits for its turn when one place has 32 of them, and leaves no byte when it gives up',
+        async () => {
+          server.behave(() => undefined);
+          const before = server.requests.length;
+          const held = Array.from({ length: 32 }, () => failure(call({ timeoutMs: 1500 })));
+          const { reason, nothingSent } = await failure(call({ timeoutMs: 300 }));
+          expect([reason, nothingSent]).toEqual(['timeout', true]);
+          await Promise.all(held);
+          expect(server.requests.length - before).toBeLessThanOrEqual(32);
+          server.behave((socket) => socket.end(`${head('200 OK', 'content-length: 2')}{}`));
+          expect((await call()).text).toBe('{}');
+        },
+        LONG_MS,
       );
     });
-    expect((await failure(call())).reason).toBe('redirected');
-    expect(server.requests.slice(before)).toEqual(['GET /thing HTTP/1.1']);
-  });
 
-  test('is answered by bytes as they are: nothing is unpacked', async () => {
-    const packed = Bun.gzipSync(Buffer.alloc(MIB, 'x'));
-    server.behave((socket) => {
-      socket.write(head('200 OK', 'content-encoding: gzip', `content-length: ${packed.length}`));
-      socket.end(packed);
-    });
-    expect((await call()).text.length).toBeLessThan(10_000);
-  });
+    describe('a stream', () => {
+      test(
+        'ends at a line without end, and the connection is closed',
+        async () => {
+          let written = () => 0;
+          server.behave((socket) => {
+            socket.write(head('200 OK', `content-length: ${GIB}`));
+            written = pour(socket, CHUNK, GIB);
+          });
+          expect((await failure(lines())).reason).toBe('oversized');
+          await closed();
+          expect(written()).toBeLessThan(64 * MIB);
+        },
+        LONG_MS,
+      );
 
-  test('whose connection is cut may have been read', async () => {
-    server.behave((socket) => socket.destroy());
-    const { reason, nothingSent } = await failure(call());
-    expect([reason, nothingSent]).toEqual(['unreachable', false]);
-  });
-
-  test('to a port where nothing listens, or to another certificate, was not sent', async () => {
-    const gone = await startRawServer();
-    gone.stop();
-    const absent = new RemoteEndpoint({ url: gone.url, cert: CERT });
-    const stranger = new RemoteEndpoint({ url: server.url, cert: null });
-    for (const [other, reason] of [
-      [absent, 'unreachable'],
-      [stranger, 'certificate'],
-    ] as const) {
-      endpoint = other;
-      const failed = await failure(call());
-      expect([failed.reason, failed.nothingSent]).toEqual([reason, true]);
-      const streamed = await failure(lines());
-      expect([streamed.reason, streamed.nothingSent]).toEqual([reason, true]);
-    }
-    endpoint = new RemoteEndpoint({ url: server.url, cert: CERT });
-  });
-
-  test(
-    'waits for its turn when one place has 32 of them, and leaves no byte when it gives up',
-    async () => {
-      server.behave(() => undefined);
-      const before = server.requests.length;
-      const held = Array.from({ length: 32 }, () => failure(call({ timeoutMs: 1500 })));
-      const { reason, nothingSent } = await failure(call({ timeoutMs: 300 }));
-      expect([reason, nothingSent]).toEqual(['timeout', true]);
-      await Promise.all(held);
-      expect(server.requests.length - before).toBeLessThanOrEqual(32);
-      server.behave((socket) => socket.end(`${head('200 OK', 'content-length: 2')}{}`));
-      expect((await call()).text).toBe('{}');
-    },
-    LONG_MS,
-  );
-});
-
-describe('a stream', () => {
-  test(
-    'ends at a line without end, and the connection is closed',
-    async () => {
-      let written = () => 0;
-      server.behave((socket) => {
-        socket.write(head('200 OK', `content-length: ${GIB}`));
-        written = pour(socket, CHUNK, GIB);
+      test('gives lines whole, however they were cut', async () => {
+        const body = Buffer.from('{"a":"₿"}\n\n{"b":2}\n{"c":3}');
+        server.behave((socket) => {
+          socket.write(head('200 OK', `content-length: ${body.length}`));
+          const next = (at: number) => {
+            if (at >= body.length) return socket.end();
+            socket.write(body.subarray(at, at + 1), () => setImmediate(() => next(at + 1)));
+          };
+          next(0);
+        });
+        expect(await lines()).toEqual(['{"a":"₿"}', '{"b":2}', '{"c":3}']);
       });
-      expect((await failure(lines())).reason).toBe('oversized');
-      await closed();
-      expect(written()).toBeLessThan(64 * MIB);
-    },
-    LONG_MS,
-  );
 
-  test('gives lines whole, however they were cut', async () => {
-    const body = Buffer.from('{"a":"₿"}\n\n{"b":2}\n{"c":3}');
-    server.behave((socket) => {
-      socket.write(head('200 OK', `content-length: ${body.length}`));
-      const next = (at: number) => {
-        if (at >= body.length) return socket.end();
-        socket.write(body.subarray(at, at + 1), () => setImmediate(() => next(at + 1)));
-      };
-      next(0);
+      test(
+        'whose head does not come in time ends, where it must come at once',
+        async () => {
+          server.behave(() => undefined);
+          const { reason, nothingSent } = await failure(lines({ headWithinMs: 200 }));
+          expect([reason, nothingSent]).toEqual(['timeout', false]);
+          await closed();
+        },
+        LONG_MS,
+      );
+
+      test(
+        'that falls silent ends, where silence is not usual',
+        async () => {
+          server.behave((socket) => socket.write(`${head('200 OK')}{"a":1}\n`));
+          expect((await failure(lines({ silenceMs: 200 }))).reason).toBe('timeout');
+          await closed();
+        },
+        LONG_MS,
+      );
+
+      test('that is sent elsewhere goes nowhere', async () => {
+        const before = server.requests.length;
+        server.behave((socket) => {
+          socket.end(head('302 Found', `location: ${server.url}/elsewhere`, 'content-length: 0'));
+        });
+        const stream = await endpoint.stream({
+          method: 'GET',
+          path: '/things',
+          headers: {},
+          body: null,
+          signal: new AbortController().signal,
+          headWithinMs: 20_000,
+          silenceMs: null,
+        });
+        expect(stream.status).toBe(302);
+        stream.close();
+        expect(server.requests.slice(before)).toEqual(['GET /things HTTP/1.1']);
+      });
     });
-    expect(await lines()).toEqual(['{"a":"₿"}', '{"b":2}', '{"c":3}']);
   });
-
-  test(
-    'whose head does not come in time ends, where it must come at once',
-    async () => {
-      server.behave(() => undefined);
-      const { reason, nothingSent } = await failure(lines({ headWithinMs: 200 }));
-      expect([reason, nothingSent]).toEqual(['timeout', false]);
-      await closed();
-    },
-    LONG_MS,
-  );
-
-  test(
-    'that falls silent ends, where silence is not usual',
-    async () => {
-      server.behave((socket) => socket.write(`${head('200 OK')}{"a":1}\n`));
-      expect((await failure(lines({ silenceMs: 200 }))).reason).toBe('timeout');
-      await closed();
-    },
-    LONG_MS,
-  );
-
-  test('that is sent elsewhere goes nowhere', async () => {
-    const before = server.requests.length;
-    server.behave((socket) => {
-      socket.end(head('302 Found', `location: ${server.url}/elsewhere`, 'content-length: 0'));
-    });
-    const stream = await endpoint.stream({
-      method: 'GET',
-      path: '/things',
-      headers: {},
-      body: null,
-      signal: new AbortController().signal,
-      headWithinMs: 20_000,
-      silenceMs: null,
-    });
-    expect(stream.status).toBe(302);
-    stream.close();
-    expect(server.requests.slice(before)).toEqual(['GET /things HTTP/1.1']);
-  });
-});

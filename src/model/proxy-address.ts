@@ -1,0 +1,5 @@
+/** The SOCKS5 proxy through which nodes are reached. It needs no user name. */
+export interface ProxyAddress {
+  readonly host: string;
+  readonly port: number;
+}

@@ -1,0 +1,69 @@
+import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect, type TLSSocket } from 'node:tls';
+import { SocksClient } from 'socks';
+import type { ProxyAddress } from '../../model/proxy-address.ts';
+import { RemoteFailure } from './failure.ts';
+
+/** A connection to an onion service may take this long. */
+const CONNECT_TIMEOUT_MS = 60_000;
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The agent's callback; the runtime does not read the second argument beside an error. */
+type Done = (error: Error | null, connection: Duplex) => void;
+
+/**
+ * Connects through a SOCKS5 proxy, which also looks up the host's name. TLS reaches from here to the node: the proxy
+ * reads nothing, and the node's certificate is checked as it is without a proxy.
+ */
+export class SocksAgent extends Agent {
+  readonly #proxy: ProxyAddress;
+  readonly #cert: string | null;
+
+  constructor(proxy: ProxyAddress, cert: string | null, options: AgentOptions) {
+    super(options);
+    this.#proxy = proxy;
+    this.#cert = cert;
+  }
+
+  /** Makes one connection for a request; `node:https` calls it. */
+  override createConnection({ host, port }: RequestOptions, done?: Done): undefined {
+    // Addresses of IPv6 stand in brackets in URLs alone.
+    const target = { host: (host ?? '').replace(/^\[|\]$/g, ''), port: Number(port) };
+    this.#connect(target).then(
+      (connection) => done?.(null, connection),
+      (error: unknown) => (done as (error: unknown) => void)?.(error),
+    );
+  }
+
+  async #connect(target: Target): Promise<TLSSocket> {
+    const { socket } = await SocksClient.createConnection({
+      proxy: { ...this.#proxy, type: 5 },
+      command: 'connect',
+      destination: target,
+      timeout: CONNECT_TIMEOUT_MS,
+    }).catch((error: unknown) => {
+      throw new RemoteFailure('proxy', true, error);
+    });
+    return this.#secure(socket, target);
+  }
+
+  #secure(socket: Socket, { host }: Target): Promise<TLSSocket> {
+    const ca = this.#cert === null ? {} : { ca: this.#cert };
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    return new Promise((resolve, reject) => {
+      // The certificate is checked for `host`; the server's name is sent where it is one.
+      const secured = connect({ socket, host, ...servername, ...ca });
+      secured.once('error', reject);
+      secured.once('secureConnect', () => {
+        secured.off('error', reject);
+        resolve(secured);
+      });
+    });
+  }
+}

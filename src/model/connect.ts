@@ -1,14 +1,19 @@
 import type { Network } from '../codecs/network.ts';
 import type { NodeCredentials } from './credentials.ts';
 import type { Permission } from './permissions.ts';
+import type { ProxyAddress } from './proxy-address.ts';
 
 /** The input of the command `connect <kind>`. */
 export interface ConnectInput {
   readonly argument: string | undefined;
   /** Values of the options, by their names in camel case. */
   readonly options: Readonly<Record<string, string | undefined>>;
-  /** Reads a file that an option names. Throws an error for the user when it cannot be read. */
+  /** Reads a file that an option names; `-` is stdin. Throws an error for the user when it cannot be read. */
   readonly read: (path: string) => Uint8Array;
+  /** The proxy through which nodes are reached; null is none. */
+  readonly proxy: ProxyAddress | null;
+  /** Tells the user something before the result. */
+  readonly tell: (sentence: string) => void;
 }
 
 /** A node that `connect` reached, with its version and what the token allows. */

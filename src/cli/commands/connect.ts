@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
-import { ConfigError } from '../../config/sources.ts';
+import { type Command, Option } from 'commander';
+import { parseProxyAddress } from '../../config/network.ts';
+import { OPTIONS } from '../../config/options.ts';
+import { ConfigError, openSettings, parseFound } from '../../config/sources.ts';
 import type { ConnectKind } from '../../model/connect.ts';
 import { encodeNodeCredentials } from '../../model/credentials.ts';
+import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { withExamples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
 
@@ -30,13 +33,21 @@ function addKind(parent: Command, io: CliIo, name: string, { title, connect }: C
     .description(connect.description)
     .argument(`[${argument.name}]`, argument.description);
   for (const { flags, description } of options) command.option(flags, description);
-  command.option('--json', 'print JSON');
+  command
+    .addOption(
+      new Option(
+        `--${OPTIONS.nodeProxy.flag} <${OPTIONS.nodeProxy.value}>`,
+        `SOCKS5 proxy to reach the node through, such as 127.0.0.1:9050 of Tor [${OPTIONS.nodeProxy.env}]`,
+      ),
+    )
+    .option('--json', 'print JSON');
   withExamples(command, example).action(
     async (
       value: string | undefined,
-      { json, ...given }: Record<string, string | undefined> & { json?: true },
+      { json, nodeProxy, ...given }: Record<string, string | undefined> & { json?: true },
     ) => {
-      const found = await find({ argument: value, options: given, read });
+      const proxy = proxyOf(io, nodeProxy);
+      const found = await find({ argument: value, options: given, read, proxy, tell: io.stderr });
       const credentials = encodeNodeCredentials(found.credentials);
       const { version, permissions } = found;
       const { nodePk, network } = found.credentials;
@@ -58,10 +69,17 @@ function addKind(parent: Command, io: CliIo, name: string, { title, connect }: C
   );
 }
 
+/** Reads the proxy from the flag, the environment or `.env`. */
+function proxyOf(io: CliIo, flag: string | undefined): ProxyAddress | null {
+  const flags = { [OPTIONS.nodeProxy.flag]: flag };
+  const found = openSettings({ flags, env: io.env, cwd: io.cwd }).find('nodeProxy');
+  return found && parseFound(found, parseProxyAddress);
+}
+
 function read(path: string): Uint8Array {
   try {
-    return readFileSync(path);
+    return readFileSync(path === '-' ? 0 : path);
   } catch {
-    throw new ConfigError(`${path} cannot be read: check the path.`);
+    throw new ConfigError(`${path === '-' ? 'stdin' : path} cannot be read: check the path.`);
   }
 }

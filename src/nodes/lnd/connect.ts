@@ -1,11 +1,11 @@
-import { base64, base64urlnopad, hex } from '@scure/base';
 import type { ConnectedNode, ConnectInput, ConnectKind } from '../../model/connect.ts';
-import { rejected } from '../../model/errors.ts';
+import { ApiError, isApiError, rejected } from '../../model/errors.ts';
+import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { RemoteEndpoint } from '../remote/endpoint.ts';
-import type { RemoteLocation } from '../remote/location.ts';
+import { accessOf, type LndAccess } from './access.ts';
 import { permissionsOf, servedByLnd } from './grants.ts';
 import { readInfo, versionOf } from './info.ts';
-import { readMacaroon } from './macaroon.ts';
+import { type Macaroon, readMacaroon } from './macaroon.ts';
 import { LndRest } from './rest.ts';
 
 /** The command `connect lnd`: takes access to an LND as flags, or as the lndconnect:// URI that mobile wallets scan. */
@@ -24,27 +24,55 @@ export const lndConnect: ConnectKind['connect'] = {
     },
     {
       flags: '--macaroon-path <file>',
-      description: 'file of the macaroon, such as admin.macaroon',
+      description:
+        'file of the macaroon, such as admin.macaroon, in binary, hex or base64; - is stdin',
     },
   ],
   example:
     'connect lnd --url https://127.0.0.1:8080 --cert-path tls.cert --macaroon-path admin.macaroon > lnd.credentials',
   token: 'macaroon',
-  find: (input) =>
-    inspect(input.argument === undefined ? accessByOptions(input) : accessByUri(input)),
+  find: async (input) => reach(accessOf(input), input),
 };
 
-/** Where an LND is, and the macaroon for it. */
-interface LndAccess extends RemoteLocation {
-  readonly macaroonHex: string;
+/** Connects to the LND; where the URI names the port of gRPC, at the REST port of that host. */
+async function reach(access: LndAccess, { proxy, tell }: ConnectInput): Promise<ConnectedNode> {
+  const { restUrl } = access;
+  if (restUrl === null) return inspect(access, proxy);
+  try {
+    return await inspect(access, proxy);
+  } catch (error) {
+    if (!isUnanswered(error)) throw error;
+    tell(
+      `No REST interface answers at ${access.url}, the port that LND has for gRPC: trying ${restUrl}.`,
+    );
+    return inspect({ ...access, url: restUrl }, proxy).catch((last: unknown) => {
+      throw isUnanswered(last) ? withRestHint(last) : last;
+    });
+  }
+}
+
+function isUnanswered(error: unknown): error is ApiError {
+  return isApiError(error, 'unreachable', 'unreadable', 'timeout');
+}
+
+function withRestHint(cause: ApiError): ApiError {
+  const sentence = `${cause.message} The REST port is the one of restlisten in lnd.conf.`;
+  return new ApiError(cause.kind, sentence, { cause });
 }
 
 /** Connects to an LND and finds out its identity and what the macaroon allows there. */
-async function inspect({ url, cert, macaroonHex }: LndAccess): Promise<ConnectedNode> {
+async function inspect(
+  { url, cert, macaroonHex }: LndAccess,
+  proxy: ProxyAddress | null,
+): Promise<ConnectedNode> {
   const macaroon = readMacaroon(macaroonHex);
   if (!macaroon) throw rejected('', 'This is not a macaroon of LND: give another one.');
-  const endpoint = new RemoteEndpoint({ url, cert });
-  const { info, network } = await readInfo(new LndRest(endpoint, macaroonHex));
+  const endpoint = new RemoteEndpoint({ url, cert }, proxy);
+  const { info, network } = await readInfo(new LndRest(endpoint, macaroonHex)).catch(
+    (error: unknown) => {
+      throw isApiError(error, 'forbidden') ? withoutInfo(macaroon, error) : error;
+    },
+  );
   const nodePk = info.identity_pubkey;
   return {
     version: versionOf(info),
@@ -53,46 +81,13 @@ async function inspect({ url, cert, macaroonHex }: LndAccess): Promise<Connected
   };
 }
 
-function accessByOptions({ options, read }: ConnectInput): LndAccess {
-  const { url, certPath, macaroonPath } = options;
-  if (url === undefined || macaroonPath === undefined) {
-    throw rejected('', 'Give --url and --macaroon-path, or an lndconnect:// URI.');
-  }
-  if (URL.parse(url)?.protocol !== 'https:') throw rejected('', '--url must begin with https://.');
-  return {
-    url: url.replace(/\/+$/, ''),
-    cert: certPath === undefined ? null : new TextDecoder().decode(read(certPath)),
-    macaroonHex: hex.encode(read(macaroonPath)),
-  };
-}
-
-function accessByUri({ argument = '', options }: ConnectInput): LndAccess {
-  const uri = URL.parse(argument);
-  const macaroon = uri?.searchParams.get('macaroon');
-  if (uri?.protocol !== 'lndconnect:' || !macaroon || uri.host === '') {
-    throw rejected('', 'The URI must have the form lndconnect://host:port?cert=...&macaroon=...');
-  }
-  if (Object.values(options).some((value) => value !== undefined)) {
-    throw rejected('', 'Give either an lndconnect:// URI or flags, not both.');
-  }
-  const cert = uri.searchParams.get('cert');
-  return {
-    url: `https://${uri.host}`,
-    cert: cert && pemOf(bytesOf(cert)),
-    macaroonHex: hex.encode(bytesOf(macaroon)),
-  };
-}
-
-function bytesOf(text: string): Uint8Array {
-  try {
-    return base64urlnopad.decode(text.replace(/=+$/, ''));
-  } catch {
-    throw rejected('', 'The URI must hold certificate and macaroon in base64url.');
-  }
-}
-
-/** Encodes a certificate as PEM (RFC 7468): base64 in lines of 64 characters. */
-function pemOf(der: Uint8Array): string {
-  const lines = base64.encode(der).match(/.{1,64}/g) ?? [];
-  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+/** The error for a macaroon that may not call GetInfo, with the command that makes one that may. */
+function withoutInfo({ operations }: Macaroon, cause: ApiError): ApiError {
+  const held = operations.map(({ entity, action }) => `${entity}:${action}`);
+  const wanted = [...new Set(['info:read', ...held])].join(' ');
+  return new ApiError(
+    'forbidden',
+    `The macaroon lacks info:read, which the sidecar needs in every macaroon: run "lncli bakemacaroon --save_to wallet-sidecar.macaroon ${wanted}", and connect with that file.`,
+    { cause },
+  );
 }

@@ -1,0 +1,92 @@
+import { base64, base64urlnopad, hex } from '@scure/base';
+import type { ConnectInput } from '../../model/connect.ts';
+import { rejected } from '../../model/errors.ts';
+import type { RemoteLocation } from '../remote/location.ts';
+import { readMacaroon } from './macaroon.ts';
+
+/** Where an LND is, and the macaroon for it. */
+export interface LndAccess extends RemoteLocation {
+  readonly macaroonHex: string;
+  /** Base URL of the REST port that LND has by default, where a URI names the port of gRPC; null otherwise. */
+  readonly restUrl: string | null;
+}
+
+/** The ports that LND listens on by default. */
+const GRPC_PORT = '10009';
+const REST_PORT = '8080';
+
+/** Reads the access to an LND from the command's input: flags, or an lndconnect:// URI. Throws error 7. */
+export function accessOf(input: ConnectInput): LndAccess {
+  return input.argument === undefined ? accessByOptions(input) : accessByUri(input);
+}
+
+function accessByOptions({ options, read }: ConnectInput): LndAccess {
+  const { url, certPath, macaroonPath } = options;
+  if (url === undefined || macaroonPath === undefined) {
+    throw rejected('', 'Give --url and --macaroon-path, or an lndconnect:// URI.');
+  }
+  if (URL.parse(url)?.protocol !== 'https:') throw rejected('', '--url must begin with https://.');
+  return {
+    url: url.replace(/\/+$/, ''),
+    cert: certPath === undefined ? null : new TextDecoder().decode(read(certPath)),
+    macaroonHex: macaroonIn(read(macaroonPath)),
+    restUrl: null,
+  };
+}
+
+function accessByUri({ argument = '', options }: ConnectInput): LndAccess {
+  const uri = URL.parse(argument);
+  const macaroon = uri?.searchParams.get('macaroon');
+  if (uri?.protocol !== 'lndconnect:' || !macaroon || uri.host === '') {
+    throw rejected('', 'The URI must have the form lndconnect://host:port?cert=...&macaroon=...');
+  }
+  if (Object.values(options).some((value) => value !== undefined)) {
+    throw rejected('', 'Give either an lndconnect:// URI or flags, not both.');
+  }
+  const cert = uri.searchParams.get('cert');
+  return {
+    url: `https://${uri.host}`,
+    cert: cert && pemOf(bytesOf(cert)),
+    macaroonHex: hex.encode(bytesOf(macaroon)),
+    restUrl: uri.port === GRPC_PORT ? `https://${uri.hostname}:${REST_PORT}` : null,
+  };
+}
+
+/** The macaroon in a file, in hex: LND's own files are binary, others hold hex or base64. */
+function macaroonIn(file: Uint8Array): string {
+  const text = new TextDecoder().decode(file).replace(/\s+/g, '');
+  const forms = [() => file, () => hex.decode(text.toLowerCase()), () => fromBase64(text)];
+  for (const form of forms) {
+    const macaroonHex = hexOr(form);
+    if (macaroonHex !== null && readMacaroon(macaroonHex)) return macaroonHex;
+  }
+  throw rejected('', 'The file holds no macaroon of LND in binary, hex or base64: give another.');
+}
+
+function hexOr(form: () => Uint8Array): string | null {
+  try {
+    return hex.encode(form());
+  } catch {
+    return null;
+  }
+}
+
+function bytesOf(text: string): Uint8Array {
+  try {
+    return fromBase64(text);
+  } catch {
+    throw rejected('', 'The URI must hold certificate and macaroon in base64url.');
+  }
+}
+
+/** Decodes base64 in either alphabet, with or without padding. */
+function fromBase64(text: string): Uint8Array {
+  const urlSafe = text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return base64urlnopad.decode(urlSafe);
+}
+
+/** Encodes a certificate as PEM (RFC 7468): base64 in lines of 64 characters. */
+function pemOf(der: Uint8Array): string {
+  const lines = base64.encode(der).match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+}

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { ConnectInput } from '../../../src/model/connect.ts';
+import type { ProxyAddress } from '../../../src/model/proxy-address.ts';
+import { lndConnect } from '../../../src/nodes/lnd/connect.ts';
+import { selfSignedCertificate } from '../../hostile/certificates.ts';
+import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
+import { freePort } from '../../support/ports.ts';
+import { startSocksServer } from '../../support/socks-server.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+let lnd: FakeLnd;
+let told: string[];
+beforeAll(async () => {
+  lnd = await startFakeLnd();
+});
+afterAll(() => lnd.stop());
+
+/** Runs the command's search with this input; `macaroon` is the content of the macaroon's file. */
+function find(
+  macaroon: Uint8Array | string,
+  change: Partial<ConnectInput> & { readonly proxy?: ProxyAddress | null } = {},
+) {
+  told = [];
+  const files: Readonly<Record<string, Uint8Array | string>> = { macaroon, cert: lnd.cert };
+  return lndConnect.find({
+    argument: undefined,
+    options: change.argument ? {} : { url: lnd.url, certPath: 'cert', macaroonPath: 'macaroon' },
+    read: (path) => new Uint8Array(Buffer.from(files[path] ?? '')),
+    proxy: null,
+    tell: (sentence) => void told.push(sentence),
+    ...change,
+  });
+}
+
+const failure = (work: Promise<unknown>) => work.then(String, (error: Error) => error);
+const bytes = (macaroonHex: string) => Buffer.from(macaroonHex, 'hex');
+
+/** An lndconnect URI of the node, at this host. */
+function uriOf(host: string, cert = lnd.cert): string {
+  const der = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64');
+  const macaroon = bytes(lnd.adminMacaroon);
+  return `lndconnect://${host}?cert=${der.toString('base64url')}&macaroon=${macaroon.toString('base64url')}`;
+}
+
+describe('the file of a macaroon', () => {
+  const forms: Readonly<Record<string, (hex: string) => Uint8Array | string>> = {
+    binary: bytes,
+    hex: (hex) => hex,
+    'hex in capitals with a line feed': (hex) => `${hex.toUpperCase()}\n`,
+    base64: (hex) => bytes(hex).toString('base64'),
+    'base64 in lines': (hex) => bytes(hex).toString('base64').replace(/.{76}/g, '$&\n'),
+    base64url: (hex) => bytes(hex).toString('base64url'),
+  };
+  for (const [form, write] of Object.entries(forms)) {
+    test(`is read in ${form}`, async () => {
+      const { credentials } = await find(write(lnd.adminMacaroon));
+      expect(credentials).toMatchObject({ token: lnd.adminMacaroon, nodePk: lnd.pubkey });
+    });
+  }
+
+  test('that holds something else is told so, and nothing is sent', async () => {
+    const before = lnd.received.length;
+    for (const other of ['', 'hello', 'c0ffee', lnd.cert, lnd.adminMacaroon.slice(0, 60)]) {
+      const error = await failure(find(other));
+      expect(error).toMatchObject({
+        kind: 'rejected',
+        message: expect.stringMatching(/no macaroon of LND in binary, hex or base64/),
+      });
+    }
+    expect(lnd.received.length).toBe(before);
+  });
+});
+
+describe('what a macaroon allows', () => {
+  const allowed = async (operations: string) =>
+    (await find(lnd.macaroons.bake(operations.split(' ')))).permissions;
+
+  test('with readonly.macaroon, is to read and to keep notes', async () => {
+    // The operations of the file that LND 0.18 to 0.21 writes.
+    const readonly =
+      'address:read info:read invoices:read macaroon:read message:read offchain:read onchain:read peers:read signer:read';
+    expect(await allowed(readonly)).toEqual([
+      'node_info',
+      'list_channels',
+      'get_payments_by_indexes',
+      'get_new_payments',
+      'get_updated_payments',
+      'get_payment_by_id',
+      'list_broadcasted_txs',
+      'resync',
+      'update_personal_note',
+      'list_clients',
+    ]);
+  });
+
+  test('does not include synchronizing payments that it may not read', async () => {
+    expect(await allowed('info:read')).toEqual(['update_personal_note', 'list_clients']);
+  });
+
+  test('is not asked for without info:read, and the command that bakes another is told', async () => {
+    // The operations of LND's own invoice.macaroon.
+    const invoice = 'address:read address:write invoices:read invoices:write onchain:read';
+    const error = await failure(find(lnd.macaroons.bake(invoice.split(' '))));
+    expect(error).toMatchObject({
+      kind: 'forbidden',
+      message: `The macaroon lacks info:read, which the sidecar needs in every macaroon: run "lncli bakemacaroon --save_to wallet-sidecar.macaroon info:read ${invoice}", and connect with that file.`,
+    });
+  });
+});
+
+describe('a URI with the port of gRPC', () => {
+  const GRPC = 10_009;
+  const REST = 8080;
+
+  /** Connects to `lnd.example`; its ports lead to those of this machine. */
+  async function connectWith(ports: Readonly<Record<number, number>>) {
+    const closed = freePort();
+    const socks = await startSocksServer((port) => ports[port] ?? closed);
+    try {
+      const found = await failure(
+        find('', { argument: uriOf(`localhost:${GRPC}`), proxy: socks }).then(
+          ({ credentials }) => credentials.url,
+        ),
+      );
+      return { found, asked: [...new Set(socks.asked)] };
+    } finally {
+      socks.stop();
+    }
+  }
+  const restPort = () => Number(new URL(lnd.url).port);
+
+  test('is told so, and the REST port of that host is tried', async () => {
+    const { found, asked } = await connectWith({ [REST]: restPort() });
+    expect(found).toBe(`https://localhost:${REST}`);
+    expect(asked).toEqual([`localhost:${GRPC}`, `localhost:${REST}`]);
+    expect(told).toEqual([
+      `No REST interface answers at https://localhost:${GRPC}, the port that LND has for gRPC: trying https://localhost:${REST}.`,
+    ]);
+  });
+
+  test('is used as it is where a REST interface answers there', async () => {
+    const { found, asked } = await connectWith({ [GRPC]: restPort() });
+    expect(found).toBe(`https://localhost:${GRPC}`);
+    expect(asked).toEqual([`localhost:${GRPC}`]);
+    expect(told).toEqual([]);
+  });
+
+  test('whose REST port does not answer either is an error that names the REST port', async () => {
+    const { found } = await connectWith({});
+    expect(found).toMatchObject({ kind: 'unreachable', message: expect.stringMatching(/REST/) });
+  });
+});
+
+describe('an onion address', () => {
+  const HOST = `${'a'.repeat(56)}.onion`;
+
+  test('is reached through the proxy alone, which looks it up', async () => {
+    const socks = await startSocksServer();
+    const certificate = selfSignedCertificate({ host: HOST });
+    const onion = await startFakeLnd({ certificate });
+    const place = `${HOST}:${new URL(onion.url).port}`;
+    try {
+      const macaroon = bytes(onion.adminMacaroon).toString('base64url');
+      const uri = `${uriOf(place, onion.cert).split('&')[0]}&macaroon=${macaroon}`;
+      const without = await failure(find('', { argument: uri }));
+      expect(without).toMatchObject({
+        kind: 'unreachable',
+        message: expect.stringMatching(/onion address.*--node-proxy/),
+      });
+      expect(onion.received).toEqual([]);
+      const { credentials } = await find('', { argument: uri, proxy: socks });
+      expect(credentials).toMatchObject({ url: `https://${place}`, nodePk: onion.pubkey });
+      expect([...new Set(socks.asked)]).toEqual([place]);
+    } finally {
+      await onion.stop();
+      socks.stop();
+    }
+  });
+
+  test('that shows the certificate of another host gets no macaroon', async () => {
+    const socks = await startSocksServer();
+    try {
+      const before = lnd.received.length;
+      const uri = uriOf(`${HOST}:${new URL(lnd.url).port}`);
+      const error = await failure(find('', { argument: uri, proxy: socks }));
+      expect(error).toMatchObject({ message: expect.stringMatching(/certificate/) });
+      expect(lnd.received.length).toBe(before);
+    } finally {
+      socks.stop();
+    }
+  });
+});
+
+test('a proxy that does not answer is named in the error', async () => {
+  const proxy = { host: '127.0.0.1', port: freePort() };
+  const error = await failure(find(bytes(lnd.adminMacaroon), { proxy }));
+  expect(error).toMatchObject({
+    kind: 'unreachable',
+    message: expect.stringMatching(/SOCKS5 proxy.*--node-proxy/),
+  });
+});

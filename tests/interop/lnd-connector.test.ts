@@ -6,6 +6,7 @@ import { isApiError } from '../../src/model/errors.ts';
 import type { Payment } from '../../src/model/payment.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { Permission } from '../../src/model/permissions.ts';
+import { METHODS } from '../../src/nodes/lnd/grants.ts';
 import { openLnd } from '../../src/nodes/lnd/index.ts';
 import type { Observation, WalletNode } from '../../src/nodes/node.ts';
 import { memoryState } from '../nodes/lnd/memory-state.ts';
@@ -348,13 +349,35 @@ describeNetwork('the connector on a real LND', (network) => {
       .closeChannel(opened.channelId, { maxFeeMsat: closeMsat - 1n })
       .catch((error) => error);
     expect(isApiError(refusal, 'refused')).toBe(true);
-    await channels.closeChannel(opened.channelId, { maxFeeMsat: closeMsat });
+    const close = () => channels.closeChannel(opened.channelId, { maxFeeMsat: closeMsat });
+    expect(await close()).toMatchObject({ isNew: true });
+    expect(await close()).toMatchObject({ isNew: false });
     await network().btcd.generate(6);
     const settled = await waitUntil('the balance came back', async () => {
       const { onchainBalanceMsat } = await owner.node.info();
       return onchainBalanceMsat > after.onchainBalanceMsat + 900_000_000n && onchainBalanceMsat;
     });
     expect(after.onchainBalanceMsat + 1_000_000_000n - settled).toBeLessThanOrEqual(closeMsat);
+  });
+
+  test('each method asks for the operations by which a macaroon is judged here', async () => {
+    const { method_permissions } = await network().alice.rest<{
+      method_permissions: Readonly<
+        Record<string, { permissions: readonly { entity: string; action: string }[] }>
+      >;
+    }>('GET', '/v1/macaroon/permissions');
+    const asked = Object.fromEntries(
+      Object.keys(METHODS).map((method) => [
+        method,
+        method_permissions[method]?.permissions
+          .map(({ entity, action }) => `${entity}:${action}`)
+          .toSorted(),
+      ]),
+    );
+    const known = Object.entries<readonly string[]>(METHODS);
+    expect(asked).toEqual(
+      Object.fromEntries(known.map(([method, needs]) => [method, needs.toSorted()])),
+    );
   });
 
   test('a wallet follows its node to a new place only after the node signed there', async () => {

@@ -5,7 +5,7 @@ import type { Operation } from './macaroon.ts';
  * The LND methods that this connector calls, each with the operations that a macaroon needs for it when it does not
  * name the method as a `uri` permission.
  */
-const METHODS = {
+export const METHODS = {
   '/lnrpc.Lightning/GetInfo': ['info:read'],
   '/lnrpc.Lightning/WalletBalance': ['onchain:read'],
   '/lnrpc.Lightning/ListChannels': ['offchain:read'],
@@ -96,7 +96,7 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
     owner: ['/lnrpc.Lightning/LookupInvoice'],
   },
   create_offer: null,
-  resync: NOTHING,
+  resync: { own: [], owner: FOLLOW },
   cancel_payment: {
     own: ['/invoicesrpc.Invoices/CancelInvoice'],
     owner: ['/lnrpc.Lightning/LookupInvoice'],

@@ -30,7 +30,7 @@ const MAX_LENGTH = 90;
  * in bech32m (BIP 350). Throws CodecError('address').
  */
 export function decodeAddress(text: string): DecodedAddress {
-  if (text.length > MAX_LENGTH) refuse('it is longer than any address');
+  if (text.length > MAX_LENGTH) invalid('it is longer than any address');
   const prefix = /^(.+)1[^1]*$/.exec(text.toLowerCase())?.[1];
   const networks = ALL.filter((network) => NETWORKS[network].segwitPrefix === prefix);
   return networks.length > 0 ? decodeSegwit(text, networks) : decodeBase58(text);
@@ -72,7 +72,7 @@ export function encodeAddress(script: Uint8Array, network: Network): string | nu
   return encodeWitnessAddress(version, script.subarray(2), network);
 }
 
-function refuse(rule: string): never {
+function invalid(rule: string): never {
   throw new CodecError('address', `This is not a usable on-chain address: ${rule}; copy it again.`);
 }
 
@@ -85,12 +85,12 @@ function decodeSegwit(text: string, networks: readonly Network[]): DecodedAddres
   const asBech32 = bech32.decodeUnsafe(text);
   const asBech32m = bech32m.decodeUnsafe(text);
   const [version, ...words] = (asBech32 ?? asBech32m)?.words ?? [];
-  if (version === undefined) refuse('its checksum is wrong');
+  if (version === undefined) invalid('its checksum is wrong');
   if ((version === 0) !== (asBech32 !== undefined)) {
-    refuse('its checksum is not of the kind that its version needs');
+    invalid('its checksum is not of the kind that its version needs');
   }
   const program = bech32.fromWordsUnsafe(words);
-  if (!program || !isWitnessProgram(version, program)) refuse('its witness program is malformed');
+  if (!program || !isWitnessProgram(version, program)) invalid('its witness program is malformed');
   return {
     networks,
     kind: segwitKind(version, program),
@@ -113,7 +113,7 @@ function decodeBase58(text: string): DecodedAddress {
   const pubKeyHash = ALL.filter((network) => NETWORKS[network].pubKeyHash === version);
   const scriptHash = ALL.filter((network) => NETWORKS[network].scriptHash === version);
   const networks = [...pubKeyHash, ...scriptHash];
-  if (program.length !== 20 || networks.length === 0) refuse('its network is not known');
+  if (program.length !== 20 || networks.length === 0) invalid('its network is not known');
   const isKey = pubKeyHash.length > 0;
   return {
     networks,
@@ -131,6 +131,6 @@ function decodeCheck(text: string): Uint8Array {
   try {
     return base58check.decode(text);
   } catch {
-    return refuse('it is neither segwit nor base58 with a correct checksum');
+    return invalid('it is neither segwit nor base58 with a correct checksum');
   }
 }

@@ -3,7 +3,7 @@
  * as `offer_paths ends too early`, and adds the document's name and the next step. Readers of parts that several
  * documents share take one as an argument, so that an error names the document and not its part.
  */
-export type Refuse = (problem: string) => never;
+export type Invalid = (problem: string) => never;
 
 const MAX_BIGSIZE = (1n << 64n) - 1n;
 
@@ -33,22 +33,22 @@ export function encodeBigSize(value: bigint): Uint8Array {
 }
 
 /**
- * Reads the BigSize (BOLT 1) at `offset`. Returns its value and the offset after it. Calls `refuse` for a number that
+ * Reads the BigSize (BOLT 1) at `offset`. Returns its value and the offset after it. Calls `invalid` for a number that
  * is cut short or not minimal: BOLT 1 requires minimal encodings, because signatures need a single encoding.
  */
 export function readBigSize(
   bytes: Uint8Array,
   offset: number,
-  refuse: Refuse,
+  invalid: Invalid,
 ): { value: bigint; end: number } {
   const first = bytes[offset];
-  if (first === undefined) return refuse('it ends where a number was expected');
+  if (first === undefined) return invalid('it ends where a number was expected');
   const width = WIDTHS.find(({ prefix }) => prefix === first);
   if (width === undefined) return { value: BigInt(first), end: offset + 1 };
   const end = offset + 1 + width.bytes;
-  if (end > bytes.length) return refuse('it ends in the middle of a number');
+  if (end > bytes.length) return invalid('it ends in the middle of a number');
   let value = 0n;
   for (let i = offset + 1; i < end; i++) value = (value << 8n) | BigInt(bytes[i] ?? 0);
-  if (value < width.least) return refuse('a number in it is written longer than needed');
+  if (value < width.least) return invalid('a number in it is written longer than needed');
   return { value, end };
 }

@@ -49,7 +49,7 @@ const SINGLE: ReadonlySet<string> = new Set(['amount', 'label', 'message', 'pop'
  * several payment methods. Unknown parameters and a fragment are ignored. Throws CodecError('bip321').
  */
 export function decodeBip321(text: string): Bip321Uri {
-  if (!text.isWellFormed()) refuse('it holds text that is not valid Unicode');
+  if (!text.isWellFormed()) invalid('it holds text that is not valid Unicode');
   const [uri] = splitOnce(text.replace(/^bitcoin:(?:\/\/)?/i, ''), '#');
   const [path, query] = splitOnce(uri, '?');
   // Browsers add a slash to an address that stands where web addresses have their host.
@@ -91,7 +91,7 @@ export function encodeBip321(parts: Bip321Parts): string {
   return `bitcoin:${parts.address ?? ''}${query === '' ? '' : `?${query}`}`;
 }
 
-function refuse(rule: string): never {
+function invalid(rule: string): never {
   throw new CodecError('bip321', `The bitcoin: URI cannot be used: ${rule}.`);
 }
 
@@ -115,7 +115,7 @@ function readParameters(query: string): Parameter[] {
     });
   for (const single of SINGLE) {
     const given = parameters.filter(({ name }) => name === single);
-    if (given.length > 1) refuse(`it gives ${single} twice`);
+    if (given.length > 1) invalid(`it gives ${single} twice`);
   }
   return parameters;
 }
@@ -123,12 +123,12 @@ function readParameters(query: string): Parameter[] {
 function readAmountMsat(text: string): bigint {
   const match = /^(\d{0,8})(?:\.(\d{0,8}))?$/.exec(text);
   if (!match || (!match[1] && !match[2])) {
-    refuse('its amount is not a decimal number of bitcoins with at most eight decimals');
+    invalid('its amount is not a decimal number of bitcoins with at most eight decimals');
   }
   const amountMsat =
     BigInt(match[1] || '0') * MSAT_PER_BTC + BigInt((match[2] ?? '').padEnd(8, '0')) * 1000n;
-  if (amountMsat === 0n) refuse('its amount is zero');
-  if (amountMsat > 21_000_000n * MSAT_PER_BTC) refuse('its amount is above 21 million bitcoins');
+  if (amountMsat === 0n) invalid('its amount is zero');
+  if (amountMsat > 21_000_000n * MSAT_PER_BTC) invalid('its amount is above 21 million bitcoins');
   return amountMsat;
 }
 
@@ -153,6 +153,6 @@ function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return refuse('its percent-encoding is broken');
+    return invalid('its percent-encoding is broken');
   }
 }

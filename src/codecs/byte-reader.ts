@@ -1,5 +1,5 @@
 import { bytesToNumberBE } from '@noble/curves/utils.js';
-import type { Refuse } from './bigsize.ts';
+import type { Invalid } from './bigsize.ts';
 
 /** Reads a byte string part by part. A part that is incomplete is invalid. */
 export interface ByteReader {
@@ -16,16 +16,16 @@ export interface ByteReader {
 }
 
 /** Creates a reader of `bytes`. `what` is the name of the bytes for errors, such as `a blinded path`. */
-export function byteReader(bytes: Uint8Array, what: string, refuse: Refuse): ByteReader {
+export function byteReader(bytes: Uint8Array, what: string, invalid: Invalid): ByteReader {
   let offset = 0;
   const take = (count: number): Uint8Array => {
-    if (offset + count > bytes.length) refuse(`ends in the middle of ${what}`);
+    if (offset + count > bytes.length) invalid(`ends in the middle of ${what}`);
     offset += count;
     return bytes.subarray(offset - count, offset);
   };
   return {
     done: () => offset === bytes.length,
-    peek: () => bytes[offset] ?? refuse(`ends in the middle of ${what}`),
+    peek: () => bytes[offset] ?? invalid(`ends in the middle of ${what}`),
     take,
     uint: (count) => take(count).reduce((sum, byte) => sum * 256 + byte, 0),
     uint64: () => bytesToNumberBE(take(8)),

@@ -18,14 +18,14 @@ export function decodeHumanBitcoinAddress(text: string): HumanBitcoinName {
   // This is checked before the conversion to lower case, which would turn a Kelvin sign into a "k".
   const isName = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i.test(username);
   if (more !== undefined || !isName || username.includes('..')) {
-    refuse(
+    invalid(
       'the part before @ must be 1 to 63 letters a-z, digits, dots, hyphens and underscores, with a letter or digit at either end and no two dots in a row',
     );
   }
-  if (!isHost(domain, { underscores: true })) refuse(hostProblem(domain));
+  if (!isHost(domain, { underscores: true })) invalid(hostProblem(domain));
   const [name, host] = [username.toLowerCase(), domain.toLowerCase()];
   const dnsName = `${name}.user._bitcoin-payment.${host}`;
-  if (dnsName.replace(/:\d+$/, '').length > MAX_DNS_NAME) refuse('it is too long for the DNS');
+  if (dnsName.replace(/:\d+$/, '').length > MAX_DNS_NAME) invalid('it is too long for the DNS');
   return { username: name, domain: host, dnsName };
 }
 
@@ -34,6 +34,6 @@ export function encodeHumanBitcoinAddress(name: { username: string; domain: stri
   return `₿${name.username}@${name.domain}`;
 }
 
-function refuse(rule: string): never {
+function invalid(rule: string): never {
   throw new CodecError('human-bitcoin-address', `This is not a Human Bitcoin Address: ${rule}.`);
 }

@@ -14,16 +14,16 @@ export function decodeLightningAddress(text: string): LightningAddress {
   const [username = '', domain = '', more] = text.split('@');
   // This is checked before the conversion to lower case, which would turn a Kelvin sign into a "k".
   if (more !== undefined || !/^[a-z0-9._+-]{1,64}$/i.test(username)) {
-    refuse(
+    invalid(
       'the part before @ must be 1 to 64 letters a-z, digits, dots, hyphens, underscores and plus signs',
     );
   }
-  if (!isHost(domain)) refuse(hostProblem(domain));
+  if (!isHost(domain)) invalid(hostProblem(domain));
   const [name, host] = [username.toLowerCase(), domain.toLowerCase()];
   const url = `${schemeFor(host)}://${host}/.well-known/lnurlp/${encodeURIComponent(name)}`;
   return { username: name, domain: host, url };
 }
 
-function refuse(rule: string): never {
+function invalid(rule: string): never {
   throw new CodecError('lightning-address', `This is not a Lightning Address: ${rule}.`);
 }

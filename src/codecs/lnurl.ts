@@ -26,18 +26,18 @@ const TAGS: Readonly<Record<string, 'pay' | 'withdraw'>> = {
 
 /** Reads an LNURL: bech32 (LUD-01), `lnurlp://` or `lnurlw://` (LUD-17). Throws CodecError('lnurl'). */
 export function decodeLnurl(text: string): Lnurl {
-  if (text.length > MAX_LENGTH) refuse('it is too long');
+  if (text.length > MAX_LENGTH) invalid('it is too long');
   if (BECH32.test(text)) return fromBech32(text);
   const plain = /^([a-z]+):(?:\/\/)?(.*)$/is.exec(text);
   const scheme = plain?.[1]?.toLowerCase() ?? '';
-  if (scheme === 'keyauth') refuse('it is for logging in, which is not supported');
-  if (scheme === 'lnurlc') refuse('it is for opening a channel, which is not supported');
+  if (scheme === 'keyauth') invalid('it is for logging in, which is not supported');
+  if (scheme === 'lnurlc') invalid('it is for opening a channel, which is not supported');
   const tagHint = PLAIN_SCHEMES[scheme];
   if (tagHint && plain?.[2]) {
     const host = /^[^/?#]*/.exec(plain[2])?.[0] ?? '';
     return { text, url: checkUrl(`${schemeFor(host)}://${plain[2]}`).href, tagHint };
   }
-  return refuse('it is neither lnurl1..., lnurlp:// nor lnurlw://');
+  return invalid('it is neither lnurl1..., lnurlp:// nor lnurlw://');
 }
 
 /**
@@ -59,7 +59,7 @@ export function encodeLnurl(url: string): string {
   return bech32.encode('lnurl', bech32.toWords(new TextEncoder().encode(url)), false);
 }
 
-function refuse(rule: string): never {
+function invalid(rule: string): never {
   throw new CodecError('lnurl', `The LNURL cannot be used: ${rule}.`);
 }
 
@@ -67,18 +67,18 @@ function refuse(rule: string): never {
 export function decodeBech32(text: string): string {
   const decoded = bech32.decodeUnsafe(text, false);
   const bytes = decoded?.prefix === 'lnurl' ? bech32.fromWordsUnsafe(decoded.words) : undefined;
-  if (!bytes) refuse('its checksum is wrong, or part of it was lost in copying');
+  if (!bytes) invalid('its checksum is wrong, or part of it was lost in copying');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return refuse('it does not hold text');
+    return invalid('it does not hold text');
   }
 }
 
 function fromBech32(text: string): Lnurl {
   const url = checkUrl(decodeBech32(text));
   const tag = url.searchParams.get('tag');
-  if (tag === 'login') refuse('it is for logging in, which is not supported');
+  if (tag === 'login') invalid('it is for logging in, which is not supported');
   return {
     text: text.toLowerCase(),
     url: url.href,
@@ -94,12 +94,12 @@ function hasAllowedScheme({ protocol, hostname }: URL): boolean {
 
 /** Checks the URL of an LNURL. */
 function checkUrl(text: string): URL {
-  const url = URL.parse(text) ?? refuse('it does not hold a web address');
-  if (!hasAllowedScheme(url)) refuse('its address is not https');
+  const url = URL.parse(text) ?? invalid('it does not hold a web address');
+  if (!hasAllowedScheme(url)) invalid('its address is not https');
   if (url.protocol === 'https:' && url.hostname.endsWith('.onion')) {
-    refuse('an onion address must use http');
+    invalid('an onion address must use http');
   }
   if (url.username !== '' || url.password !== '')
-    refuse('its address holds a user name or password');
+    invalid('its address holds a user name or password');
   return url;
 }

@@ -1,4 +1,4 @@
-import { encodeBigSize, type Refuse, readBigSize } from './bigsize.ts';
+import { encodeBigSize, type Invalid, readBigSize } from './bigsize.ts';
 
 /**
  * One record of a TLV stream (BOLT 1). Its bytes in the stream follow from these two fields, because readers
@@ -42,17 +42,17 @@ export function encodeTlvStream(records: readonly TlvRecord[]): Uint8Array {
  * Reads a whole TLV stream by the rules of BOLT 1: minimal types and lengths, strictly ascending types, no incomplete
  * record. Values are views into `bytes`. Types and values are not checked here.
  */
-export function decodeTlvStream(bytes: Uint8Array, refuse: Refuse): TlvRecord[] {
+export function decodeTlvStream(bytes: Uint8Array, invalid: Invalid): TlvRecord[] {
   const records: TlvRecord[] = [];
   let previous = -1n;
   let offset = 0;
   while (offset < bytes.length) {
-    const type = readBigSize(bytes, offset, refuse);
-    if (type.value === previous) refuse(`it has field ${type.value} twice`);
-    if (type.value < previous) refuse('its fields are not in ascending order');
-    const length = readBigSize(bytes, type.end, refuse);
+    const type = readBigSize(bytes, offset, invalid);
+    if (type.value === previous) invalid(`it has field ${type.value} twice`);
+    if (type.value < previous) invalid('its fields are not in ascending order');
+    const length = readBigSize(bytes, type.end, invalid);
     if (length.value > BigInt(bytes.length - length.end)) {
-      refuse(`it ends in the middle of field ${type.value}`);
+      invalid(`it ends in the middle of field ${type.value}`);
     }
     offset = length.end + Number(length.value);
     records.push({ type: type.value, value: bytes.subarray(length.end, offset) });
@@ -69,9 +69,9 @@ export function encodeTruncatedUint(value: bigint): Uint8Array {
 }
 
 /** Reads BOLT 1's `tu64` (`maxBytes` 8) or `tu32` (4). Longer values and leading zero bytes are invalid. */
-export function decodeTruncatedUint(value: Uint8Array, maxBytes: number, refuse: Refuse): bigint {
-  if (value.length > maxBytes) refuse(`is a number of more than ${maxBytes} bytes`);
-  if (value[0] === 0) refuse('is a number with a leading zero byte');
+export function decodeTruncatedUint(value: Uint8Array, maxBytes: number, invalid: Invalid): bigint {
+  if (value.length > maxBytes) invalid(`is a number of more than ${maxBytes} bytes`);
+  if (value[0] === 0) invalid('is a number with a leading zero byte');
   let result = 0n;
   for (const byte of value) result = (result << 8n) | BigInt(byte);
   return result;

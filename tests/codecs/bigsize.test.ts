@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { encodeBigSize, readBigSize } from '../../src/codecs/bigsize.ts';
 
-const refuse = (problem: string): never => {
+const invalid = (problem: string): never => {
   throw new Error(problem);
 };
 
@@ -39,15 +39,15 @@ describe('BigSize', () => {
 
   test.each([...VALID])('reads %p from %s', (value, hex) => {
     const bytes = hexToBytes(hex);
-    expect(readBigSize(bytes, 0, refuse)).toEqual({ value, end: bytes.length });
+    expect(readBigSize(bytes, 0, invalid)).toEqual({ value, end: bytes.length });
   });
 
   test.each([...INVALID])('refuses "%s": %s', (hex, reason) => {
-    expect(() => readBigSize(hexToBytes(hex), 0, refuse)).toThrow(reason);
+    expect(() => readBigSize(hexToBytes(hex), 0, invalid)).toThrow(reason);
   });
 
   test('reads from an offset and says where it stopped', () => {
-    expect(readBigSize(hexToBytes('aafd0100bb'), 1, refuse)).toEqual({ value: 256n, end: 4 });
+    expect(readBigSize(hexToBytes('aafd0100bb'), 1, invalid)).toEqual({ value: 256n, end: 4 });
   });
 
   test.each([-1n, 1n << 64n])('does not write %p, which it cannot hold', (value) => {

@@ -3,7 +3,7 @@ import { decodeBip321 } from '../../src/codecs/bip321.ts';
 import { CodecError } from '../../src/codecs/codec-error.ts';
 import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import bip321 from '../vectors/bip321-uris.json';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 
 /** Whether a URI may be used: it can be read, and every parameter that it requires is supported. */
 const isUsable = (uri: string) => {
@@ -51,7 +51,7 @@ describe('every amount of BIP 321', () => {
   for (const { id, amount, stated } of bip321.amounts) {
     test(id, () => {
       const read = () => decodeBip321(`bitcoin:?amount=${amount}`).amountMsat;
-      if (stated === 'invalid') return expectRefusal(read, 'bip321', 'its amount is not a decimal');
+      if (stated === 'invalid') return expectInvalid(read, 'bip321', 'its amount is not a decimal');
       expect(`${Number(read()) / 1e11} BTC`).toBe(stated);
     });
   }
@@ -75,7 +75,7 @@ test('amounts of BIP 321 are decimal bitcoins', () => {
     '0',
     '21000000.00000001',
   ]) {
-    expectRefusal(() => decodeBip321(`bitcoin:?amount=${amount}`), 'bip321', 'its amount is');
+    expectInvalid(() => decodeBip321(`bitcoin:?amount=${amount}`), 'bip321', 'its amount is');
   }
 });
 

@@ -18,7 +18,7 @@ import {
   secretKey,
   signStream,
 } from './bolt12-fixtures.ts';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 
 const SUBJECT = { message: 'invoice_request', field: 'signature' } as const;
 const OPEN_OFFER = makeOffer();
@@ -114,7 +114,7 @@ describe('asking for an invoice', () => {
       'a character that names cannot have',
     ],
   ])('%s is refused', (_what, offer, parts, reason) => {
-    expectRefusal(() => decodeInvoiceRequest(makeRequest(offer, parts).bytes), 'bolt12', reason);
+    expectInvalid(() => decodeInvoiceRequest(makeRequest(offer, parts).bytes), 'bolt12', reason);
   });
 });
 
@@ -143,7 +143,7 @@ describe('reading an invoice request', () => {
     [{ 3000000001: '' }, 'it has field 3000000001'],
     [{ 242: '' }, 'requires the unknown field 242'],
   ])('%j is refused: %s', (patch, reason) => {
-    expectRefusal(() => decodeInvoiceRequest(resigned(patch)), 'bolt12', reason);
+    expectInvalid(() => decodeInvoiceRequest(resigned(patch)), 'bolt12', reason);
   });
 
   test('unknown odd features and fields are kept', () => {
@@ -155,18 +155,18 @@ describe('reading an invoice request', () => {
 
   test('an answer to an offer needs its signature', () => {
     const unsigned = encodeTlvStream(REQUEST.records.filter(({ type }) => type !== 240n));
-    expectRefusal(() => decodeInvoiceRequest(unsigned), 'bolt12', 'signature is missing');
+    expectInvalid(() => decodeInvoiceRequest(unsigned), 'bolt12', 'signature is missing');
   });
 
   test('a signature by another key is refused', () => {
     const bytes = signStream(REQUEST.records, SUBJECT, secretKey(0x43));
-    expectRefusal(() => decodeInvoiceRequest(bytes), 'bolt12', 'not by invreq_payer_id');
+    expectInvalid(() => decodeInvoiceRequest(bytes), 'bolt12', 'not by invreq_payer_id');
   });
 
   test('a changed field is refused', () => {
     const records = patchRecords(REQUEST.records, new Map([[89n, utf8ToBytes('x')]]));
     const bytes = encodeTlvStream(records);
-    expectRefusal(() => decodeInvoiceRequest(bytes), 'bolt12', 'not by invreq_payer_id');
+    expectInvalid(() => decodeInvoiceRequest(bytes), 'bolt12', 'not by invreq_payer_id');
   });
 });
 
@@ -188,7 +188,7 @@ describe('an offer to send money', () => {
   });
 
   test('needs an amount', () => {
-    expectRefusal(
+    expectInvalid(
       () => decodeInvoiceRequest(text([[82n, null]])),
       'bolt12',
       'invreq_amount is missing',
@@ -200,7 +200,7 @@ describe('an offer to send money', () => {
     [12n, Uint8Array.of(2)],
     [20n, Uint8Array.of(1)],
   ])('cannot have field %p, which only offers have', (type, value) => {
-    expectRefusal(() => decodeInvoiceRequest(text([[type, value]])), 'bolt12', 'only offers have');
+    expectInvalid(() => decodeInvoiceRequest(text([[type, value]])), 'bolt12', 'only offers have');
   });
 });
 
@@ -216,19 +216,19 @@ describe('verifying a request against an offer', () => {
     ['another field', makeOffer({ issuer: 'x' })],
     ['fewer fields', makeOffer({ otherRecords: [{ type: 23n, value: new Uint8Array() }] })],
   ])('an offer with %s is not the one asked for', (_what, offer) => {
-    expectRefusal(() => verifyInvoiceRequest(REQUEST, offer), 'bolt12', mismatch);
+    expectInvalid(() => verifyInvoiceRequest(REQUEST, offer), 'bolt12', mismatch);
   });
 
   test('an experimental offer field that the offer lacks is refused', () => {
     const request = decodeInvoiceRequest(resigned({ 1000000001: '' }));
-    expectRefusal(() => verifyInvoiceRequest(request, OPEN_OFFER), 'bolt12', mismatch);
+    expectInvalid(() => verifyInvoiceRequest(request, OPEN_OFFER), 'bolt12', mismatch);
   });
 
   test('a chain that the offer does not name is refused, bitcoin by omission too', () => {
     const omitted = decodeInvoiceRequest(resigned({ 80: null }));
     const other = decodeInvoiceRequest(resigned({ 80: NETWORKS.signet.chainHash }));
     for (const request of [omitted, other]) {
-      expectRefusal(() => verifyInvoiceRequest(request, OPEN_OFFER), 'bolt12', 'invreq_chain');
+      expectInvalid(() => verifyInvoiceRequest(request, OPEN_OFFER), 'bolt12', 'invreq_chain');
     }
   });
 
@@ -238,7 +238,7 @@ describe('verifying a request against an offer', () => {
       ({ type }) => type !== 22n,
     );
     const request = decodeInvoiceRequest(resigned({}, [...offer.records, ...records].sort(byType)));
-    expectRefusal(() => verifyInvoiceRequest(request, offer), 'bolt12', 'priced in USD');
+    expectInvalid(() => verifyInvoiceRequest(request, offer), 'bolt12', 'priced in USD');
   });
 });
 

@@ -24,7 +24,7 @@ import {
   secretKey,
   signStream,
 } from './bolt12-fixtures.ts';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 
 const REQUEST = makeRequest(makeOffer(), { amountMsat: 1000n });
 const INVOICE = makeInvoice(REQUEST);
@@ -103,7 +103,7 @@ describe('answering a request', () => {
     const invoice = makeInvoice(anonymous, { nodeSecretKey: secretKey(0x45) });
     expect(invoice.nodeId).toBe(publicKey(0x45));
     const notTheEnd = () => makeInvoice(anonymous, { nodeSecretKey: secretKey(0x44) });
-    expectRefusal(notTheEnd, 'bolt12', 'not the end of any of offer_paths');
+    expectInvalid(notTheEnd, 'bolt12', 'not the end of any of offer_paths');
   });
 
   test.each([
@@ -116,7 +116,7 @@ describe('answering a request', () => {
     [{ relativeExpirySecs: 2 ** 32 }, 'invoice_relative_expiry has a number that 4 bytes cannot'],
     [{ relativeExpirySecs: -1 }, 'invoice_relative_expiry has a number that 4 bytes cannot'],
   ])('what the payer would not accept is refused (%#)', (parts, reason) => {
-    expectRefusal(() => makeInvoice(REQUEST, parts), 'bolt12', reason);
+    expectInvalid(() => makeInvoice(REQUEST, parts), 'bolt12', reason);
   });
 });
 
@@ -153,18 +153,18 @@ describe('reading an invoice', () => {
     [{ 4000000001: '' }, 'it has field 4000000001'],
     [{ 3000000000: '' }, 'requires the unknown field 3000000000'],
   ])('%j is refused: %s', (patch, reason) => {
-    expectRefusal(() => decodeInvoice(resigned(patch)), 'bolt12', reason);
+    expectInvalid(() => decodeInvoice(resigned(patch)), 'bolt12', reason);
   });
 
   test('it needs its signature', () => {
     const unsigned = encodeTlvStream(INVOICE.records.filter(({ type }) => type !== 240n));
-    expectRefusal(() => decodeInvoice(unsigned), 'bolt12', 'signature is missing');
+    expectInvalid(() => decodeInvoice(unsigned), 'bolt12', 'signature is missing');
   });
 
   test('a signature by another key, or over other fields, is refused', () => {
     const changed = patchRecords(INVOICE.records, new Map([[89n, utf8ToBytes('x')]]));
     for (const bytes of [resigned({}, secretKey(0x47)), encodeTlvStream(changed)]) {
-      expectRefusal(() => decodeInvoice(bytes), 'bolt12', 'not by invoice_node_id');
+      expectInvalid(() => decodeInvoice(bytes), 'bolt12', 'not by invoice_node_id');
     }
   });
 
@@ -206,7 +206,7 @@ describe('verifying an invoice against the request', () => {
     [{ 2999999999: '' }],
   ])('%j is not what was asked', (patch) => {
     const invoice = decodeInvoice(resigned(patch));
-    expectRefusal(() => verifyInvoice(invoice, REQUEST), 'bolt12', mismatch);
+    expectInvalid(() => verifyInvoice(invoice, REQUEST), 'bolt12', mismatch);
   });
 
   test('fields that only invoices have may be added', () => {
@@ -216,14 +216,14 @@ describe('verifying an invoice against the request', () => {
 
   test('an amount other than that of the request is refused', () => {
     const invoice = decodeInvoice(resigned({ 170: '03e9' }));
-    expectRefusal(() => verifyInvoice(invoice, REQUEST), 'bolt12', 'not the expected 1000');
+    expectInvalid(() => verifyInvoice(invoice, REQUEST), 'bolt12', 'not the expected 1000');
   });
 
   test('without an amount in the request, the offer times the quantity is expected', () => {
     const request = makeRequest(makeOffer({ amount: 10n, quantityMax: 0n }), { quantity: 4n });
     expect(() => makeInvoice(request, { amountMsat: 40n })).not.toThrow();
     const tooMuch = () => makeInvoice(request, { amountMsat: 41n });
-    expectRefusal(tooMuch, 'bolt12', 'not the expected 40 millisatoshis');
+    expectInvalid(tooMuch, 'bolt12', 'not the expected 40 millisatoshis');
   });
 
   test('an amount that only a rate of exchange could tell is refused', () => {
@@ -234,7 +234,7 @@ describe('verifying an invoice against the request', () => {
     const records = [...asked.slice(0, 1), ...offer.records, ...asked.slice(1)];
     const subject = { message: 'invoice_request', field: 'signature' } as const;
     const request = decodeInvoiceRequest(signStream(records, subject, secretKey(0x42)));
-    expectRefusal(
+    expectInvalid(
       () => makeInvoice(request),
       'bolt12',
       'leaves the amount to a price in a currency',
@@ -243,7 +243,7 @@ describe('verifying an invoice against the request', () => {
 
   test('an invoice signed by someone else than the issuer is refused', () => {
     const bytes = resigned({ 176: publicKey(0x47) }, secretKey(0x47));
-    expectRefusal(
+    expectInvalid(
       () => verifyInvoice(decodeInvoice(bytes), REQUEST),
       'bolt12',
       'not the offer_issuer_id',

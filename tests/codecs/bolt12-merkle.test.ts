@@ -10,7 +10,7 @@ import {
 import { decodeTlvStream, encodeTlvStream } from '../../src/codecs/tlv.ts';
 import vectors from '../vectors/bolt12-signature-test.json';
 
-const refuse = (problem: string): never => {
+const invalid = (problem: string): never => {
   throw new Error(problem);
 };
 
@@ -19,11 +19,11 @@ function leavesOf(vector: (typeof vectors)[number]) {
   return vector.leaves.map((leaf) => {
     const entries = Object.entries(leaf);
     const hashOf = (start: string) => entries.find(([key]) => key.startsWith(start));
-    const [leafKey, leafValue] = hashOf('H(`LnLeaf`') ?? refuse('a vector without a leaf');
-    const hex = /,([0-9a-f]+)\)/.exec(leafKey)?.[1] ?? refuse('a leaf without a record');
-    const [record] = decodeTlvStream(hexToBytes(hex), refuse);
+    const [leafKey, leafValue] = hashOf('H(`LnLeaf`') ?? invalid('a vector without a leaf');
+    const hex = /,([0-9a-f]+)\)/.exec(leafKey)?.[1] ?? invalid('a leaf without a record');
+    const [record] = decodeTlvStream(hexToBytes(hex), invalid);
     return {
-      record: record ?? refuse('an empty record'),
+      record: record ?? invalid('an empty record'),
       leaf: leafValue,
       nonce: hashOf('H(`LnNonce`')?.[1],
       node: hashOf('H(`LnBranch`')?.[1],
@@ -34,7 +34,7 @@ function leavesOf(vector: (typeof vectors)[number]) {
 describe.each(vectors)('signature-test.json: $comment', (vector) => {
   const leaves = leavesOf(vector);
   const [first] = leaves;
-  const nonceHash = nonceHashes(first?.record ?? refuse('no leaves'));
+  const nonceHash = nonceHashes(first?.record ?? invalid('no leaves'));
 
   test('leaf, nonce and branch hashes are those stated', () => {
     for (const { record, leaf, nonce, node } of leaves) {

@@ -12,7 +12,7 @@ import { NETWORKS } from '../../src/codecs/network.ts';
 import { encodeTlvStream } from '../../src/codecs/tlv.ts';
 import vectors from '../vectors/bolt12-offers-test.json';
 import { makeOffer, NODE_ID, PATH, patchRecords, publicKey, REGTEST } from './bolt12-fixtures.ts';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 
 /**
  * Why each vector is invalid. In the five about blinded paths a length in offer_paths is missing, so they fail for
@@ -57,7 +57,7 @@ describe('offers-test.json', () => {
 
   test.each(vectors.filter((vector) => !vector.valid))('$description', (vector) => {
     const reason = REASONS[vector.description] ?? 'every case has its reason';
-    expectRefusal(() => decodeOffer(vector.bolt12), 'bolt12', reason);
+    expectInvalid(() => decodeOffer(vector.bolt12), 'bolt12', reason);
   });
 });
 
@@ -168,12 +168,12 @@ describe('writing an offer', () => {
     ['it has field 81', { otherRecords: [{ type: 81n, value: new Uint8Array() }] }],
     ['it has field 20000', { otherRecords: [{ type: 2_000_000_001n, value: new Uint8Array() }] }],
     ['unknown field 10000', { otherRecords: [{ type: 1_000_000_000n, value: new Uint8Array() }] }],
-  ])('what readers refuse is not written: %s', (reason, fields) => {
-    expectRefusal(() => encodeOffer({ issuerId: NODE_ID, ...fields }), 'bolt12', reason);
+  ])('what is invalid for readers is not written: %s', (reason, fields) => {
+    expectInvalid(() => encodeOffer({ issuerId: NODE_ID, ...fields }), 'bolt12', reason);
   });
 
   test('an offer without issuer id and paths is invalid', () => {
-    expectRefusal(() => encodeOffer({ description: 'x' }), 'bolt12', 'no node can be asked');
+    expectInvalid(() => encodeOffer({ description: 'x' }), 'bolt12', 'no node can be asked');
   });
 });
 
@@ -196,7 +196,7 @@ describe('blinded paths in an offer', () => {
     [`${key}${key}02${key}0000`, 'ends in the middle of a blinded path'],
     [`${key}${key}01${key}000000`, 'ends in the middle of a blinded path'],
   ])('%p is refused: %s', (hex, reason) => {
-    expectRefusal(() => decodeOffer(offerWith(hex)), 'bolt12', reason);
+    expectInvalid(() => decodeOffer(offerWith(hex)), 'bolt12', reason);
   });
 
   test('a path may start at a channel instead of a node', () => {

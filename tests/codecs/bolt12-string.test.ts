@@ -4,13 +4,13 @@ import {
   decodeBolt12String,
   decodeOffer,
   encodeBolt12String,
-  refusal,
+  invalidDocument,
 } from '../../src/codecs/bolt12/index.ts';
 import vectors from '../vectors/bolt12-format-string-test.json';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 
-const refuse = refusal('bolt12', 'offer', 'try again');
-const read = (text: string) => decodeBolt12String(text, 'lno', refuse);
+const invalid = invalidDocument('bolt12', 'offer', 'try again');
+const read = (text: string) => decodeBolt12String(text, 'lno', invalid);
 
 describe('format-string-test.json', () => {
   const valid = vectors.filter((vector) => vector.valid);
@@ -28,7 +28,7 @@ describe('format-string-test.json', () => {
   test.each(
     vectors.filter((vector) => !vector.valid).map((v, i) => ({ ...v, reason: reasons[i] })),
   )('$comment: $reason', ({ string, reason }) => {
-    expectRefusal(() => decodeOffer(string), 'bolt12', reason ?? 'every case has its reason');
+    expectInvalid(() => decodeOffer(string), 'bolt12', reason ?? 'every case has its reason');
   });
 });
 
@@ -63,7 +63,7 @@ describe('BOLT 12 strings', () => {
     ['lno1q+ +q', 'is not between two characters'],
     ['lNo1qq', 'mixes upper and lower case'],
   ])('refuses "%s": %s', (text, reason) => {
-    expectRefusal(() => read(text), 'bolt12', reason);
+    expectInvalid(() => read(text), 'bolt12', reason);
   });
 
   test.each(['l+no1', 'l+n+o+1', 'ln+ \r\n\to1', 'LNO+1', 'lno1+ '])(
@@ -80,8 +80,8 @@ describe('BOLT 12 strings', () => {
     (text) => expect(bolt12PrefixOf(text)).toBeNull(),
   );
 
-  test('the refusal names the document and the next step', () => {
-    expectRefusal(() => read('x'), 'bolt12', 'This offer is not valid: it does not start');
-    expectRefusal(() => read('x'), 'bolt12', '; try again.');
+  test('the error names the document and the next step', () => {
+    expectInvalid(() => read('x'), 'bolt12', 'This offer is not valid: it does not start');
+    expectInvalid(() => read('x'), 'bolt12', '; try again.');
   });
 });

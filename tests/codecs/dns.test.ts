@@ -29,11 +29,11 @@ import {
   txtData,
   uint,
 } from '../net/dns-writer.ts';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 
 const QUESTION = { name: 'a.example', type: TYPES.TXT };
 const refused = (bytes: Uint8Array, reason: RegExp) =>
-  expectRefusal(() => decodeDnsAnswer(bytes), 'dns', reason);
+  expectInvalid(() => decodeDnsAnswer(bytes), 'dns', reason);
 const record = (name: string, type: number, data: Buffer, ttl = 60): ServedRecord => ({
   name,
   type,
@@ -120,12 +120,12 @@ describe('a name', () => {
     const label = 'a'.repeat(63);
     expect(parseDnsName(`${label}.${label}.${label}.${'a'.repeat(61)}.`)).toHaveLength(4);
     const long = /too long/;
-    expectRefusal(() => parseDnsName(`${label}.${label}.${label}.${'a'.repeat(62)}`), 'dns', long);
+    expectInvalid(() => parseDnsName(`${label}.${label}.${label}.${'a'.repeat(62)}`), 'dns', long);
     for (const bad of [`${label}a`, 'a..b', '.a', 'a..']) {
-      expectRefusal(() => parseDnsName(bad), 'dns', /wrong length/);
+      expectInvalid(() => parseDnsName(bad), 'dns', /wrong length/);
     }
     for (const bad of ['a b', 'ä', 'a\\046b', '\u0000']) {
-      expectRefusal(() => parseDnsName(bad), 'dns', /characters that are not allowed/);
+      expectInvalid(() => parseDnsName(bad), 'dns', /characters that are not allowed/);
     }
     expect(parseDnsName('')).toEqual([]);
     expect(parseDnsName('.')).toEqual([]);
@@ -179,19 +179,19 @@ describe('the data of a record', () => {
       [1, 1, 1, 0, 1, 1],
       [0, 1, 1, 0, 1, 1],
     ]) {
-      expectRefusal(() => types(...bad), 'dns', wrong);
+      expectInvalid(() => types(...bad), 'dns', wrong);
     }
-    expectRefusal(() => types(0, 2, 1), 'dns', /ends in the middle/);
+    expectInvalid(() => types(0, 2, 1), 'dns', /ends in the middle/);
   });
 
   test('of a text is whole strings', () => {
     expect(Buffer.from(readTxt(txtData('a', '', 'b'))).toString()).toBe('ab');
-    expectRefusal(() => readTxt(Buffer.from([2, 0x61])), 'dns', /ends in the middle/);
+    expectInvalid(() => readTxt(Buffer.from([2, 0x61])), 'dns', /ends in the middle/);
   });
 
   test('of a signature may not have a compressed signer', () => {
     const data = Buffer.concat([Buffer.alloc(18), Buffer.from([0xc0, 0]), Buffer.alloc(8)]);
-    expectRefusal(() => readRrsig(data), 'dns', /compressed/);
+    expectInvalid(() => readRrsig(data), 'dns', /compressed/);
   });
 });
 

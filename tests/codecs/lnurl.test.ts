@@ -9,7 +9,7 @@ import {
   lnurlInWebAddress,
 } from '../../src/codecs/lnurl.ts';
 import lnurl from '../vectors/lnurl.json';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 
 describe('every LNURL of the vectors is decoded and encoded', () => {
   for (const { id, lnurl: text, text: url } of lnurl.codec) {
@@ -30,7 +30,7 @@ describe('an LNURL must lead to https, or to http at an onion service', () => {
     const otherwise = STRICT_OTHERWISE.get(id);
     test(otherwise === undefined ? id : `${id}, but ${otherwise}`, () => {
       if (error || otherwise !== undefined) {
-        expectRefusal(() => decodeLnurl(input), 'lnurl', 'The LNURL cannot be used');
+        expectInvalid(() => decodeLnurl(input), 'lnurl', 'The LNURL cannot be used');
       } else {
         expect(decodeLnurl(input).url).toBe(new URL(result ?? '').href);
       }
@@ -76,7 +76,7 @@ describe('LUD examples of what this wallet does not do are refused for that reas
       `keyauth://${domain}?tag=login&k1=${k1}`,
       encodeLnurl(`https://${domain}/?tag=login&k1=${k1}`),
     ]) {
-      expectRefusal(() => decodeLnurl(text), 'lnurl', /logging in/);
+      expectInvalid(() => decodeLnurl(text), 'lnurl', /logging in/);
     }
   });
 
@@ -108,8 +108,8 @@ test('a Lightning Address is the service that LUD-16 says', () => {
     'a@\u212a.example',
     '₿a@example.com',
   ]) {
-    expectRefusal(() => decodeLightningAddress(bad), 'lightning-address', /@|xn--/);
-    expectRefusal(() => decodeHumanBitcoinAddress(`₿${bad}`), 'human-bitcoin-address', /@|xn--/);
+    expectInvalid(() => decodeLightningAddress(bad), 'lightning-address', /@|xn--/);
+    expectInvalid(() => decodeHumanBitcoinAddress(`₿${bad}`), 'human-bitcoin-address', /@|xn--/);
   }
   expect(decodeLightningAddress('A.b@XN--BCHER-KVA.Example')).toEqual({
     username: 'a.b',
@@ -148,13 +148,13 @@ test('a Human Bitcoin Address names its DNS record (BIP 353)', () => {
 
 test('what is no name before the @ is told what one holds', () => {
   expect(decodeLightningAddress('a_.+-9@example.com').username).toBe('a_.+-9');
-  expectRefusal(
+  expectInvalid(
     () => decodeLightningAddress('a!@example.com'),
     'lightning-address',
     'must be 1 to 64 letters a-z, digits, dots, hyphens, underscores and plus signs',
   );
   expect(decodeHumanBitcoinAddress('a_.-9@example.com').username).toBe('a_.-9');
-  expectRefusal(
+  expectInvalid(
     () => decodeHumanBitcoinAddress('a..b@example.com'),
     'human-bitcoin-address',
     'must be 1 to 63 letters a-z, digits, dots, hyphens and underscores, with a letter or digit at either end and no two dots in a row',

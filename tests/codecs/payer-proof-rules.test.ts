@@ -24,7 +24,7 @@ import {
   secretKey,
   signInvoice,
 } from './bolt12-fixtures.ts';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 import { patchProof, resignProof } from './payer-proof-fixtures.ts';
 
 const REQUEST = makeRequest(makeOffer({ issuer: 'kiosk' }), {
@@ -113,7 +113,7 @@ describe('writing a payer proof', () => {
     'field %p can never be disclosed',
     (type) => {
       const write = () => createPayerProof({ ...PARTS, disclose: { types: [type] } });
-      expectRefusal(write, 'payer-proof', `field ${type} can never be disclosed`);
+      expectInvalid(write, 'payer-proof', `field ${type} can never be disclosed`);
     },
   );
 
@@ -123,7 +123,7 @@ describe('writing a payer proof', () => {
     [{ note: '\ud800' }, 'proof_note is not valid Unicode text'],
   ])('what does not belong to the invoice is refused (%#)', (parts, reason) => {
     const write = () => createPayerProof({ ...PARTS, disclose: { types: [] }, ...parts });
-    expectRefusal(write, 'payer-proof', reason);
+    expectInvalid(write, 'payer-proof', reason);
   });
 
   test('which types can be disclosed', () => {
@@ -136,7 +136,7 @@ describe('writing a payer proof', () => {
 
 describe('each reader rule on its own: the payer signed what breaks it', () => {
   const refuses = (patch: (readonly [bigint, Uint8Array | null])[], reason: string) =>
-    expectRefusal(() => verifyPayerProof(resignProof(PROOF.records, patch)), 'payer-proof', reason);
+    expectInvalid(() => verifyPayerProof(resignProof(PROOF.records, patch)), 'payer-proof', reason);
 
   test('signing the proof again with nothing changed gives the same proof', () => {
     expect(resignProof(PROOF.records, [])).toBe(PROOF.text);
@@ -182,7 +182,7 @@ describe('each reader rule on its own: the payer signed what breaks it', () => {
   test('4: a proof signature of another length is refused', () => {
     const text = patchProof(PROOF.records, [[241n, new Uint8Array(65)]]);
     const reason = 'proof_signature is not 64 bytes long';
-    expectRefusal(() => verifyPayerProof(text), 'payer-proof', reason);
+    expectInvalid(() => verifyPayerProof(text), 'payer-proof', reason);
   });
 
   test.each([
@@ -199,7 +199,7 @@ describe('each reader rule on its own: the payer signed what breaks it', () => {
 
   test('5: without a proof signature it is refused', () => {
     const text = patchProof(PROOF.records, [[241n, null]]);
-    expectRefusal(() => verifyPayerProof(text), 'payer-proof', 'proof_signature is missing');
+    expectInvalid(() => verifyPayerProof(text), 'payer-proof', 'proof_signature is missing');
   });
 
   test('6: a preimage of another payment is refused', () => {
@@ -291,7 +291,7 @@ describe('each reader rule on its own: the payer signed what breaks it', () => {
   test('15: a proof that someone else than the payer signed is refused', () => {
     const text = resignProof(PROOF.records, [], secretKey(0x43));
     const reason = 'proof_signature is not by invreq_payer_id';
-    expectRefusal(() => verifyPayerProof(text), 'payer-proof', reason);
+    expectInvalid(() => verifyPayerProof(text), 'payer-proof', reason);
   });
 
   test.each([
@@ -300,7 +300,7 @@ describe('each reader rule on its own: the payer signed what breaks it', () => {
   ])('15: a note that was %s after signing is refused', (_what, note) => {
     const text = patchProof(PROOF.records, [[1005n, note]]);
     const reason = 'proof_signature is not by invreq_payer_id';
-    expectRefusal(() => verifyPayerProof(text), 'payer-proof', reason);
+    expectInvalid(() => verifyPayerProof(text), 'payer-proof', reason);
   });
 
   test('an empty list of markers means none, as its absence does', () => {
@@ -318,7 +318,7 @@ describe('each reader rule on its own: the payer signed what breaks it', () => {
     [CUT_SHORT, 'it ends in the middle of field 1005'],
     [`${PROOF.text}+`, 'ends in a "+"'],
   ])('framing comes first (%#)', (text, reason) => {
-    expectRefusal(() => verifyPayerProof(text), 'payer-proof', reason);
+    expectInvalid(() => verifyPayerProof(text), 'payer-proof', reason);
   });
 
   test('upper case and joined lines read as the same proof', () => {

@@ -18,9 +18,9 @@ import { rebuildInvoiceRoot } from '../../src/codecs/payer-proof/rebuild.ts';
 import ldk from '../vectors/bolt12-payer-proof-ldk.json';
 import markerVectors from '../vectors/bolt12-payer-proof-markers.json';
 import vectors from '../vectors/bolt12-payer-proof-test.json';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 
-const refuse = (problem: string): never => {
+const invalid = (problem: string): never => {
   throw new Error(problem);
 };
 
@@ -102,7 +102,7 @@ const REASONS: Readonly<Record<string, string>> = {
 describe('payer-proof-test.json, invalid', () => {
   test.each(vectors.invalid_vectors)('$reason', ({ reason, bech32 }) => {
     const expected = REASONS[reason] ?? 'every case has its reason';
-    expectRefusal(() => verifyPayerProof(bech32), 'payer-proof', expected);
+    expectInvalid(() => verifyPayerProof(bech32), 'payer-proof', expected);
   });
 });
 
@@ -147,13 +147,13 @@ describe('proofs frozen in LDK', () => {
       const changed = Uint8Array.from(bytes);
       changed[i] = (changed[i] ?? 0) ^ 1;
       const text = encodeBolt12String('lnp', changed);
-      expectRefusal(() => verifyPayerProof(text), 'payer-proof', 'This payer proof is not valid');
+      expectInvalid(() => verifyPayerProof(text), 'payer-proof', 'This payer proof is not valid');
     }
   });
 
   test.each(ldk.vectors)('$name is refused with an odd field added', ({ proof_hex }) => {
     const text = toText(`${proof_hex}fd27110100`);
-    expectRefusal(() => verifyPayerProof(text), 'payer-proof', 'proof_signature is not by');
+    expectInvalid(() => verifyPayerProof(text), 'payer-proof', 'proof_signature is not by');
   });
 });
 
@@ -163,7 +163,7 @@ describe('markers as LDK tests them', () => {
       type: BigInt(type),
       value: Uint8Array.of(type),
     }));
-    const records = [first ?? refuse('no records'), ...rest] as const;
+    const records = [first ?? invalid('no records'), ...rest] as const;
     const included = vector.included.map(BigInt);
     const { markers, missingHashes, leafHashes } = discloseRecords(records, (type) =>
       included.includes(type),
@@ -175,17 +175,17 @@ describe('markers as LDK tests them', () => {
     }
     if (vector.reconstruct === 'fails') {
       const disclosure = { disclosed: [], markers, missingHashes, leafHashes };
-      expect(() => rebuildInvoiceRoot(disclosure, refuse)).toThrow('it discloses no field');
+      expect(() => rebuildInvoiceRoot(disclosure, invalid)).toThrow('it discloses no field');
     }
     if (vector.positions_included !== undefined) {
-      const leaves = orderLeaves(included, markers, refuse);
+      const leaves = orderLeaves(included, markers, invalid);
       const positions = [false, ...leaves.map(({ isMarker }) => !isMarker)];
       expect(positions).toEqual(vector.positions_included);
     }
   });
 
   const judge = ({ included, markers }: { included: number[]; markers: string[] }) =>
-    orderLeaves(included.map(BigInt), markers.map(BigInt), refuse);
+    orderLeaves(included.map(BigInt), markers.map(BigInt), invalid);
 
   test.each(markerVectors.validate.filter(({ accept }) => accept))('$id is accepted', (vector) => {
     expect(judge(vector)).toHaveLength(vector.included.length + vector.markers.length);

@@ -11,7 +11,7 @@ import { decodeLnurl, encodeLnurl } from '../../src/codecs/lnurl.ts';
 import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import offers from '../vectors/bolt12-offers-test.json';
 import instructions from '../vectors/payment-instructions.json';
-import { expectRefusal } from './expect-refusal.ts';
+import { expectInvalid } from './expect-invalid.ts';
 
 /** The values that the vectors state for a payment instruction. */
 interface Stated {
@@ -105,8 +105,8 @@ test('the domain of a Human Bitcoin Address may hold underscores, and the name m
   const domain = `${'a'.repeat(60)}.`.repeat(3);
   expect(() => decodeHumanBitcoinAddress(`a@${domain}com`)).not.toThrow();
   const human = 'human-bitcoin-address';
-  expectRefusal(() => decodeHumanBitcoinAddress(`${'a'.repeat(60)}@${domain}com`), human, /long/);
-  expectRefusal(() => decodeHumanBitcoinAddress('a..b@example.com'), human, /before @/);
+  expectInvalid(() => decodeHumanBitcoinAddress(`${'a'.repeat(60)}@${domain}com`), human, /long/);
+  expectInvalid(() => decodeHumanBitcoinAddress('a..b@example.com'), human, /before @/);
   expect(() => decodeLightningAddress('a@under_score.example')).toThrow(CodecError);
 });
 

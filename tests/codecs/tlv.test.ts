@@ -9,7 +9,7 @@ import {
   sortTlvRecords,
 } from '../../src/codecs/tlv.ts';
 
-const refuse = (problem: string): never => {
+const invalid = (problem: string): never => {
   throw new Error(problem);
 };
 const record = (type: bigint, hex: string) => ({ type, value: hexToBytes(hex) });
@@ -21,11 +21,11 @@ describe('TLV streams', () => {
 
   test('a stream reads back as the records it was written from', () => {
     const records = [record(0n, ''), record(252n, '01'), record(1_000_000_000n, 'ffee')];
-    expect(decodeTlvStream(encodeTlvStream(records), refuse)).toEqual(records);
+    expect(decodeTlvStream(encodeTlvStream(records), invalid)).toEqual(records);
   });
 
   test('an empty stream has no records', () => {
-    expect(decodeTlvStream(new Uint8Array(), refuse)).toEqual([]);
+    expect(decodeTlvStream(new Uint8Array(), invalid)).toEqual([]);
   });
 
   test('sorting puts types in ascending order and leaves the given list alone', () => {
@@ -44,12 +44,12 @@ describe('TLV streams', () => {
     ['01fd000100', 'written longer than needed'],
     ['fd01', 'in the middle of a number'],
   ])('refuses %s: %s', (hex, reason) => {
-    expect(() => decodeTlvStream(hexToBytes(hex), refuse)).toThrow(reason);
+    expect(() => decodeTlvStream(hexToBytes(hex), invalid)).toThrow(reason);
   });
 
   test('reads a stream of a hundred thousand records', () => {
     const records = Array.from({ length: 100_000 }, (_, i) => record(BigInt(i), ''));
-    expect(decodeTlvStream(encodeTlvStream(records), refuse)).toHaveLength(100_000);
+    expect(decodeTlvStream(encodeTlvStream(records), invalid)).toHaveLength(100_000);
   });
 });
 
@@ -61,16 +61,16 @@ describe('truncated integers', () => {
     [18446744073709551615n, 'ffffffffffffffff'],
   ])('%p is %s', (value, hex) => {
     expect(bytesToHex(encodeTruncatedUint(value))).toBe(hex);
-    expect(decodeTruncatedUint(hexToBytes(hex), 8, refuse)).toBe(value);
+    expect(decodeTruncatedUint(hexToBytes(hex), 8, invalid)).toBe(value);
   });
 
   test('a leading zero byte is refused', () => {
-    expect(() => decodeTruncatedUint(hexToBytes('0001'), 8, refuse)).toThrow('leading zero byte');
-    expect(() => decodeTruncatedUint(hexToBytes('00'), 8, refuse)).toThrow('leading zero byte');
+    expect(() => decodeTruncatedUint(hexToBytes('0001'), 8, invalid)).toThrow('leading zero byte');
+    expect(() => decodeTruncatedUint(hexToBytes('00'), 8, invalid)).toThrow('leading zero byte');
   });
 
   test('more bytes than the kind allows are refused', () => {
-    expect(() => decodeTruncatedUint(new Uint8Array(5).fill(1), 4, refuse)).toThrow(
+    expect(() => decodeTruncatedUint(new Uint8Array(5).fill(1), 4, invalid)).toThrow(
       'more than 4 bytes',
     );
   });

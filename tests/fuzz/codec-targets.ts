@@ -8,7 +8,7 @@ import {
   decodeOffer,
   encodeBolt12String,
   INVOICE_SIGNATURE,
-  refusal,
+  invalidDocument,
 } from '../../src/codecs/bolt12/index.ts';
 import { CodecError } from '../../src/codecs/codec-error.ts';
 import {
@@ -37,7 +37,7 @@ import { mutateBytes, mutateText } from './text.ts';
 import { addressText, hostText, uriText, urlText } from './uri-grammar.ts';
 import { VECTORS } from './vectors.ts';
 
-const refuse = refusal('tlv', 'stream', 'send another one');
+const invalid = invalidDocument('tlv', 'stream', 'send another one');
 const ADDRESSES = [
   ...VECTORS.address,
   ...VECTORS.uri.map((uri) => uri.replace(/^bitcoin:|\?.*$/gi, '')),
@@ -59,7 +59,7 @@ export const CODEC_TARGETS: readonly CodecTarget[] = [
     (dice) =>
       mutateBytes(dice, encodeBigSize(BigInt(dice.below(2 ** 32)) << BigInt(dice.below(33)))),
     (bytes) => {
-      const { value, end } = readBigSize(bytes, 0, refuse);
+      const { value, end } = readBigSize(bytes, 0, invalid);
       return [bytes.slice(0, end), encodeBigSize(value)];
     },
   ),
@@ -67,7 +67,7 @@ export const CODEC_TARGETS: readonly CodecTarget[] = [
     'tlv',
     3,
     (dice) => tlvBytes(dice),
-    (bytes) => [bytes, encodeTlvStream(decodeTlvStream(bytes, refuse))],
+    (bytes) => [bytes, encodeTlvStream(decodeTlvStream(bytes, invalid))],
   ),
   target('bolt11', 6, texts(VECTORS.bolt11, resealBech32), (text) => {
     const invoice = decodeBolt11(text);

@@ -8,9 +8,9 @@ import {
   DEFAULT_EXPIRY_SECS,
   DEFAULT_MIN_FINAL_CLTV,
   FIELD,
+  invalid,
   LARGEST_INTEGER,
   type RouteHint,
-  refuse,
   SIGNATURE_WORDS,
   TIMESTAMP_WORDS,
 } from './invoice.ts';
@@ -50,10 +50,10 @@ interface DecodeOptions {
  * several times, the first one counts. Throws CodecError('bolt11').
  */
 export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11Invoice {
-  if (text.length > MAX_LENGTH) refuse('it is too long');
+  if (text.length > MAX_LENGTH) invalid('it is too long');
   const { network, amountMsat, timestampSecs } = readHead(text);
   const decoded = bech32.decodeUnsafe(text, false);
-  if (!decoded) refuse('its checksum is wrong');
+  if (!decoded) invalid('its checksum is wrong');
   const { prefix, words } = decoded;
   const data = words.slice(0, -SIGNATURE_WORDS);
   const fields = readFields(data.slice(TIMESTAMP_WORDS));
@@ -104,7 +104,7 @@ function readHead(text: string): {
   try {
     sections = decodeSections(text).sections;
   } catch {
-    refuse('it is not a BOLT 11 string, or part of it was lost in copying');
+    invalid('it is not a BOLT 11 string, or part of it was lost in copying');
   }
   let network: Network | undefined;
   let amountMsat: bigint | null = null;
@@ -116,9 +116,9 @@ function readHead(text: string): {
     else if (section.name === 'timestamp') timestampSecs = section.value;
     else if (section.name === 'signature') signature = section.value;
   }
-  if (network === undefined) refuse('its network is not supported');
-  if (signature.length !== 130) refuse('it is too short');
-  if (amountMsat === 0n) refuse('its amount is zero');
+  if (network === undefined) invalid('its network is not supported');
+  if (signature.length !== 130) invalid('it is too short');
+  if (amountMsat === 0n) invalid('its amount is zero');
   return { network, amountMsat, timestampSecs };
 }
 
@@ -132,14 +132,15 @@ function readFields(words: readonly number[]): Fields {
   const fields = new Map<number, (readonly number[])[]>();
   for (let at = 0; at < words.length; ) {
     const [type, high, low] = [words[at], words[at + 1], words[at + 2]];
-    if (type === undefined || high === undefined || low === undefined) refuse('a field is cut off');
+    if (type === undefined || high === undefined || low === undefined)
+      invalid('a field is cut off');
     const end = at + 3 + high * 32 + low;
-    if (end > words.length) refuse('a field is cut off');
+    if (end > words.length) invalid('a field is cut off');
     const field = words.slice(at + 3, end);
     const fixed = FIXED_WORDS.get(type);
-    if (fixed && field.length !== fixed.words) refuse(`its ${fixed.name} has the wrong length`);
+    if (fixed && field.length !== fixed.words) invalid(`its ${fixed.name} has the wrong length`);
     const minimal = MINIMAL.get(type);
-    if (minimal && field[0] === 0) refuse(`its ${minimal} begins with zeros`);
+    if (minimal && field[0] === 0) invalid(`its ${minimal} begins with zeros`);
     const sameType = fields.get(type);
     if (sameType) sameType.push(field);
     else fields.set(type, [field]);
@@ -151,8 +152,8 @@ function readFields(words: readonly number[]): Fields {
 /** Returns a field that must occur exactly once. Money was lost where readers chose different ones of several. */
 function only(fields: Fields, type: number, name: string): string {
   const [field, second] = fields.get(type) ?? [];
-  if (field === undefined) refuse(`it has no ${name}`);
-  if (second !== undefined) refuse(`it has more than one ${name}`);
+  if (field === undefined) invalid(`it has no ${name}`);
+  if (second !== undefined) invalid(`it has more than one ${name}`);
   return hex.encode(toBytes(field, name));
 }
 
@@ -163,7 +164,7 @@ function readDescription(fields: Fields): {
   const text = fields.get(FIELD.description)?.[0];
   const hash = fields.get(FIELD.descriptionHash)?.[0];
   if ((text === undefined) === (hash === undefined)) {
-    refuse('it must have either a description or a description hash');
+    invalid('it must have either a description or a description hash');
   }
   return {
     description: text === undefined ? null : utf8(toBytes(text, 'description')),
@@ -175,14 +176,14 @@ function utf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return refuse('its description is not UTF-8 text');
+    return invalid('its description is not UTF-8 text');
   }
 }
 
 /** Returns the bytes of a field; the remaining bits are padding. */
 function toBytes(words: readonly number[], name: string): Uint8Array {
   const bytes = bech32.fromWordsUnsafe([...words]);
-  return bytes ? bytes : refuse(`its ${name} is not padded with zero bits`);
+  return bytes ? bytes : invalid(`its ${name} is not padded with zero bits`);
 }
 
 function readInteger(fields: Fields, type: number): number | null {
@@ -194,7 +195,7 @@ function readInteger(fields: Fields, type: number): number | null {
 
 function readRouteHint(words: readonly number[]): RouteHint[] {
   const bytes = toBytes(words, 'route hint');
-  if (bytes.length % ROUTE_HINT_BYTES !== 0) refuse('its route hint has the wrong length');
+  if (bytes.length % ROUTE_HINT_BYTES !== 0) invalid('its route hint has the wrong length');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const hops: RouteHint[] = [];
   for (let at = 0; at < bytes.length; at += ROUTE_HINT_BYTES) {

@@ -58,7 +58,7 @@ export function encodeBolt11(fields: Bolt11Fields, secretKey: Uint8Array): strin
   return bech32.encode(prefix, [...data, ...bech32.toWords(signature)], false);
 }
 
-function refuse(name: string, rule: string): never {
+function invalid(name: string, rule: string): never {
   throw new CodecError('bolt11', `The ${name} of an invoice must be ${rule}: give another one.`);
 }
 
@@ -66,7 +66,7 @@ function refuse(name: string, rule: string): never {
 function encodeAmount(amountMsat: bigint | null): string {
   if (amountMsat === null) return '';
   if (amountMsat <= 0n || amountMsat > MAX_AMOUNT_MSAT) {
-    refuse('amount', 'above zero and at most 21 million bitcoins');
+    invalid('amount', 'above zero and at most 21 million bitcoins');
   }
   const pico = amountMsat * PICO_PER_MSAT;
   const unit = AMOUNT_UNITS.find(([size]) => pico % size === 0n);
@@ -84,7 +84,7 @@ function taggedFields(fields: Bolt11Fields): number[] {
   const words: number[] = [];
   const put = (type: number, name: string, field: readonly number[] | undefined) => {
     if (field === undefined) return;
-    if (field.length > MAX_FIELD_WORDS) refuse(name, 'at most 639 bytes long');
+    if (field.length > MAX_FIELD_WORDS) invalid(name, 'at most 639 bytes long');
     words.push(type, field.length >> 5, field.length & 31, ...field);
   };
   put(FIELD.metadata, 'metadata', hexWords('metadata', fields.metadata));
@@ -114,7 +114,7 @@ function taggedFields(fields: Bolt11Fields): number[] {
 
 function uint(name: string, value: number, most: number): number {
   if (!Number.isInteger(value) || value < 0 || value > most) {
-    refuse(name, `a whole number from 0 to ${most}`);
+    invalid(name, `a whole number from 0 to ${most}`);
   }
   return value;
 }
@@ -133,7 +133,7 @@ function numberWords(name: string, value: number | undefined): number[] | undefi
 
 function hexBytes(name: string, text: string, length?: number): Uint8Array {
   if (!/^([0-9a-f]{2})*$/i.test(text) || (length !== undefined && text.length !== length * 2)) {
-    refuse(name, length === undefined ? 'hex' : `${length} bytes in hex`);
+    invalid(name, length === undefined ? 'hex' : `${length} bytes in hex`);
   }
   return hex.decode(text);
 }
@@ -144,12 +144,12 @@ function hexWords(name: string, text: string | undefined, length?: number): numb
 
 function textWords(text: string | undefined): number[] | undefined {
   if (text === undefined) return undefined;
-  if (!text.isWellFormed()) refuse('description', 'well-formed Unicode text');
+  if (!text.isWellFormed()) invalid('description', 'well-formed Unicode text');
   return bech32.toWords(new TextEncoder().encode(text));
 }
 
 function routeHintWords(hops: readonly RouteHint[]): number[] {
-  if (hops.length === 0) refuse('route hint', 'one hop or more');
+  if (hops.length === 0) invalid('route hint', 'one hop or more');
   const bytes = hops.flatMap((hop) => {
     const numbers = new DataView(new ArrayBuffer(10));
     numbers.setUint32(0, uint('base fee', hop.feeBaseMsat, MAX_U32));
@@ -166,7 +166,7 @@ function routeHintWords(hops: readonly RouteHint[]): number[] {
 
 function fallbackWords(address: string, network: Network): number[] {
   const { networks, kind, program, witnessVersion } = decodeAddress(address);
-  if (!networks.includes(network)) refuse('fallback address', `for ${network}`);
+  if (!networks.includes(network)) invalid('fallback address', `for ${network}`);
   const version = witnessVersion ?? (kind === 'p2pkh' ? 17 : 18);
   return [version, ...bech32.toWords(program)];
 }

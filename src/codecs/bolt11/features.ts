@@ -16,13 +16,13 @@ export function readFeatures(words: readonly number[]): ReadonlySet<number> {
   });
   for (const bit of bits) {
     if (bit % 2 === 0 && !UNDERSTOOD.has(bit)) {
-      refuse(`requires feature ${bit}, which is not supported`);
+      invalid(`requires feature ${bit}, which is not supported`);
     }
   }
   const offers = (feature: number) => bits.has(feature) || bits.has(feature + 1);
   for (const [feature, needs] of DEPENDENCIES) {
     if (offers(feature) && !offers(needs))
-      refuse(`has feature ${feature} without feature ${needs}`);
+      invalid(`has feature ${feature} without feature ${needs}`);
   }
   return bits;
 }
@@ -37,7 +37,7 @@ export function featureWords(bits: readonly number[]): number[] {
   return words;
 }
 
-function refuse(rule: string): never {
+function invalid(rule: string): never {
   throw new CodecError(
     'bolt11',
     `The invoice cannot be paid: it ${rule}; ask the receiver for a simpler one.`,

@@ -71,7 +71,7 @@ export const LARGEST_INTEGER = 1e12;
 export const MAX_AMOUNT_MSAT = 2_100_000_000_000_000_000n;
 
 /** Throws CodecError('bolt11') that names the broken rule. */
-export function refuse(rule: string): never {
+export function invalid(rule: string): never {
   throw new CodecError(
     'bolt11',
     `The invoice cannot be read: ${rule}; ask the receiver for a new one.`,
@@ -104,7 +104,7 @@ export function signedBytes(prefix: string, words: readonly number[]): Uint8Arra
 export function timestampOf(invoice: string): number {
   const at = invoice.lastIndexOf('1') + 1;
   const letters = [...invoice.slice(at, at + TIMESTAMP_WORDS)];
-  if (at === 0 || letters.length < TIMESTAMP_WORDS) refuse('it has no timestamp');
+  if (at === 0 || letters.length < TIMESTAMP_WORDS) invalid('it has no timestamp');
   return letters.reduce((secs, letter) => secs * 32 + wordOf(letter, 'timestamp'), 0);
 }
 
@@ -117,7 +117,7 @@ export function expiresAtMsOf(invoice: string): number {
   const start = invoice.lastIndexOf('1') + 1;
   const end = invoice.length - CHECKSUM_WORDS - SIGNATURE_WORDS;
   const word = (at: number) =>
-    at < end ? wordOf(invoice.charAt(at), 'expiry') : refuse('a field is cut off');
+    at < end ? wordOf(invoice.charAt(at), 'expiry') : invalid('a field is cut off');
   for (let at = start + TIMESTAMP_WORDS; at < end; ) {
     const field = at + 3;
     const next = field + word(at + 1) * 32 + word(at + 2);
@@ -134,5 +134,5 @@ export function expiresAtMsOf(invoice: string): number {
 /** Returns the value of a bech32 letter (BIP 173). */
 function wordOf(letter: string, part: string): number {
   const word = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'.indexOf(letter.toLowerCase());
-  return word >= 0 ? word : refuse(`its ${part} is not bech32`);
+  return word >= 0 ? word : invalid(`its ${part} is not bech32`);
 }

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, hex } from '@scure/base';
-import { refuse, signedBytes } from './invoice.ts';
+import { invalid, signedBytes } from './invoice.ts';
 
 /** The signed parts of an invoice, its signature, and the payee that it names. */
 interface Signed {
@@ -23,11 +23,11 @@ interface Signed {
 export function checkPayee({ prefix, data, signature, named }: Signed): string {
   const bytes = bech32.fromWordsUnsafe([...signature]);
   const recovery = bytes?.[64];
-  if (!bytes || recovery === undefined || recovery > 3) refuse('its signature is malformed');
+  if (!bytes || recovery === undefined || recovery > 3) invalid('its signature is malformed');
   const compact = bytes.subarray(0, 64);
   const digest = sha256(signedBytes(prefix, data));
   if (named === undefined) return recover(compact, recovery, digest);
-  if (!isSignedBy(named, compact, digest)) refuse('its signature is not by the payee it names');
+  if (!isSignedBy(named, compact, digest)) invalid('its signature is not by the payee it names');
   return named;
 }
 
@@ -38,7 +38,7 @@ function recover(compact: Uint8Array, recovery: number, digest: Uint8Array): str
       .recoverPublicKey(digest)
       .toHex(true);
   } catch {
-    return refuse('its signature does not fit any key');
+    return invalid('its signature does not fit any key');
   }
 }
 

@@ -1,5 +1,5 @@
 import { hex } from '@scure/base';
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import { byteReader } from '../byte-reader.ts';
 import { joinBytes } from '../tlv.ts';
 import { bytesOfHex, isPoint, uintBytes, type ValueCodec } from './values.ts';
@@ -40,42 +40,42 @@ export interface FallbackAddress {
   readonly program: Uint8Array;
 }
 
-function pointHex(bytes: Uint8Array, name: string, refuse: Refuse): string {
-  return isPoint(bytes) ? hex.encode(bytes) : refuse(`has a ${name} that is not a public key`);
+function pointHex(bytes: Uint8Array, name: string, invalid: Invalid): string {
+  return isPoint(bytes) ? hex.encode(bytes) : invalid(`has a ${name} that is not a public key`);
 }
 
 /** Codec of one or more blinded paths in a row. Invalid are an empty list, a path without hops, and wrong keys. */
 export const blindedPaths: ValueCodec<readonly BlindedPath[]> = {
-  decode: (value, refuse) => {
-    if (value.length === 0) refuse('has no blinded path');
-    const reader = byteReader(value, 'a blinded path', refuse);
+  decode: (value, invalid) => {
+    if (value.length === 0) invalid('has no blinded path');
+    const reader = byteReader(value, 'a blinded path', invalid);
     const paths: BlindedPath[] = [];
     do {
       const byChannel = reader.peek() < 2;
       const introduction = byChannel
         ? hex.encode(reader.take(9))
-        : pointHex(reader.take(33), 'first_node_id', refuse);
-      const pathKey = pointHex(reader.take(33), 'first_path_key', refuse);
+        : pointHex(reader.take(33), 'first_node_id', invalid);
+      const pathKey = pointHex(reader.take(33), 'first_path_key', invalid);
       const count = reader.uint(1);
-      if (count === 0) refuse('has a blinded path without hops');
+      if (count === 0) invalid('has a blinded path without hops');
       const hops: BlindedHop[] = [];
       for (let i = 0; i < count; i++) {
-        const blindedNodeId = pointHex(reader.take(33), 'blinded_node_id', refuse);
+        const blindedNodeId = pointHex(reader.take(33), 'blinded_node_id', invalid);
         hops.push({ blindedNodeId, encryptedRecipientData: reader.take(reader.uint(2)) });
       }
       paths.push({ introduction, pathKey, hops });
     } while (!reader.done());
     return paths;
   },
-  encode: (paths, refuse) =>
+  encode: (paths, invalid) =>
     joinBytes(
       paths.flatMap(({ introduction, pathKey, hops }) => [
-        bytesOfHex(introduction, refuse),
-        bytesOfHex(pathKey, refuse),
-        uintBytes(hops.length, 1, refuse),
+        bytesOfHex(introduction, invalid),
+        bytesOfHex(pathKey, invalid),
+        uintBytes(hops.length, 1, invalid),
         ...hops.flatMap(({ blindedNodeId, encryptedRecipientData }) => [
-          bytesOfHex(blindedNodeId, refuse),
-          uintBytes(encryptedRecipientData.length, 2, refuse),
+          bytesOfHex(blindedNodeId, invalid),
+          uintBytes(encryptedRecipientData.length, 2, invalid),
           encryptedRecipientData,
         ]),
       ]),
@@ -84,8 +84,8 @@ export const blindedPaths: ValueCodec<readonly BlindedPath[]> = {
 
 /** Codec of `invoice_blindedpay`: a list of `blinded_payinfo`. */
 export const blindedPayInfos: ValueCodec<readonly BlindedPayInfo[]> = {
-  decode: (value, refuse) => {
-    const reader = byteReader(value, 'a blinded_payinfo', refuse);
+  decode: (value, invalid) => {
+    const reader = byteReader(value, 'a blinded_payinfo', invalid);
     const infos: BlindedPayInfo[] = [];
     while (!reader.done()) {
       infos.push({
@@ -99,15 +99,15 @@ export const blindedPayInfos: ValueCodec<readonly BlindedPayInfo[]> = {
     }
     return infos;
   },
-  encode: (infos, refuse) =>
+  encode: (infos, invalid) =>
     joinBytes(
       infos.flatMap((info) => [
-        uintBytes(info.feeBaseMsat, 4, refuse),
-        uintBytes(info.feeProportionalMillionths, 4, refuse),
-        uintBytes(info.cltvExpiryDelta, 2, refuse),
-        uintBytes(info.htlcMinimumMsat, 8, refuse),
-        uintBytes(info.htlcMaximumMsat, 8, refuse),
-        uintBytes(info.features.length, 2, refuse),
+        uintBytes(info.feeBaseMsat, 4, invalid),
+        uintBytes(info.feeProportionalMillionths, 4, invalid),
+        uintBytes(info.cltvExpiryDelta, 2, invalid),
+        uintBytes(info.htlcMinimumMsat, 8, invalid),
+        uintBytes(info.htlcMaximumMsat, 8, invalid),
+        uintBytes(info.features.length, 2, invalid),
         info.features,
       ]),
     ),
@@ -115,19 +115,19 @@ export const blindedPayInfos: ValueCodec<readonly BlindedPayInfo[]> = {
 
 /** Codec of `invoice_fallbacks`: a list of `fallback_address`. */
 export const fallbackAddresses: ValueCodec<readonly FallbackAddress[]> = {
-  decode: (value, refuse) => {
-    const reader = byteReader(value, 'a fallback address', refuse);
+  decode: (value, invalid) => {
+    const reader = byteReader(value, 'a fallback address', invalid);
     const fallbacks: FallbackAddress[] = [];
     while (!reader.done()) {
       fallbacks.push({ version: reader.uint(1), program: reader.take(reader.uint(2)) });
     }
     return fallbacks;
   },
-  encode: (fallbacks, refuse) =>
+  encode: (fallbacks, invalid) =>
     joinBytes(
       fallbacks.flatMap(({ version, program }) => [
-        uintBytes(version, 1, refuse),
-        uintBytes(program.length, 2, refuse),
+        uintBytes(version, 1, invalid),
+        uintBytes(program.length, 2, invalid),
         program,
       ]),
     ),

@@ -1,10 +1,11 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hex } from '@scure/base';
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import { CodecError } from '../codec-error.ts';
 import { NETWORKS } from '../network.ts';
 import type { Bip353Name } from './bip353-name.ts';
 import { INVOICE_REQUEST_FIELDS, writeFields } from './fields.ts';
+import { invalidDocument } from './invalid-document.ts';
 import {
   INVOICE_REQUEST_SIGNATURE,
   type InvoiceRequest,
@@ -12,7 +13,6 @@ import {
 } from './invoice-request.ts';
 import { merkleRoot } from './merkle.ts';
 import { currencyReason, type Offer } from './offer.ts';
-import { refusal } from './refusal.ts';
 import { signRoot } from './signature.ts';
 
 /** The values that an invoice request is made from. */
@@ -35,7 +35,7 @@ export interface InvoiceRequestParts {
   readonly auxRand?: Uint8Array;
 }
 
-const refuse: Refuse = refusal('bolt12', 'invoice request', 'change its values');
+const invalid: Invalid = invalidDocument('bolt12', 'invoice request', 'change its values');
 
 /**
  * Makes and signs an invoice request for an offer. Throws `CodecError('bolt12')` when the offer does not allow the
@@ -43,9 +43,9 @@ const refuse: Refuse = refusal('bolt12', 'invoice request', 'change its values')
  */
 export function createInvoiceRequest(parts: InvoiceRequestParts): InvoiceRequest {
   const { offer, payerSecretKey, chain } = parts;
-  if (parts.metadata.length < 16) refuse('invreq_metadata has fewer than 16 bytes');
+  if (parts.metadata.length < 16) invalid('invreq_metadata has fewer than 16 bytes');
   if (offer.currency !== null) throw new CodecError('bolt12', currencyReason(offer.currency));
-  if (!offer.chains.includes(chain)) refuse('invreq_chain is not one of offer_chains');
+  if (!offer.chains.includes(chain)) invalid('invreq_chain is not one of offer_chains');
 
   const soldByQuantity = offer.quantityMax !== null;
   const unsigned = writeFields(
@@ -61,12 +61,12 @@ export function createInvoiceRequest(parts: InvoiceRequestParts): InvoiceRequest
       invreqBip353Name: parts.bip353Name ?? null,
     },
     offer.records,
-    refuse,
+    invalid,
   );
-  const root = merkleRoot(unsigned) ?? refuse('it is empty');
+  const root = merkleRoot(unsigned) ?? invalid('it is empty');
   const signature = signRoot(INVOICE_REQUEST_SIGNATURE, root, {
     secretKey: payerSecretKey,
     auxRand: parts.auxRand,
   });
-  return invoiceRequestOf(writeFields(INVOICE_REQUEST_FIELDS, { signature }, unsigned, refuse));
+  return invoiceRequestOf(writeFields(INVOICE_REQUEST_FIELDS, { signature }, unsigned, invalid));
 }

@@ -1,13 +1,13 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hex } from '@scure/base';
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import type { FallbackAddress } from './blinded-path.ts';
 import { INVOICE_FIELDS, writeFields } from './fields.ts';
+import { invalidDocument } from './invalid-document.ts';
 import { type Bolt12Invoice, INVOICE_SIGNATURE, type InvoicePath, invoiceOf } from './invoice.ts';
 import type { InvoiceRequest } from './invoice-request.ts';
 import { merkleRoot } from './merkle.ts';
 import { isInvoiceRequestType } from './ranges.ts';
-import { refusal } from './refusal.ts';
 import { signRoot } from './signature.ts';
 import { verifyInvoice } from './verify-invoice.ts';
 
@@ -32,7 +32,7 @@ export interface InvoiceParts {
   readonly auxRand?: Uint8Array;
 }
 
-const refuse: Refuse = refusal('bolt12', 'invoice', 'change its values');
+const invalid: Invalid = invalidDocument('bolt12', 'invoice', 'change its values');
 
 /**
  * Makes and signs the invoice for a request. Throws `CodecError('bolt12')` when it would be invalid for the payer: a
@@ -54,14 +54,14 @@ export function createInvoice(parts: InvoiceParts): Bolt12Invoice {
       invoiceNodeId: hex.encode(secp256k1.getPublicKey(nodeSecretKey, true)),
     },
     invoiceRequest.records.filter(({ type }) => isInvoiceRequestType(type)),
-    refuse,
+    invalid,
   );
-  const root = merkleRoot(unsigned) ?? refuse('it is empty');
+  const root = merkleRoot(unsigned) ?? invalid('it is empty');
   const signature = signRoot(INVOICE_SIGNATURE, root, {
     secretKey: nodeSecretKey,
     auxRand: parts.auxRand,
   });
-  const invoice = invoiceOf(writeFields(INVOICE_FIELDS, { signature }, unsigned, refuse));
+  const invoice = invoiceOf(writeFields(INVOICE_FIELDS, { signature }, unsigned, invalid));
   verifyInvoice(invoice, invoiceRequest);
   return invoice;
 }

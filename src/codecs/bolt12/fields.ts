@@ -1,4 +1,4 @@
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import { sortTlvRecords, type TlvRecord } from '../tlv.ts';
 import { bip353Name } from './bip353-name.ts';
 import { blindedPaths, blindedPayInfos, fallbackAddresses } from './blinded-path.ts';
@@ -98,7 +98,7 @@ function indexOf(table: FieldTable): ReadonlyMap<bigint, [string, Field<unknown>
 export function readFields<F extends FieldTable>(
   table: F,
   records: readonly TlvRecord[],
-  refuse: Refuse,
+  invalid: Invalid,
 ): FieldValues<F> {
   const index = indexOf(table);
   const values: Record<string, unknown> = {};
@@ -107,9 +107,9 @@ export function readFields<F extends FieldTable>(
     const entry = index.get(type);
     if (entry !== undefined) {
       const [key, { name, codec }] = entry;
-      values[key] = codec.decode(value, (problem) => refuse(`${name} ${problem}`));
+      values[key] = codec.decode(value, (problem) => invalid(`${name} ${problem}`));
     } else if (type % 2n === 0n) {
-      refuse(`it requires the unknown field ${type} to be understood`);
+      invalid(`it requires the unknown field ${type} to be understood`);
     }
   }
   return values as FieldValues<F>;
@@ -120,17 +120,17 @@ export function writeFields<F extends FieldTable>(
   table: F,
   values: Partial<FieldValues<F>>,
   others: readonly TlvRecord[],
-  refuse: Refuse,
+  invalid: Invalid,
 ): TlvRecord[] {
   const written = Object.entries<Field<unknown>>(table).flatMap(([key, { type, name, codec }]) => {
     const value = values[key];
     if (value === undefined || value === null) return [];
-    return [{ type, value: codec.encode(value, (problem) => refuse(`${name} ${problem}`)) }];
+    return [{ type, value: codec.encode(value, (problem) => invalid(`${name} ${problem}`)) }];
   });
   return sortTlvRecords([...written, ...others]);
 }
 
 /** Returns the value of a field; the document is invalid without it. */
-export function required<T>(value: T | null, { name }: Field<T>, refuse: Refuse): T {
-  return value === null ? refuse(`${name} is missing`) : value;
+export function required<T>(value: T | null, { name }: Field<T>, invalid: Invalid): T {
+  return value === null ? invalid(`${name} is missing`) : value;
 }

@@ -21,6 +21,7 @@ export {
   required,
   writeFields,
 } from './fields.ts';
+export { invalidDocument } from './invalid-document.ts';
 export {
   type Bolt12Invoice,
   decodeInvoice,
@@ -45,7 +46,6 @@ export {
   offerUnpayableReason,
 } from './offer.ts';
 export { isInvoiceType, isSignatureType } from './ranges.ts';
-export { refusal } from './refusal.ts';
 export { isRootSignature, signRoot } from './signature.ts';
 export { bolt12PrefixOf, decodeBolt12String, encodeBolt12String } from './string.ts';
 export { fixedHex, hexList, safeNumber, utf8Text, type ValueCodec } from './values.ts';

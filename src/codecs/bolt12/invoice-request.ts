@@ -1,13 +1,13 @@
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import { NETWORKS } from '../network.ts';
 import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
 import type { Bip353Name } from './bip353-name.ts';
 import { expectedAmountMsat } from './expected-amount.ts';
 import { type FieldValues, INVOICE_REQUEST_FIELDS, readFields, required } from './fields.ts';
+import { invalidDocument } from './invalid-document.ts';
 import { merkleRoot } from './merkle.ts';
 import type { Offer } from './offer.ts';
 import { isInvoiceRequestType, isOfferType, isSignatureType } from './ranges.ts';
-import { refusal } from './refusal.ts';
 import { sameRecords } from './same-records.ts';
 import { isRootSignature } from './signature.ts';
 import { decodeBolt12String, encodeBolt12String } from './string.ts';
@@ -47,7 +47,11 @@ export const INVOICE_REQUEST_SIGNATURE = {
   field: 'signature',
 } as const;
 
-const refuse: Refuse = refusal('bolt12', 'invoice request', 'make a new one from the offer');
+const invalid: Invalid = invalidDocument(
+  'bolt12',
+  'invoice request',
+  'make a new one from the offer',
+);
 
 /**
  * Reads a request's records as an `InvoiceRequest`, by the rules of BOLT 12 that concern the request alone. The
@@ -55,12 +59,12 @@ const refuse: Refuse = refusal('bolt12', 'invoice request', 'make a new one from
  */
 export function invoiceRequestOf(records: readonly TlvRecord[]): InvoiceRequest {
   const stray = records.find(({ type }) => !isInvoiceRequestType(type) && !isSignatureType(type));
-  if (stray !== undefined) refuse(`it has field ${stray.type}, which requests cannot have`);
-  const values = readFields(INVOICE_REQUEST_FIELDS, records, refuse);
-  const metadata = required(values.invreqMetadata, INVOICE_REQUEST_FIELDS.invreqMetadata, refuse);
-  const payerId = required(values.invreqPayerId, INVOICE_REQUEST_FIELDS.invreqPayerId, refuse);
+  if (stray !== undefined) invalid(`it has field ${stray.type}, which requests cannot have`);
+  const values = readFields(INVOICE_REQUEST_FIELDS, records, invalid);
+  const metadata = required(values.invreqMetadata, INVOICE_REQUEST_FIELDS.invreqMetadata, invalid);
+  const payerId = required(values.invreqPayerId, INVOICE_REQUEST_FIELDS.invreqPayerId, invalid);
   const bit = unknownEvenBit(values.invreqFeatures ?? new Uint8Array(), []);
-  if (bit !== null) refuse(`it requires feature ${bit}, which is not supported`);
+  if (bit !== null) invalid(`it requires feature ${bit}, which is not supported`);
   if (respondsToOffer(values)) checkOfferTerms(values);
   else checkOfferless(values);
 
@@ -87,17 +91,17 @@ function respondsToOffer(values: InvoiceRequestValues): boolean {
 }
 
 function checkOfferTerms(values: InvoiceRequestValues): void {
-  required(values.signature, INVOICE_REQUEST_FIELDS.signature, refuse);
+  required(values.signature, INVOICE_REQUEST_FIELDS.signature, invalid);
   const { offerQuantityMax: max, invreqQuantity: quantity, invreqAmount: amountMsat } = values;
   if (max === null) {
-    if (quantity !== null) refuse('the offer is not sold by quantity');
+    if (quantity !== null) invalid('the offer is not sold by quantity');
   } else {
-    const wanted = required(quantity, INVOICE_REQUEST_FIELDS.invreqQuantity, refuse);
-    if (wanted === 0n) refuse('invreq_quantity is zero');
-    if (max !== 0n && wanted > max) refuse(`invreq_quantity is above the offer's ${max}`);
+    const wanted = required(quantity, INVOICE_REQUEST_FIELDS.invreqQuantity, invalid);
+    if (wanted === 0n) invalid('invreq_quantity is zero');
+    if (max !== 0n && wanted > max) invalid(`invreq_quantity is above the offer's ${max}`);
   }
   if (values.offerAmount === null && amountMsat === null) {
-    refuse('neither the offer nor invreq_amount says an amount');
+    invalid('neither the offer nor invreq_amount says an amount');
   }
   const expectedMsat = expectedAmountMsat({
     currency: values.offerCurrency,
@@ -105,16 +109,16 @@ function checkOfferTerms(values: InvoiceRequestValues): void {
     quantity,
   });
   if (amountMsat !== null && expectedMsat !== null && amountMsat < expectedMsat) {
-    refuse(`invreq_amount is below the ${expectedMsat} millisatoshis that the offer asks for`);
+    invalid(`invreq_amount is below the ${expectedMsat} millisatoshis that the offer asks for`);
   }
 }
 
 function checkOfferless(values: InvoiceRequestValues): void {
   const { offerChains, offerFeatures, offerQuantityMax } = values;
   if (offerChains !== null || offerFeatures !== null || offerQuantityMax !== null) {
-    refuse('it responds to no offer but has fields that only offers have');
+    invalid('it responds to no offer but has fields that only offers have');
   }
-  required(values.invreqAmount, INVOICE_REQUEST_FIELDS.invreqAmount, refuse);
+  required(values.invreqAmount, INVOICE_REQUEST_FIELDS.invreqAmount, invalid);
 }
 
 /**
@@ -122,12 +126,12 @@ function checkOfferless(values: InvoiceRequestValues): void {
  * alone, and verifies its signature. Throws `CodecError('bolt12')`.
  */
 export function decodeInvoiceRequest(source: string | Uint8Array): InvoiceRequest {
-  const bytes = typeof source === 'string' ? decodeBolt12String(source, 'lnr', refuse) : source;
-  const request = invoiceRequestOf(decodeTlvStream(bytes, refuse));
-  const root = merkleRoot(request.records) ?? refuse('it is empty');
+  const bytes = typeof source === 'string' ? decodeBolt12String(source, 'lnr', invalid) : source;
+  const request = invoiceRequestOf(decodeTlvStream(bytes, invalid));
+  const root = merkleRoot(request.records) ?? invalid('it is empty');
   const { signature, payerId } = request;
   if (signature !== null && !isRootSignature(INVOICE_REQUEST_SIGNATURE, root, signature, payerId)) {
-    refuse('signature is not by invreq_payer_id');
+    invalid('signature is not by invreq_payer_id');
   }
   return request;
 }
@@ -139,8 +143,8 @@ export function decodeInvoiceRequest(source: string | Uint8Array): InvoiceReques
  */
 export function verifyInvoiceRequest(request: InvoiceRequest, offer: Offer): void {
   const mirrored = request.records.filter(({ type }) => isOfferType(type));
-  if (!sameRecords(mirrored, offer.records)) refuse('its offer fields are not those of the offer');
-  if (!offer.chains.includes(request.chain)) refuse('invreq_chain is not one of offer_chains');
+  if (!sameRecords(mirrored, offer.records)) invalid('its offer fields are not those of the offer');
+  if (!offer.chains.includes(request.chain)) invalid('invreq_chain is not one of offer_chains');
   if (offer.currency !== null)
-    refuse(`its offer is priced in ${offer.currency}, which cannot be converted here`);
+    invalid(`its offer is priced in ${offer.currency}, which cannot be converted here`);
 }

@@ -1,12 +1,12 @@
 import { hex } from '@scure/base';
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import { NETWORKS } from '../network.ts';
 import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
 import type { BlindedPath, BlindedPayInfo, FallbackAddress } from './blinded-path.ts';
 import { type FieldValues, INVOICE_FIELDS, readFields, required } from './fields.ts';
+import { invalidDocument } from './invalid-document.ts';
 import { merkleRoot } from './merkle.ts';
 import { isInvoiceType, isSignatureType } from './ranges.ts';
-import { refusal } from './refusal.ts';
 import { isRootSignature } from './signature.ts';
 import { decodeBolt12String, encodeBolt12String } from './string.ts';
 import { unknownEvenBit } from './values.ts';
@@ -66,7 +66,7 @@ const DEFAULT_EXPIRY_SECS = 7200;
 /** Multi-part payments, required and optional (BOLT 12, "Invoice Features"). */
 const KNOWN_INVOICE_FEATURES = [16, 17];
 
-const refuse: Refuse = refusal('bolt12', 'invoice', 'ask for a new one');
+const invalid: Invalid = invalidDocument('bolt12', 'invoice', 'ask for a new one');
 
 /**
  * Reads an invoice's records as a `Bolt12Invoice`, by the rules of BOLT 12 that concern the invoice alone. The
@@ -74,26 +74,26 @@ const refuse: Refuse = refusal('bolt12', 'invoice', 'ask for a new one');
  */
 export function invoiceOf(records: readonly TlvRecord[]): Bolt12Invoice {
   const stray = records.find(({ type }) => !isInvoiceType(type) && !isSignatureType(type));
-  if (stray !== undefined) refuse(`it has field ${stray.type}, which invoices cannot have`);
-  const values = readFields(INVOICE_FIELDS, records, refuse);
-  const createdAt = required(values.invoiceCreatedAt, INVOICE_FIELDS.invoiceCreatedAt, refuse);
-  if (createdAt > BigInt(Number.MAX_SAFE_INTEGER)) refuse('invoice_created_at is not a date');
+  if (stray !== undefined) invalid(`it has field ${stray.type}, which invoices cannot have`);
+  const values = readFields(INVOICE_FIELDS, records, invalid);
+  const createdAt = required(values.invoiceCreatedAt, INVOICE_FIELDS.invoiceCreatedAt, invalid);
+  if (createdAt > BigInt(Number.MAX_SAFE_INTEGER)) invalid('invoice_created_at is not a date');
   const createdAtSecs = Number(createdAt);
   const bit = unknownEvenBit(values.invoiceFeatures ?? new Uint8Array(), KNOWN_INVOICE_FEATURES);
-  if (bit !== null) refuse(`it requires feature ${bit}, which is not supported`);
+  if (bit !== null) invalid(`it requires feature ${bit}, which is not supported`);
 
   const bytes = encodeTlvStream(records);
-  const root = merkleRoot(records) ?? refuse('it is empty');
+  const root = merkleRoot(records) ?? invalid('it is empty');
   return {
     text: encodeBolt12String('lni', bytes),
     bytes,
     chain: values.invreqChain ?? NETWORKS.bitcoin.chainHash,
-    paymentHash: required(values.invoicePaymentHash, INVOICE_FIELDS.invoicePaymentHash, refuse),
-    amountMsat: required(values.invoiceAmount, INVOICE_FIELDS.invoiceAmount, refuse),
+    paymentHash: required(values.invoicePaymentHash, INVOICE_FIELDS.invoicePaymentHash, invalid),
+    amountMsat: required(values.invoiceAmount, INVOICE_FIELDS.invoiceAmount, invalid),
     createdAtSecs,
     expiresAtSecs: createdAtSecs + (values.invoiceRelativeExpiry ?? DEFAULT_EXPIRY_SECS),
-    nodeId: required(values.invoiceNodeId, INVOICE_FIELDS.invoiceNodeId, refuse),
-    payerId: required(values.invreqPayerId, INVOICE_FIELDS.invreqPayerId, refuse),
+    nodeId: required(values.invoiceNodeId, INVOICE_FIELDS.invoiceNodeId, invalid),
+    payerId: required(values.invreqPayerId, INVOICE_FIELDS.invreqPayerId, invalid),
     description: values.offerDescription,
     issuer: values.offerIssuer,
     payerNote: values.invreqPayerNote,
@@ -101,7 +101,7 @@ export function invoiceOf(records: readonly TlvRecord[]): Bolt12Invoice {
     paths: usablePaths(values),
     fallbacks: (values.invoiceFallbacks ?? []).filter(isUsableFallback),
     features: values.invoiceFeatures,
-    signature: required(values.signature, INVOICE_FIELDS.signature, refuse),
+    signature: required(values.signature, INVOICE_FIELDS.signature, invalid),
     invoiceRoot: hex.encode(root),
     values,
     records,
@@ -109,10 +109,10 @@ export function invoiceOf(records: readonly TlvRecord[]): Bolt12Invoice {
 }
 
 function usablePaths(values: InvoiceValues): InvoicePath[] {
-  const paths = required(values.invoicePaths, INVOICE_FIELDS.invoicePaths, refuse);
-  const infos = required(values.invoiceBlindedPay, INVOICE_FIELDS.invoiceBlindedPay, refuse);
+  const paths = required(values.invoicePaths, INVOICE_FIELDS.invoicePaths, invalid);
+  const infos = required(values.invoiceBlindedPay, INVOICE_FIELDS.invoiceBlindedPay, invalid);
   if (paths.length !== infos.length) {
-    refuse('invoice_blindedpay does not describe each of invoice_paths');
+    invalid('invoice_blindedpay does not describe each of invoice_paths');
   }
   const usable = paths.flatMap((path, i) => {
     const payInfo = infos[i];
@@ -120,7 +120,7 @@ function usablePaths(values: InvoiceValues): InvoicePath[] {
       ? [{ path, payInfo }]
       : [];
   });
-  if (usable.length === 0) refuse('each of its paths requires a feature that is not supported');
+  if (usable.length === 0) invalid('each of its paths requires a feature that is not supported');
   return usable;
 }
 
@@ -133,11 +133,11 @@ function isUsableFallback({ version, program }: FallbackAddress): boolean {
  * and verifies its signature. Throws `CodecError('bolt12')`.
  */
 export function decodeInvoice(source: string | Uint8Array): Bolt12Invoice {
-  const bytes = typeof source === 'string' ? decodeBolt12String(source, 'lni', refuse) : source;
-  const invoice = invoiceOf(decodeTlvStream(bytes, refuse));
+  const bytes = typeof source === 'string' ? decodeBolt12String(source, 'lni', invalid) : source;
+  const invoice = invoiceOf(decodeTlvStream(bytes, invalid));
   const root = hex.decode(invoice.invoiceRoot);
   if (!isRootSignature(INVOICE_SIGNATURE, root, invoice.signature, invoice.nodeId)) {
-    refuse('signature is not by invoice_node_id');
+    invalid('signature is not by invoice_node_id');
   }
   return invoice;
 }

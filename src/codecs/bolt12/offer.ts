@@ -1,12 +1,12 @@
 import { hex } from '@scure/base';
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import { NETWORKS } from '../network.ts';
 import { decodeTlvStream, encodeTlvStream, type TlvRecord } from '../tlv.ts';
 import type { BlindedPath } from './blinded-path.ts';
 import { OFFER_FIELDS, readFields, writeFields } from './fields.ts';
+import { invalidDocument } from './invalid-document.ts';
 import { merkleRoot } from './merkle.ts';
 import { isOfferType } from './ranges.ts';
-import { refusal } from './refusal.ts';
 import { decodeBolt12String, encodeBolt12String } from './string.ts';
 import { safeNumber, unknownEvenBit } from './values.ts';
 
@@ -58,27 +58,27 @@ export interface OfferFields {
   readonly otherRecords?: readonly TlvRecord[];
 }
 
-const refuse: Refuse = refusal('bolt12', 'offer', 'ask its issuer for a new one');
+const invalid: Invalid = invalidDocument('bolt12', 'offer', 'ask its issuer for a new one');
 
 /** Reads an offer's records as an `Offer`, by every rule that BOLT 12 gives readers and that needs no clock. */
 function offerOf(records: readonly TlvRecord[]): Offer {
   const stray = records.find(({ type }) => !isOfferType(type));
-  if (stray !== undefined) refuse(`it has field ${stray.type}, which offers cannot have`);
-  const values = readFields(OFFER_FIELDS, records, refuse);
+  if (stray !== undefined) invalid(`it has field ${stray.type}, which offers cannot have`);
+  const values = readFields(OFFER_FIELDS, records, invalid);
   const { offerAmount: amount, offerCurrency: currency, offerPaths: paths } = values;
-  if (amount === 0n) refuse('offer_amount is zero');
+  if (amount === 0n) invalid('offer_amount is zero');
   if (amount !== null && values.offerDescription === null) {
-    refuse('it has offer_amount but no offer_description');
+    invalid('it has offer_amount but no offer_description');
   }
-  if (currency !== null && amount === null) refuse('it has offer_currency but no offer_amount');
+  if (currency !== null && amount === null) invalid('it has offer_currency but no offer_amount');
   if (values.offerIssuerId === null && paths === null) {
-    refuse(
+    invalid(
       'it has neither offer_issuer_id nor offer_paths, so no node can be asked for an invoice',
     );
   }
   const bit = unknownEvenBit(values.offerFeatures ?? new Uint8Array(), []);
-  if (bit !== null) refuse(`it requires feature ${bit}, which is not supported`);
-  const root = merkleRoot(records) ?? refuse('it is empty');
+  if (bit !== null) invalid(`it requires feature ${bit}, which is not supported`);
+  const root = merkleRoot(records) ?? invalid('it is empty');
 
   return {
     text: encodeBolt12String('lno', encodeTlvStream(records)),
@@ -110,7 +110,7 @@ export function lastBlindedNodeIds(paths: readonly BlindedPath[] | null): string
  * the node. `offerUnpayableReason` checks the other rules. Throws `CodecError('bolt12')`.
  */
 export function decodeOffer(text: string): Offer {
-  return offerOf(decodeTlvStream(decodeBolt12String(text, 'lno', refuse), refuse));
+  return offerOf(decodeTlvStream(decodeBolt12String(text, 'lno', invalid), invalid));
 }
 
 /** Writes an offer. Throws `CodecError('bolt12')` for an offer that would be invalid for `decodeOffer`. */
@@ -132,9 +132,9 @@ export function encodeOffer(fields: OfferFields): string {
       offerIssuerId: fields.issuerId ?? null,
     },
     fields.otherRecords ?? [],
-    refuse,
+    invalid,
   );
-  return offerOf(decodeTlvStream(encodeTlvStream(records), refuse)).text;
+  return offerOf(decodeTlvStream(encodeTlvStream(records), invalid)).text;
 }
 
 /** Whether an offer has expired, so that invoices must not be requested any more (`offer_absolute_expiry`, BOLT 12). */

@@ -1,4 +1,4 @@
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 
 /** The human-readable parts of BOLT 12: offer, invoice request, invoice, payer proof. */
 export type Bolt12Prefix = 'lno' | 'lnr' | 'lni' | 'lnp';
@@ -47,12 +47,16 @@ export function encodeBolt12String(prefix: Bolt12Prefix, bytes: Uint8Array): str
  * padding bits, which must be zero. Between any two characters it may have a `+` followed by whitespace. The time is
  * linear in the length.
  */
-export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: Refuse): Uint8Array {
-  const whole = text.includes('+') ? joined(text, refuse) : text;
+export function decodeBolt12String(
+  text: string,
+  prefix: Bolt12Prefix,
+  invalid: Invalid,
+): Uint8Array {
+  const whole = text.includes('+') ? joined(text, invalid) : text;
   if (whole.slice(0, prefix.length + 1).toLowerCase() !== `${prefix}1`) {
-    refuse(`it does not start with "${prefix}1"`);
+    invalid(`it does not start with "${prefix}1"`);
   }
-  if (/[a-z]/.test(whole) && /[A-Z]/.test(whole)) refuse('it mixes upper and lower case');
+  if (/[a-z]/.test(whole) && /[A-Z]/.test(whole)) invalid('it mixes upper and lower case');
 
   const bytes = new Uint8Array(Math.floor(((whole.length - prefix.length - 1) * 5) / 8));
   let written = 0;
@@ -60,7 +64,7 @@ export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: R
   let buffer = 0;
   for (let i = prefix.length + 1; i < whole.length; i++) {
     const value = VALUES[whole.charCodeAt(i)] ?? 255;
-    if (value === 255) refuse(strayCharacter(whole.charAt(i)));
+    if (value === 255) invalid(strayCharacter(whole.charAt(i)));
     buffer = ((buffer << 5) | value) & 0xfff;
     bits += 5;
     if (bits >= 8) {
@@ -68,16 +72,16 @@ export function decodeBolt12String(text: string, prefix: Bolt12Prefix, refuse: R
       bytes[written++] = (buffer >> bits) & 0xff;
     }
   }
-  if (bits >= 5) refuse('it has more padding at its end than needed');
-  if ((buffer & ((1 << bits) - 1)) !== 0) refuse('its padding is not zero');
+  if (bits >= 5) invalid('it has more padding at its end than needed');
+  if ((buffer & ((1 << bits) - 1)) !== 0) invalid('its padding is not zero');
   return bytes.subarray(0, written);
 }
 
 /** Returns the text without each `+` that joins two parts, and without the whitespace after it. */
-function joined(text: string, refuse: Refuse): string {
+function joined(text: string, invalid: Invalid): string {
   const parts = text.split('+').map((part, at) => (at === 0 ? part : part.trimStart()));
-  if (parts.at(-1) === '') refuse('it ends in a "+", so a part of it is missing');
-  if (parts.includes('')) refuse('a "+" in it is not between two characters');
+  if (parts.at(-1) === '') invalid('it ends in a "+", so a part of it is missing');
+  if (parts.includes('')) invalid('a "+" in it is not between two characters');
   return parts.join('');
 }
 

@@ -1,13 +1,17 @@
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import { expectedAmountMsat } from './expected-amount.ts';
+import { invalidDocument } from './invalid-document.ts';
 import type { Bolt12Invoice } from './invoice.ts';
 import type { InvoiceRequest } from './invoice-request.ts';
 import { lastBlindedNodeIds } from './offer.ts';
 import { isInvoiceRequestType } from './ranges.ts';
-import { refusal } from './refusal.ts';
 import { sameRecords } from './same-records.ts';
 
-const refuse: Refuse = refusal('bolt12', 'invoice', 'do not pay it and ask for a new one');
+const invalid: Invalid = invalidDocument(
+  'bolt12',
+  'invoice',
+  'do not pay it and ask for a new one',
+);
 
 /**
  * Checks that an invoice fits its request (BOLT 12, reader of an invoice): it repeats every field of the request, it is
@@ -17,13 +21,14 @@ const refuse: Refuse = refusal('bolt12', 'invoice', 'do not pay it and ask for a
 export function verifyInvoice(invoice: Bolt12Invoice, request: InvoiceRequest): void {
   const mirrored = invoice.records.filter(({ type }) => isInvoiceRequestType(type));
   const asked = request.records.filter(({ type }) => isInvoiceRequestType(type));
-  if (!sameRecords(mirrored, asked)) refuse('it does not repeat the fields of the invoice request');
+  if (!sameRecords(mirrored, asked))
+    invalid('it does not repeat the fields of the invoice request');
 
   const { offerIssuerId, offerPaths, offerCurrency, offerAmount } = request.values;
   if (offerIssuerId !== null) {
-    if (invoice.nodeId !== offerIssuerId) refuse('invoice_node_id is not the offer_issuer_id');
+    if (invoice.nodeId !== offerIssuerId) invalid('invoice_node_id is not the offer_issuer_id');
   } else if (offerPaths !== null && !lastBlindedNodeIds(offerPaths).includes(invoice.nodeId)) {
-    refuse('invoice_node_id is not the end of any of offer_paths');
+    invalid('invoice_node_id is not the end of any of offer_paths');
   }
 
   // BOLT 12 allows another amount than the offer's if the payer agrees. The payer cannot be asked here.
@@ -34,8 +39,8 @@ export function verifyInvoice(invoice: Bolt12Invoice, request: InvoiceRequest): 
       amount: offerAmount,
       quantity: request.quantity,
     });
-  if (expectedMsat === null) refuse('its request leaves the amount to a price in a currency');
+  if (expectedMsat === null) invalid('its request leaves the amount to a price in a currency');
   if (invoice.amountMsat !== expectedMsat) {
-    refuse(`invoice_amount is not the expected ${expectedMsat} millisatoshis`);
+    invalid(`invoice_amount is not the expected ${expectedMsat} millisatoshis`);
   }
 }

@@ -1,6 +1,6 @@
 import { joinBytes } from '../tlv.ts';
+import { invalidDns } from './invalid-dns.ts';
 import { type DnsName, encodeDnsName, readDnsName } from './name.ts';
-import { refuseDns } from './refusal.ts';
 
 /** The types of records in a signed answer and its proof. */
 export const TYPE = {
@@ -62,12 +62,13 @@ export function encodeDnsQuery(name: DnsName, type: number): Uint8Array {
 /** Reads an answer (RFC 1035 section 4). Throws CodecError('dns') unless it is one complete message. */
 export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < HEADER_BYTES) refuseDns('has no header');
+  if (bytes.length < HEADER_BYTES) invalidDns('has no header');
   const flags = view.getUint16(2);
-  if ((flags & FLAGS.response) === 0 || (flags & FLAGS.opcode) !== 0) refuseDns('is not an answer');
+  if ((flags & FLAGS.response) === 0 || (flags & FLAGS.opcode) !== 0)
+    invalidDns('is not an answer');
   let offset = HEADER_BYTES;
   const uint = (count: 2 | 4): number => {
-    if (offset + count > bytes.length) refuseDns('ends in the middle of a record');
+    if (offset + count > bytes.length) invalidDns('ends in the middle of a record');
     const value = count === 2 ? view.getUint16(offset) : view.getUint32(offset);
     offset += count;
     return value;
@@ -87,10 +88,10 @@ export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
     const head = { name: owner(), type: uint(2), class: uint(2), ttl: uint(4), length: uint(2) };
     const start = offset;
     offset += head.length;
-    if (offset > bytes.length) refuseDns('ends in the middle of a record');
+    if (offset > bytes.length) invalidDns('ends in the middle of a record');
     return { ...head, data: canonicalData(bytes, head.type, { start, end: offset }) };
   });
-  if (offset !== bytes.length) refuseDns('has bytes after its last record');
+  if (offset !== bytes.length) invalidDns('has bytes after its last record');
   return {
     responseCode: flags & 0x000f,
     truncated: (flags & FLAGS.truncated) !== 0,
@@ -109,7 +110,7 @@ function canonicalData(
 ): Uint8Array {
   if (type !== TYPE.CNAME && type !== TYPE.DNAME) return bytes.slice(start, end);
   const target = readDnsName(bytes.subarray(0, end), start, { pointers: true });
-  if (target.end !== end) refuseDns('has an alias with bytes after its target');
+  if (target.end !== end) invalidDns('has an alias with bytes after its target');
   return encodeDnsName(target.name);
 }
 

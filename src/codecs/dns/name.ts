@@ -1,5 +1,5 @@
 import { joinBytes } from '../tlv.ts';
-import { refuseDns } from './refusal.ts';
+import { invalidDns } from './invalid-dns.ts';
 
 /**
  * A domain name: its labels from the left; the root has none. Each character of a label is one byte. Letters are in
@@ -15,17 +15,17 @@ const MAX_JUMPS = 127;
 /** Makes a name of labels. Throws CodecError('dns') for labels and names of a length that the DNS does not allow. */
 export function dnsName(labels: readonly string[]): DnsName {
   for (const { length } of labels) {
-    if (length === 0 || length > MAX_LABEL_BYTES) refuseDns('has a label of a wrong length');
+    if (length === 0 || length > MAX_LABEL_BYTES) invalidDns('has a label of a wrong length');
   }
   const bytes = labels.reduce((sum, { length }) => sum + 1 + length, 1);
-  if (bytes > MAX_NAME_BYTES) refuseDns('has a name that is too long');
+  if (bytes > MAX_NAME_BYTES) invalidDns('has a name that is too long');
   return labels.map(lowerCase);
 }
 
 /** Reads a name from ASCII text without escapes. A dot at its end is optional. Throws CodecError('dns'). */
 export function parseDnsName(text: string): DnsName {
   if (!/^[!-~]*$/.test(text) || text.includes('\\'))
-    refuseDns('has a name with characters that are not allowed');
+    invalidDns('has a name with characters that are not allowed');
   const bare = text.replace(/\.$/, '');
   return dnsName(bare === '' ? [] : bare.split('.'));
 }
@@ -63,18 +63,18 @@ export function readDnsName(
   for (let jumps = 0; ; ) {
     const length = byteAt(bytes, at);
     if (length >= 0xc0) {
-      if (!pointers) refuseDns('has a compressed name where none is allowed');
+      if (!pointers) invalidDns('has a compressed name where none is allowed');
       const target = ((length & 0x3f) << 8) | byteAt(bytes, at + 1);
       end ??= at + 2;
-      if (target >= at || ++jumps > MAX_JUMPS) refuseDns('has a name that leads in a circle');
+      if (target >= at || ++jumps > MAX_JUMPS) invalidDns('has a name that leads in a circle');
       at = target;
       continue;
     }
-    if (length > MAX_LABEL_BYTES) refuseDns('has a label of an unknown kind');
+    if (length > MAX_LABEL_BYTES) invalidDns('has a label of an unknown kind');
     if (length === 0) return { name: dnsName(labels), end: end ?? at + 1 };
-    if (at + 1 + length > bytes.length) refuseDns('ends in the middle of a name');
+    if (at + 1 + length > bytes.length) invalidDns('ends in the middle of a name');
     labels.push(Buffer.from(bytes.subarray(at + 1, at + 1 + length)).toString('latin1'));
-    if (labels.length > MAX_JUMPS) refuseDns('has a name that is too long');
+    if (labels.length > MAX_JUMPS) invalidDns('has a name that is too long');
     at += 1 + length;
   }
 }
@@ -114,5 +114,5 @@ function lowerCase(label: string): string {
 }
 
 function byteAt(bytes: Uint8Array, offset: number): number {
-  return bytes[offset] ?? refuseDns('ends in the middle of a name');
+  return bytes[offset] ?? invalidDns('ends in the middle of a name');
 }

@@ -1,7 +1,7 @@
 import { byteReader } from '../byte-reader.ts';
 import { joinBytes } from '../tlv.ts';
+import { invalidDns } from './invalid-dns.ts';
 import { type DnsName, encodeDnsName, readDnsName } from './name.ts';
-import { refuseDns } from './refusal.ts';
 
 /** RRSIG (RFC 4034 section 3): a signature over all records of one name and type. */
 export interface Rrsig {
@@ -24,7 +24,7 @@ const RRSIG_HEAD_BYTES = 18;
 
 /** Reads an RRSIG. Throws CodecError('dns'), as all readers of this file do. */
 export function readRrsig(data: Uint8Array): Rrsig {
-  const { uint } = byteReader(data, 'a signature', refuseDns);
+  const { uint } = byteReader(data, 'a signature', invalidDns);
   const head = {
     typeCovered: uint(2),
     algorithm: uint(1),
@@ -61,7 +61,7 @@ const KEY_FLAGS = { zone: 0x0100, revoked: 0x0080 };
 
 /** Reads a DNSKEY. */
 export function readDnskey(data: Uint8Array): Dnskey {
-  const { uint } = byteReader(data, 'a key', refuseDns);
+  const { uint } = byteReader(data, 'a key', invalidDns);
   const flags = uint(2);
   return {
     isZoneKey: (flags & KEY_FLAGS.zone) !== 0,
@@ -90,7 +90,7 @@ export interface Ds {
 
 /** Reads a DS. */
 export function readDs(data: Uint8Array): Ds {
-  const { uint } = byteReader(data, 'a digest of a key', refuseDns);
+  const { uint } = byteReader(data, 'a digest of a key', invalidDns);
   return { keyTag: uint(2), algorithm: uint(1), digestType: uint(1), digest: data.subarray(4) };
 }
 
@@ -119,7 +119,7 @@ export interface Nsec3 {
 
 /** Reads an NSEC3. */
 export function readNsec3(data: Uint8Array): Nsec3 {
-  const { uint, take } = byteReader(data, 'a denial', refuseDns);
+  const { uint, take } = byteReader(data, 'a denial', invalidDns);
   return {
     hashAlgorithm: uint(1),
     flags: uint(1),
@@ -131,7 +131,7 @@ export function readNsec3(data: Uint8Array): Nsec3 {
 
 /** Returns the character strings of a TXT record, joined without a separator (RFC 1035 section 3.3.14, BIP 353). */
 export function readTxt(data: Uint8Array): Uint8Array {
-  const reader = byteReader(data, 'a text', refuseDns);
+  const reader = byteReader(data, 'a text', invalidDns);
   const strings: Uint8Array[] = [];
   while (!reader.done()) strings.push(reader.take(reader.uint(1)));
   return joinBytes(strings);
@@ -144,12 +144,12 @@ export function readAlias(data: Uint8Array): DnsName {
 
 /** Reads the bitmap of types (RFC 4034 section 4.1.2). */
 function readTypes(bytes: Uint8Array): ReadonlySet<number> {
-  const reader = byteReader(bytes, 'a list of types', refuseDns);
+  const reader = byteReader(bytes, 'a list of types', invalidDns);
   const types = new Set<number>();
   for (let previous = -1; !reader.done(); ) {
     const window = reader.uint(1);
     const length = reader.uint(1);
-    if (window <= previous || length === 0 || length > 32) refuseDns('has a wrong list of types');
+    if (window <= previous || length === 0 || length > 32) invalidDns('has a wrong list of types');
     previous = window;
     for (const [at, byte] of reader.take(length).entries()) {
       for (let bit = 0; bit < 8; bit++) {

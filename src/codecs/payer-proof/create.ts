@@ -1,13 +1,13 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import {
   type Bolt12Invoice,
   encodeBolt12String,
   INVOICE_FIELDS,
+  invalidDocument,
   merkleRoot,
-  refusal,
   signRoot,
   writeFields,
 } from '../bolt12/index.ts';
@@ -40,7 +40,7 @@ const ALWAYS_DISCLOSED = [
   INVOICE_FIELDS.invoiceNodeId,
 ].map(({ type }) => type);
 
-const refuse: Refuse = refusal('payer-proof', 'payer proof', 'change its values');
+const invalid: Invalid = invalidDocument('payer-proof', 'payer proof', 'change its values');
 
 /**
  * Writes a payer proof (`lnp1...`). It proves that the invoice was paid by the holder of its payer key, and discloses
@@ -52,13 +52,13 @@ export function createPayerProof(parts: PayerProofParts): string {
   const chosen = parts.disclose.types.map(disclosableType);
   const shown = new Set([...ALWAYS_DISCLOSED, ...chosen]);
   if (hex.encode(sha256(preimage)) !== invoice.paymentHash) {
-    refuse('the preimage does not belong to the payment hash of the invoice');
+    invalid('the preimage does not belong to the payment hash of the invoice');
   }
   if (hex.encode(secp256k1.getPublicKey(payerSecretKey, true)) !== invoice.payerId) {
-    refuse('the key does not belong to the payer id of the invoice');
+    invalid('the key does not belong to the payer id of the invoice');
   }
   const [metadata, ...records] = invoice.records;
-  if (metadata?.type !== 0n) return refuse('the invoice has no invreq_metadata');
+  if (metadata?.type !== 0n) return invalid('the invoice has no invreq_metadata');
   const disclosure = discloseRecords([metadata, ...records], (type) => shown.has(type));
 
   const unsigned = writeFields(
@@ -72,20 +72,20 @@ export function createPayerProof(parts: PayerProofParts): string {
       proofNote: note === '' ? null : (note ?? null),
     },
     disclosure.disclosed,
-    refuse,
+    invalid,
   );
-  const root = merkleRoot(unsigned) ?? refuse('it is empty');
+  const root = merkleRoot(unsigned) ?? invalid('it is empty');
   const proofSignature = signRoot(PROOF_SIGNATURE, root, {
     secretKey: payerSecretKey,
     auxRand: parts.auxRand,
   });
-  const proof = writeFields(PAYER_PROOF_FIELDS, { proofSignature }, unsigned, refuse);
+  const proof = writeFields(PAYER_PROOF_FIELDS, { proofSignature }, unsigned, invalid);
   return encodeBolt12String('lnp', encodeTlvStream(proof));
 }
 
 function disclosableType(type: number | bigint): bigint {
   if (!Number.isSafeInteger(Number(type)) || !isDisclosableType(BigInt(type))) {
-    refuse(`field ${type} can never be disclosed`);
+    invalid(`field ${type} can never be disclosed`);
   }
   return BigInt(type);
 }

@@ -13,11 +13,11 @@ import { joinBytes } from '../tlv.ts';
 
 /** Codec of markers: a row of minimal BigSize numbers. A number that is cut short or not minimal is invalid. */
 const bigSizeList: ValueCodec<readonly bigint[]> = {
-  decode: (value, refuse) => {
+  decode: (value, invalid) => {
     const numbers: bigint[] = [];
     for (let offset = 0; offset < value.length; ) {
       const number = readBigSize(value, offset, () =>
-        refuse('is not a list of minimal BigSize numbers'),
+        invalid('is not a list of minimal BigSize numbers'),
       );
       numbers.push(number.value);
       offset = number.end;

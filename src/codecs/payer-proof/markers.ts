@@ -1,4 +1,4 @@
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import { isDisclosableType } from './fields.ts';
 
 /** The first type of the experimental ranges, and the only marker that may follow 239 directly. */
@@ -27,7 +27,7 @@ export interface ProofLeaf {
 export function orderLeaves(
   disclosedTypes: readonly bigint[],
   markers: readonly bigint[],
-  refuse: Refuse,
+  invalid: Invalid,
 ): ProofLeaf[] {
   const leaves: ProofLeaf[] = [];
   let next = 0;
@@ -41,17 +41,17 @@ export function orderLeaves(
     }
   };
   for (const marker of markers) {
-    if (marker === 0n) refuse('proof_omitted_tlvs contains 0, which must be left out');
-    if (marker <= previousMarker) refuse('proof_omitted_tlvs is not in ascending order');
+    if (marker === 0n) invalid('proof_omitted_tlvs contains 0, which must be left out');
+    if (marker <= previousMarker) invalid('proof_omitted_tlvs is not in ascending order');
     if (!isDisclosableType(marker)) {
-      refuse(`proof_omitted_tlvs contains ${marker}, which is not the type of an invoice field`);
+      invalid(`proof_omitted_tlvs contains ${marker}, which is not the type of an invoice field`);
     }
     discloseBelow(marker);
     if (disclosedTypes[next] === marker) {
-      refuse(`proof_omitted_tlvs contains ${marker}, which is disclosed`);
+      invalid(`proof_omitted_tlvs contains ${marker}, which is disclosed`);
     }
     if (marker !== nextMarker(neighbour)) {
-      refuse(`proof_omitted_tlvs contains ${marker} where ${nextMarker(neighbour)} is expected`);
+      invalid(`proof_omitted_tlvs contains ${marker} where ${nextMarker(neighbour)} is expected`);
     }
     leaves.push({ number: marker, isMarker: true });
     neighbour = marker;

@@ -1,5 +1,5 @@
 import { hex } from '@scure/base';
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import { branchHash, leafHash } from '../bolt12/index.ts';
 import type { Disclosure } from './disclosure.ts';
 import { orderLeaves } from './markers.ts';
@@ -11,15 +11,15 @@ import { type Subtree, walkTree } from './tree.ts';
  */
 export function rebuildInvoiceRoot(
   { disclosed, markers, missingHashes, leafHashes }: Disclosure,
-  refuse: Refuse,
+  invalid: Invalid,
 ): Uint8Array {
   const order = orderLeaves(
     disclosed.map(({ type }) => type),
     markers,
-    refuse,
+    invalid,
   );
   if (leafHashes.length !== disclosed.length) {
-    refuse(
+    invalid(
       `proof_leaf_hashes holds ${leafHashes.length} hashes for ${disclosed.length} disclosed fields`,
     );
   }
@@ -34,8 +34,8 @@ export function rebuildInvoiceRoot(
   const root = walkTree([{ omitted: null }, ...leaves], {
     join: () => null,
     hashOf: () =>
-      hex.decode(hashes.next().value ?? refuse('proof_missing_hashes has too few hashes')),
+      hex.decode(hashes.next().value ?? invalid('proof_missing_hashes has too few hashes')),
   });
-  if (hashes.next().done !== true) refuse('proof_missing_hashes has too many hashes');
-  return root ?? refuse('it discloses no field');
+  if (hashes.next().done !== true) invalid('proof_missing_hashes has too many hashes');
+  return root ?? invalid('it discloses no field');
 }

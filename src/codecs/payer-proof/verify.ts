@@ -1,15 +1,15 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import type { Refuse } from '../bigsize.ts';
+import type { Invalid } from '../bigsize.ts';
 import {
   decodeBolt12String,
   encodeBolt12String,
   INVOICE_SIGNATURE,
+  invalidDocument,
   isRootSignature,
   merkleRoot,
   type Offer,
   readFields,
-  refusal,
   required,
   safeNumber,
 } from '../bolt12/index.ts';
@@ -60,15 +60,19 @@ export interface PayerProof {
   readonly records: readonly TlvRecord[];
 }
 
-const refuse: Refuse = refusal('payer-proof', 'payer proof', 'ask the payer for a new one');
+const invalid: Invalid = invalidDocument(
+  'payer-proof',
+  'payer proof',
+  'ask the payer for a new one',
+);
 
 function readProof(records: readonly TlvRecord[]): PayerProofValues {
   const last = records.at(-1);
   if (last !== undefined && last.type > LAST_INVOICE_TYPE) {
-    refuse(`it has field ${last.type}, above all types that proofs may have`);
+    invalid(`it has field ${last.type}, above all types that proofs may have`);
   }
-  if (records[0]?.type === 0n) refuse('it contains invreq_metadata, which must stay secret');
-  return readFields(PAYER_PROOF_FIELDS, records, refuse);
+  if (records[0]?.type === 0n) invalid('it contains invreq_metadata, which must stay secret');
+  return readFields(PAYER_PROOF_FIELDS, records, invalid);
 }
 
 /**
@@ -76,31 +80,34 @@ function readProof(records: readonly TlvRecord[]): PayerProofValues {
  * Throws `CodecError('payer-proof')` that names the broken rule.
  */
 export function verifyPayerProof(text: string): PayerProof {
-  const bytes = decodeBolt12String(text, 'lnp', refuse);
-  const records = decodeTlvStream(bytes, refuse);
+  const bytes = decodeBolt12String(text, 'lnp', invalid);
+  const records = decodeTlvStream(bytes, invalid);
   const values = readProof(records);
   const fields = PAYER_PROOF_FIELDS;
-  const payerId = required(values.invreqPayerId, fields.invreqPayerId, refuse);
-  const paymentHash = required(values.invoicePaymentHash, fields.invoicePaymentHash, refuse);
-  const nodeId = required(values.invoiceNodeId, fields.invoiceNodeId, refuse);
-  const invoiceSignature = required(values.signature, fields.signature, refuse);
-  const proofSignature = required(values.proofSignature, fields.proofSignature, refuse);
-  const preimage = required(values.proofPreimage, fields.proofPreimage, refuse);
-  const missingHashes = required(values.proofMissingHashes, fields.proofMissingHashes, refuse);
-  const leafHashes = required(values.proofLeafHashes, fields.proofLeafHashes, refuse);
+  const payerId = required(values.invreqPayerId, fields.invreqPayerId, invalid);
+  const paymentHash = required(values.invoicePaymentHash, fields.invoicePaymentHash, invalid);
+  const nodeId = required(values.invoiceNodeId, fields.invoiceNodeId, invalid);
+  const invoiceSignature = required(values.signature, fields.signature, invalid);
+  const proofSignature = required(values.proofSignature, fields.proofSignature, invalid);
+  const preimage = required(values.proofPreimage, fields.proofPreimage, invalid);
+  const missingHashes = required(values.proofMissingHashes, fields.proofMissingHashes, invalid);
+  const leafHashes = required(values.proofLeafHashes, fields.proofLeafHashes, invalid);
   if (hex.encode(sha256(hex.decode(preimage))) !== paymentHash) {
-    refuse('proof_preimage does not belong to invoice_payment_hash');
+    invalid('proof_preimage does not belong to invoice_payment_hash');
   }
 
   const disclosed = records.filter(({ type }) => isDisclosableType(type));
   const markers = values.proofOmittedTlvs ?? [];
-  const invoiceRoot = rebuildInvoiceRoot({ disclosed, markers, missingHashes, leafHashes }, refuse);
+  const invoiceRoot = rebuildInvoiceRoot(
+    { disclosed, markers, missingHashes, leafHashes },
+    invalid,
+  );
   if (!isRootSignature(INVOICE_SIGNATURE, invoiceRoot, invoiceSignature, nodeId)) {
-    refuse('signature is not by invoice_node_id over the disclosed invoice');
+    invalid('signature is not by invoice_node_id over the disclosed invoice');
   }
-  const proofRoot = merkleRoot(records) ?? refuse('it is empty');
+  const proofRoot = merkleRoot(records) ?? invalid('it is empty');
   if (!isRootSignature(PROOF_SIGNATURE, proofRoot, proofSignature, payerId)) {
-    refuse('proof_signature is not by invreq_payer_id over this proof');
+    invalid('proof_signature is not by invreq_payer_id over this proof');
   }
 
   return {

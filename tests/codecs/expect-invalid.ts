@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import { CodecError, type CodecFormat } from '../../src/codecs/codec-error.ts';
 
 /** Expects `act` to throw the `CodecError` of that format with `reason` in its message. */
-export function expectRefusal(
+export function expectInvalid(
   act: () => unknown,
   format: CodecFormat,
   reason: string | RegExp,

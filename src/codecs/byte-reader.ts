@@ -5,6 +5,8 @@ import type { Invalid } from './bigsize.ts';
 export interface ByteReader {
   /** Whether every byte has been read. */
   done(): boolean;
+  /** Returns the offset of the next byte. */
+  at(): number;
   /** Returns the next byte without moving on. */
   peek(): number;
   /** Returns the next `count` bytes, as a view. */
@@ -25,6 +27,7 @@ export function byteReader(bytes: Uint8Array, what: string, invalid: Invalid): B
   };
   return {
     done: () => offset === bytes.length,
+    at: () => offset,
     peek: () => bytes[offset] ?? invalid(`ends in the middle of ${what}`),
     take,
     uint: (count) => take(count).reduce((sum, byte) => sum * 256 + byte, 0),

@@ -7,6 +7,7 @@ import {
   decodeDnsAnswer,
   encodeDnsName,
   encodeDnsQuery,
+  encodeDnsRecord,
   isBelow,
   isSameName,
   isWithin,
@@ -113,6 +114,14 @@ describe('an answer', () => {
     const many = Array.from({ length: 200 }, (_, at) => [0xc0, 12 + Math.max(0, 2 * at - 2)]);
     refused(named(...many.flat()), /circle|middle/);
   });
+});
+
+test('a record is written with its name in full (RFC 1035 section 3.2.1)', () => {
+  const data = txtData('x');
+  const ttl = 2 ** 31 - 2;
+  const written = encodeDnsRecord({ name: ['a', 'example'], type: TYPE.TXT, ttlSecs: ttl, data });
+  const answer = answerBytes(QUESTION, [record('a.example', TYPES.TXT, data, ttl)]);
+  expect(written).toEqual(new Uint8Array(answer.subarray(-written.length)));
 });
 
 describe('a name', () => {

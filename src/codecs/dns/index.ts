@@ -4,6 +4,7 @@ export {
   type DnsRecord,
   decodeDnsAnswer,
   encodeDnsQuery,
+  encodeDnsRecord,
   TYPE,
 } from './message.ts';
 export {

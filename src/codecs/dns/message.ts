@@ -1,3 +1,4 @@
+import { byteReader } from '../byte-reader.ts';
 import { joinBytes } from '../tlv.ts';
 import { invalidDns } from './invalid-dns.ts';
 import { type DnsName, encodeDnsName, readDnsName } from './name.ts';
@@ -22,7 +23,10 @@ export interface DnsRecord {
   readonly name: DnsName;
   readonly type: number;
   readonly ttlSecs: number;
-  /** The data; in canonical form (RFC 4034 section 6.2) for the types of {@link TYPE}. */
+  /**
+   * The data as it was sent, except that the target of a CNAME or DNAME is expanded and in lower case, the form that is
+   * signed (RFC 4034 section 6.2).
+   */
   readonly data: Uint8Array;
 }
 
@@ -61,37 +65,33 @@ export function encodeDnsQuery(name: DnsName, type: number): Uint8Array {
 
 /** Reads an answer (RFC 1035 section 4). Throws CodecError('dns') unless it is one complete message. */
 export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const { at, done, take, uint } = byteReader(bytes, 'a record', invalidDns);
   if (bytes.length < HEADER_BYTES) invalidDns('has no header');
-  const flags = view.getUint16(2);
+  // The id, which is that of the query.
+  uint(2);
+  const flags = uint(2);
   if ((flags & FLAGS.response) === 0 || (flags & FLAGS.opcode) !== 0)
     invalidDns('is not an answer');
-  let offset = HEADER_BYTES;
-  const uint = (count: 2 | 4): number => {
-    if (offset + count > bytes.length) invalidDns('ends in the middle of a record');
-    const value = count === 2 ? view.getUint16(offset) : view.getUint32(offset);
-    offset += count;
-    return value;
-  };
+  const questionCount = uint(2);
+  const recordCount = uint(2) + uint(2) + uint(2);
   const owner = (): DnsName => {
-    const { name, end } = readDnsName(bytes, offset, { pointers: true });
-    offset = end;
+    const { name, end } = readDnsName(bytes, at(), { pointers: true });
+    take(end - at());
     return name;
   };
-  const questions = times(view.getUint16(4), () => {
+  const questions = times(questionCount, () => {
     const question = { name: owner(), type: uint(2) };
+    // The class.
     uint(2);
     return question;
   });
-  const recordCount = view.getUint16(6) + view.getUint16(8) + view.getUint16(10);
   const records = times(recordCount, () => {
     const head = { name: owner(), type: uint(2), class: uint(2), ttl: uint(4), length: uint(2) };
-    const start = offset;
-    offset += head.length;
-    if (offset > bytes.length) invalidDns('ends in the middle of a record');
-    return { ...head, data: canonicalData(bytes, head.type, { start, end: offset }) };
+    const start = at();
+    take(head.length);
+    return { ...head, data: canonicalData(bytes, head.type, { start, end: at() }) };
   });
-  if (offset !== bytes.length) invalidDns('has bytes after its last record');
+  if (!done()) invalidDns('has bytes after its last record');
   return {
     responseCode: flags & 0x000f,
     truncated: (flags & FLAGS.truncated) !== 0,
@@ -102,7 +102,13 @@ export function decodeDnsAnswer(bytes: Uint8Array): DnsAnswer {
   };
 }
 
-/** Converts data to the signed form: names in it are expanded and in lower case. */
+/** Writes a record in wire form, its name without compression (RFC 1035 section 3.2.1). */
+export function encodeDnsRecord({ name, type, ttlSecs, data }: DnsRecord): Uint8Array {
+  const ttl = [ttlSecs >>> 16, ttlSecs & 0xffff];
+  return joinBytes([encodeDnsName(name), uint16s(type, CLASS_IN, ...ttl, data.length), data]);
+}
+
+/** Returns data in which the name of an alias is expanded and in lower case, the form that is signed. */
 function canonicalData(
   bytes: Uint8Array,
   type: number,

@@ -20,11 +20,9 @@ export interface Rrsig {
   readonly signedPart: Uint8Array;
 }
 
-const RRSIG_HEAD_BYTES = 18;
-
 /** Reads an RRSIG. Throws CodecError('dns'), as all readers of this file do. */
 export function readRrsig(data: Uint8Array): Rrsig {
-  const { uint } = byteReader(data, 'a signature', invalidDns);
+  const { at, uint } = byteReader(data, 'a signature', invalidDns);
   const head = {
     typeCovered: uint(2),
     algorithm: uint(1),
@@ -34,12 +32,12 @@ export function readRrsig(data: Uint8Array): Rrsig {
     inceptionSecs: uint(4),
     keyTag: uint(2),
   };
-  const { name: signer, end } = readDnsName(data, RRSIG_HEAD_BYTES, { pointers: false });
+  const { name: signer, end } = readDnsName(data, at(), { pointers: false });
   return {
     ...head,
     signer,
     signature: data.subarray(end),
-    signedPart: joinBytes([data.subarray(0, RRSIG_HEAD_BYTES), encodeDnsName(signer)]),
+    signedPart: joinBytes([data.subarray(0, at()), encodeDnsName(signer)]),
   };
 }
 

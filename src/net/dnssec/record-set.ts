@@ -1,7 +1,7 @@
 import {
   type DnsName,
   type DnsRecord,
-  encodeDnsName,
+  encodeDnsRecord,
   lastLabels,
   type Rrsig,
   readRrsig,
@@ -74,19 +74,11 @@ export function signedMessage(set: RecordSet, signature: Rrsig): Uint8Array {
   const signedName = isExpanded(set, signature)
     ? ['*', ...lastLabels(name, signature.labels)]
     : name;
-  const head = Buffer.alloc(8);
-  head.writeUInt16BE(type, 0);
-  head.writeUInt16BE(1, 2);
-  head.writeUInt32BE(signature.originalTtlSecs, 4);
-  const owner = joinBytes([encodeDnsName(signedName), head]);
   // The canonical order is that of byte strings (RFC 4034 section 6.3).
   const sorted = records.map(({ data }) => data).sort(Buffer.compare);
+  const ttlSecs = signature.originalTtlSecs;
   return joinBytes([
     signature.signedPart,
-    ...sorted.flatMap((data) => [owner, lengthOf(data), data]),
+    ...sorted.map((data) => encodeDnsRecord({ name: signedName, type, ttlSecs, data })),
   ]);
-}
-
-function lengthOf({ length }: Uint8Array): Uint8Array {
-  return Uint8Array.of(length >> 8, length & 0xff);
 }

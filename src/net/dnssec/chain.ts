@@ -23,7 +23,7 @@ import {
   signedLabels,
   signedMessage,
 } from './record-set.ts';
-import { algorithmObstacle, isSignedBy, keyObstacle } from './signature.ts';
+import { algorithmObstacle, signatureProblem } from './signature.ts';
 import { shown, Unproven } from './unproven.ts';
 
 /**
@@ -56,9 +56,10 @@ export interface Chain {
 interface Demands {
   /** Whether the keys of a zone may sign the records. */
   readonly isSigner: (signer: DnsName) => boolean;
-  readonly denials: CarriedRecords | null;
-  /** The keys of the signing zone. */
-  readonly keysOf: (zone: DnsName) => Promise<readonly Dnskey[]>;
+  /** Records that may deny more specific names; without them no wildcard is allowed. */
+  readonly denials?: CarriedRecords | null;
+  /** The keys that may have signed; without them they are the proven keys of the signing zone. */
+  readonly keys?: readonly Dnskey[];
 }
 
 /**
@@ -106,11 +107,7 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
         `The keys of ${shown(zone)} are not those that the zone above it names, so they could be forged.`,
       );
     }
-    await proveSet(set, {
-      isSigner: (signer) => isSameName(signer, zone),
-      denials: null,
-      keysOf: async () => entries,
-    });
+    await proveSet(set, { isSigner: (signer) => isSameName(signer, zone), keys: entries });
     return keys;
   };
 
@@ -123,11 +120,7 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
         `The domain ${shown(zone)} has no DNSSEC, as the zone above it names no key of it, so its records could be forged: ask the receiver for another way to pay.`,
       );
     }
-    await proveSet(set, {
-      isSigner: (signer) => isBelow(zone, signer),
-      denials: null,
-      keysOf: zoneKeys,
-    });
+    await proveSet(set, { isSigner: (signer) => isBelow(zone, signer) });
     const vouchers = set.records.map(({ data }) => readDs(data));
     const safe = vouchers.filter(({ digestType }) => DIGESTS.has(digestType));
     if (safe.length === 0) {
@@ -167,21 +160,25 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
     const { signer } = signature;
     const obstacle = signatureObstacle(signature, set, demands) ?? timeObstacle(signature, nowSecs);
     if (obstacle !== null) throw new Unproven(`${shown(set.name)} ${obstacle}.`);
-    const keys = await demands.keysOf(signer);
+    const keys = demands.keys ?? (await zoneKeys(signer));
     const named = keys.filter(
       ({ keyTag, algorithm }) => keyTag === signature.keyTag && algorithm === signature.algorithm,
     );
-    let problem = `is signed with a key that ${shown(signer)} does not have`;
-    const holds = named.some((key) => {
-      countCheck();
-      const weakness = keyObstacle(key);
-      problem = weakness ?? 'has a DNSSEC signature that is wrong: it may be forged';
-      return (
-        weakness === null && isSignedBy(key, signedMessage(set, signature), signature.signature)
+    if (named.length === 0) {
+      throw new Unproven(
+        `${shown(set.name)} is signed with a key that ${shown(signer)} does not have.`,
       );
-    });
-    if (!holds) throw new Unproven(`${shown(set.name)} ${problem}.`);
-    if (isExpanded(set, signature)) await proveNothingCloser(signature, set.name, demands.denials);
+    }
+    const message = signedMessage(set, signature);
+    let problem: string | null = null;
+    for (const key of named) {
+      countCheck();
+      problem = signatureProblem(key, message, signature.signature);
+      if (problem === null) break;
+    }
+    if (problem !== null) throw new Unproven(`${shown(set.name)} ${problem}.`);
+    if (isExpanded(set, signature))
+      await proveNothingCloser(signature, set.name, demands.denials ?? null);
     const ttls = set.records.map(({ ttlSecs }) => ttlSecs);
     const untilExpiry = (signature.expirationSecs - nowSecs) >>> 0;
     holdsSecs = Math.min(holdsSecs, ...ttls, signature.originalTtlSecs, untilExpiry);
@@ -199,11 +196,7 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
       const [denial, second] = set.records;
       if (!denial || second) continue;
       try {
-        await proveSet(set, {
-          isSigner: (other) => isSameName(other, signer),
-          denials: null,
-          keysOf: zoneKeys,
-        });
+        await proveSet(set, { isSigner: (other) => isSameName(other, signer) });
       } catch (error) {
         if (!(error instanceof Unproven)) throw error;
         continue;
@@ -217,11 +210,7 @@ export function openChain({ source, anchors, nowSecs }: ChainOptions): Chain {
 
   return {
     prove: (set, denials) =>
-      proveSet(set, {
-        isSigner: (signer) => isWithin(set.name, signer),
-        denials,
-        keysOf: zoneKeys,
-      }),
+      proveSet(set, { isSigner: (signer) => isWithin(set.name, signer), denials }),
     holdsSecs: () => holdsSecs,
   };
 }
@@ -235,7 +224,7 @@ function signatureObstacle(signature: Rrsig, set: RecordSet, demands: Demands): 
   if (signature.labels > labels || signature.labels < signature.signer.length) {
     return 'has a signature for another name';
   }
-  if (isExpanded(set, signature) && demands.denials === null) {
+  if (isExpanded(set, signature) && !demands.denials) {
     return 'comes from a wildcard, which is not allowed here';
   }
   return algorithmObstacle(signature.algorithm);

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { base64urlnopad } from '@scure/base';
 import type { Dnskey } from '../../codecs/dns/index.ts';
 
 /** A public key as JSON (RFC 7517). */
@@ -29,35 +30,43 @@ const ZONE_PROTOCOL = 3;
 
 /** Returns why signatures of an algorithm prove nothing; null for an algorithm that is trusted. */
 export function algorithmObstacle(algorithm: number): string | null {
-  if (SHA1_ALGORITHMS.has(algorithm)) return 'is signed with SHA-1, which is no longer safe';
-  return ALGORITHMS.has(algorithm) ? null : 'is signed in a way that this wallet does not know';
+  return ALGORITHMS.has(algorithm) ? null : distrustOf(algorithm);
 }
 
-/** Returns why signatures of a key prove nothing; null for a key that may sign its zone. */
-export function keyObstacle(key: Dnskey): string | null {
+function distrustOf(algorithm: number): string {
+  return SHA1_ALGORITHMS.has(algorithm)
+    ? 'is signed with SHA-1, which is no longer safe'
+    : 'is signed in a way that this wallet does not know';
+}
+
+/**
+ * Returns why a signature of a key over a message proves nothing, as the rest of a sentence; null when the key may sign
+ * its zone and made the signature.
+ */
+export function signatureProblem(
+  key: Dnskey,
+  message: Uint8Array,
+  signature: Uint8Array,
+): string | null {
   if (!key.isZoneKey || key.isRevoked || key.protocol !== ZONE_PROTOCOL) {
     return 'is signed with a key that may not sign it';
   }
-  const obstacle = algorithmObstacle(key.algorithm);
-  if (obstacle !== null) return obstacle;
-  const rsa = key.algorithm === 8 || key.algorithm === 10 ? readRsaKey(key.publicKey) : null;
-  if (rsa && bitLength(rsa.modulus) < MIN_RSA_BITS) {
+  const algorithm = ALGORITHMS.get(key.algorithm);
+  if (algorithm === undefined) return distrustOf(key.algorithm);
+  if (algorithm.keyOf === rsaKey && isShortRsaKey(key.publicKey)) {
     return `is signed with a key of less than ${MIN_RSA_BITS} bits, which is no longer safe`;
   }
-  return keyObject(key) === null ? 'is signed with a key that cannot be read' : null;
+  const publicKey = keyObject(algorithm, key.publicKey);
+  if (publicKey === null) return 'is signed with a key that cannot be read';
+  const options = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const;
+  return verify(algorithm.hash, message, options, signature)
+    ? null
+    : 'has a DNSSEC signature that is wrong: it may be forged';
 }
 
-/** Whether a key made a signature over a message. */
-export function isSignedBy(key: Dnskey, message: Uint8Array, signature: Uint8Array): boolean {
-  const hash = ALGORITHMS.get(key.algorithm)?.hash;
-  const publicKey = keyObject(key);
-  if (hash === undefined || publicKey === null) return false;
-  return verify(hash, message, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
-}
-
-function keyObject({ algorithm, publicKey }: Dnskey): KeyObject | null {
-  const key = ALGORITHMS.get(algorithm)?.keyOf(publicKey);
-  if (!key) return null;
+function keyObject({ keyOf }: Algorithm, bytes: Uint8Array): KeyObject | null {
+  const key = keyOf(bytes);
+  if (key === null) return null;
   try {
     return createPublicKey({ key, format: 'jwk' });
   } catch {
@@ -76,13 +85,16 @@ function readRsaKey(bytes: Uint8Array) {
   };
 }
 
+function isShortRsaKey(bytes: Uint8Array): boolean {
+  return bitLength(readRsaKey(bytes).modulus) < MIN_RSA_BITS;
+}
+
 function rsaKey(bytes: Uint8Array): JsonWebKey | null {
   const { exponent, modulus } = readRsaKey(bytes);
-  const bits = bitLength(modulus);
-  if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS) return null;
+  if (isShortRsaKey(bytes) || bitLength(modulus) > MAX_RSA_BITS) return null;
   const value = exponent.reduce((sum, byte) => sum * 256 + byte, 0);
   if (exponent.length > MAX_EXPONENT_BYTES || value < 3 || value % 2 === 0) return null;
-  return { kty: 'RSA', n: base64url(modulus), e: base64url(exponent) };
+  return { kty: 'RSA', n: base64urlnopad.encode(modulus), e: base64urlnopad.encode(exponent) };
 }
 
 function bitLength(number: Uint8Array): number {
@@ -97,17 +109,15 @@ function pointOn(curve: string, size: number): Algorithm['keyOf'] {
       ? {
           kty: 'EC',
           crv: curve,
-          x: base64url(bytes.subarray(0, size)),
-          y: base64url(bytes.subarray(size)),
+          x: base64urlnopad.encode(bytes.subarray(0, size)),
+          y: base64urlnopad.encode(bytes.subarray(size)),
         }
       : null;
 }
 
 /** Reads the key format of RFC 8080. */
 function ed25519Key(bytes: Uint8Array): JsonWebKey | null {
-  return bytes.length === 32 ? { kty: 'OKP', crv: 'Ed25519', x: base64url(bytes) } : null;
-}
-
-function base64url(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64url');
+  return bytes.length === 32
+    ? { kty: 'OKP', crv: 'Ed25519', x: base64urlnopad.encode(bytes) }
+    : null;
 }

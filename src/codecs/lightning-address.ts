@@ -1,29 +1,26 @@
+import type { Invalid } from './bigsize.ts';
 import { CodecError } from './codec-error.ts';
-import { hostProblem, isHost, schemeFor } from './web-host.ts';
+import { type NameAtHost, readNameAtHost } from './name-at-host.ts';
+import { schemeFor } from './web-host.ts';
 
 /** A Lightning Address and the URL of its LNURL-pay service. */
-export interface LightningAddress {
-  readonly username: string;
-  /** The domain, which may have a port. */
-  readonly domain: string;
+export interface LightningAddress extends NameAtHost {
   readonly url: string;
 }
 
+const RULES = {
+  isName: (name: string) => /^[a-z0-9._+-]{1,64}$/i.test(name),
+  nameRule: '1 to 64 letters a-z, digits, dots, hyphens, underscores and plus signs',
+  underscores: false,
+};
+
 /** Reads `name@domain` (LUD-16). Throws CodecError('lightning-address'). */
 export function decodeLightningAddress(text: string): LightningAddress {
-  const [username = '', domain = '', more] = text.split('@');
-  // This is checked before the conversion to lower case, which would turn a Kelvin sign into a "k".
-  if (more !== undefined || !/^[a-z0-9._+-]{1,64}$/i.test(username)) {
-    invalid(
-      'the part before @ must be 1 to 64 letters a-z, digits, dots, hyphens, underscores and plus signs',
-    );
-  }
-  if (!isHost(domain)) invalid(hostProblem(domain));
-  const [name, host] = [username.toLowerCase(), domain.toLowerCase()];
-  const url = `${schemeFor(host)}://${host}/.well-known/lnurlp/${encodeURIComponent(name)}`;
-  return { username: name, domain: host, url };
+  const { username, domain } = readNameAtHost(text, RULES, invalid);
+  const path = `/.well-known/lnurlp/${encodeURIComponent(username)}`;
+  return { username, domain, url: `${schemeFor(domain)}://${domain}${path}` };
 }
 
-function invalid(rule: string): never {
+const invalid: Invalid = (rule) => {
   throw new CodecError('lightning-address', `This is not a Lightning Address: ${rule}.`);
-}
+};

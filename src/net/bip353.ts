@@ -1,11 +1,11 @@
-import { decodeHumanBitcoinAddress } from '../codecs/human-bitcoin-address.ts';
+import type { HumanBitcoinName } from '../codecs/human-bitcoin-address.ts';
 import { ApiError } from '../model/errors.ts';
 import { serviceFailed } from './service-error.ts';
 import type { ResolveTxt } from './txt-resolver.ts';
 
 interface NameResolverOptions {
   readonly resolveTxt: ResolveTxt;
-  /** Returns the record of a name that this sidecar serves itself (on the sandbox); null for all other names. */
+  /** Returns the URI of a name that this sidecar serves itself (on the sandbox); null for all other names. */
   readonly localZone: (dnsName: string) => string | null;
 }
 
@@ -15,10 +15,11 @@ interface NameResolverOptions {
  */
 export function createNameResolver(
   options: NameResolverOptions,
-): (name: { username: string; domain: string }) => Promise<string> {
-  return async ({ username, domain }) => {
-    const { dnsName } = decodeHumanBitcoinAddress(`${username}@${domain}`);
-    const texts = localTexts(options, dnsName) ?? (await publicTexts(options, dnsName)) ?? [];
+): (name: HumanBitcoinName) => Promise<string> {
+  return async ({ username, domain, dnsName }) => {
+    const local = options.localZone(dnsName);
+    if (local !== null) return local;
+    const texts = await publicTexts(options, dnsName);
     const records = texts.filter(isPaymentRecord);
     const [record] = records;
     if (record === undefined) {
@@ -54,15 +55,10 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-function localTexts(options: NameResolverOptions, dnsName: string): readonly Uint8Array[] | null {
-  const text = options.localZone(dnsName);
-  return text === null ? null : [Buffer.from(text)];
-}
-
-/** Returns null for a host with a port or an address in brackets: the sandbox serves those, and the DNS has none. */
+/** Asks nobody for a host with a port or an address in brackets: only the sandbox serves those, and the DNS has none. */
 async function publicTexts(
-  options: NameResolverOptions,
+  { resolveTxt }: NameResolverOptions,
   dnsName: string,
-): Promise<readonly Uint8Array[] | null> {
-  return /[:[]/.test(dnsName) ? null : options.resolveTxt(dnsName);
+): Promise<readonly Uint8Array[]> {
+  return /[:[]/.test(dnsName) ? [] : ((await resolveTxt(dnsName)) ?? []);
 }

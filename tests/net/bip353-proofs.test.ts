@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { type DnsRecord, parseDnsName, TYPE } from '../../src/codecs/dns/index.ts';
+import { decodeHumanBitcoinAddress } from '../../src/codecs/human-bitcoin-address.ts';
 import { createNameResolver } from '../../src/net/bip353.ts';
 import { sortRecords } from '../../src/net/dnssec/record-set.ts';
 import { resolveTxt } from '../../src/net/dnssec/resolve-txt.ts';
@@ -19,7 +20,6 @@ async function resolve(
   anchors = ROOT_ANCHORS,
 ): Promise<string> {
   const carried = sortRecords(records);
-  const [username = '', domain = ''] = hrn.split('@');
   const resolveName = createNameResolver({
     resolveTxt: async (name) => {
       const source = async () => carried;
@@ -29,7 +29,7 @@ async function resolve(
     },
     localZone: () => null,
   });
-  return resolveName({ username, domain });
+  return resolveName(decodeHumanBitcoinAddress(hrn));
 }
 
 /** Returns the message of the error that the work throws; fails when it throws none or an unexpected one. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { decodeHumanBitcoinAddress } from '../../src/codecs/human-bitcoin-address.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { createNameResolver } from '../../src/net/bip353.ts';
 import { failureOf } from './outside-service.ts';
@@ -14,7 +15,7 @@ function ask(texts: Found, asked: string[] = []): Promise<string> {
     },
     localZone: () => null,
   });
-  return resolveName({ username: 'matt', domain: 'example.com' });
+  return resolveName(decodeHumanBitcoinAddress('matt@example.com'));
 }
 
 async function expectError(work: Promise<unknown>, body: object): Promise<void> {
@@ -56,9 +57,9 @@ describe('Human Bitcoin Addresses (BIP 353)', () => {
       localZone: (dnsName) =>
         dnsName === 'me.user._bitcoin-payment.127.0.0.1:1' ? 'bitcoin:?lno=z' : null,
     });
-    expect(await resolveName({ username: 'me', domain: '127.0.0.1:1' })).toBe('bitcoin:?lno=z');
+    expect(await resolveName(decodeHumanBitcoinAddress('me@127.0.0.1:1'))).toBe('bitcoin:?lno=z');
     for (const domain of ['127.0.0.1:2', 'example.com:443', '[::1]']) {
-      await expectError(resolveName({ username: 'me', domain }), { code: 107 });
+      await expectError(resolveName(decodeHumanBitcoinAddress(`me@${domain}`)), { code: 107 });
     }
   });
 });

@@ -28,10 +28,7 @@ export class CodecError extends Error {
   }
 }
 
-/**
- * Returns what `read` returns, or what `explain` makes of its {@link CodecError}. It is the one place where such errors
- * are caught; all other errors are thrown on.
- */
+/** Returns what `read` returns, or what `explain` makes of its {@link CodecError}. Other errors are thrown on. */
 export function readOr<T, Explained>(
   read: () => T,
   explain: (error: CodecError) => Explained,

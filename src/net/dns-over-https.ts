@@ -1,16 +1,16 @@
+import { base64urlnopad } from '@scure/base';
 import {
   type DnsAnswer,
   type DnsName,
   decodeDnsAnswer,
   encodeDnsQuery,
   isSameName,
-  showDnsName,
 } from '../codecs/dns/index.ts';
 import { ApiError } from '../model/errors.ts';
 import { get, readBytes } from './bounded-get.ts';
 import type { RecordSource } from './dnssec/chain.ts';
 import { sortRecords } from './dnssec/record-set.ts';
-import { foreignText } from './foreign-text.ts';
+import { shown } from './dnssec/unproven.ts';
 import { serviceFailed } from './service-error.ts';
 
 /** The resolver to use, and how it is reached. */
@@ -33,8 +33,8 @@ const NAME_ERROR = 3;
 
 /**
  * Opens a source of DNS records for one look-up, which asks a resolver. It does not check that the records are true;
- * the DNSSEC chain does that (docs/decisions.md 98). It asks at most 32 questions, reads at most 128 KiB, and follows
- * no redirects. It throws error 113, and CodecError('dns') for an answer that is not a DNS message.
+ * the DNSSEC chain does that (docs/decisions.md 98). It asks at most 32 questions, uses at most 128 KiB of answers
+ * together, and follows no redirects. It throws error 113, and CodecError('dns') for an answer that cannot be read.
  */
 export function openDohSource({ url, ca, signal }: DohOptions): RecordSource {
   let questions = 0;
@@ -45,7 +45,7 @@ export function openDohSource({ url, ca, signal }: DohOptions): RecordSource {
       throw unusable('The name leads through too many zones of the DNS, so it cannot be used.');
     }
     const target = new URL(url);
-    target.searchParams.set('dns', Buffer.from(encodeDnsQuery(name, type)).toString('base64url'));
+    target.searchParams.set('dns', base64urlnopad.encode(encodeDnsQuery(name, type)));
     const body = await ask(target, { ca, signal });
     bytesLeft -= body.length;
     if (bytesLeft < 0) throw unusable('The DNS records that prove the name are too large.');
@@ -59,8 +59,7 @@ export function openDohSource({ url, ca, signal }: DohOptions): RecordSource {
 function requireAnswerTo(answer: DnsAnswer, name: DnsName, type: number): void {
   const { responseCode, questions, truncated } = answer;
   if (responseCode !== NO_ERROR && responseCode !== NAME_ERROR) {
-    const shown = foreignText(showDnsName(name), { maxCharacters: 100 });
-    throw unusable(`The DNS resolver failed to look up ${shown}: try again later.`);
+    throw unusable(`The DNS resolver failed to look up ${shown(name)}: try again later.`);
   }
   const [question, more] = questions;
   if (!question || more || question.type !== type || !isSameName(question.name, name)) {

@@ -18,7 +18,7 @@ interface CallOptions {
 export interface LnurlClient {
   /**
    * Requests the kind and the terms of a service. Throws error 106 for a kind of LNURL that this wallet does not
-   * support, and for a withdrawal with no money left.
+   * support, for a withdrawal with no money left, and for a service that must know something of the payer (LUD-18).
    */
   discover(url: string, options?: CallOptions): Promise<LnurlPayRequest | LnurlWithdrawRequest>;
   /**

@@ -34,7 +34,7 @@ const MAX_CACHED_SECS = 3600;
 /**
  * Creates a function that looks TXT records up over HTTPS and proves them by DNSSEC from the keys of the root
  * (docs/decisions.md 98). A look-up takes at most 10 seconds. Proven records are cached for as long as the proof is
- * valid, an hour at most. Every failure is error 113.
+ * valid, an hour at most. Every failure of the look-up is error 113. A text that cannot be a name is CodecError('dns').
  *
  * Throws TypeError when the resolver's URL is not https, since others on the network could then see who is paid.
  */

@@ -1,5 +1,5 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { type Agent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { foreignText } from './foreign-text.ts';
 import { serviceFailed } from './service-error.ts';
@@ -15,27 +15,42 @@ export interface GetRequest {
   readonly address?: string | undefined;
   /** Certificate authorities to trust in place of the system's, PEM. */
   readonly ca?: string | undefined;
+  /** Keeps connections for further requests; undefined: the request has one of its own. */
+  readonly agent?: Agent | undefined;
 }
 
-/** Sends a GET without cookies, credentials, compression or proxy. Resolves when the head of the answer is there. */
-export function get({ url, accept, signal, address, ca }: GetRequest): Promise<IncomingMessage> {
+/**
+ * Sends a GET without cookies, credentials, compression or proxy. Resolves when the head of the answer is there. If a
+ * kept connection fails, the request is sent again on one of its own.
+ */
+export async function get(request: GetRequest): Promise<IncomingMessage> {
+  const sent = send(request);
+  try {
+    return await answerTo(sent);
+  } catch (error) {
+    // A server may close a kept connection at any time, which says nothing of the request (RFC 9112 section 9.3.1).
+    if (!sent.reusedSocket) throw error;
+    return answerTo(send({ ...request, agent: undefined }));
+  }
+}
+
+function send({ url, accept, signal, address, ca, agent }: GetRequest): ClientRequest {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return request(url, {
+    signal,
+    agent: agent ?? false,
+    headers: { accept, 'accept-encoding': 'identity' },
+    // Without this, the variable NODE_TLS_REJECT_UNAUTHORIZED could switch the check off.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca }),
+    ...(address === undefined ? {} : { lookup: lookupOf(address) }),
+  }).end();
+}
+
+function answerTo(sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const sent = request(
-      url,
-      {
-        signal,
-        agent: false,
-        headers: { accept, 'accept-encoding': 'identity' },
-        // Without this, the variable NODE_TLS_REJECT_UNAUTHORIZED could switch the check off.
-        rejectUnauthorized: true,
-        ...(ca === undefined ? {} : { ca }),
-        ...(address === undefined ? {} : { lookup: lookupOf(address) }),
-      },
-      resolve,
-    );
+    sent.on('response', resolve);
     sent.on('error', reject);
-    sent.end();
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Agent } from 'node:https';
 import { base64urlnopad } from '@scure/base';
 import {
   type DnsAnswer,
@@ -19,6 +20,8 @@ export interface DohOptions {
   readonly url: string;
   /** Certificate authorities to trust in place of the system's, PEM. */
   readonly ca?: string | undefined;
+  /** Keeps the connections to the resolver. */
+  readonly agent: Agent;
   /** Aborts all requests in progress. */
   readonly signal: AbortSignal;
 }
@@ -36,7 +39,7 @@ const NAME_ERROR = 3;
  * the DNSSEC chain does that (docs/decisions.md 98). It asks at most 32 questions, uses at most 128 KiB of answers
  * together, and follows no redirects. It throws error 113, and CodecError('dns') for an answer that cannot be read.
  */
-export function openDohSource({ url, ca, signal }: DohOptions): RecordSource {
+export function openDohSource({ url, ...options }: DohOptions): RecordSource {
   let questions = 0;
   let bytesLeft = MAX_BYTES;
   return async (name, type) => {
@@ -46,7 +49,7 @@ export function openDohSource({ url, ca, signal }: DohOptions): RecordSource {
     }
     const target = new URL(url);
     target.searchParams.set('dns', base64urlnopad.encode(encodeDnsQuery(name, type)));
-    const body = await ask(target, { ca, signal });
+    const body = await ask(target, options);
     bytesLeft -= body.length;
     if (bytesLeft < 0) throw unusable('The DNS records that prove the name are too large.');
     const answer = decodeDnsAnswer(body);
@@ -68,9 +71,9 @@ function requireAnswerTo(answer: DnsAnswer, name: DnsName, type: number): void {
   if (truncated) throw unusable('The DNS resolver cut its answer short: check --doh-url.');
 }
 
-async function ask(url: URL, { ca, signal }: Omit<DohOptions, 'url'>): Promise<Uint8Array> {
+async function ask(url: URL, options: Omit<DohOptions, 'url'>): Promise<Uint8Array> {
   try {
-    const response = await get({ url, accept: MEDIA_TYPE, signal, ca });
+    const response = await get({ url, accept: MEDIA_TYPE, ...options });
     const { statusCode, headers } = response;
     const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
     if (statusCode === 200 && type === MEDIA_TYPE) return await readBytes(response, url, MAX_BYTES);
@@ -80,7 +83,7 @@ async function ask(url: URL, { ca, signal }: Omit<DohOptions, 'url'>): Promise<U
     );
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    const problem = signal.aborted ? 'timed_out' : 'unreachable';
+    const problem = options.signal.aborted ? 'timed_out' : 'unreachable';
     const message = 'The DNS-over-HTTPS resolver cannot be reached: check --doh-url.';
     throw serviceFailed(problem, message, error);
   }

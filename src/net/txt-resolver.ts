@@ -1,5 +1,6 @@
+import { Agent } from 'node:https';
 import { CodecError } from '../codecs/codec-error.ts';
-import { type Ds, parseDnsName } from '../codecs/dns/index.ts';
+import { type DnsName, type Ds, parseDnsName } from '../codecs/dns/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openDohSource } from './dns-over-https.ts';
 import { type ProvenTxt, resolveTxt } from './dnssec/resolve-txt.ts';
@@ -28,6 +29,8 @@ interface Cached {
 }
 
 const TIMEOUT_MS = 10_000;
+/** The most connections of one look-up, which asks two questions about each zone at once. */
+const MAX_CONNECTIONS = 2;
 const MAX_CACHED = 64;
 const MAX_CACHED_SECS = 3600;
 
@@ -43,14 +46,22 @@ export function createTxtResolver(options: TxtResolverOptions): ResolveTxt {
   if (URL.parse(url)?.protocol !== 'https:') {
     throw new TypeError('The DNS-over-HTTPS resolver must be an https URL: check --doh-url.');
   }
+  const lookUp = async (name: DnsName, nowSecs: number): Promise<ProvenTxt | null> => {
+    // One look-up asks many questions, and a TLS connection for each would cost most of its time.
+    const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
+    try {
+      const source = openDohSource({ url, ca, agent, signal: AbortSignal.timeout(timeoutMs) });
+      return await explained(resolveTxt(name, { source, anchors, nowSecs }));
+    } finally {
+      agent.destroy();
+    }
+  };
   const cache = new Map<string, Cached>();
   return async (name) => {
     const fromMs = clock.now();
     const cached = cache.get(name);
     if (cached && cached.fromMs <= fromMs && fromMs < cached.untilMs) return cached.texts;
-    const source = openDohSource({ url, ca, signal: AbortSignal.timeout(timeoutMs) });
-    const nowSecs = Math.floor(fromMs / 1000);
-    const found = await explained(resolveTxt(parseDnsName(name), { source, anchors, nowSecs }));
+    const found = await lookUp(parseDnsName(name), Math.floor(fromMs / 1000));
     cache.delete(name);
     if (found === null) return null;
     const { texts, holdsSecs } = found;

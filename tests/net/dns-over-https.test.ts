@@ -12,6 +12,7 @@ import {
 import {
   failureOf,
   type OutsideService,
+  openClosingService,
   openOutsideService,
   TEST_CERTIFICATE,
 } from './outside-service.ts';
@@ -104,6 +105,38 @@ describe('the resolver', () => {
     expect(asked.toSorted()).toEqual(
       [`${NAME} ${TYPES.TXT}`, ` ${TYPES.DNSKEY}`, ...zones].toSorted(),
     );
+  });
+
+  test('is asked over at most two connections, which no other look-up uses', async () => {
+    const connections = new Set<number>();
+    let questions = 0;
+    const counting = openOutsideService((request, server) => {
+      questions += 1;
+      connections.add(server.requestIP(request)?.port ?? 0);
+      return tree.answer(request);
+    });
+    try {
+      resolveTxt = resolverFor({ url: `https://127.0.0.1:${counting.port}/dns-query` });
+      await textsOf(NAME);
+      expect(questions).toBe(6);
+      expect(connections.size).toBeLessThanOrEqual(2);
+      const earlier = new Set(connections);
+      connections.clear();
+      expect(await textsOf('nothing.example.com')).toBeNull();
+      expect(connections.isDisjointFrom(earlier)).toBe(true);
+    } finally {
+      await counting.close();
+    }
+  });
+
+  test('may close a connection after its answer without saying so', async () => {
+    const closing = openClosingService(tree.answer);
+    try {
+      resolveTxt = resolverFor({ url: `https://127.0.0.1:${closing.port}/dns-query` });
+      expect(await textsOf(NAME)).toEqual(['x']);
+    } finally {
+      closing.stop(true);
+    }
   });
 
   test('must be an https URL, or it is not opened at all', () => {

@@ -30,7 +30,7 @@ export interface OutsideService {
 
 /** Opens the service on a free port. */
 export function openOutsideService(
-  answer: (request: Request) => Response | Promise<Response>,
+  answer: (request: Request, server: Bun.Server<undefined>) => Response | Promise<Response>,
   timeoutMs = 30_000,
 ): OutsideService {
   const server = Bun.serve({
@@ -51,6 +51,29 @@ export function openOutsideService(
     }),
     close: () => server.stop(true),
   };
+}
+
+/** Opens an HTTPS server that closes each connection after one answer, without having announced it. */
+export function openClosingService(answer: (request: Request) => Response): {
+  port: number;
+  stop(force: boolean): void;
+} {
+  return Bun.listen({
+    port: 0,
+    hostname: '127.0.0.1',
+    tls: { cert: TEST_CERTIFICATE, key: TEST_KEY },
+    socket: {
+      async data(socket, head) {
+        const [, path = ''] = head.toString().split(' ');
+        const body = await answer(new Request(new URL(path, 'https://127.0.0.1').href)).bytes();
+        socket.write(
+          `HTTP/1.1 200 OK\r\ncontent-type: application/dns-message\r\ncontent-length: ${body.length}\r\n\r\n`,
+        );
+        socket.write(body);
+        socket.end();
+      },
+    },
+  });
 }
 
 /** Returns the error that the work throws; fails when it throws none. */

@@ -280,9 +280,20 @@ test('the end alone is read as the whole invoice tells it: its expiry, or an hou
   const endOf = (changes: object) => expiresAtMsOf(encodeBolt11({ ...fields, ...changes }, KEY));
   expect(endOf({})).toBe(1_700_003_600_000);
   expect(endOf({ expirySecs: 60 })).toBe(1_700_000_060_000);
-  for (const text of ['', 'lnbc', 'lnbc1bbbbbbb', `lnbc1${'q'.repeat(7)}x${'l'.repeat(112)}`]) {
-    expectInvalid(() => expiresAtMsOf(text), 'bolt11', /timestamp|expiry|cut off/);
+  for (const text of ['', 'lnbc', 'lnbc1bbbbbbb']) {
+    expectInvalid(() => expiresAtMsOf(text), 'bolt11', /timestamp/);
   }
+  // Fields of which only the head is left, then as many words as a signature and a checksum have.
+  const [expiry, description] = ['xlll', 'dlll'];
+  for (const field of [expiry, description, 'x', 'xp']) {
+    const text = `lnbc1${'q'.repeat(7)}${field}${'l'.repeat(110)}`;
+    expectInvalid(() => expiresAtMsOf(text), 'bolt11', /cut off/);
+  }
+  expectInvalid(
+    () => expiresAtMsOf(`lnbc1${'q'.repeat(7)}b${'l'.repeat(112)}`),
+    'bolt11',
+    /not bech32/,
+  );
 });
 
 test('no string makes the reader throw anything but its own error', () => {

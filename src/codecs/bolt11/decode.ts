@@ -3,13 +3,13 @@ import { decode as decodeSections } from 'light-bolt11-decoder';
 import { encodeHashAddress, encodeWitnessAddress } from '../address.ts';
 import { NETWORKS, type Network } from '../network.ts';
 import { readFeatures } from './features.ts';
+import { readInteger, splitFields } from './fields.ts';
 import {
   type Bolt11Invoice,
   DEFAULT_EXPIRY_SECS,
   DEFAULT_MIN_FINAL_CLTV,
   FIELD,
   invalid,
-  LARGEST_INTEGER,
   type RouteHint,
   SIGNATURE_WORDS,
   TIMESTAMP_WORDS,
@@ -61,7 +61,7 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
   const paymentSecret = only(fields, FIELD.paymentSecret, 'payment secret');
   const { description, descriptionHash } = readDescription(fields);
   const features = readFeatures(fields.get(FIELD.features)?.[0] ?? []);
-  const expirySecs = readInteger(fields, FIELD.expiry) ?? DEFAULT_EXPIRY_SECS;
+  const expirySecs = integerOf(fields, FIELD.expiry) ?? DEFAULT_EXPIRY_SECS;
   const metadata = fields.get(FIELD.metadata)?.[0];
   const payee = fields.get(FIELD.payee)?.[0];
   const named = payee && hex.encode(toBytes(payee, 'payee'));
@@ -81,7 +81,7 @@ export function decodeBolt11(text: string, options: DecodeOptions = {}): Bolt11I
       options.verifySignature === false
         ? (named ?? '')
         : checkPayee({ prefix, data, signature: words.slice(-SIGNATURE_WORDS), named }),
-    minFinalCltvExpiryDelta: readInteger(fields, FIELD.minFinalCltv) ?? DEFAULT_MIN_FINAL_CLTV,
+    minFinalCltvExpiryDelta: integerOf(fields, FIELD.minFinalCltv) ?? DEFAULT_MIN_FINAL_CLTV,
     features,
     routeHints: (fields.get(FIELD.routeHint) ?? []).map(readRouteHint),
     fallbackAddresses: (fields.get(FIELD.fallback) ?? []).flatMap((field) => {
@@ -128,23 +128,16 @@ function networkOf(prefix: string): Network | undefined {
   );
 }
 
-function readFields(words: readonly number[]): Fields {
+function readFields(data: readonly number[]): Fields {
   const fields = new Map<number, (readonly number[])[]>();
-  for (let at = 0; at < words.length; ) {
-    const [type, high, low] = [words[at], words[at + 1], words[at + 2]];
-    if (type === undefined || high === undefined || low === undefined)
-      invalid('a field is cut off');
-    const end = at + 3 + high * 32 + low;
-    if (end > words.length) invalid('a field is cut off');
-    const field = words.slice(at + 3, end);
+  for (const { type, words } of splitFields(data)) {
     const fixed = FIXED_WORDS.get(type);
-    if (fixed && field.length !== fixed.words) invalid(`its ${fixed.name} has the wrong length`);
+    if (fixed && words.length !== fixed.words) invalid(`its ${fixed.name} has the wrong length`);
     const minimal = MINIMAL.get(type);
-    if (minimal && field[0] === 0) invalid(`its ${minimal} begins with zeros`);
+    if (minimal && words[0] === 0) invalid(`its ${minimal} begins with zeros`);
     const sameType = fields.get(type);
-    if (sameType) sameType.push(field);
-    else fields.set(type, [field]);
-    at = end;
+    if (sameType) sameType.push(words);
+    else fields.set(type, [words]);
   }
   return fields;
 }
@@ -186,11 +179,9 @@ function toBytes(words: readonly number[], name: string): Uint8Array {
   return bytes ? bytes : invalid(`its ${name} is not padded with zero bits`);
 }
 
-function readInteger(fields: Fields, type: number): number | null {
+function integerOf(fields: Fields, type: number): number | null {
   const words = fields.get(type)?.[0];
-  if (words === undefined) return null;
-  const value = words.reduce((sum, word) => sum * 32 + word, 0);
-  return Math.min(value, LARGEST_INTEGER);
+  return words === undefined ? null : readInteger(words);
 }
 
 function readRouteHint(words: readonly number[]): RouteHint[] {

@@ -62,10 +62,6 @@ export const FIELD = {
 export const TIMESTAMP_WORDS = 7;
 /** Words of the signature with its recovery id. */
 export const SIGNATURE_WORDS = 104;
-/** Words of the bech32 checksum. */
-const CHECKSUM_WORDS = 6;
-/** A larger expiry or delta is read as this one, which means "for ever" for every purpose of this program. */
-export const LARGEST_INTEGER = 1e12;
 
 /** The highest amount of an invoice: 21 million BTC in millisatoshis. */
 export const MAX_AMOUNT_MSAT = 2_100_000_000_000_000_000n;
@@ -95,44 +91,4 @@ export function signedBytes(prefix: string, words: readonly number[]): Uint8Arra
   }
   if (bits > 0) bytes[at] = (buffer << (8 - bits)) & 0xff;
   return bytes;
-}
-
-/**
- * Returns when an invoice was made, in seconds, without checking the rest of it. Use it only for invoices that are
- * known to be valid. Throws CodecError('bolt11') for a text without a timestamp.
- */
-export function timestampOf(invoice: string): number {
-  const at = invoice.lastIndexOf('1') + 1;
-  const letters = [...invoice.slice(at, at + TIMESTAMP_WORDS)];
-  if (at === 0 || letters.length < TIMESTAMP_WORDS) invalid('it has no timestamp');
-  return letters.reduce((secs, letter) => secs * 32 + wordOf(letter, 'timestamp'), 0);
-}
-
-/**
- * Returns when an invoice expires, in milliseconds. Like {@link timestampOf} it does not check the rest of the invoice.
- * If a field occurs several times, the first one counts. Throws CodecError('bolt11') for a field that is cut off.
- */
-export function expiresAtMsOf(invoice: string): number {
-  const timestampSecs = timestampOf(invoice);
-  const start = invoice.lastIndexOf('1') + 1;
-  const end = invoice.length - CHECKSUM_WORDS - SIGNATURE_WORDS;
-  const word = (at: number) =>
-    at < end ? wordOf(invoice.charAt(at), 'expiry') : invalid('a field is cut off');
-  for (let at = start + TIMESTAMP_WORDS; at < end; ) {
-    const field = at + 3;
-    const next = field + word(at + 1) * 32 + word(at + 2);
-    if (word(at) === FIELD.expiry) {
-      let expirySecs = 0;
-      for (let i = field; i < next; i++) expirySecs = expirySecs * 32 + word(i);
-      return (timestampSecs + Math.min(expirySecs, LARGEST_INTEGER)) * 1000;
-    }
-    at = next;
-  }
-  return (timestampSecs + DEFAULT_EXPIRY_SECS) * 1000;
-}
-
-/** Returns the value of a bech32 letter (BIP 173). */
-function wordOf(letter: string, part: string): number {
-  const word = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'.indexOf(letter.toLowerCase());
-  return word >= 0 ? word : invalid(`its ${part} is not bech32`);
 }

@@ -1,0 +1,51 @@
+import { readInteger, splitFields } from './fields.ts';
+import {
+  DEFAULT_EXPIRY_SECS,
+  FIELD,
+  invalid,
+  SIGNATURE_WORDS,
+  TIMESTAMP_WORDS,
+} from './invoice.ts';
+
+/** Words of the bech32 checksum. */
+const CHECKSUM_WORDS = 6;
+/** The values of bech32 letters (BIP 173). */
+const WORD_OF: ReadonlyMap<string, number> = new Map(
+  [...'qpzry9x8gf2tvdw0s3jn54khce6mua7l'].map((letter, word) => [letter, word]),
+);
+
+/**
+ * Returns when an invoice was made, in seconds, without checking the rest of it. Use it only for invoices that are
+ * known to be valid. Throws CodecError('bolt11') for a text without a timestamp.
+ */
+export function timestampOf(invoice: string): number {
+  const letters = dataPartOf(invoice).slice(0, TIMESTAMP_WORDS);
+  if (letters.length < TIMESTAMP_WORDS) invalid('it has no timestamp');
+  return readInteger(wordsOf(letters, 'timestamp'));
+}
+
+/**
+ * Returns when an invoice expires, in milliseconds. Like {@link timestampOf} it does not check the rest of the invoice.
+ * Throws CodecError('bolt11') also where a field is cut off.
+ */
+export function expiresAtMsOf(invoice: string): number {
+  const timestampSecs = timestampOf(invoice);
+  const letters = dataPartOf(invoice).slice(TIMESTAMP_WORDS, -(SIGNATURE_WORDS + CHECKSUM_WORDS));
+  for (const { type, words } of splitFields(wordsOf(letters, 'data'))) {
+    if (type === FIELD.expiry) return (timestampSecs + readInteger(words)) * 1000;
+  }
+  return (timestampSecs + DEFAULT_EXPIRY_SECS) * 1000;
+}
+
+/** Returns the letters after the last `1`, which separates them from the human-readable part (BIP 173). */
+function dataPartOf(invoice: string): string {
+  const separator = invoice.lastIndexOf('1');
+  return separator < 0 ? '' : invoice.slice(separator + 1);
+}
+
+function wordsOf(letters: string, part: string): number[] {
+  return Array.from(
+    letters.toLowerCase(),
+    (letter) => WORD_OF.get(letter) ?? invalid(`its ${part} is not bech32`),
+  );
+}

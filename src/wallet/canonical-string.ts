@@ -1,5 +1,5 @@
 import { decodeBip321 } from '../codecs/bip321.ts';
-import { bolt12PrefixOf } from '../codecs/bolt12/index.ts';
+import { bolt12PrefixOf, joinBolt12Parts } from '../codecs/bolt12/index.ts';
 import { readOr } from '../codecs/codec-error.ts';
 import { withoutLightningScheme } from './payment-string.ts';
 
@@ -35,6 +35,6 @@ function canonicalUri(uri: string): string {
 
 function canonicalMethod(text: string): string {
   const bare = withoutLightningScheme(text);
-  const whole = bolt12PrefixOf(bare) === null ? bare : bare.replace(/\+\s*/g, '');
+  const whole = bolt12PrefixOf(bare) === null ? bare : joinBolt12Parts(bare);
   return CASELESS.test(whole) ? whole.toLowerCase() : whole;
 }

@@ -47,6 +47,11 @@ export {
 } from './offer.ts';
 export { isInvoiceType, isSignatureType } from './ranges.ts';
 export { isRootSignature, signRoot } from './signature.ts';
-export { bolt12PrefixOf, decodeBolt12String, encodeBolt12String } from './string.ts';
+export {
+  bolt12PrefixOf,
+  decodeBolt12String,
+  encodeBolt12String,
+  joinBolt12Parts,
+} from './string.ts';
 export { fixedHex, hexList, safeNumber, utf8Text, type ValueCodec } from './values.ts';
 export { verifyInvoice } from './verify-invoice.ts';

@@ -52,7 +52,8 @@ export function decodeBolt12String(
   prefix: Bolt12Prefix,
   invalid: Invalid,
 ): Uint8Array {
-  const whole = text.includes('+') ? joined(text, invalid) : text;
+  requireParts(text, invalid);
+  const whole = joinBolt12Parts(text);
   if (whole.slice(0, prefix.length + 1).toLowerCase() !== `${prefix}1`) {
     invalid(`it does not start with "${prefix}1"`);
   }
@@ -77,12 +78,17 @@ export function decodeBolt12String(
   return bytes.subarray(0, written);
 }
 
-/** Returns the text without each `+` that joins two parts, and without the whitespace after it. */
-function joined(text: string, invalid: Invalid): string {
-  const parts = text.split('+').map((part, at) => (at === 0 ? part : part.trimStart()));
-  if (parts.at(-1) === '') invalid('it ends in a "+", so a part of it is missing');
-  if (parts.includes('')) invalid('a "+" in it is not between two characters');
-  return parts.join('');
+/**
+ * Returns the text without each `+` that joins two parts, and without the whitespace after it. Whether there are parts
+ * on both sides is not checked.
+ */
+export function joinBolt12Parts(text: string): string {
+  return text.replace(/\+\s*/g, '');
+}
+
+function requireParts(text: string, invalid: Invalid): void {
+  if (/\+\s*$/.test(text)) invalid('it ends in a "+", so a part of it is missing');
+  if (/^\+|\+\s*\+/.test(text)) invalid('a "+" in it is not between two characters');
 }
 
 /** Names a space separately: in the query of a URL a `+` means a space, so this is how a `+` is usually lost. */

@@ -1,3 +1,4 @@
+import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
 import type { Network } from '../codecs/network.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Channel } from '../model/channel.ts';
@@ -293,6 +294,8 @@ export interface CreatedInvoice {
   readonly invoice: string;
   readonly paymentHash: string;
   readonly paymentSecret: string;
+  /** The expiry that the invoice encodes (docs/decisions.md 27). */
+  readonly expiresAtMs: number;
 }
 
 interface SendCommand {
@@ -304,7 +307,8 @@ interface SendCommand {
 }
 
 export interface PayInvoiceCommand extends SendCommand {
-  readonly invoice: string;
+  /** The invoice, whose signature the caller has checked. */
+  readonly invoice: Bolt11Invoice;
   readonly maxFeeMsat: bigint;
   /** A message that the payer gave the receiver beside the payment (LUD-12); it is kept with the payment. */
   readonly message: string | null;

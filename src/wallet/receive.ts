@@ -1,5 +1,4 @@
 import { hex } from '@scure/base';
-import { expiresAtMsOf } from '../codecs/bolt11/index.ts';
 import { formatNullableAmountMsat } from '../model/amount.ts';
 import { isFinal } from '../model/payment.ts';
 import type { CreatedInvoiceJson } from '../model/receive.ts';
@@ -43,14 +42,14 @@ export async function createInvoice(
   names: EffectNames,
 ): Promise<CreatedInvoiceJson> {
   const created = await issueInvoice(session, request, names);
-  const { payment, invoice, paymentHash, paymentSecret } = created;
+  const { payment, invoice, paymentHash, paymentSecret, expiresAtMs } = created;
   return {
     index: payment.index,
     invoice,
     description: request.description,
     amount: formatNullableAmountMsat(request.amountMsat),
     created_at: payment.createdAtMs,
-    expires_at: expiresAtMsOf(invoice),
+    expires_at: expiresAtMs,
     payment_hash: paymentHash,
     payment_secret: paymentSecret,
   };

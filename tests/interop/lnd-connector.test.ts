@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
+import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../src/model/credentials.ts';
 import { isApiError } from '../../src/model/errors.ts';
@@ -80,7 +81,7 @@ describeNetwork('the connector on a real LND', (network) => {
     createdAtMs: Date.now(),
     amountMsat: 1_000_000n,
     personalNote: null,
-    invoice,
+    invoice: decodeBolt11(invoice),
     maxFeeMsat: 100_000n,
     message: null,
   });

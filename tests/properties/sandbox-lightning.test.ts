@@ -52,15 +52,15 @@ test('under any sequence of operations money is conserved and no payment leaves 
       const final = new Map<string, string>();
 
       const pay = async (text: string, amountMsat: bigint) => {
-        const hash = decodeBolt11(text).paymentHash;
+        const invoice = decodeBolt11(text);
         const createdAtMs = ++nowMs;
-        const index = paymentIndex(createdAtMs, paymentId('ln', hash));
+        const index = paymentIndex(createdAtMs, paymentId('ln', invoice.paymentHash));
         await nodes.bob.payInvoice({
           index,
           createdAtMs,
           amountMsat,
           maxFeeMsat: amountMsat,
-          invoice: text,
+          invoice,
           personalNote: null,
           message: null,
         });

@@ -21,6 +21,7 @@ test('after an invoice was handed over, every error of a withdrawal says that it
     invoice: 'an invoice',
     paymentHash: 'ab'.repeat(32),
     paymentSecret: 'cd'.repeat(32),
+    expiresAtMs: 1_800_000_000_000,
   };
   Object.assign(world.fake.node, { createInvoice: async () => created });
   const broken = new TypeError('on purpose');

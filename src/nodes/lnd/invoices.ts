@@ -72,6 +72,7 @@ function created(
   { amountMsat, personalNote }: CreateInvoiceCommand,
 ): CreatedInvoice {
   const createdAtMs = timestampOf(invoice) * 1000;
+  const expiresAtMs = expiresAtMsOf(invoice);
   return {
     payment: {
       ...blankPayment({
@@ -87,11 +88,12 @@ function created(
       amountMsat,
       invoice,
       personalNote,
-      expiresAtMs: expiresAtMsOf(invoice),
+      expiresAtMs,
     },
     invoice,
     paymentHash,
     paymentSecret,
+    expiresAtMs,
   };
 }
 

@@ -1,5 +1,4 @@
 import { base64url, hex } from '@scure/base';
-import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { isFinal } from '../../model/payment.ts';
@@ -31,10 +30,7 @@ export async function payInvoice(
   wallet: LndWallet,
   command: PayInvoiceCommand,
 ): Promise<SendReport> {
-  const { paymentHash, amountMsat } = decodeBolt11(command.invoice, {
-    // The wallet has verified the signature, and LND verifies it again.
-    verifySignature: false,
-  });
+  const { text, paymentHash, amountMsat } = command.invoice;
   try {
     await requireSendable(owner, command.amountMsat);
   } catch (error) {
@@ -50,7 +46,7 @@ export async function payInvoice(
     'POST',
     '/v2/router/send',
     {
-      payment_request: command.invoice,
+      payment_request: text,
       fee_limit_msat: `${command.maxFeeMsat}`,
       timeout_seconds: ATTEMPTS_SECS,
       ...(amountMsat === null ? { amt_msat: `${command.amountMsat}` } : {}),

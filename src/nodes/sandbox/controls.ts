@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { decodeAddress } from '../../codecs/address.ts';
 import { decodeBip321 } from '../../codecs/bip321.ts';
-import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
+import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { bolt12PrefixOf } from '../../codecs/bolt12/index.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
 import { refused, rejected } from '../../model/errors.ts';
@@ -209,7 +209,9 @@ function payFromOutside(options: ControlOptions, order: OutsideOrder): Payment {
   if (bolt12PrefixOf(payable) === 'lno') {
     return payOfferFromOutside(world, { ...order, offer: payable });
   }
-  if (/^ln(bc|tb)/.test(lower)) return payInvoiceFromOutside(world, { ...order, invoice: payable });
+  if (/^ln(bc|tb)/.test(lower)) {
+    return payInvoiceFromOutside(world, { ...order, invoice: readInvoice(payable) });
+  }
   return payUriOrAddress(world, payable, order);
 }
 
@@ -231,11 +233,15 @@ function payUriOrAddress(world: World, payable: string, order: OutsideOrder): Pa
     });
   }
   if (text.toLowerCase().startsWith('ln')) {
-    return payInvoiceFromOutside(world, { ...order, invoice: text });
+    return payInvoiceFromOutside(world, { ...order, invoice: readInvoice(text) });
   }
   const paid = order.amountMsat ?? amountMsat;
   if (paid === null) throw rejected('amount', 'say how many satoshis to pay');
   return receiveFromOutside(world, { address: text, amountMsat: paid, confirmed: false }).payment;
+}
+
+function readInvoice(payable: string): Bolt11Invoice {
+  return readOrReject('payable', () => decodeBolt11(payable));
 }
 
 function readUri(payable: string): { text: string; amountMsat: bigint | null } {

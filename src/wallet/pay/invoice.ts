@@ -79,13 +79,6 @@ export function planInvoicePayment(
     },
     sign: null,
     start: (identity) =>
-      node.payInvoice({
-        ...identity,
-        amountMsat,
-        maxFeeMsat,
-        personalNote,
-        message,
-        invoice: invoice.text,
-      }),
+      node.payInvoice({ ...identity, amountMsat, maxFeeMsat, personalNote, message, invoice }),
   };
 }

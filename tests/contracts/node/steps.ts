@@ -45,14 +45,15 @@ export function payCommand(
   invoice: string,
   change: Partial<PayInvoiceCommand> = {},
 ): PayInvoiceCommand {
-  const { paymentHash, amountMsat } = decodeBolt11(invoice);
+  const decoded = decodeBolt11(invoice);
+  const { paymentHash, amountMsat } = decoded;
   const createdAtMs = change.createdAtMs ?? node.clock.now();
   return {
     index: paymentIndex(createdAtMs, lightningId(paymentHash)),
     createdAtMs,
     amountMsat: amountMsat ?? 1_000_000n,
     personalNote: null,
-    invoice,
+    invoice: decoded,
     maxFeeMsat: 100_000n,
     message: null,
     ...change,

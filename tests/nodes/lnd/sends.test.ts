@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { blankPayment } from '../../../src/model/payment.ts';
@@ -89,7 +90,7 @@ async function pay(at = entry()) {
     createdAtMs: 1_700_000_000_123,
     amountMsat: 5000n,
     personalNote: null,
-    invoice: INVOICE,
+    invoice: decodeBolt11(INVOICE),
     maxFeeMsat: 1000n,
     message: null,
   });

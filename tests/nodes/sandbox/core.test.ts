@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { keysOfSeed } from '../../../src/nodes/sandbox/world/keys.ts';
@@ -173,7 +174,7 @@ test('a payment that was on its way when the process ended is finished at the ne
     createdAtMs: Date.now(),
     amountMsat: 5_000_000n,
     maxFeeMsat: 100_000n,
-    invoice,
+    invoice: decodeBolt11(invoice),
     personalNote: null,
     message: null,
   });

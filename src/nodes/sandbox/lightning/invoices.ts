@@ -1,11 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import {
-  type Bolt11Fields,
-  decodeBolt11,
-  encodeBolt11,
-  expiresAtMsOf,
-} from '../../../codecs/bolt11/index.ts';
+import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import { blankPayment, isFinal } from '../../../model/payment.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../model/payment-index.ts';
@@ -90,7 +85,7 @@ export function createInvoice(
     });
   });
   const { invoice, paymentHash, paymentSecret } = signed;
-  return { payment, invoice, paymentHash, paymentSecret };
+  return { payment, invoice, paymentHash, paymentSecret, expiresAtMs };
 }
 
 /** The wallet's invoice of a preimage, or null. Throws `refused` when the preimage belongs to something else. */
@@ -109,8 +104,8 @@ function madeWith(world: World, userPk: string, preimage: string): CreatedInvoic
   if (payment?.invoice == null) {
     throw refused('This preimage belongs to another invoice: choose a new one.');
   }
-  const { paymentSecret } = decodeBolt11(payment.invoice, { verifySignature: false });
-  return { payment, invoice: payment.invoice, paymentHash, paymentSecret };
+  const { paymentSecret, expiresAtMs } = decodeBolt11(payment.invoice, { verifySignature: false });
+  return { payment, invoice: payment.invoice, paymentHash, paymentSecret, expiresAtMs };
 }
 
 /**
@@ -155,19 +150,20 @@ export function signInvoice(
   const preimage = terms.preimage === null ? world.random(32) : hex.decode(terms.preimage);
   const paymentHash = hex.encode(sha256(preimage));
   const paymentSecret = hex.encode(world.random(32));
-  const { descriptionHash } = terms;
+  const timestampSecs = Math.floor(terms.createdAtMs / 1000);
+  const { descriptionHash, expirationSecs } = terms;
   const fields: Bolt11Fields = {
     network: 'regtest',
     amountMsat: terms.amountMsat,
-    timestampSecs: Math.floor(terms.createdAtMs / 1000),
+    timestampSecs,
     paymentHash,
     paymentSecret,
     ...(descriptionHash === null ? { description: terms.description ?? '' } : { descriptionHash }),
-    expirySecs: terms.expirationSecs,
+    expirySecs: expirationSecs,
     features: INVOICE_FEATURES,
   };
   const invoice = encodeBolt11(fields, nodeSecretKey);
-  const expiresAtMs = expiresAtMsOf(invoice);
+  const expiresAtMs = (timestampSecs + expirationSecs) * 1000;
   return { invoice, paymentHash, paymentSecret, preimage: hex.encode(preimage), expiresAtMs };
 }
 

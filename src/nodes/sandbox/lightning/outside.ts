@@ -1,8 +1,7 @@
-import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
+import type { Bolt11Invoice } from '../../../codecs/bolt11/index.ts';
 import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused, rejected } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
-import { readOrReject } from '../../../model/read-or-error.ts';
 import { transfer } from '../world/ledger.ts';
 import { outsideKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
@@ -56,12 +55,12 @@ export function createOutsideInvoice(
 export function payInvoiceFromOutside(
   world: World,
   order: {
-    readonly invoice: string;
+    readonly invoice: Bolt11Invoice;
     readonly amountMsat: bigint | null;
     readonly message: string | null;
   },
 ): Payment {
-  const invoice = readOrReject('payable', () => decodeBolt11(order.invoice));
+  const { invoice } = order;
   const amountMsat = invoice.amountMsat ?? order.amountMsat;
   if (amountMsat === null) {
     throw rejected('amount', 'the invoice has no amount: say how many satoshis to pay');

@@ -35,7 +35,7 @@ export function startInvoicePayment(
   userPk: string,
   command: PayInvoiceCommand,
 ): Payment {
-  const { paymentHash, expiresAtMs, network } = decodeBolt11(command.invoice);
+  const { text, paymentHash, expiresAtMs, network } = command.invoice;
   return world.transact(() => {
     const earlier = earlierAttempt(world, userPk, command.index);
     if (earlier !== null) return earlier;
@@ -50,7 +50,7 @@ export function startInvoicePayment(
       rail: 'invoice',
       kind: 'invoice',
       hash: paymentHash,
-      invoice: command.invoice,
+      invoice: text,
       message: command.message,
       expiresAtMs,
     });

@@ -199,7 +199,8 @@ function withdraw(
 ): LnurlAnswer {
   if (k1 === undefined || pr === undefined) return lnurlError('k1 and pr are needed.');
   if (!isK1(world, name, k1)) return lnurlError('This k1 was not given out here.');
-  const { amountMsat } = readOrRefuse(() => decodeBolt11(pr));
+  const invoice = readOrRefuse(() => decodeBolt11(pr));
+  const { amountMsat } = invoice;
   if (amountMsat === null || amountMsat < service.minMsat || amountMsat > service.maxMsat) {
     return lnurlError(
       `The invoice must be for ${service.minMsat} to ${service.maxMsat} millisatoshis.`,
@@ -215,7 +216,7 @@ function withdraw(
     world.db
       .query('INSERT INTO lnurl_withdrawals (k1, service_id, invoice) VALUES (?, ?, ?)')
       .run(k1, name, pr);
-    payInvoiceFromOutside(world, { invoice: pr, amountMsat: null, message: null });
+    payInvoiceFromOutside(world, { invoice, amountMsat: null, message: null });
     return LNURL_OK;
   });
 }

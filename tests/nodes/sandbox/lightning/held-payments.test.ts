@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { decodeBolt11 } from '../../../../src/codecs/bolt11/index.ts';
 import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
-import type { PayInvoiceCommand } from '../../../../src/nodes/node.ts';
 import { hasWaitingWork } from '../../../../src/nodes/sandbox/chain/blocks.ts';
 import {
   createOutsideInvoice,
@@ -43,15 +42,14 @@ describe('a payment that the receiver holds', () => {
     await node.payInvoice(decided);
     await node.payInvoice(expired);
     await sandbox.controls.mine(HELD_BLOCKS - 1);
-    const hashOf = ({ invoice }: PayInvoiceCommand) => decodeBolt11(invoice).paymentHash;
-    await sandbox.controls.decideHold({ paymentHash: hashOf(decided), settle: true });
+    await sandbox.controls.decideHold({ paymentHash: decided.invoice.paymentHash, settle: true });
     await sandbox.controls.mine(1);
     await expect(
-      sandbox.controls.decideHold({ paymentHash: hashOf(expired), settle: true }),
+      sandbox.controls.decideHold({ paymentHash: expired.invoice.paymentHash, settle: true }),
     ).rejects.toMatchObject({ kind: 'notFound' });
     expect((await node.payment(decided.index))?.payment.status).toBe('completed');
     expect((await node.payment(expired.index))?.payment.status).toBe('failed');
-    expect(await node.payInvoice(payCommand(expired.invoice))).toMatchObject({
+    expect(await node.payInvoice(payCommand(expired.invoice.text))).toMatchObject({
       state: 'known',
       payment: { status: 'pending' },
     });
@@ -75,7 +73,7 @@ describe('a payment that the receiver holds', () => {
       const createdAtMs = world.clock.now();
       const terms = { createdAtMs, amountMsat: 1000n, maxFeeMsat: 10_000n };
       const index = paymentIndex(createdAtMs, paymentId('ln', paymentHash));
-      const texts = { invoice, personalNote: null, message: null };
+      const texts = { invoice: decodeBolt11(invoice), personalNote: null, message: null };
       startInvoicePayment(world, userPk, { index, ...terms, ...texts });
       return index;
     };

@@ -37,11 +37,11 @@ export function lightningWorlds() {
           behavior,
         })
       ).invoice;
-    const payCommand = (invoice: string, amountMsat = 5_000_000n): PayInvoiceCommand => {
+    const payCommand = (text: string, amountMsat = 5_000_000n): PayInvoiceCommand => {
       const createdAtMs = ++clock.nowMs;
-      const { paymentHash } = decodeBolt11(invoice);
+      const invoice = decodeBolt11(text);
       return {
-        index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
+        index: paymentIndex(createdAtMs, paymentId('ln', invoice.paymentHash)),
         createdAtMs,
         amountMsat,
         maxFeeMsat: 100_000n,

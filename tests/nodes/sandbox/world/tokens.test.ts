@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decodeBolt11 } from '../../../../src/codecs/bolt11/index.ts';
 import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import { PERMISSIONS, type Permission } from '../../../../src/model/permissions.ts';
 import type { ClientToken, NodeTokens } from '../../../../src/nodes/node.ts';
@@ -66,7 +67,7 @@ describe('a token', () => {
       createdAtMs: 1,
       amountMsat: 1000n,
       maxFeeMsat: 10_000n,
-      invoice,
+      invoice: decodeBolt11(invoice),
       personalNote: null,
       message: null,
     });

@@ -1,6 +1,4 @@
-import type { Session } from '../wallet/session.ts';
-
-/** The values that middleware hands on to the handler of a request with a body. */
+/** What the layers of a request tell each other. */
 export interface AppEnv {
   Bindings: {
     /**
@@ -11,14 +9,9 @@ export interface AppEnv {
   Variables: {
     /** The path of the matched route, for the log. */
     path: string | undefined;
-    session: Session | undefined;
-    body: unknown;
-    query: unknown;
     /** True while a request that moves money has certainly moved none: errors then say so. */
     nothingSent: boolean | undefined;
     /** The paths of fields and parameters that were ignored. */
     ignored: readonly (readonly string[])[] | undefined;
-    /** Must be called when the body has been read, so that the caller may send another one. */
-    bodyRead: (() => void) | undefined;
   };
 }

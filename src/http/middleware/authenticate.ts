@@ -6,11 +6,8 @@ import type { RouteAccess } from '../route.ts';
 
 /** Settings of authentication, and the function that opens sessions. */
 export interface AuthenticateOptions {
-  /**
-   * Opens the session of the credentials; null means the default wallet. It returns a promise only when the session is
-   * not open yet, because waiting for a promise costs time on every request.
-   */
-  readonly open: (credentials: string | null) => Session | Promise<Session>;
+  /** Opens the session of the credentials; null means the default wallet. */
+  readonly open: (credentials: string | null) => Promise<Session>;
   /** Whether every route that is not public needs the header (docs/decisions.md 72). */
   readonly requireAuth: boolean;
   /**
@@ -24,26 +21,23 @@ export interface AuthenticateOptions {
  * Returns the session for the value of an Authorization header; null means that there is no header. Returns undefined
  * for a route that needs no session. Throws error 104 or 108.
  */
-export type Authenticate = (authorization: string | null) => Session | undefined | Promise<Session>;
+export type Authenticate = (authorization: string | null) => Promise<Session | undefined>;
 
 /** Returns the function that checks whether a request may use a route with this access. */
 export function authenticate(access: RouteAccess, options: AuthenticateOptions): Authenticate {
   const { requireAuth } = options;
-  if (access === 'public' || (access === 'sandbox' && !requireAuth)) return () => undefined;
+  if (access === 'public' || (access === 'sandbox' && !requireAuth)) return async () => undefined;
   if (access === 'root_seed') {
-    return (authorization) => {
+    return async (authorization) => {
       requireRootAccess(authorization, options);
       return undefined;
     };
   }
-  const withAccess = (session: Session): Session => {
+  return async (authorization) => {
+    const session = await options.open(credentialsOf(authorization, options));
     if (requireAuth && isSandbox(access)) requireEverything(session);
     requireAccess(session, access);
     return session;
-  };
-  return (authorization) => {
-    const opened = options.open(credentialsOf(authorization, options));
-    return opened instanceof Promise ? opened.then(withAccess) : withAccess(opened);
   };
 }
 

@@ -1,0 +1,120 @@
+import { zValidator } from '@hono/zod-validator';
+import type { Context, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { HTTPException } from 'hono/http-exception';
+import type { z } from 'zod';
+import { ApiError, rejected } from '../../model/errors.ts';
+import type { Session } from '../../wallet/session.ts';
+import type { AppEnv } from '../env.ts';
+import { hasExactNumbers } from '../input/exact-numbers.ts';
+import { inputFields } from '../input/input-fields.ts';
+import { jsonProblem } from '../input/json-problem.ts';
+import type { CallersShare } from '../limits/callers-share.ts';
+import { accept, noteIgnored, type ReadInput, readInput } from './validate.ts';
+
+/** The largest accepted request body, in bytes (docs/decisions.md 16). */
+const MAX_BODY_BYTES = 256 * 1024;
+
+/** The caller of every request without a session, in {@link CallersShare}. */
+const WITHOUT_CREDENTIALS = 'without credentials';
+
+const limitBody = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: () => {
+    throw new ApiError('rejected', 'The body is larger than 256 KiB.', { httpStatus: 413 });
+  },
+});
+
+/** Reads the body of a request, and returns its parsed value. */
+export type ReadBody = (context: Context<AppEnv>, session: Session | undefined) => Promise<unknown>;
+
+/**
+ * Returns the function that reads and parses JSON bodies of this schema. An empty body counts as `{}`. Another content
+ * type is error 7 with status 415 (docs/decisions.md 16). `bodies` limits how many bodies each caller may be sending.
+ */
+export function bodyReader(schema: z.ZodType, bodies: CallersShare): ReadBody {
+  const fields = inputFields(schema);
+  const acceptBody = (result: unknown, context: Context<AppEnv>): unknown => {
+    const input = result as ReadInput;
+    noteIgnored(context, input);
+    return accept(input);
+  };
+  const check = (result: unknown, context: Context<AppEnv>) => void acceptBody(result, context);
+  const validate = zValidator('json', schema, check, {
+    validationFunction: (own, value) => readInput(own, fields, value),
+  }) as MiddlewareHandler<AppEnv>;
+  return async (context, session) => {
+    const bytes = await bytesOf(context, session, bodies);
+    if (bytes.byteLength === 0) return acceptBody(readInput(schema, fields, {}), context);
+    requireJson(context);
+    const text = textOf(bytes);
+    if (!hasExactNumbers(text)) {
+      throw rejected(
+        '',
+        'The body holds a number with too many digits: write an amount as a string.',
+      );
+    }
+    try {
+      await validate(context, async () => undefined);
+    } catch (error) {
+      throw error instanceof HTTPException ? rejected('', jsonProblem(text)) : error;
+    }
+    // The type of a context tells what was validated only within Hono's own chains.
+    return context.req.valid('json' as never);
+  };
+}
+
+async function bytesOf(
+  context: Context<AppEnv>,
+  session: Session | undefined,
+  bodies: CallersShare,
+): Promise<ArrayBuffer> {
+  const isRead = session?.isOwner ? () => undefined : takePlace(context, session, bodies);
+  try {
+    await limitBody(context, async () => undefined);
+    return await context.req.arrayBuffer();
+  } finally {
+    isRead();
+  }
+}
+
+function takePlace(
+  context: Context<AppEnv>,
+  session: Session | undefined,
+  bodies: CallersShare,
+): () => void {
+  try {
+    return bodies.take(session?.caller.id ?? WITHOUT_CREDENTIALS);
+  } catch (error) {
+    // The body of this request is never read, so the connection cannot carry another request.
+    context.header('connection', 'close');
+    throw error;
+  }
+}
+
+/** Throws error 7 with status 415 unless the body is said to be JSON in UTF-8, and not compressed. */
+function requireJson({ req }: Context<AppEnv>): void {
+  const [type = '', ...parameters] = (req.header('content-type') ?? '').toLowerCase().split(';');
+  const charset = parameters
+    .map((one) => /^\s*charset="?([^"]*)"?\s*$/.exec(one)?.[1])
+    .find(Boolean);
+  if (type.trim() !== 'application/json' || (charset !== undefined && charset !== 'utf-8')) {
+    throw unsupportedMedia('The body must be JSON: send content-type application/json.');
+  }
+  const encoding = req.header('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') {
+    throw unsupportedMedia('The body must not be compressed: leave content-encoding out.');
+  }
+}
+
+function unsupportedMedia(message: string): ApiError {
+  return new ApiError('rejected', message, { httpStatus: 415 });
+}
+
+function textOf(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw rejected('', 'The body is not valid UTF-8 text: JSON is written in UTF-8.');
+  }
+}

@@ -1,0 +1,36 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import type { AppEnv } from '../env.ts';
+import { type InputFields, inputFields, presentInput } from '../input/input-fields.ts';
+import { queryParameters, requireOnce } from '../input/query-input.ts';
+import type { Route } from '../route.ts';
+import { accept, noteIgnored, parsed } from './validate.ts';
+
+/**
+ * Reads the query of a request: notes ignored parameters for the answer's header, and returns a function that checks
+ * and parses the others. That function returns undefined for a route without parameters. An unknown parameter is error
+ * 7 where an unknown field of the body is (docs/decisions.md 18), otherwise it is ignored.
+ */
+export type ReadQuery = (context: Context<AppEnv>) => () => unknown;
+
+const NOTHING = () => undefined;
+
+/** Returns the function that reads the query of a route with these schemas. */
+export function queryReader({ query, body }: Pick<Route, 'query' | 'body'>): ReadQuery {
+  const known = (query && inputFields(query)?.known) ?? new Map();
+  const fields: InputFields = { known, strict: (body && inputFields(body)?.strict) ?? false };
+  const schema = query ?? (fields.strict ? z.strictObject({}) : null);
+  return (context) => {
+    const { url } = context.req;
+    if (schema === null && !url.includes('?')) return NOTHING;
+    const parameters = queryParameters(url);
+    const input = presentInput(fields, Object.fromEntries(parameters));
+    noteIgnored(context, input);
+    return () => {
+      requireOnce(parameters);
+      if (schema === null) return undefined;
+      const value = accept(parsed(schema, input.value));
+      return query ? value : undefined;
+    };
+  };
+}

@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { peek } from 'bun';
 import { isSameSecret } from '../lib/same-secret.ts';
 import { type ClientRecord, isActive } from '../model/client.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
@@ -54,16 +53,6 @@ export class Wallets {
     const session = await this.#open(credentials ?? this.#options.defaultCredentials);
     if (!session.ended.aborted) return session;
     throw session.ended.reason;
-  }
-
-  /**
-   * {@link open} without waiting: returns the session of credentials that are open already and still valid, or null.
-   */
-  opened(credentials: string | null): Session | null {
-    const opening = this.#known(credentials ?? this.#options.defaultCredentials);
-    if (opening === null || peek.status(opening) !== 'fulfilled') return null;
-    const session = peek(opening) as Session;
-    return session.ended.aborted ? null : session;
   }
 
   /**

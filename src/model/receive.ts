@@ -3,6 +3,10 @@ import { encodeHumanBitcoinAddress } from '../codecs/human-bitcoin-address.ts';
 import { amountOutput } from './amount.ts';
 import { hexOutput, timestamp } from './text.ts';
 
+/** The types of on-chain addresses that a wallet hands out: P2WPKH and P2TR. */
+export const ADDRESS_TYPES = ['segwit', 'taproot'] as const;
+export type AddressType = (typeof ADDRESS_TYPES)[number];
+
 /** A new invoice in an answer (docs/api.md, Created invoice). */
 export const createdInvoiceJson = z
   .object({

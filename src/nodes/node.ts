@@ -8,7 +8,7 @@ import type { NodeInfo } from '../model/node-info.ts';
 import type { Payment, Priority } from '../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
 import type { Permission } from '../model/permissions.ts';
-import type { HumanBitcoinAddress } from '../model/receive.ts';
+import type { AddressType, HumanBitcoinAddress } from '../model/receive.ts';
 
 /** The software that holds a wallet; error 110 names it. */
 export interface NodeDescriptor {
@@ -161,8 +161,8 @@ export interface NodeOffers {
 
 /** The on-chain wallet. */
 export interface NodeOnchain {
-  /** The wallet's receiving address, the same until a payment to it is seen. */
-  nextUnusedAddress(): Promise<string>;
+  /** The wallet's receiving address of that type, the same until a payment to it is seen. */
+  nextUnusedAddress(type: AddressType): Promise<string>;
   /**
    * Chooses coins, checks the fee and signs; publishes nothing. The coins are locked for some minutes. Throws
    * `refused`, with no coin locked, when the fee would be above `maxFeeMsat` or the coins do not suffice.

@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { formatNullableAmountMsat } from '../model/amount.ts';
 import { isFinal } from '../model/payment.ts';
-import type { CreatedInvoiceJson } from '../model/receive.ts';
+import type { AddressType, CreatedInvoiceJson } from '../model/receive.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../nodes/node.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session, watch } from './session.ts';
@@ -75,8 +75,8 @@ export async function createOffer(
 }
 
 /** An on-chain address that has no payments yet. Every payment that arrives on it is watched. */
-export async function nextUnusedAddress(session: Session): Promise<string> {
-  const address = await nodeGroup(session, 'onchain').nextUnusedAddress();
+export async function nextUnusedAddress(session: Session, type: AddressType): Promise<string> {
+  const address = await nodeGroup(session, 'onchain').nextUnusedAddress(type);
   await watch(session, { kind: 'address', address });
   return address;
 }

@@ -286,7 +286,7 @@ describeNetwork('the connector on a real LND', (network) => {
     const { owner } = await alice();
     const { onchain } = owner.node;
     if (!onchain) throw new Error('no chain');
-    const address = await onchain.nextUnusedAddress();
+    const address = await onchain.nextUnusedAddress('segwit');
     const send = () => ({
       index: paymentIndex(Date.now(), paymentId('os', hexOf(random(32)))),
       createdAtMs: Date.now(),

@@ -523,6 +523,12 @@ export interface CreateOfferResponse {
   readonly offer: string;
 }
 
+/** Request of POST /v2/node/get_next_unused_address. */
+export interface GetNextUnusedAddressRequest {
+  /** Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR). Addition. */
+  readonly type?: 'segwit' | 'taproot' | null | undefined;
+}
+
 /** Answer of POST /v2/node/get_next_unused_address. */
 export interface GetNextUnusedAddressResponse {
   /** An address without payments. */

@@ -26,6 +26,7 @@ import type {
   CreateOfferResponse,
   CreatePayerProofRequest,
   CreatePayerProofResponse,
+  GetNextUnusedAddressRequest,
   GetNextUnusedAddressResponse,
   HealthResponse,
   HumanBitcoinAddress,
@@ -162,12 +163,15 @@ export class WalletSidecar {
    *
    * `POST /v2/node/get_next_unused_address`
    *
-   * The answer is the same address until a payment to it is seen, so other callers may have received it too.
+   * The answer is the same address of a type until a payment to it is seen, so other callers may have received it too.
    *
    * Needs the permission `get_next_unused_address`.
    */
-  getNextUnusedAddress(options?: PostOptions): Promise<GetNextUnusedAddressResponse> {
-    return this.#transport.post('/v2/node/get_next_unused_address', {}, options);
+  getNextUnusedAddress(
+    request: GetNextUnusedAddressRequest = {},
+    options?: PostOptions,
+  ): Promise<GetNextUnusedAddressResponse> {
+    return this.#transport.post('/v2/node/get_next_unused_address', request, options);
   }
 
   /**

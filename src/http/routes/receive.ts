@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountInput, amountInputFrom, positiveAmountInput } from '../../model/amount.ts';
 import { rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
-import { createdInvoiceJson } from '../../model/receive.ts';
+import { ADDRESS_TYPES, createdInvoiceJson } from '../../model/receive.ts';
 import { hexInput, noteInput, personalNoteInput, unicodeText } from '../../model/text.ts';
 import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
 import { withdrawLnurl } from '../../wallet/withdraw.ts';
@@ -25,6 +25,9 @@ const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
 const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
 /** How many UTF-8 bytes the description field of a BOLT 11 invoice can hold (1023 groups of 5 bits). */
 const INVOICE_DESCRIPTION_MAX_BYTES = 639;
+
+/** Every payer can pay it. */
+const DEFAULT_ADDRESS_TYPE = 'segwit';
 
 /** The smallest amount of a purchase (docs/api.md, Limits). */
 const LEAST_PURCHASE_SATS = 5000;
@@ -149,8 +152,13 @@ export const receiveRoutes = [
     access: 'get_next_unused_address',
     summary: 'Get an on-chain receive address',
     description:
-      'The answer is the same address until a payment to it is seen, so other callers may have received it too.',
-    body: z.object({}),
+      'The answer is the same address of a type until a payment to it is seen, so other callers may have received it too.',
+    body: z.object({
+      type: z.enum(ADDRESS_TYPES).optional().meta({
+        description: 'Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR). Addition.',
+        default: DEFAULT_ADDRESS_TYPE,
+      }),
+    }),
     response: z.object({
       address: z.string().meta({ description: 'An address without payments.' }),
     }),
@@ -159,7 +167,9 @@ export const receiveRoutes = [
       body: {},
       response: { address: exampleAddress },
     },
-    handler: async ({ session }) => ({ address: await nextUnusedAddress(session) }),
+    handler: async ({ session }, { body }) => ({
+      address: await nextUnusedAddress(session, body.type ?? DEFAULT_ADDRESS_TYPE),
+    }),
   }),
   route({
     method: 'post',

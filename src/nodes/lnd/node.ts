@@ -41,7 +41,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     latestPayment: (id) => seenPayment(owner, wallet, id),
     updates: (options) => followWallet(rest, wallet, options),
     onchain: {
-      nextUnusedAddress: () => nextUnusedAddress(rest),
+      nextUnusedAddress: (type) => nextUnusedAddress(rest, type),
       sign: (command) => signSend(rest, owner, wallet, command),
       publish: (command, signed) => publishSend(rest, owner, wallet, command, signed),
       async renew({ locks }) {

@@ -2,6 +2,7 @@ import { base64, hex } from '@scure/base';
 import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment, type Payment, type Priority } from '../../model/payment.ts';
+import type { AddressType } from '../../model/receive.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation, PayOnchainCommand, SendReport, SignedSend } from '../node.ts';
 import { refusesToPublish, reportOf } from './certainty.ts';
@@ -25,14 +26,14 @@ import {
 
 /** Blocks within which a transaction of each priority should be confirmed (docs/api.md, Payment). */
 const TARGET_BLOCKS: Readonly<Record<Priority, number>> = { high: 1, normal: 3, background: 72 };
-/** LND's address type UNUSED_WITNESS_PUBKEY_HASH: a P2WPKH address that stays the same until it is used. */
-const UNUSED_P2WPKH = 2;
+/** LND's numbers of its address types UNUSED_WITNESS_PUBKEY_HASH and UNUSED_TAPROOT_PUBKEY. */
+const UNUSED: Readonly<Record<AddressType, number>> = { segwit: 2, taproot: 5 };
 /** Time limit of choosing coins, signing and publishing, which take LND longer than other calls. */
 const SEND_TIMEOUT_MS = 60_000;
 
-/** The wallet's receiving address, the same until a payment to it is seen. */
-export async function nextUnusedAddress(rest: LndRest): Promise<string> {
-  return (await rest.get(`/v1/newaddress?type=${UNUSED_P2WPKH}`, addressShape)).address;
+/** The wallet's receiving address of that type, the same until a payment to it is seen. */
+export async function nextUnusedAddress(rest: LndRest, type: AddressType): Promise<string> {
+  return (await rest.get(`/v1/newaddress?type=${UNUSED[type]}`, addressShape)).address;
 }
 
 /** Chooses and locks coins, checks the fee and signs; see `NodeOnchain.sign`. */

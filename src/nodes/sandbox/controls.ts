@@ -189,7 +189,7 @@ interface OutsideOrder {
 }
 
 function fundOnchain(world: World, userPk: string, amountMsat: bigint): Payment {
-  const address = nextUnusedAddress(world, userPk);
+  const address = nextUnusedAddress(world, userPk, 'segwit');
   return receiveFromOutside(world, { address, amountMsat, confirmed: true }).payment;
 }
 

@@ -145,9 +145,9 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       },
     },
     onchain: {
-      async nextUnusedAddress() {
+      async nextUnusedAddress(type) {
         access.require('get_next_unused_address');
-        return world.answer(() => nextUnusedAddress(world, userPk));
+        return world.answer(() => nextUnusedAddress(world, userPk, type));
       },
       async sign(command) {
         access.require('pay_onchain');

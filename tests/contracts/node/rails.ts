@@ -26,10 +26,13 @@ export function railRules({ group }: Rules): void {
     onchainRule(
       'the unused address stays the same until it was paid to',
       async (onchain, _, outside) => {
-        const address = await onchain.nextUnusedAddress();
-        expect(await onchain.nextUnusedAddress()).toBe(address);
+        const address = await onchain.nextUnusedAddress('segwit');
+        expect(await onchain.nextUnusedAddress('segwit')).toBe(address);
         await outside.sendsCoins(address, 100_000_000n);
-        await until(async () => (await onchain.nextUnusedAddress()) !== address, 'it is another');
+        await until(
+          async () => (await onchain.nextUnusedAddress('segwit')) !== address,
+          'it is another',
+        );
       },
     );
 

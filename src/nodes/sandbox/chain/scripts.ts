@@ -28,17 +28,17 @@ interface ScriptRow {
 }
 
 /**
- * The owner's first script of the branch that no transaction has paid yet. It stays the same until it is paid; a new
+ * The owner's first script of the branch and of its kind that no transaction has paid yet. It stays the same until it is paid; a new
  * one is made when all are paid.
  */
 export function nextUnusedScript(world: World, owner: ScriptOwner, branch: Branch): KnownScript {
   return world.transact(() => {
     const row = world.db
-      .query<ScriptRow, [string, string]>(
+      .query<ScriptRow, [string, string, string]>(
         `SELECT script, owner, kind, branch, key_index FROM chain_scripts
-         WHERE used = 0 AND owner = ? AND branch = ? ORDER BY key_index LIMIT 1`,
+         WHERE used = 0 AND owner = ? AND branch = ? AND kind = ? ORDER BY key_index LIMIT 1`,
       )
-      .get(owner.owner, branch);
+      .get(owner.owner, branch, owner.kind);
     return row === null ? makeScript(world, owner, branch) : knownScript(row);
   });
 }

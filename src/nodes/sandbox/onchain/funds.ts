@@ -1,4 +1,6 @@
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
+import type { AddressType } from '../../../model/receive.ts';
+import type { SingleKeyKind } from '../chain/keys.ts';
 import { untrustedSat } from '../chain/outputs.ts';
 import { nextUnusedScript } from '../chain/scripts.ts';
 import { balanceMsat } from '../world/ledger.ts';
@@ -6,9 +8,13 @@ import type { World } from '../world/world.ts';
 import { addressOf } from './address.ts';
 import { onchainAccount, walletCoins } from './owners.ts';
 
-/** The wallet's receiving address (P2WPKH), the same until a payment to it is seen. */
-export function nextUnusedAddress(world: World, userPk: string): string {
-  return addressOf(nextUnusedScript(world, walletCoins(world, userPk), 'receive').script);
+/** The kind of script behind each type of address. */
+const KINDS: Readonly<Record<AddressType, SingleKeyKind>> = { segwit: 'p2wpkh', taproot: 'p2tr' };
+
+/** The wallet's receiving address of that type, the same until a payment to it is seen. */
+export function nextUnusedAddress(world: World, userPk: string, type: AddressType): string {
+  const owner = { ...walletCoins(world, userPk), kind: KINDS[type] };
+  return addressOf(nextUnusedScript(world, owner, 'receive').script);
 }
 
 /** The wallet's on-chain balances in millisatoshis (docs/api.md, Node info). */

@@ -105,10 +105,12 @@ describe('money across all rails', () => {
               payOnchain(
                 world,
                 payer,
-                command(nextUnusedAddress(world, receiver), sats, { id: hex }),
+                command(nextUnusedAddress(world, receiver, 'segwit'), sats, { id: hex }),
               ),
             sign: () => {
-              const order = command(nextUnusedAddress(world, receiver), sats, { id: hex });
+              const order = command(nextUnusedAddress(world, receiver, 'segwit'), sats, {
+                id: hex,
+              });
               signed.push({ payer, order, send: signOnchain(world, payer, order) });
             },
             publish: () => {

@@ -52,7 +52,7 @@ export function onchainWorld({
     wallet: () => signUp(world, randomBytes(32), { partnerPk: null }),
     fund: (userPk, sats, { confirmed = true } = {}) =>
       receiveFromOutside(world, {
-        address: nextUnusedAddress(world, userPk),
+        address: nextUnusedAddress(world, userPk, 'segwit'),
         amountMsat: BigInt(sats) * MSAT_PER_SAT,
         confirmed,
       }).payment,

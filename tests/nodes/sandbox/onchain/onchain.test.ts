@@ -205,7 +205,7 @@ describe('payOnchain', () => {
     const { world, miner, wallet, fund, command, reload } = onchainWorld();
     const [alice, bob] = [wallet(), wallet()];
     fund(alice, 100_000);
-    const address = nextUnusedAddress(world, bob);
+    const address = nextUnusedAddress(world, bob, 'segwit');
     const sent = payOnchain(world, alice, command(address, 30_000));
     const received = latestPayment(world, bob, receiveId(sent.txid ?? '', 0));
     expect(received).toMatchObject({
@@ -232,7 +232,11 @@ describe('payOnchain', () => {
     const { world, wallet, fund, command } = onchainWorld();
     const alice = wallet();
     fund(alice, 100_000);
-    const sent = payOnchain(world, alice, command(nextUnusedAddress(world, alice), 30_000));
+    const sent = payOnchain(
+      world,
+      alice,
+      command(nextUnusedAddress(world, alice, 'segwit'), 30_000),
+    );
     expect(onchainBalances(world, alice)).toEqual({
       onchainBalanceMsat: 100_000_000n - sent.feesMsat,
       onchainTrustedMsat: 100_000_000n - sent.feesMsat,
@@ -268,16 +272,18 @@ describe('nextUnusedAddress', () => {
   test('stays the same until a payment to it is seen', () => {
     const { world, wallet, fund } = onchainWorld();
     const alice = wallet();
-    const first = nextUnusedAddress(world, alice);
+    const first = nextUnusedAddress(world, alice, 'segwit');
     expect(first).toStartWith('bcrt1q');
-    expect(nextUnusedAddress(world, alice)).toBe(first);
+    expect(nextUnusedAddress(world, alice, 'segwit')).toBe(first);
     fund(alice, 10_000, { confirmed: false });
-    expect(nextUnusedAddress(world, alice)).not.toBe(first);
+    expect(nextUnusedAddress(world, alice, 'segwit')).not.toBe(first);
   });
 
   test('is not that of another wallet', () => {
     const { world, wallet } = onchainWorld();
-    expect(nextUnusedAddress(world, wallet())).not.toBe(nextUnusedAddress(world, wallet()));
+    expect(nextUnusedAddress(world, wallet(), 'segwit')).not.toBe(
+      nextUnusedAddress(world, wallet(), 'segwit'),
+    );
   });
 });
 
@@ -303,7 +309,8 @@ describe('money on chain', () => {
           if (kind === 'mine') miner.mine(1);
           else if (kind === 'fund') fund(payer, sats + 294, { confirmed: false });
           else {
-            const address = receiver === undefined ? FOREIGN : nextUnusedAddress(world, receiver);
+            const address =
+              receiver === undefined ? FOREIGN : nextUnusedAddress(world, receiver, 'segwit');
             const order = command(address, sats, { priority, id: id.repeat(32) });
             const key = `${payer}/${id}`;
             try {

@@ -77,7 +77,7 @@ describe('replaceOutsidePayment', () => {
     const received = fund(alice, 50_000, { confirmed: false });
     replaceOutsidePayment(world, received.txid ?? '');
     refusal(received.txid, 'was replaced');
-    const sent = payOnchain(world, alice, command(nextUnusedAddress(world, bob), 10_000));
+    const sent = payOnchain(world, alice, command(nextUnusedAddress(world, bob, 'segwit'), 10_000));
     refusal(sent.txid, 'of the outside world');
     miner.mine(1);
     paySpontaneously(world, bob, { amountMsat: 5_000_000n, message: null });

@@ -163,7 +163,7 @@ describe('publish', () => {
   test('moves the money, shows it to the receiver and completes with the confirmations', () => {
     const { world, miner, alice, wallet, command, sign, publish, reload } = setUp();
     const bob = wallet();
-    const order = command(nextUnusedAddress(world, bob), 30_000);
+    const order = command(nextUnusedAddress(world, bob, 'segwit'), 30_000);
     const signed = sign(order);
     const sent = publish(order, signed);
     expect(balanceMsat(world, onchainAccount(alice))).toBe(70_000_000n - sent.feesMsat);

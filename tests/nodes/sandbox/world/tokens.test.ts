@@ -44,7 +44,7 @@ describe('a token', () => {
     const node = await connect(await issue(['node_info']));
     expect((await node.info()).userPk).toBe(userPk);
     await expect(node.channels?.listChannels()).rejects.toMatchObject(lacks('list_channels'));
-    await expect(node.onchain?.nextUnusedAddress()).rejects.toMatchObject(
+    await expect(node.onchain?.nextUnusedAddress('segwit')).rejects.toMatchObject(
       lacks('get_next_unused_address'),
     );
     await expect(

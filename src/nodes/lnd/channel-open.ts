@@ -6,25 +6,15 @@ import type { ChannelPeer } from '../remote-kind.ts';
 import { refusesToOpen } from './certainty.ts';
 import { openingCostMsat } from './channel-fees.ts';
 import { channelIdOf, openedAs, readChannels } from './channels.ts';
+import { LARGEST_OUTPUT_BYTES, readCoins, spendable, transactionVbytes } from './coins.ts';
 import { satPerVbyte } from './fee-rate.ts';
 import { refusalText } from './refusal.ts';
-import { type LndRest, MOST_LIST_BYTES } from './rest.ts';
-import { anyShape, type LndCoin, openedChannelShape, unspentShape } from './wire.ts';
+import type { LndRest } from './rest.ts';
+import { anyShape, type LndCoin, openedChannelShape } from './wire.ts';
 
 const OPEN_TIMEOUT_MS = 120_000;
-const EVERY_DEPTH = 9_999_999;
-/**
- * Virtual bytes of a transaction without its inputs and outputs; below, of a channel's output and of the largest change
- * output.
- */
-const FRAME_VBYTES = 11n;
-const OUTPUT_VBYTES = 43n;
-/** Virtual bytes of a signed input by the kind of its address. Coins of other kinds are not spent on channels. */
-const INPUT_VBYTES: Readonly<Record<string, bigint>> = {
-  WITNESS_PUBKEY_HASH: 68n,
-  NESTED_PUBKEY_HASH: 91n,
-  TAPROOT_PUBKEY: 58n,
-};
+/** Bytes of the channel's output and of the largest change output. */
+const OUTPUTS = [LARGEST_OUTPUT_BYTES, LARGEST_OUTPUT_BYTES];
 /** Change below this many satoshis is too small for an output and goes to the miner. */
 const DUST_SAT = 354n;
 
@@ -119,14 +109,8 @@ async function openedChannel(
 }
 
 async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding> {
-  const [{ utxos }, rate] = await Promise.all([
-    owner.post('/v2/wallet/utxos', { min_confs: 1, max_confs: EVERY_DEPTH }, unspentShape, {
-      harmlessTwice: true,
-      mostBytes: MOST_LIST_BYTES,
-    }),
-    satPerVbyte(owner),
-  ]);
-  return fundingFor(utxos, valueSat, rate);
+  const [coins, rate] = await Promise.all([readCoins(owner, 1), satPerVbyte(owner)]);
+  return fundingFor(coins, valueSat, rate);
 }
 
 /**
@@ -134,17 +118,13 @@ async function chooseFunding(owner: LndRest, valueSat: bigint): Promise<Funding>
  * suffice.
  */
 export function fundingFor(utxos: readonly LndCoin[], valueSat: bigint, rate: bigint): Funding {
-  const spendable = utxos
-    .filter(({ address_type }) => address_type in INPUT_VBYTES)
-    .toSorted((a, b) => Number(b.amount_sat - a.amount_sat));
+  const largestFirst = spendable(utxos).toSorted((a, b) => Number(b.amount_sat - a.amount_sat));
   const coins: LndCoin[] = [];
-  let vbytes = FRAME_VBYTES + 2n * OUTPUT_VBYTES;
   let sumSat = 0n;
-  for (const coin of spendable) {
+  for (const coin of largestFirst) {
     coins.push(coin);
-    vbytes += INPUT_VBYTES[coin.address_type] ?? 0n;
     sumSat += coin.amount_sat;
-    const feeSat = vbytes * rate;
+    const feeSat = transactionVbytes(coins, OUTPUTS) * rate;
     if (sumSat >= valueSat + feeSat) {
       return { coins, satPerVbyte: rate, feeBoundSat: feeSat + DUST_SAT };
     }

@@ -9,6 +9,11 @@ export function given(name: string): Rule {
   return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
 }
 
+/** The rule that the flag `name` is true. */
+export function isTrue(name: string): Rule {
+  return { required: [name], properties: { [name]: { const: true } } };
+}
+
 /** The rule that `rule` holds wherever `condition` holds. */
 export function implies(condition: Rule, rule: Rule): Rule {
   return { anyOf: [{ not: condition }, rule] };

@@ -40,6 +40,7 @@ const GROUPS: {
     publish: true,
     renew: true,
     release: true,
+    mostSendable: true,
     estimateFeeMsat: true,
   },
   channels: {

@@ -174,6 +174,13 @@ export interface NodeOnchain {
   renew(signed: SignedSend): Promise<void>;
   /** Releases the coins of a signed send that was never published. */
   release(signed: SignedSend): Promise<void>;
+  /**
+   * The most that one transaction can send to the address now, in millisatoshis, and its fee. Nothing is left then but
+   * what the node keeps back. Throws `refused` when there is nothing to send.
+   */
+  mostSendable(
+    command: Pick<PayOnchainCommand, 'address' | 'priority'>,
+  ): Promise<{ readonly amountMsat: bigint; readonly feeMsat: bigint }>;
   /** What the transaction would cost in fees now, in millisatoshis. Throws `refused` when it cannot be made. */
   estimateFeeMsat(
     command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';
 import { walletSteps } from './wallet-steps.ts';
@@ -12,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const { arrived } = walletSteps(() => world);
+const { arrived, address } = walletSteps(() => world);
 
 describe('get_next_unused_address', () => {
   const next = async (type?: string) =>
@@ -35,5 +36,69 @@ describe('get_next_unused_address', () => {
       (await world.call('POST', '/v2/node/get_next_unused_address', { body: { type: 'p2pk' } }))
         .status,
     ).toBe(400);
+  });
+});
+
+describe('send_all', () => {
+  const body = async (more: object = {}) => ({ address: await address(), send_all: true, ...more });
+  const onchainBalance = async () =>
+    Number((await world.get('/v2/node/node_info', {}, world.bob)).onchain_balance);
+
+  test('an amount or send_all is required, and not both', async () => {
+    const to = await address();
+    for (const given of [
+      { address: to },
+      { address: to, send_all: false },
+      { address: to, amount: '1000', send_all: true },
+    ]) {
+      const rejected = await world.call('POST', '/v2/node/pay_onchain', { body: given });
+      expectError(rejected, 'rejected', /amount/);
+      expect(rejected.body.data.sent).toBe('no');
+    }
+  });
+
+  test('leaves nothing that could be sent, and a repeat finds the same payment', async () => {
+    const before = await onchainBalance();
+    const request = await body({ client_payment_id: 'ef'.repeat(32) });
+    const all = await Promise.all(
+      Array.from({ length: 3 }, () => world.post('/v2/node/pay_onchain', request, world.bob)),
+    );
+    const [sent] = all;
+    expect(new Set(all.map(({ txid }) => txid)).size).toBe(1);
+    const left = await onchainBalance();
+    expect(before - left).toBe(Number(sent?.amount) + Number(sent?.fees));
+    const reserved = sent?.tx.output.length === 1 ? 0 : left;
+    expect(left).toBe(reserved);
+    const received = await arrived((payment) => payment.txid === sent?.txid);
+    expect(received.amount).toBe(sent?.amount);
+    const again = await world.post('/v2/node/pay_onchain', request, world.bob);
+    expect(again.index).toBe(sent?.index);
+    const other = await world.call('POST', '/v2/node/pay_onchain', {
+      body: await body(),
+      credentials: world.bob,
+    });
+    expectError(other, 'refused');
+    expect(other.body.data.sent).toBe('no');
+    expect(await onchainBalance()).toBe(left);
+    // Files that run later on the same nodes need the coins.
+    await world.post('/sandbox/blocks', { count: 6 });
+    const home = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    await world.post('/v2/node/pay_onchain', { ...home, amount: sent?.amount.slice(0, -1) });
+    await world.post('/sandbox/blocks', { count: 6 });
+  });
+
+  test('counts in a budget as what it sends', async () => {
+    await world.post('/sandbox/pay', { payable: await address(), amount: '50000' });
+    await world.post('/sandbox/blocks', { count: 6 });
+    const budget = { amount: '20000', period: 'day' };
+    const { client_credentials } = await world.post('/v2/node/create_client', {
+      scopes: ['send'],
+      budget,
+    });
+    const refused = await world.call('POST', '/v2/node/pay_onchain', {
+      body: await body(),
+      credentials: client_credentials,
+    });
+    expectError(refused, 'overBudget');
   });
 });

@@ -117,6 +117,7 @@ export function fakeNode({ history = false } = {}): FakeNode {
       onchain: {
         nextUnusedAddress: unasked,
         estimateFeeMsat: unasked,
+        mostSendable: unasked,
         async sign(command) {
           fake.onchainCalls.push('sign');
           return fake.sign(command);

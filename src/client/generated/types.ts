@@ -621,8 +621,10 @@ export interface PayOfferRequest {
 export interface PayOnchainRequest {
   /** On-chain address of the node's network. */
   readonly address: string;
-  /** Amount in sats. */
-  readonly amount: Sats;
+  /** Amount in sats; required without `send_all`. */
+  readonly amount?: Sats | null | undefined;
+  /** True sends everything that can be sent in one transaction, in place of an amount. Addition. */
+  readonly send_all?: boolean | null | undefined;
   /** How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72. */
   readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
   /** Idempotency key of the payment; random when omitted. */

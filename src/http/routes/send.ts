@@ -10,6 +10,7 @@ import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
 import { planOfferPayment, readOffer } from '../../wallet/pay/offer.ts';
 import { payOnchain, readAddress } from '../../wallet/pay/onchain.ts';
 import { sendAndWait } from '../../wallet/pay/send.ts';
+import { excludes, given, isTrue } from '../body-rules.ts';
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
@@ -47,6 +48,38 @@ const PERMISSION_OF: Readonly<Partial<Record<Rail, Permission>>> = {
   offer: 'pay_offer',
   onchain: 'pay_onchain',
 };
+
+const onchainBody = z
+  .object({
+    address: paymentStringInput.meta({ description: "On-chain address of the node's network." }),
+    amount: positiveAmountInput
+      .optional()
+      .meta({ description: 'Amount in sats; required without `send_all`.' }),
+    send_all: z.boolean().optional().meta({
+      description:
+        'True sends everything that can be sent in one transaction, in place of an amount. Addition.',
+    }),
+    priority: z.enum(PRIORITIES).optional().meta({
+      description:
+        'How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72.',
+      default: DEFAULT_PRIORITY,
+    }),
+    client_payment_id: hexInput(32)
+      .optional()
+      .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
+    personal_note: personalNoteInput.optional(),
+  })
+  .check((context) => {
+    const { amount, send_all } = context.value;
+    const reject = (path: string, message: string) =>
+      context.issues.push({ code: 'custom', path: [path], message, input: context.value });
+    const hasAmount = (amount ?? null) !== null;
+    if (!hasAmount && send_all !== true) reject('amount', 'is required, or send_all');
+    if (hasAmount && send_all === true) reject('amount', 'must be left out with send_all');
+  })
+  .meta({
+    allOf: [excludes('amount', 'send_all'), { anyOf: [given('amount'), isTrue('send_all')] }],
+  });
 
 /** Routes for paying. */
 export const sendRoutes = [
@@ -185,19 +218,7 @@ export const sendRoutes = [
     description:
       'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
     paymentStrings: ['address'],
-    body: z.object({
-      address: paymentStringInput.meta({ description: "On-chain address of the node's network." }),
-      amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
-      priority: z.enum(PRIORITIES).optional().meta({
-        description:
-          'How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72.',
-        default: DEFAULT_PRIORITY,
-      }),
-      client_payment_id: hexInput(32)
-        .optional()
-        .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
-      personal_note: personalNoteInput.optional(),
-    }),
+    body: onchainBody,
     response: paymentJson,
     answersAccepted: 'always',
     errors: ['overBudget', 'unsupported'],
@@ -209,7 +230,7 @@ export const sendRoutes = [
       answerPayment(context, async (send) =>
         payOnchain(send, {
           address: readAddress(body.address),
-          amountMsat: body.amount,
+          amountMsat: body.amount ?? null,
           priority: body.priority ?? DEFAULT_PRIORITY,
           clientPaymentId: body.client_payment_id ?? null,
           personalNote: body.personal_note ?? null,

@@ -120,6 +120,8 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
       '/lnrpc.Lightning/EstimateFee',
       '/lnrpc.Lightning/GetTransactions',
       '/lnrpc.Lightning/WalletBalance',
+      '/walletrpc.WalletKit/EstimateFee',
+      '/walletrpc.WalletKit/ListUnspent',
       '/walletrpc.WalletKit/LeaseOutput',
       '/walletrpc.WalletKit/ReleaseOutput',
     ],

@@ -7,7 +7,13 @@ import { listChannels } from './channels.ts';
 import { nodeInfo } from './info.ts';
 import { cancelInvoice, createInvoice, lookUpInvoice } from './invoices.ts';
 import { lease, releaseAll } from './leases.ts';
-import { estimateFeeMsat, nextUnusedAddress, publishSend, signSend } from './onchain.ts';
+import {
+  estimateFeeMsat,
+  mostSendable,
+  nextUnusedAddress,
+  publishSend,
+  signSend,
+} from './onchain.ts';
 import { sendOutcome } from './outcome.ts';
 import { newestAttempt, payInvoice, trackedPayment } from './payments.ts';
 import { ifAllowed, type LndRest } from './rest.ts';
@@ -48,6 +54,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
         for (const lock of locks) await lease(owner, lock);
       },
       release: ({ locks }) => releaseAll(owner, locks),
+      mostSendable: (command) => mostSendable(owner, command),
       estimateFeeMsat: (command) => estimateFeeMsat(owner, command),
     },
     channels: {

@@ -1,4 +1,5 @@
 import { base64, hex } from '@scure/base';
+import { decodeAddress } from '../../codecs/address.ts';
 import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment, type Payment, type Priority } from '../../model/payment.ts';
@@ -6,11 +7,14 @@ import type { AddressType } from '../../model/receive.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation, PayOnchainCommand, SendReport, SignedSend } from '../node.ts';
 import { refusesToPublish, reportOf } from './certainty.ts';
+import { readCoins } from './coins.ts';
+import { sendSatPerVbyte } from './fee-rate.ts';
 import { LOCK_SECS, lockOf, releaseAll, relock } from './leases.ts';
 import { type FundedTransaction, isSameTransaction, pays, readPsbt, txidOf } from './psbt.ts';
 import { refusalText } from './refusal.ts';
 import { labelOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
+import { mostOf } from './send-all.ts';
 import { recentTransactions, untrustedSat } from './transactions.ts';
 import { transactionPayments } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
@@ -128,8 +132,32 @@ export async function estimateFeeMsat(
   owner: LndRest,
   command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
 ): Promise<bigint> {
-  const spendUnconfirmed = (await untrustedSat(owner)) === 0n;
-  return (await estimate(owner, command, spendUnconfirmed)).feeSat * MSAT_PER_SAT;
+  const query = new URLSearchParams({
+    [`AddrToAmount[${command.address}]`]: `${wholeSats(command.amountMsat)}`,
+    target_conf: `${TARGET_BLOCKS[command.priority]}`,
+    spend_unconfirmed: `${(await untrustedSat(owner)) === 0n}`,
+  });
+  const { fee_sat } = await owner.get(`/v1/transactions/fee?${query}`, feeEstimateShape);
+  return fee_sat * MSAT_PER_SAT;
+}
+
+/** The most that one transaction can send to the address now, and its fee; see `NodeOnchain.mostSendable`. */
+export async function mostSendable(
+  owner: LndRest,
+  { address, priority }: Pick<PayOnchainCommand, 'address' | 'priority'>,
+): Promise<{ amountMsat: bigint; feeMsat: bigint }> {
+  const minConfs = (await untrustedSat(owner)) === 0n ? 0 : 1;
+  const [coins, rate, balance] = await Promise.all([
+    readCoins(owner, minConfs),
+    sendSatPerVbyte(owner, TARGET_BLOCKS[priority]),
+    owner.get('/v1/balance/blockchain', walletBalanceShape),
+  ]);
+  const { amountSat, feeSat } = mostOf(coins, {
+    script: decodeAddress(address).scriptPubKey,
+    satPerVbyte: rate,
+    keptSat: balance.reserved_balance_anchor_chan,
+  });
+  return { amountMsat: amountSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
 }
 
 /** The observation of a send that its signed bytes give, once they are published. */
@@ -178,7 +206,7 @@ async function fund(
   // LND cannot spend unconfirmed change of its own without unconfirmed coins of others. So unconfirmed coins are spent
   // only while none of them came from others.
   const spend_unconfirmed = (await untrustedSat(owner)) === 0n;
-  const { satPerVbyte } = await estimate(owner, command, spend_unconfirmed);
+  const satPerVbyte = await sendSatPerVbyte(owner, TARGET_BLOCKS[command.priority]);
   const lockId = wallet.random(32);
   const request = {
     raw: { outputs: { [command.address]: `${wholeSats(command.amountMsat)}` } },
@@ -246,18 +274,4 @@ async function requireAffordable(
       `LND keeps ${balance.reserved_balance_anchor_chan} sats back for its channels: send less.`,
     );
   }
-}
-
-async function estimate(
-  owner: LndRest,
-  command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
-  spendUnconfirmed: boolean,
-): Promise<{ feeSat: bigint; satPerVbyte: bigint }> {
-  const query = new URLSearchParams({
-    [`AddrToAmount[${command.address}]`]: `${wholeSats(command.amountMsat)}`,
-    target_conf: `${TARGET_BLOCKS[command.priority]}`,
-    spend_unconfirmed: `${spendUnconfirmed}`,
-  });
-  const answer = await owner.get(`/v1/transactions/fee?${query}`, feeEstimateShape);
-  return { feeSat: answer.fee_sat, satPerVbyte: answer.sat_per_vbyte };
 }

@@ -226,7 +226,7 @@ export type LndCoin = z.output<typeof unspentShape>['utxos'][number];
 /** GET /v2/wallet/estimatefee/{blocks} */
 export const feeRateShape = z.object({ sat_per_kw: int64 });
 /** GET /v1/transactions/fee */
-export const feeEstimateShape = z.object({ fee_sat: int64, sat_per_vbyte: uint64 });
+export const feeEstimateShape = z.object({ fee_sat: int64 });
 
 /** POST /v1/channels; the txid stands in wire byte order */
 export const openedChannelShape = z.object({

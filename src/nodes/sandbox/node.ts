@@ -19,6 +19,7 @@ import { createOffer, proofMaterial } from './offers/offers.ts';
 import { nextUnusedAddress, onchainBalances } from './onchain/funds.ts';
 import {
   estimateOnchainFeeMsat,
+  mostSendable,
   publishOnchain,
   releaseSigned,
   renewSigned,
@@ -163,6 +164,10 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       async release(signed) {
         access.require('pay_onchain');
         await world.answer(() => releaseSigned(world, userPk, signed));
+      },
+      async mostSendable(command) {
+        access.require('pay_onchain');
+        return world.answer(() => mostSendable(world, userPk, command));
       },
       async estimateFeeMsat(command) {
         access.require('pay_onchain');

@@ -5,7 +5,7 @@ import type { Network } from '../../codecs/network.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { Payment, Priority } from '../../model/payment.ts';
-import { paymentId } from '../../model/payment-index.ts';
+import { type PaymentId, paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import { FEE_HEADROOM } from '../budget.ts';
 import { nodeGroup, type Session } from '../session.ts';
@@ -14,7 +14,8 @@ import { broadcastOf, type SendContext, type SendPlan, send } from './send.ts';
 /** A request to send on chain. */
 export interface OnchainPaymentRequest {
   readonly address: DecodedAddress;
-  readonly amountMsat: bigint;
+  /** Null sends everything that the wallet can send in one transaction. */
+  readonly amountMsat: bigint | null;
   readonly priority: Priority;
   /** 64 hex characters that name the payment, which is sent once for them; null draws an id. */
   readonly clientPaymentId: string | null;
@@ -55,17 +56,50 @@ export async function payOnchain(
 ): Promise<Payment> {
   const { address, amountMsat } = request;
   const { session, signal } = context;
-  if (amountMsat % MSAT_PER_SAT !== 0n) {
+  if (amountMsat !== null && amountMsat % MSAT_PER_SAT !== 0n) {
     throw rejected('amount', 'must be whole satoshis: on-chain amounts have no decimals');
   }
   const obstacle = networkObstacle(address, session.node.descriptor.network);
   if (obstacle !== null) throw refused(obstacle);
-  const plan = await planOnchainPayment(context, request);
-  const payment = await broadcastOf(session, (await send(context, plan)).payment, signal);
-  if (sameAddress(payment.address, address) && payment.amountMsat === amountMsat) return payment;
+  const sent = await sendOnce(context, request);
+  const payment = await broadcastOf(session, sent, signal);
+  const sameAmount = amountMsat === null || payment.amountMsat === amountMsat;
+  if (sameAddress(payment.address, address) && sameAmount) return payment;
   throw refused(
     'This client_payment_id was used for a payment to another address or of another amount: use a new one.',
   ).with({ sent: 'no' });
+}
+
+/**
+ * Sends, or finds what was sent for the same id. What everything amounts to is asked only for a new payment: a repeat
+ * would find nothing left. The lock holds a repeat until the first request has sent.
+ */
+async function sendOnce(context: SendContext, request: OnchainPaymentRequest): Promise<Payment> {
+  const { session, names } = context;
+  const id = paymentId('os', request.clientPaymentId ?? hex.encode(names.bytes('payment')));
+  const { amountMsat } = request;
+  if (amountMsat !== null) {
+    const plan = await planOnchainPayment(session, id, { ...request, amountMsat, feeMsat: null });
+    return (await send(context, plan)).payment;
+  }
+  return session.locks.run(`everything_${id}`, async () => {
+    const earlier = await session.history.latest(id);
+    const terms = earlier
+      ? { amountMsat: earlier.amountMsat ?? 0n, feeMsat: 0n }
+      : await nodeGroup(session, 'onchain').mostSendable({
+          address: request.address.canonical,
+          priority: request.priority,
+        });
+    const plan = await planOnchainPayment(session, id, { ...request, ...terms });
+    return (await send(context, plan)).payment;
+  });
+}
+
+/** A request whose amount is known. */
+interface OnchainTerms extends OnchainPaymentRequest {
+  readonly amountMsat: bigint;
+  /** The fee where the node has told it already; null otherwise. */
+  readonly feeMsat: bigint | null;
 }
 
 function networkObstacle({ networks }: DecodedAddress, network: Network): string | null {
@@ -79,13 +113,13 @@ function sameAddress(kept: string | null, { canonical, witnessVersion }: Decoded
 }
 
 async function planOnchainPayment(
-  { session, names }: SendContext,
-  request: OnchainPaymentRequest,
+  session: Session,
+  id: PaymentId,
+  request: OnchainTerms,
 ): Promise<SendPlan> {
   const onchain = nodeGroup(session, 'onchain');
   const { amountMsat, priority, personalNote } = request;
   const address = request.address.canonical;
-  const id = paymentId('os', request.clientPaymentId ?? hex.encode(names.bytes('payment')));
   const maxFeeMsat = await feeLimitMsat(session, { ...request, address });
   const command = { address, amountMsat, priority, personalNote, maxFeeMsat };
   return {
@@ -109,10 +143,11 @@ async function planOnchainPayment(
  */
 async function feeLimitMsat(
   session: Session,
-  request: Omit<OnchainPaymentRequest, 'address'> & { readonly address: string },
+  request: Omit<OnchainTerms, 'address'> & { readonly address: string },
 ): Promise<bigint | null> {
   if (!session.hasBudget()) return request.maxFeeMsat;
-  const estimateMsat = await nodeGroup(session, 'onchain').estimateFeeMsat(request);
+  const estimateMsat =
+    request.feeMsat ?? (await nodeGroup(session, 'onchain').estimateFeeMsat(request));
   const boundMsat = estimateMsat * FEE_HEADROOM;
   const { maxFeeMsat } = request;
   return maxFeeMsat !== null && maxFeeMsat < boundMsat ? maxFeeMsat : boundMsat;

@@ -75,7 +75,7 @@ beforeEach(() => {
   lnd.reset();
   lnd.on('GET /v1/getinfo', infoOf(node.pk));
   lnd.on('GET /v1/transactions', { transactions: [] });
-  lnd.on('GET /v1/transactions/fee', { fee_sat: '500', sat_per_vbyte: '2' });
+  lnd.on('GET /v2/wallet/estimatefee', { sat_per_kw: '500' });
   lnd.on('GET /v1/balance/blockchain', {
     total_balance: '0',
     confirmed_balance: '0',

@@ -1,4 +1,5 @@
-import { dustLimitSat, INPUT_WEIGHTS, type SpendKind, transactionVsize } from './weight.ts';
+import { dustLimitSat } from '../../../codecs/dust.ts';
+import { INPUT_WEIGHTS, type SpendKind, transactionVsize } from './weight.ts';
 
 /** An unspent output, as far as coin selection needs it. */
 export interface Coin {
@@ -38,11 +39,9 @@ export function selectCoins<C extends Coin>(
   coins: readonly C[],
   target: SelectionTarget,
 ): Selection<C> | Shortfall {
-  const { feeRate } = target;
-  // A coin whose input costs more than its value would make the payment more expensive.
-  const useful = coins
-    .filter((coin) => coin.valueSat > feeOf(INPUT_WEIGHTS[coin.kind], feeRate))
-    .toSorted((a, b) => (a.valueSat < b.valueSat ? 1 : a.valueSat > b.valueSat ? -1 : 0));
+  const useful = usefulCoins(coins, target.feeRate).toSorted((a, b) =>
+    a.valueSat < b.valueSat ? 1 : a.valueSat > b.valueSat ? -1 : 0,
+  );
 
   for (const coin of useful.toReversed()) {
     const single = settle([coin], target);
@@ -53,6 +52,25 @@ export function selectCoins<C extends Coin>(
     if ('coins' in several) return several;
   }
   return settle(useful, target);
+}
+
+/** What the coins hold together, and the fee of spending all of them on one output, in satoshis. Pure. */
+export function spendAll(
+  coins: readonly Coin[],
+  script: Uint8Array,
+  feeRate: number,
+): { readonly sumSat: bigint; readonly feeSat: bigint } {
+  const useful = usefulCoins(coins, feeRate);
+  const kinds = useful.map(({ kind }) => kind);
+  return {
+    sumSat: useful.reduce((sum, { valueSat }) => sum + valueSat, 0n),
+    feeSat: BigInt(transactionVsize(kinds, [script]) * feeRate),
+  };
+}
+
+/** Without the coins whose input costs more than they hold, which would make a payment more expensive. */
+function usefulCoins<C extends Coin>(coins: readonly C[], feeRate: number): C[] {
+  return coins.filter((coin) => coin.valueSat > feeOf(INPUT_WEIGHTS[coin.kind], feeRate));
 }
 
 function settle<C extends Coin>(

@@ -1,9 +1,10 @@
+import { dustLimitSat } from '../../../codecs/dust.ts';
 import { formatAmountMsat, MSAT_PER_SAT } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import type { World } from '../world/world.ts';
 import { tipHeight } from './blocks.ts';
 import { broadcast, type OutputTerms, type Receipt } from './broadcast.ts';
-import { type Selection, type Shortfall, selectCoins } from './coin-selection.ts';
+import { type Selection, type Shortfall, selectCoins, spendAll } from './coin-selection.ts';
 import { childSecretKey } from './keys.ts';
 import { spendableOutputs, type UnspentOutput } from './outputs.ts';
 import { markUsed, nextUnusedScript, type ScriptOwner } from './scripts.ts';
@@ -13,7 +14,6 @@ import {
   type TransactionInput,
   type TransactionOutput,
 } from './transaction.ts';
-import { dustLimitSat } from './weight.ts';
 
 /** An output to pay, with the terms of {@link OutputTerms}. */
 export interface PaidOutput extends TransactionOutput, OutputTerms {}
@@ -94,6 +94,26 @@ export function requireFeeWithin(feeMsat: bigint, maxFeeMsat: bigint | null): vo
 /** The fee in satoshis that {@link spendCoins} would pay now. Throws `refused` as that does. */
 export function estimateFeeSat(world: World, order: SpendOrder): bigint {
   return world.transact(() => prepare(world, order).selection.feeSat);
+}
+
+/**
+ * The most that one output can hold when the owner spends all its coins on it, and the fee, in satoshis. Throws
+ * `refused` when that would be dust.
+ */
+export function mostSpendable(
+  world: World,
+  {
+    owner,
+    script,
+    feeRate,
+  }: Pick<SpendOrder, 'owner' | 'feeRate'> & { readonly script: Uint8Array },
+): { readonly valueSat: bigint; readonly feeSat: bigint } {
+  const { sumSat, feeSat } = spendAll(spendableOutputs(world, owner.owner), script, feeRate);
+  const valueSat = sumSat - feeSat;
+  if (valueSat >= dustLimitSat(script)) return { valueSat, feeSat };
+  throw refused(
+    'The spendable on-chain balance does not pay for a transaction that sends it: receive more, or wait until incoming payments confirm.',
+  );
 }
 
 /** The transaction input that spends an output of the owner. */

@@ -1,4 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { dustLimitSat } from '../../../codecs/dust.ts';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import type { Priority } from '../../../model/payment.ts';
@@ -8,7 +9,7 @@ import { multisigOutput } from '../chain/keys.ts';
 import { nextUnusedScript, type ScriptOwner } from '../chain/scripts.ts';
 import { estimateFeeSat, type PaidOutput, type SpendOrder, spendCoins } from '../chain/spend.ts';
 import { signTransaction } from '../chain/transaction.ts';
-import { dustLimitSat, FEE_RATES, transactionVsize } from '../chain/weight.ts';
+import { FEE_RATES, transactionVsize } from '../chain/weight.ts';
 import type { World } from '../world/world.ts';
 import { outsideCoins, walletCoins } from './owners.ts';
 

@@ -8,7 +8,7 @@ import { broadcast } from '../chain/broadcast.ts';
 import { watchConfirmations } from '../chain/finality.ts';
 import { lockCoins, releaseLocks, renewLocks } from '../chain/locks.ts';
 import { spendableInputsSat } from '../chain/outputs.ts';
-import { composeSpend, estimateFeeSat, type SpendOrder } from '../chain/spend.ts';
+import { composeSpend, estimateFeeSat, mostSpendable, type SpendOrder } from '../chain/spend.ts';
 import { readTransaction, type SignedTransaction } from '../chain/transaction.ts';
 import { FEE_RATES } from '../chain/weight.ts';
 import { insertPayment, latestPayment } from '../world/payments.ts';
@@ -109,6 +109,20 @@ export function releaseSigned(world: World, userPk: string, { locks }: SignedSen
 /** The fee of {@link signOnchain} now, in millisatoshis. Throws `refused` as that does. */
 export function estimateOnchainFeeMsat(world: World, userPk: string, payment: Destination): bigint {
   return estimateFeeSat(world, orderOf(world, userPk, payment)) * MSAT_PER_SAT;
+}
+
+/** The most that one transaction can send to the address now, and its fee; see `NodeOnchain.mostSendable`. */
+export function mostSendable(
+  world: World,
+  userPk: string,
+  { address, priority }: Pick<Destination, 'address' | 'priority'>,
+): { readonly amountMsat: bigint; readonly feeMsat: bigint } {
+  const { valueSat, feeSat } = mostSpendable(world, {
+    owner: walletCoins(world, userPk),
+    script: scriptOf(address),
+    feeRate: FEE_RATES[priority],
+  });
+  return { amountMsat: valueSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
 }
 
 interface Destination {

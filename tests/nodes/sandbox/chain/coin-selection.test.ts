@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { dustLimitSat } from '../../../../src/codecs/dust.ts';
 import { type Coin, selectCoins } from '../../../../src/nodes/sandbox/chain/coin-selection.ts';
-import { dustLimitSat, transactionVsize } from '../../../../src/nodes/sandbox/chain/weight.ts';
+import { transactionVsize } from '../../../../src/nodes/sandbox/chain/weight.ts';
 
 const p2wpkh = Uint8Array.of(0, 20, ...new Uint8Array(20));
 const p2tr = Uint8Array.of(0x51, 32, ...new Uint8Array(32));

@@ -1,4 +1,5 @@
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
+import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
@@ -36,7 +37,7 @@ export interface Config {
   /** Credentials of further nodes, as `connect` wrote them, each with the setting that it comes from, for messages. */
   readonly nodeCredentials: readonly { readonly text: string; readonly source: string }[];
   /** Hex node key and host with port. */
-  readonly channelPeer: { readonly pubkey: string; readonly host: string } | null;
+  readonly channelPeer: ChannelPeer | null;
   readonly webhookUrl: string | null;
   /** Base64 without prefix. */
   readonly webhookSecret: string | null;
@@ -158,11 +159,9 @@ function asHttpsUrl(text: string): Parsed<string> {
   return parsed;
 }
 
-function asChannelPeer(text: string): Parsed<{ pubkey: string; host: string }> {
-  const match = /^(0[23][0-9a-f]{64})@([^@\s]+:\d{1,5})$/.exec(text);
-  return match
-    ? { value: { pubkey: match[1] ?? '', host: match[2] ?? '' } }
-    : { problem: 'must be <pubkey>@<host>:<port>' };
+function asChannelPeer(text: string): Parsed<ChannelPeer> {
+  const value = parseChannelPeer(text);
+  return value ? { value } : { problem: CHANNEL_PEER_FORM };
 }
 
 function asPpm(text: string): Parsed<number> {

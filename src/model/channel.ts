@@ -2,6 +2,30 @@ import { z } from 'zod';
 import { amountOutput, formatAmountMsat } from './amount.ts';
 import { hexOutput } from './text.ts';
 
+/** A node to which channels are opened. */
+export interface ChannelPeer {
+  /** Hex node key. */
+  readonly pubkey: string;
+  /** `host:port`. */
+  readonly host: string;
+}
+
+const PEER = /^(0[23][0-9a-f]{64})@([^@\s]{1,253}:\d{1,5})$/;
+/** The form of a peer in requests and in the configuration. */
+export const CHANNEL_PEER_FORM = 'must be <pubkey>@<host>:<port>';
+
+/** Reads `<pubkey>@<host>:<port>`; null for any other text. */
+export function parseChannelPeer(text: string): ChannelPeer | null {
+  const [, pubkey, host] = PEER.exec(text) ?? [];
+  return pubkey === undefined || host === undefined ? null : { pubkey, host };
+}
+
+/** A peer in a request. */
+export const channelPeerInput = z
+  .string()
+  .regex(PEER, CHANNEL_PEER_FORM)
+  .transform((text) => parseChannelPeer(text));
+
 /** A channel in an answer (docs/api.md, Channel). */
 export const channelJson = z
   .object({

@@ -1,7 +1,7 @@
 import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
 import type { Network } from '../codecs/network.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Channel } from '../model/channel.ts';
+import type { Channel, ChannelPeer } from '../model/channel.ts';
 import type { NodeCredentials } from '../model/credentials.ts';
 import type { ApiError } from '../model/errors.ts';
 import type { NodeInfo } from '../model/node-info.ts';
@@ -204,21 +204,23 @@ export interface NodeChannels {
   /** The most that opening a channel of that value would cost in on-chain fees now, in millisatoshis. */
   openFeeBoundMsat(valueMsat: bigint): Promise<bigint>;
   /**
-   * Opens one channel for a user channel id (docs/decisions.md 31); the same id with another value is `refused`. Throws
-   * `refused` also when the on-chain fee would be above `maxFeeMsat`; null is no limit.
+   * Opens one channel for a user channel id (docs/decisions.md 31); the same id with another value or another peer is
+   * `refused`. Throws `refused` also when the on-chain fee would be above `maxFeeMsat`; null is no limit.
    */
   openChannel(command: OpenChannelCommand): Promise<OpenedChannel>;
   /**
-   * The most that closing the channel would cost this wallet in on-chain fees now, in millisatoshis. Throws `notFound`.
+   * The most that closing the channel would cost this wallet in on-chain fees now, in millisatoshis. Throws `notFound`,
+   * and `refused` where the cost of a forced close has no bound.
    */
-  closeFeeBoundMsat(channelId: string): Promise<bigint>;
+  closeFeeBoundMsat(channelId: string, options: { readonly forced: boolean }): Promise<bigint>;
   /**
-   * Closes the channel cooperatively, for at most `maxFeeMsat` (null: no limit). Throws `notFound`. A channel that is
-   * closing or closed already may be not found or reported with `isNew` false.
+   * Closes the channel, for at most `maxFeeMsat` (null: no limit): together with the peer, or `forced`, by this side
+   * alone. Throws `notFound`. A channel that is closing or closed already may be not found or reported with `isNew`
+   * false.
    */
   closeChannel(
     channelId: string,
-    options: { readonly maxFeeMsat: bigint | null },
+    options: { readonly forced: boolean; readonly maxFeeMsat: bigint | null },
   ): Promise<ClosedChannel>;
 }
 
@@ -346,6 +348,8 @@ export interface OpenChannelCommand {
   readonly valueMsat: bigint;
   /** 32 hex characters. */
   readonly userChannelId: string;
+  /** Null: the node's own choice, or the configured peer. */
+  readonly peer: ChannelPeer | null;
   readonly maxFeeMsat: bigint | null;
 }
 

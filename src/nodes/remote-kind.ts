@@ -1,17 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
+import type { ChannelPeer } from '../model/channel.ts';
 import type { ConnectKind } from '../model/connect.ts';
 import type { NodeCredentials } from '../model/credentials.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import type { NodeConnector } from './node.ts';
 import type { RemoteLocation } from './remote/location.ts';
-
-/** The peer to which channels are opened. */
-export interface ChannelPeer {
-  /** Hex node key. */
-  readonly pubkey: string;
-  /** `host:port`. */
-  readonly host: string;
-}
 
 /** JSON rows in which a connector stores what its node cannot store, by wallet, kind of row and key. */
 export interface ConnectorRows {
@@ -30,7 +23,7 @@ export interface RemoteOptions {
   readonly entries: readonly NodeCredentials[];
   /** The proxy through which every node is reached; null is none. */
   readonly proxy: ProxyAddress | null;
-  /** Null: opening a channel is refused. */
+  /** The peer of channels whose order names none; null: such an order is refused. */
   readonly channelPeer: ChannelPeer | null;
   /** Hex id of this installation, by which it recognizes the tokens that it made. */
   readonly mark: string;

@@ -1,5 +1,5 @@
 import { hex } from '@scure/base';
-import type { Channel } from '../model/channel.ts';
+import type { Channel, ChannelPeer } from '../model/channel.ts';
 import { type ApiError, internalUnlessApi, isApiError } from '../model/errors.ts';
 import { FEE_HEADROOM, requireWithinBudget } from './budget.ts';
 import type { EffectNames } from './effect-names.ts';
@@ -17,18 +17,23 @@ export function listChannels(session: Session): Promise<Channel[]> {
  */
 export function openChannel(
   session: Session,
-  request: { readonly valueMsat: bigint; readonly userChannelId: string | null },
+  request: {
+    readonly valueMsat: bigint;
+    readonly userChannelId: string | null;
+    /** Null: the configured peer, or the node's own choice. */
+    readonly peer: ChannelPeer | null;
+  },
   names: EffectNames,
 ): Promise<{ channelId: string; userChannelId: string }> {
   const channels = nodeGroup(session, 'channels');
   const userChannelId = request.userChannelId ?? hex.encode(names.bytes('channel').slice(0, 16));
-  const { valueMsat } = request;
+  const { valueMsat, peer } = request;
   return session.locks.run(`open_${userChannelId}`, async () => {
     const fee = await reserveFee(session, names, 'opening', () =>
       channels.openFeeBoundMsat(valueMsat),
     );
     const opened = await fee.spend((maxFeeMsat) =>
-      channels.openChannel({ valueMsat, userChannelId, maxFeeMsat }),
+      channels.openChannel({ valueMsat, userChannelId, peer, maxFeeMsat }),
     );
     // An existing channel costs nothing, unless an earlier run of this request opened it.
     if (opened.isNew || fee.isRepeat) await fee.settle(opened.feeMsat);
@@ -38,22 +43,23 @@ export function openChannel(
 }
 
 /**
- * Closes a channel cooperatively. Its fee counts in a client's budget. When a repeat of the request finds no such
+ * Closes a channel, or forces it closed. Its fee counts in a client's budget, and no fee that has no bound is spent by a
+ * client that has one. When a repeat of the request finds no such
  * channel, the earlier run has closed it, and the estimated fee counts as the cost. Errors carry `data.sent`.
  */
 export function closeChannel(
   session: Session,
-  channelId: string,
+  { channelId, forced }: { readonly channelId: string; readonly forced: boolean },
   names: EffectNames,
 ): Promise<void> {
   const channels = nodeGroup(session, 'channels');
   return session.locks.run(`close_${channelId}`, async () => {
     const fee = await reserveFee(session, names, 'closing', () =>
-      channels.closeFeeBoundMsat(channelId),
+      channels.closeFeeBoundMsat(channelId, { forced }),
     );
     try {
       const closed = await fee.spend((maxFeeMsat) =>
-        channels.closeChannel(channelId, { maxFeeMsat }),
+        channels.closeChannel(channelId, { forced, maxFeeMsat }),
       );
       // A channel that was closed before costs nothing, unless an earlier run of this request closed it.
       if (closed.isNew || fee.isRepeat) await fee.settle(closed.feeMsat);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { type Body, expectError } from '../support/requests.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
@@ -48,6 +49,43 @@ describe('channels', () => {
       }),
       'notFound',
     );
+  });
+
+  test('a channel is opened to the peer that is named, and to no other by the same id', async () => {
+    const { invoice } = await world.post('/sandbox/invoice', { amount: '1' });
+    const peer = `${decodeBolt11(invoice).payeePubkey}@127.0.0.1:9735`;
+    const body = { value: '40000', user_channel_id: 'ce'.repeat(16), peer };
+    const opened = await world.post('/v2/node/open_channel', body);
+    expect(await world.post('/v2/node/open_channel', body)).toEqual(opened);
+    const stranger =
+      '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798@127.0.0.1:1';
+    for (const id of [body.user_channel_id, 'cf'.repeat(16)]) {
+      const asked = { ...body, user_channel_id: id, peer: stranger };
+      const other = await world.call('POST', '/v2/node/open_channel', { body: asked });
+      expectError(other, 'refused');
+      expect(other.body.data.sent).toBe('no');
+    }
+    const unreadable = await world.call('POST', '/v2/node/open_channel', {
+      body: { ...body, peer: 'somewhere' },
+    });
+    expectError(unreadable, 'rejected', /<pubkey>@<host>:<port>/);
+  });
+
+  test('a forced close needs no peer, and a repeat finds the channel closed', async () => {
+    await world.post('/sandbox/blocks', { count: 6 });
+    const body = { value: '45000', user_channel_id: 'd1'.repeat(16) };
+    const opened = await world.post('/v2/node/open_channel', body);
+    await world.post('/sandbox/blocks', { count: 6 });
+    await until(async () => {
+      const { channels } = await world.get('/v2/node/list_channels');
+      return channels.some((one: Body) => one.channel_id === opened.channel_id && one.is_usable);
+    }, 'the channel is usable');
+    const close = { channel_id: opened.channel_id, force: true };
+    expect(await world.post('/v2/node/close_channel', close)).toEqual({});
+    const { channels } = await world.get('/v2/node/list_channels');
+    expect(channels.some((one: Body) => one.channel_id === opened.channel_id)).toBe(false);
+    const again = await world.call('POST', '/v2/node/close_channel', { body: close });
+    if (again.status !== 200) expectError(again, 'notFound');
   });
 
   test('funding_txo is <txid>_<vout>, while the outpoints of a transaction are <txid>:<vout>', async () => {

@@ -328,7 +328,10 @@ describeNetwork('the connector on a real LND', (network) => {
     if (!channels) throw new Error('no channels');
     const userChannelId = hexOf(random(16));
     const boundMsat = await channels.openFeeBoundMsat(1_000_000_000n);
-    const command = { valueMsat: 1_000_000_000n, userChannelId, maxFeeMsat: boundMsat - 1000n };
+    const command = {
+      ...{ valueMsat: 1_000_000_000n, userChannelId, peer: null },
+      maxFeeMsat: boundMsat - 1000n,
+    };
     const tooDear = await channels.openChannel(command).catch((error) => error);
     expect(isApiError(tooDear, 'refused')).toBe(true);
     const before = await owner.node.info();
@@ -345,12 +348,13 @@ describeNetwork('the connector on a real LND', (network) => {
         ({ channelId, isUsable }) => channelId === opened.channelId && isUsable,
       ),
     );
-    const closeMsat = await channels.closeFeeBoundMsat(opened.channelId);
+    const closeMsat = await channels.closeFeeBoundMsat(opened.channelId, { forced: false });
     const refusal = await channels
-      .closeChannel(opened.channelId, { maxFeeMsat: closeMsat - 1n })
+      .closeChannel(opened.channelId, { forced: false, maxFeeMsat: closeMsat - 1n })
       .catch((error) => error);
     expect(isApiError(refusal, 'refused')).toBe(true);
-    const close = () => channels.closeChannel(opened.channelId, { maxFeeMsat: closeMsat });
+    const close = () =>
+      channels.closeChannel(opened.channelId, { forced: false, maxFeeMsat: closeMsat });
     expect(await close()).toMatchObject({ isNew: true });
     expect(await close()).toMatchObject({ isNew: false });
     await network().btcd.generate(6);

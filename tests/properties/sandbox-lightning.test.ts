@@ -129,13 +129,18 @@ test('under any sequence of operations money is conserved and no payment leaves 
             return nodes.bob.channels?.openChannel({
               valueMsat: now.sats * 1000n,
               userChannelId: randomBytes(16).toString('hex'),
+              peer: null,
               maxFeeMsat: null,
             });
           case 'close': {
             const channels = (await nodes.bob.channels?.listChannels()) ?? [];
             const chosen = channels[now.which % Math.max(channels.length, 1)];
             return (
-              chosen && nodes.bob.channels?.closeChannel(chosen.channelId, { maxFeeMsat: null })
+              chosen &&
+              nodes.bob.channels?.closeChannel(chosen.channelId, {
+                forced: false,
+                maxFeeMsat: null,
+              })
             );
           }
           case 'mine':

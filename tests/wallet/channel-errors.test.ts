@@ -28,8 +28,9 @@ beforeEach(async () => {
 });
 
 const CALLS = {
-  open: () => openChannel(session, { valueMsat: 1000n, userChannelId: null }, randomNames),
-  close: () => closeChannel(session, 'c', randomNames),
+  open: () =>
+    openChannel(session, { valueMsat: 1000n, userChannelId: null, peer: null }, randomNames),
+  close: () => closeChannel(session, { channelId: 'c', forced: false }, randomNames),
 };
 const fullDisk = () =>
   Promise.reject(new ApiError('overCapacity', 'The disk is full: free space.'));

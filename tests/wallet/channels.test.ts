@@ -47,27 +47,35 @@ const named = (effect: object | null = null): EffectNames =>
 
 test('closing a channel costs a budget its fee, once', async () => {
   world.fake.closeChannel = answer(true);
-  await closeChannel(client, CHANNEL, randomNames);
+  await closeChannel(client, { channelId: CHANNEL, forced: false }, randomNames);
   expect(await spentMsat()).toBe(TRUE_FEE_MSAT);
   world.fake.closeChannel = answer(false);
-  await closeChannel(client, CHANNEL, randomNames);
+  await closeChannel(client, { channelId: CHANNEL, forced: false }, randomNames);
   expect(await spentMsat()).toBe(TRUE_FEE_MSAT);
 });
 
 test('closing a channel that the owner has closed costs a budget nothing', async () => {
   world.fake.closeChannel = answer(false);
-  await closeChannel(client, CHANNEL, randomNames);
+  await closeChannel(client, { channelId: CHANNEL, forced: false }, randomNames);
   expect(await spentMsat()).toBe(0n);
 });
 
 test('a repeat of a request that finds the channel closed counts the fee, since its first run closed it', async () => {
   world.fake.closeChannel = answer(false);
-  await closeChannel(client, CHANNEL, named({ closing: `${CLOSE_FEE_MSAT}` }));
+  await closeChannel(
+    client,
+    { channelId: CHANNEL, forced: false },
+    named({ closing: `${CLOSE_FEE_MSAT}` }),
+  );
   expect(await spentMsat()).toBe(TRUE_FEE_MSAT);
 });
 
 test('a repeat of a request that finds no such channel counts the estimated fee', async () => {
   world.fake.closeChannel = () => Promise.reject(new ApiError('notFound', 'Channel not found'));
-  await closeChannel(client, CHANNEL, named({ closing: `${CLOSE_FEE_MSAT}` }));
+  await closeChannel(
+    client,
+    { channelId: CHANNEL, forced: false },
+    named({ closing: `${CLOSE_FEE_MSAT}` }),
+  );
   expect(await spentMsat()).toBe(CLOSE_FEE_MSAT);
 });

@@ -762,6 +762,8 @@ export interface OpenChannelRequest {
   readonly value: Sats;
   /** Your id for the channel; the same id never opens a second channel. Random when omitted. */
   readonly user_channel_id?: string | null | undefined;
+  /** The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`. Addition. */
+  readonly peer?: string | null | undefined;
 }
 
 /** Answer of POST /v2/node/open_channel. */
@@ -776,6 +778,8 @@ export interface OpenChannelResponse {
 export interface CloseChannelRequest {
   /** The channel to close. */
   readonly channel_id: string;
+  /** True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher. Addition. */
+  readonly force?: boolean | null | undefined;
 }
 
 /** Request of POST /v2/node/create_payer_proof. */

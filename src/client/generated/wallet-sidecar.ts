@@ -463,9 +463,11 @@ export class WalletSidecar {
   }
 
   /**
-   * Close a Lightning channel cooperatively.
+   * Close a Lightning channel.
    *
    * `POST /v2/node/close_channel`
+   *
+   * Both sides agree on the closing transaction, so the peer must be online. Closing a closed channel again is error 107.
    *
    * Needs the permission `close_channel`.
    */

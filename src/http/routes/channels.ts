@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
-import { channelJson, encodeChannel } from '../../model/channel.ts';
+import { channelJson, channelPeerInput, encodeChannel } from '../../model/channel.ts';
 import { hexInput } from '../../model/text.ts';
 import { closeChannel, listChannels, openChannel } from '../../wallet/channels.ts';
 import { route } from '../route.ts';
@@ -56,12 +56,20 @@ export const channelRoutes = [
         description:
           'Your id for the channel; the same id never opens a second channel. Random when omitted.',
       }),
+      peer: channelPeerInput.optional().meta({
+        description:
+          'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`. Addition.',
+      }),
     }),
     response: channelJson.pick({ channel_id: true, user_channel_id: true }),
     errors: ['overBudget', 'unsupported'],
     example: { body: { value: '100000' }, response: exampleChannel },
     handler: async ({ session, names }, { body }) => {
-      const request = { valueMsat: body.value, userChannelId: body.user_channel_id ?? null };
+      const request = {
+        valueMsat: body.value,
+        userChannelId: body.user_channel_id ?? null,
+        peer: body.peer ?? null,
+      };
       const { channelId, userChannelId } = await openChannel(session, request, names);
       return { channel_id: channelId, user_channel_id: userChannelId };
     },
@@ -71,13 +79,22 @@ export const channelRoutes = [
     path: '/v2/node/close_channel',
     group: 'channels',
     access: 'close_channel',
-    summary: 'Close a Lightning channel cooperatively',
-    body: z.object({ channel_id: hexInput(32).meta({ description: 'The channel to close.' }) }),
+    summary: 'Close a Lightning channel',
+    description:
+      'Both sides agree on the closing transaction, so the peer must be online. Closing a closed channel again is error 107.',
+    body: z.object({
+      channel_id: hexInput(32).meta({ description: 'The channel to close.' }),
+      force: z.boolean().optional().meta({
+        description:
+          'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher. Addition.',
+      }),
+    }),
     response: emptyJson,
     errors: ['notFound', 'overBudget', 'unsupported'],
     example: { body: { channel_id: exampleChannel.channel_id }, response: {} },
     handler: async ({ session, names }, { body }) => {
-      await closeChannel(session, body.channel_id, names);
+      const { channel_id: channelId, force = false } = body;
+      await closeChannel(session, { channelId, forced: force === true }, names);
       return {};
     },
   }),

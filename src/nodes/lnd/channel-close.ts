@@ -1,6 +1,6 @@
 import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
-import type { ClosedChannel } from '../node.ts';
+import type { ClosedChannel, NodeChannels } from '../node.ts';
 import { refusesToClose } from './certainty.ts';
 import { closingCostMsat, closingOf } from './channel-fees.ts';
 import { channelIdOf, openChannels } from './channels.ts';
@@ -15,22 +15,34 @@ const CLOSE_TIMEOUT_MS = 120_000;
  */
 const CLOSE_VBYTES = 200n;
 
-/** The most that closing the channel costs this wallet at present rates, in millisatoshis. Throws `notFound`. */
-export async function closeFeeBoundMsat(owner: LndRest, channelId: string): Promise<bigint> {
+/**
+ * The most that closing the channel costs this wallet at present rates, in millisatoshis; see
+ * `NodeChannels.closeFeeBoundMsat`.
+ */
+export async function closeFeeBoundMsat(
+  owner: LndRest,
+  channelId: string,
+  { forced }: { readonly forced: boolean },
+): Promise<bigint> {
+  if (forced) {
+    throw refused(
+      'What a forced close costs is known only when LND has swept the coins, so a client with a budget cannot make one: close it without force, or ask the wallet owner.',
+    );
+  }
   const known = (await openChannelOf(owner, channelId)) ?? (await closingOf(owner, channelId));
   if (known === null) throw channelNotFound();
   return CLOSE_VBYTES * (await satPerVbyte(owner)) * MSAT_PER_SAT;
 }
 
 /**
- * Closes the channel cooperatively and returns once both sides have agreed on the closing transaction, at once where
- * they have agreed before; see `NodeChannels.closeChannel`.
+ * Closes the channel and returns once both sides have agreed on the closing transaction, at once where they have agreed
+ * before; a forced close returns once the commitment transaction is published. See `NodeChannels.closeChannel`.
  */
 export async function closeChannel(
   rest: LndRest,
   owner: LndRest,
   channelId: string,
-  { maxFeeMsat }: { readonly maxFeeMsat: bigint | null },
+  { forced, maxFeeMsat }: Parameters<NodeChannels['closeChannel']>[1],
 ): Promise<ClosedChannel> {
   const channel = await openChannelOf(owner, channelId);
   if (channel === null) {
@@ -39,19 +51,8 @@ export async function closeChannel(
     const feeMsat = maxFeeMsat === null ? null : await closingCostMsat(owner, closing);
     return { feeMsat, isNew: false };
   }
-  const rate = await satPerVbyte(owner);
-  const boundMsat = CLOSE_VBYTES * rate * MSAT_PER_SAT;
-  if (maxFeeMsat !== null && boundMsat > maxFeeMsat) {
-    throw refused(
-      `Closing the channel may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: wait for lower fees.`,
-    );
-  }
-  // LND offers `sat_per_vbyte` first and may raise it up to `max_fee_per_vbyte`; both are needed to fix the rate.
-  const query = new URLSearchParams({
-    sat_per_vbyte: `${rate}`,
-    max_fee_per_vbyte: `${rate}`,
-  });
-  const path = `/v1/channels/${channel.channel_point.replace(':', '/')}?${query}`;
+  const terms = forced ? { force: 'true' } : await agreeableTerms(owner, maxFeeMsat);
+  const path = `/v1/channels/${channel.channel_point.replace(':', '/')}?${new URLSearchParams(terms)}`;
   const stop = new AbortController();
   const updates = rest.stream('DELETE', path, undefined, closeUpdateShape, stop.signal, {
     certainty: refusesToClose,
@@ -69,6 +70,22 @@ export async function closeChannel(
   const closing = await closingOf(owner, channelId).catch(() => null);
   if (failure !== null && closing === null) throw failure;
   return { feeMsat: closing && (await closingCostMsat(owner, closing)), isNew: true };
+}
+
+/** The terms of a cooperative close. Throws `refused` when it may cost more than is allowed. */
+async function agreeableTerms(
+  owner: LndRest,
+  maxFeeMsat: bigint | null,
+): Promise<Record<string, string>> {
+  const rate = await satPerVbyte(owner);
+  const boundMsat = CLOSE_VBYTES * rate * MSAT_PER_SAT;
+  if (maxFeeMsat !== null && boundMsat > maxFeeMsat) {
+    throw refused(
+      `Closing the channel may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: wait for lower fees.`,
+    );
+  }
+  // LND offers `sat_per_vbyte` first and may raise it up to `max_fee_per_vbyte`; both are needed to fix the rate.
+  return { sat_per_vbyte: `${rate}`, max_fee_per_vbyte: `${rate}` };
 }
 
 async function openChannelOf(owner: LndRest, channelId: string): Promise<LndChannel | null> {

@@ -6,10 +6,7 @@ import { ifAllowed, type LndRest } from './rest.ts';
 import { recentTransactions } from './transactions.ts';
 import { closedChannelsShape, type LndTransaction, pendingChannelsShape } from './wire.ts';
 
-/**
- * A channel that was closed cooperatively, or whose closing transaction is not confirmed yet. LND lists the latter
- * without saying whether both sides agreed on it, so a force close is among them until it is confirmed.
- */
+/** A channel that is closed, or whose closing transaction is published, together with the peer or forced. */
 export interface Closing {
   readonly closingTxid: string;
   readonly capacitySat: bigint;
@@ -18,6 +15,8 @@ export interface Closing {
 }
 
 const BY_US = 'INITIATOR_LOCAL';
+/** The ways in which a channel ends that was once open. */
+const CLOSED = 'cooperative=true&local_force=true&remote_force=true&breach=true';
 
 /** What opening a channel cost, in millisatoshis; null when LND does not list the funding transaction. */
 export async function openingCostMsat(owner: LndRest, txid: string): Promise<bigint | null> {
@@ -44,8 +43,11 @@ export async function closingCostMsat(
 /** The closing of a channel, in progress or done; null when there is none. */
 export async function closingOf(owner: LndRest, channelId: string): Promise<Closing | null> {
   const isIt = (point: string) => channelIdOf(point) === channelId;
-  const { waiting_close_channels } = await owner.list('/v1/channels/pending', pendingChannelsShape);
-  const waiting = waiting_close_channels.find(({ channel }) => isIt(channel.channel_point));
+  const pending = await owner.list('/v1/channels/pending', pendingChannelsShape);
+  const waiting = [
+    ...pending.waiting_close_channels,
+    ...pending.pending_force_closing_channels,
+  ].find(({ channel }) => isIt(channel.channel_point));
   if (waiting) {
     const { capacity, initiator } = waiting.channel;
     return {
@@ -54,9 +56,7 @@ export async function closingOf(owner: LndRest, channelId: string): Promise<Clos
       isOurs: initiator === BY_US,
     };
   }
-  const closed = await ifAllowed(
-    owner.list('/v1/channels/closed?cooperative=true', closedChannelsShape),
-  );
+  const closed = await ifAllowed(owner.list(`/v1/channels/closed?${CLOSED}`, closedChannelsShape));
   const found = closed?.channels.find(({ channel_point }) => isIt(channel_point));
   if (!found) return null;
   return {

@@ -1,8 +1,8 @@
 import { base64, hex } from '@scure/base';
 import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
+import type { ChannelPeer } from '../../model/channel.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../node.ts';
-import type { ChannelPeer } from '../remote-kind.ts';
 import { refusesToOpen } from './certainty.ts';
 import { openingCostMsat } from './channel-fees.ts';
 import { channelIdOf, openedAs, readChannels } from './channels.ts';
@@ -34,20 +34,23 @@ export async function estimateOpenFee(owner: LndRest, valueMsat: bigint): Promis
 }
 
 /**
- * Opens a channel to `peer`, once for a user channel id, which LND keeps as the channel's memo (docs/decisions.md 31).
+ * Opens a channel, once for a user channel id, which LND keeps as the channel's memo (docs/decisions.md 31).
  * The coins and the fee rate are chosen here, so that the fee is bounded before anything is signed. The caller must
  * hold a lock, because LND itself does not prevent a second channel with the same memo.
  */
 export async function openChannel(
   rest: LndRest,
   owner: LndRest,
-  peer: ChannelPeer | null,
+  configuredPeer: ChannelPeer | null,
   command: OpenChannelCommand,
 ): Promise<OpenedChannel> {
   const known = await alreadyOpened(owner, command);
   if (known) return known;
+  const peer = command.peer ?? configuredPeer;
   if (peer === null) {
-    throw refused('No peer is configured for channels: start the sidecar with --channel-peer.');
+    throw refused(
+      'No peer is configured for channels: name one in peer, or start the sidecar with --channel-peer.',
+    );
   }
   const { valueMsat, userChannelId, maxFeeMsat } = command;
   const funding = await chooseFunding(owner, wholeSats(valueMsat));
@@ -86,13 +89,19 @@ async function alreadyOpened(
   owner: LndRest,
   command: OpenChannelCommand,
 ): Promise<OpenedChannel | null> {
-  const { userChannelId, valueMsat } = command;
+  const { userChannelId, valueMsat, peer } = command;
   const { open, pending } = await readChannels(owner);
   const channel = [...open, ...pending].find(({ memo }) => memo === openedAs(userChannelId));
   if (channel === undefined) return null;
   if (channel.capacity !== wholeSats(valueMsat)) {
     throw refused(
       'A channel of another value has this user_channel_id: choose another id for another channel.',
+    );
+  }
+  const openedTo = 'remote_pubkey' in channel ? channel.remote_pubkey : channel.remote_node_pub;
+  if (peer !== null && peer.pubkey !== openedTo) {
+    throw refused(
+      'A channel to another peer has this user_channel_id: choose another id for another channel.',
     );
   }
   return { ...(await openedChannel(owner, command, channel.channel_point)), isNew: false };

@@ -1,6 +1,6 @@
+import type { ChannelPeer } from '../../model/channel.ts';
 import { idOfIndex, type PaymentId } from '../../model/payment-index.ts';
 import type { NodeTokens, Observation, WalletNode } from '../node.ts';
-import type { ChannelPeer } from '../remote-kind.ts';
 import { closeChannel, closeFeeBoundMsat } from './channel-close.ts';
 import { estimateOpenFee, openChannel } from './channel-open.ts';
 import { listChannels } from './channels.ts';
@@ -62,7 +62,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
       openFeeBoundMsat: (valueMsat) => estimateOpenFee(owner, valueMsat),
       openChannel: (command) =>
         wallet.locks.run('open_channel', () => openChannel(rest, owner, channelPeer, command)),
-      closeFeeBoundMsat: (channelId) => closeFeeBoundMsat(owner, channelId),
+      closeFeeBoundMsat: (channelId, options) => closeFeeBoundMsat(owner, channelId, options),
       closeChannel: (channelId, options) => closeChannel(rest, owner, channelId, options),
     },
     tokens,

@@ -56,6 +56,7 @@ export const channelsShape = z.object({
       commit_fee: int64,
       fee_per_kw: int64,
       initiator: z.boolean(),
+      remote_pubkey: z.string(),
       local_constraints: constraints,
       remote_constraints: constraints,
       memo: z.string().default(''),
@@ -64,12 +65,17 @@ export const channelsShape = z.object({
 });
 export type LndChannel = z.output<typeof channelsShape>['channels'][number];
 
+const closingChannelShape = z.object({
+  channel: z.object({ channel_point: z.string(), capacity: int64, initiator: z.string() }),
+  closing_txid: z.string(),
+});
 /** GET /v1/channels/pending */
 export const pendingChannelsShape = z.object({
   pending_open_channels: z.array(
     z.object({
       channel: z.object({
         channel_point: z.string(),
+        remote_node_pub: z.string(),
         capacity: int64,
         local_balance: int64,
         remote_balance: int64,
@@ -78,14 +84,10 @@ export const pendingChannelsShape = z.object({
       }),
     }),
   ),
-  waiting_close_channels: z
-    .array(
-      z.object({
-        channel: z.object({ channel_point: z.string(), capacity: int64, initiator: z.string() }),
-        closing_txid: z.string(),
-      }),
-    )
-    .default([]),
+  /** The closing transaction is not confirmed yet. */
+  waiting_close_channels: z.array(closingChannelShape).default([]),
+  /** A commitment transaction is confirmed, and its coins are not swept yet. */
+  pending_force_closing_channels: z.array(closingChannelShape).default([]),
 });
 export type LndPendingChannel = z.output<
   typeof pendingChannelsShape

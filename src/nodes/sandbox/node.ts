@@ -191,6 +191,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         access.require('close_channel');
         return world.answer(() => closeFeeBoundMsat(world, userPk, channelId));
       },
+      // A forced close is the same as one with the peer, who never goes away here and whose delay is nothing.
       async closeChannel(channelId, { maxFeeMsat }) {
         access.require('close_channel');
         const order = { channelId, maxFeeMsat };

@@ -116,7 +116,7 @@ export function railRules({ group }: Rules): void {
         const valueMsat = 200_000_000n;
         const userChannelId = randomHex(16);
         const boundMsat = await channels.openFeeBoundMsat(valueMsat);
-        const order = { valueMsat, userChannelId, maxFeeMsat: boundMsat };
+        const order = { valueMsat, userChannelId, peer: null, maxFeeMsat: boundMsat };
         const before = await node.info();
         const opened = await channels.openChannel(order);
         expect(opened).toMatchObject({ userChannelId, isNew: true });
@@ -135,7 +135,10 @@ export function railRules({ group }: Rules): void {
 
     channelRule('a channel that would cost too much is not opened', async (channels, node) => {
       const { numChannels } = await node.info();
-      const order = { valueMsat: 200_000_000n, userChannelId: randomHex(16), maxFeeMsat: 0n };
+      const order = {
+        ...{ valueMsat: 200_000_000n, userChannelId: randomHex(16) },
+        ...{ peer: null, maxFeeMsat: 0n },
+      };
       const refusal = await channels.openChannel(order).catch((error) => error);
       expect(isApiError(refusal, 'refused')).toBe(true);
       expect((await node.info()).numChannels).toBe(numChannels);
@@ -145,11 +148,14 @@ export function railRules({ group }: Rules): void {
       'a channel is closed once, and closing it again says that it is closed or not there',
       async (channels, _, outside) => {
         await outside.mine(6);
-        const order = { valueMsat: 300_000_000n, userChannelId: randomHex(16), maxFeeMsat: null };
+        const order = {
+          ...{ valueMsat: 300_000_000n, userChannelId: randomHex(16) },
+          ...{ peer: null, maxFeeMsat: null },
+        };
         const { channelId } = await channels.openChannel(order);
         await outside.mine(6);
         const close = async () =>
-          (await channels.closeChannel(channelId, { maxFeeMsat: null })).isNew;
+          (await channels.closeChannel(channelId, { forced: false, maxFeeMsat: null })).isNew;
         expect(await close()).toBe(true);
         const again = await close().catch((error) => isApiError(error, 'notFound') && 'not there');
         expect([false, 'not there']).toContain(again);
@@ -160,8 +166,8 @@ export function railRules({ group }: Rules): void {
       const [channel] = await channels.listChannels();
       const missing = (channel?.channelId ?? '').replace(/[0-9a-f]/g, '0');
       for (const asked of [
-        channels.closeFeeBoundMsat(missing),
-        channels.closeChannel(missing, { maxFeeMsat: null }),
+        channels.closeFeeBoundMsat(missing, { forced: false }),
+        channels.closeChannel(missing, { forced: false, maxFeeMsat: null }),
       ]) {
         expect(isApiError(await asked.catch((error) => error), 'notFound')).toBe(true);
       }

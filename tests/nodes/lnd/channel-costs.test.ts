@@ -15,10 +15,11 @@ const owner = new LndRest(new RemoteEndpoint(lnd), '0e');
 const FUNDING = 'ab'.repeat(32);
 const POINT = `${FUNDING}:1`;
 const CLOSING = 'cd'.repeat(32);
+const PEER = nodeKey(2).pk;
 const channelId = channelIdOf(POINT);
 const userChannelId = 'e7'.repeat(16);
-const NO_LIMIT = { maxFeeMsat: null };
-const LIMIT = { maxFeeMsat: 10_000_000n };
+const NO_LIMIT = { forced: false, maxFeeMsat: null };
+const LIMIT = { forced: false, maxFeeMsat: 10_000_000n };
 
 /** A closing transaction with these output amounts, in satoshis. */
 function closingHex(...amounts: bigint[]): string {
@@ -88,7 +89,7 @@ describe('a closing that both sides have agreed on', () => {
       isNew: false,
     });
     expect(lnd.requests.some(({ method }) => method === 'DELETE')).toBe(false);
-    expect(await closeFeeBoundMsat(owner, channelId)).toBeGreaterThan(0n);
+    expect(await closeFeeBoundMsat(owner, channelId, { forced: false })).toBeGreaterThan(0n);
   });
 
   test('costs the other side nothing', async () => {
@@ -116,6 +117,54 @@ test('a cost that nobody counts is not looked up', async () => {
   expect(lnd.requests.some(({ path }) => path.startsWith('/v1/transactions'))).toBe(false);
 });
 
+describe('a forced close', () => {
+  const forced = { forced: true, maxFeeMsat: null };
+  const open = {
+    active: false,
+    channel_point: POINT,
+    remote_pubkey: PEER,
+    capacity: '100000',
+    local_balance: '90000',
+    remote_balance: '0',
+    commit_fee: '1000',
+    fee_per_kw: '253',
+    initiator: true,
+    local_constraints: { chan_reserve_sat: '1000' },
+    remote_constraints: { chan_reserve_sat: '1000' },
+  };
+
+  test('asks LND for it, without a fee rate, which LND would reject', async () => {
+    lnd.on('GET /v1/channels', { channels: [open] });
+    lnd.on('GET /v1/channels/pending', { pending_open_channels: [] });
+    lnd.on('DELETE /v1/channels/', () => new Response('{"result":{"close_pending":{}}}\n'));
+    lnd.on('GET /v1/channels/closed', { channels: [] });
+    expect(await closeChannel(owner, owner, channelId, forced)).toMatchObject({ isNew: true });
+    const asked = lnd.requests.find(({ method }) => method === 'DELETE');
+    expect(asked?.path).toBe(`/v1/channels/${FUNDING}/1?force=true`);
+  });
+
+  test('is found while its coins are not swept, and closes nothing twice', async () => {
+    lnd.on('GET /v1/channels/pending', {
+      pending_open_channels: [],
+      waiting_close_channels: [],
+      pending_force_closing_channels: [
+        {
+          channel: { channel_point: POINT, capacity: '100000', initiator: 'INITIATOR_REMOTE' },
+          closing_txid: CLOSING,
+        },
+      ],
+    });
+    expect(await closeChannel(owner, owner, channelId, forced)).toMatchObject({ isNew: false });
+    expect(lnd.requests.some(({ method }) => method === 'DELETE')).toBe(false);
+  });
+
+  test('has no bound on its cost, so that a client with a budget cannot make one', async () => {
+    const asked = closeFeeBoundMsat(owner, channelId, { forced: true }).catch((error) => error);
+    expect(await asked).toMatchObject({ kind: 'refused' });
+    expect(lnd.requests.some(({ method }) => method === 'DELETE')).toBe(false);
+  });
+});
+
 test('a channel that was never there is not found', async () => {
   lnd.on('GET /v1/channels/closed', { channels: [] });
   const error = await closeChannel(owner, owner, channelId, NO_LIMIT).catch((thrown) => thrown);
@@ -129,6 +178,7 @@ test('an opening that is known already tells its cost', async () => {
         channel: {
           channel_point: POINT,
           capacity: '100000',
+          remote_node_pub: PEER,
           local_balance: '90000',
           remote_balance: '0',
           memo: openedAs(userChannelId),
@@ -138,11 +188,14 @@ test('an opening that is known already tells its cost', async () => {
     waiting_close_channels: [],
   });
   lnd.on('GET /v1/transactions', { transactions: [transaction(FUNDING, '154', '')] });
-  const command = { valueMsat: 100_000_000n, userChannelId, ...LIMIT };
+  const command = { valueMsat: 100_000_000n, userChannelId, peer: null, maxFeeMsat: 10_000_000n };
   expect(await openChannel(owner, owner, null, command)).toEqual({
     channelId,
     userChannelId,
     feeMsat: 154_000n,
     isNew: false,
   });
+  const other = { ...command, peer: { pubkey: nodeKey(3).pk, host: '127.0.0.1:9735' } };
+  const refusal = openChannel(owner, owner, null, other).catch((error) => error);
+  expect(await refusal).toMatchObject({ kind: 'refused' });
 });

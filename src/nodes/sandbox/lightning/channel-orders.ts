@@ -43,6 +43,7 @@ export function openChannel(
 ): OpenedChannel {
   const { userChannelId, valueMsat } = command;
   return world.transact(() => {
+    requirePeer(world, command.peer);
     const earlier = findOpened(world, userPk, userChannelId);
     if (earlier !== null) {
       if (earlier.valueMsat === valueMsat) return earlier.opened;
@@ -77,6 +78,14 @@ export function openFeeBoundMsat(world: World, userPk: string, valueMsat: bigint
     });
     return feeSat * MSAT_PER_SAT;
   });
+}
+
+function requirePeer(world: World, peer: OpenChannelCommand['peer']): void {
+  const { nodePk } = outsideKeys(world);
+  if (peer === null || peer.pubkey === nodePk) return;
+  throw refused(
+    `The only other node of the sandbox is ${nodePk}: open the channel to it, or leave peer out.`,
+  );
 }
 
 function requireChannelValue(valueMsat: bigint): void {
@@ -143,7 +152,7 @@ export function openJustInTime(world: World, userPk: string, paymentMsat: bigint
 }
 
 /**
- * Closes a channel cooperatively and returns the fee in millisatoshis. The wallet's side becomes on-chain coins, less
+ * Closes a channel and returns the fee in millisatoshis. The wallet's side becomes on-chain coins, less
  * the fee. Throws `notFound`, and `refused` when the fee would be above the limit.
  */
 export function closeChannel(

@@ -26,6 +26,7 @@ function setUp() {
     openChannel(world, alice, {
       valueMsat: VALUE_MSAT,
       userChannelId: ID,
+      peer: null,
       maxFeeMsat: null,
       ...change,
     });

@@ -128,6 +128,7 @@ describe('money across all rails', () => {
               openChannel(world, payer, {
                 valueMsat: amountMsat,
                 userChannelId: hex.slice(32),
+                peer: null,
                 maxFeeMsat: null,
               }),
             close: () =>

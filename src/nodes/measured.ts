@@ -41,6 +41,8 @@ const GROUPS: {
     renew: true,
     release: true,
     mostSendable: true,
+    bumpFeeBoundMsat: true,
+    bumpFee: true,
     estimateFeeMsat: true,
   },
   channels: {

@@ -181,10 +181,33 @@ export interface NodeOnchain {
   mostSendable(
     command: Pick<PayOnchainCommand, 'address' | 'priority'>,
   ): Promise<{ readonly amountMsat: bigint; readonly feeMsat: bigint }>;
+  /**
+   * The most that raising a send's fee would cost now, in millisatoshis. Throws `refused` where the fee suffices already
+   * or cannot be raised.
+   */
+  bumpFeeBoundMsat(command: BumpFeeCommand): Promise<bigint>;
+  /**
+   * Makes the unconfirmed transaction of a send more attractive to miners by a child that spends its change and pays for
+   * both (CPFP), for at most `maxFeeMsat` (null: no limit). The send keeps its txid; the child is no payment. Throws
+   * `refused` as {@link bumpFeeBoundMsat} does.
+   */
+  bumpFee(command: BumpFeeCommand & { readonly maxFeeMsat: bigint | null }): Promise<{
+    /** What the child costs; null when that is not known. */
+    readonly feeMsat: bigint | null;
+    /** False where a child that pays as much was there before. */
+    readonly isNew: boolean;
+  }>;
   /** What the transaction would cost in fees now, in millisatoshis. Throws `refused` when it cannot be made. */
   estimateFeeMsat(
     command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
   ): Promise<bigint>;
+}
+
+/** The transaction of an on-chain send whose fee is to be raised. */
+export interface BumpFeeCommand {
+  readonly txid: string;
+  /** How soon it should now be confirmed. */
+  readonly priority: Priority;
 }
 
 /** A signed transaction, which is stored before it is published (docs/decisions.md 38); plain JSON. */

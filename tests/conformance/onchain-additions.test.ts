@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { expectError } from '../support/requests.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { walletSteps } from './wallet-steps.ts';
+import { UNKNOWN_INDEX, walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -14,6 +14,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const { arrived, address } = walletSteps(() => world);
+const onchainBalance = async () =>
+  Number((await world.get('/v2/node/node_info', {}, world.bob)).onchain_balance);
 
 describe('get_next_unused_address', () => {
   const next = async (type?: string) =>
@@ -41,9 +43,6 @@ describe('get_next_unused_address', () => {
 
 describe('send_all', () => {
   const body = async (more: object = {}) => ({ address: await address(), send_all: true, ...more });
-  const onchainBalance = async () =>
-    Number((await world.get('/v2/node/node_info', {}, world.bob)).onchain_balance);
-
   test('an amount or send_all is required, and not both', async () => {
     const to = await address();
     for (const given of [
@@ -100,5 +99,70 @@ describe('send_all', () => {
       credentials: client_credentials,
     });
     expectError(refused, 'overBudget');
+  });
+});
+
+describe('bump_fee', () => {
+  const bump = (index: string, more: object = {}) =>
+    world.call('POST', '/v2/node/bump_fee', { body: { index, ...more }, credentials: world.bob });
+  const send = async (amount: string) =>
+    world.post(
+      '/v2/node/pay_onchain',
+      { address: await address(), amount, priority: 'background' },
+      world.bob,
+    );
+
+  test('a child pays for a send that waits: the payment stays what it is, and the fee is paid once', async () => {
+    const sent = await send('4000');
+    const before = await onchainBalance();
+    const bumped = await bump(sent.index);
+    expect(bumped.body).toMatchObject({ index: sent.index });
+    expect(bumped.body).toMatchObject({ index: sent.index, txid: sent.txid, fees: sent.fees });
+    const left = await until(async () => {
+      const now = await onchainBalance();
+      return now < before ? now : null;
+    }, 'the child is paid');
+    expect((await bump(sent.index)).status).toBe(200);
+    expect(await onchainBalance()).toBe(left);
+    await world.post('/sandbox/blocks', { count: 6 });
+    const done = await world.get('/v2/node/wait_for_payment', { index: sent.index }, world.bob);
+    expect(done).toMatchObject({ status: 'completed', txid: sent.txid });
+    const late = await bump(sent.index);
+    expectError(late, 'refused');
+    expect(late.body.data.sent).toBe('no');
+  });
+
+  test('nothing is made above max_fee, for a payment of another kind, or for none', async () => {
+    const sent = await send('4500');
+    const before = await onchainBalance();
+    const tooMuch = await bump(sent.index, { max_fee: '1' });
+    expectError(tooMuch, 'refused');
+    expect(tooMuch.body.data.sent).toBe('no');
+    expect(await onchainBalance()).toBe(before);
+    const { index } = await world.post('/v2/node/create_invoice', { amount: '5' }, world.bob);
+    expectError(await bump(index), 'refused');
+    expectError(await bump(UNKNOWN_INDEX), 'notFound');
+    await world.post('/sandbox/blocks', { count: 6 });
+  });
+
+  test('counts in the budget of a client', async () => {
+    const client = await world.post(
+      '/v2/node/create_client',
+      { scopes: ['send', 'read_payments'], budget: { amount: '400000', period: 'total' } },
+      world.bob,
+    );
+    const credentials = client.client_credentials;
+    const order = { address: await address(), amount: '3000', priority: 'background' };
+    const sent = await world.post('/v2/node/pay_onchain', order, credentials);
+    const spent = async () => {
+      const { clients } = await world.get('/v2/node/list_clients', {}, world.bob);
+      return Number(clients[client.client_pk].budget.spent);
+    };
+    const before = await spent();
+    const body = { index: sent.index };
+    const bumped = await world.call('POST', '/v2/node/bump_fee', { body, credentials });
+    expect(bumped.body).toMatchObject({ index: sent.index });
+    expect(await spent()).toBeGreaterThan(before);
+    await world.post('/sandbox/blocks', { count: 6 });
   });
 });

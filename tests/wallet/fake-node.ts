@@ -118,6 +118,8 @@ export function fakeNode({ history = false } = {}): FakeNode {
         nextUnusedAddress: unasked,
         estimateFeeMsat: unasked,
         mostSendable: unasked,
+        bumpFeeBoundMsat: unasked,
+        bumpFee: unasked,
         async sign(command) {
           fake.onchainCalls.push('sign');
           return fake.sign(command);

@@ -617,6 +617,20 @@ export interface PayOfferRequest {
   readonly max_fee?: Sats | null | undefined;
 }
 
+/** Request of POST /v2/node/pay_lnurl. */
+export interface PayLnurlRequest {
+  /** `lnurl1...`, `lnurlp://...` or a Lightning Address. */
+  readonly lnurl: string;
+  /** Amount in sats, within what the service accepts (see analyze). */
+  readonly amount: Sats;
+  /** Message to the receiver, if the method can carry one. */
+  readonly message?: string | null | undefined;
+  /** Private note for yourself; the other side never sees it. */
+  readonly personal_note?: string | null | undefined;
+  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
+  readonly max_fee?: Sats | null | undefined;
+}
+
 /** Request of POST /v2/node/pay_onchain. */
 export interface PayOnchainRequest {
   /** On-chain address of the node's network. */
@@ -633,17 +647,13 @@ export interface PayOnchainRequest {
   readonly personal_note?: string | null | undefined;
 }
 
-/** Request of POST /v2/node/pay_lnurl. */
-export interface PayLnurlRequest {
-  /** `lnurl1...`, `lnurlp://...` or a Lightning Address. */
-  readonly lnurl: string;
-  /** Amount in sats, within what the service accepts (see analyze). */
-  readonly amount: Sats;
-  /** Message to the receiver, if the method can carry one. */
-  readonly message?: string | null | undefined;
-  /** Private note for yourself; the other side never sees it. */
-  readonly personal_note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
+/** Request of POST /v2/node/bump_fee. */
+export interface BumpFeeRequest {
+  /** Index of the payment. */
+  readonly index: string;
+  /** How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72. */
+  readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
+  /** The most that raising the fee may cost, in sats. */
   readonly max_fee?: Sats | null | undefined;
 }
 

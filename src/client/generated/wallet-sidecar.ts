@@ -11,6 +11,7 @@ import {
 import type {
   AnalyzeRequest,
   AnalyzeResponse,
+  BumpFeeRequest,
   BuyWithPaymentAppRequest,
   BuyWithPaymentAppResponse,
   CancelPaymentRequest,
@@ -256,6 +257,19 @@ export class WalletSidecar {
   }
 
   /**
+   * Pay an LNURL-pay service or Lightning Address.
+   *
+   * `POST /v2/node/pay_lnurl`
+   *
+   * Waits until the payment is completed or failed.
+   *
+   * Needs the permission `pay_invoice`.
+   */
+  payLnurl(request: PayLnurlRequest, options?: PayOptions): Promise<Payment> {
+    return this.#transport.post('/v2/node/pay_lnurl', request, options);
+  }
+
+  /**
    * Send on chain.
    *
    * `POST /v2/node/pay_onchain`
@@ -269,16 +283,18 @@ export class WalletSidecar {
   }
 
   /**
-   * Pay an LNURL-pay service or Lightning Address.
+   * Raise the fee of an on-chain send.
    *
-   * `POST /v2/node/pay_lnurl`
+   * `POST /v2/node/bump_fee`
    *
-   * Waits until the payment is completed or failed.
+   * For a send that waits for its first confirmation. A child transaction spends its change and pays miners for both; the payment, its txid and its `fees` stay as they are.
    *
-   * Needs the permission `pay_invoice`.
+   * Needs the permission `pay_onchain`.
+   *
+   * An addition to the contract.
    */
-  payLnurl(request: PayLnurlRequest, options?: PayOptions): Promise<Payment> {
-    return this.#transport.post('/v2/node/pay_lnurl', request, options);
+  bumpFee(request: BumpFeeRequest, options?: PostOptions): Promise<Payment> {
+    return this.#transport.post('/v2/node/bump_fee', request, options);
   }
 
   /**

@@ -13,6 +13,7 @@ import { receiveRoutes } from './receive.ts';
 import { sandboxRoutes } from './sandbox.ts';
 import { sandboxServiceRoutes } from './sandbox-services.ts';
 import { sendRoutes } from './send.ts';
+import { sendOnchainRoutes } from './send-onchain.ts';
 import { waitRoutes } from './waits.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...receiveRoutes,
   ...analyzeRoutes,
   ...sendRoutes,
+  ...sendOnchainRoutes,
   ...paymentRoutes,
   ...waitRoutes,
   ...eventRoutes,

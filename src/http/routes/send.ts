@@ -1,28 +1,24 @@
 import { z } from 'zod';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
 import { type ErrorName, rejected } from '../../model/errors.ts';
-import { PRIORITIES, paymentJson, type Rail } from '../../model/payment.ts';
+import { paymentJson, type Rail } from '../../model/payment.ts';
 import type { Permission } from '../../model/permissions.ts';
-import { hexInput, noteInput, personalNoteInput } from '../../model/text.ts';
+import { noteInput, personalNoteInput } from '../../model/text.ts';
 import { payAny } from '../../wallet/pay/any.ts';
 import { planInvoicePayment, readInvoice } from '../../wallet/pay/invoice.ts';
 import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
 import { planOfferPayment, readOffer } from '../../wallet/pay/offer.ts';
-import { payOnchain, readAddress } from '../../wallet/pay/onchain.ts';
 import { sendAndWait } from '../../wallet/pay/send.ts';
-import { excludes, given, isTrue } from '../body-rules.ts';
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 import { answerPayment } from './answer-payment.ts';
 import {
-  exampleAddress,
   exampleInvoice,
   exampleLnurl,
   exampleLnurlPayment,
   exampleOffer,
   exampleOfferPayment,
-  exampleOnchainPayment,
   examplePayment,
 } from './examples.ts';
 
@@ -41,45 +37,11 @@ const messageInput = noteInput
   .optional()
   .meta({ description: 'Message to the receiver, if the method can carry one.' });
 
-const DEFAULT_PRIORITY = 'normal';
-
 /** The permission that a payment of `pay` needed, by rail. Every rail that is missing here is paid as an invoice. */
 const PERMISSION_OF: Readonly<Partial<Record<Rail, Permission>>> = {
   offer: 'pay_offer',
   onchain: 'pay_onchain',
 };
-
-const onchainBody = z
-  .object({
-    address: paymentStringInput.meta({ description: "On-chain address of the node's network." }),
-    amount: positiveAmountInput
-      .optional()
-      .meta({ description: 'Amount in sats; required without `send_all`.' }),
-    send_all: z.boolean().optional().meta({
-      description:
-        'True sends everything that can be sent in one transaction, in place of an amount. Addition.',
-    }),
-    priority: z.enum(PRIORITIES).optional().meta({
-      description:
-        'How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72.',
-      default: DEFAULT_PRIORITY,
-    }),
-    client_payment_id: hexInput(32)
-      .optional()
-      .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
-    personal_note: personalNoteInput.optional(),
-  })
-  .check((context) => {
-    const { amount, send_all } = context.value;
-    const reject = (path: string, message: string) =>
-      context.issues.push({ code: 'custom', path: [path], message, input: context.value });
-    const hasAmount = (amount ?? null) !== null;
-    if (!hasAmount && send_all !== true) reject('amount', 'is required, or send_all');
-    if (hasAmount && send_all === true) reject('amount', 'must be left out with send_all');
-  })
-  .meta({
-    allOf: [excludes('amount', 'send_all'), { anyOf: [given('amount'), isTrue('send_all')] }],
-  });
 
 /** Routes for paying. */
 export const sendRoutes = [
@@ -208,35 +170,6 @@ export const sendRoutes = [
         };
         return sendAndWait(send, planOfferPayment(request, session, parts.fees, names));
       }),
-  }),
-  route({
-    method: 'post',
-    path: '/v2/node/pay_onchain',
-    group: 'send',
-    access: 'pay_onchain',
-    summary: 'Send on chain',
-    description:
-      'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
-    paymentStrings: ['address'],
-    body: onchainBody,
-    response: paymentJson,
-    answersAccepted: 'always',
-    errors: ['overBudget', 'unsupported'],
-    example: {
-      body: { address: exampleAddress, amount: '50000' },
-      response: exampleOnchainPayment,
-    },
-    handler: (context, { body }) =>
-      answerPayment(context, async (send) =>
-        payOnchain(send, {
-          address: readAddress(body.address),
-          amountMsat: body.amount ?? null,
-          priority: body.priority ?? DEFAULT_PRIORITY,
-          clientPaymentId: body.client_payment_id ?? null,
-          personalNote: body.personal_note ?? null,
-          maxFeeMsat: null,
-        }),
-      ),
   }),
   route({
     method: 'post',

@@ -55,6 +55,12 @@ const BEFORE_A_CLOSE: readonly RegExp[] = [
   /^unable to gracefully close channel while peer is offline/,
 ];
 
+/** Messages that LND sends before its sweeper takes a coin. */
+const BEFORE_A_BUMP: readonly RegExp[] = [
+  /^the passed output does not belong to the wallet/,
+  /^unable to bump fee of a confirmed transaction$/,
+];
+
 /** For `/v2/router/send`, before the first item of its stream. */
 export const refusesToPay: Certainty = (refusal) => isCertain(refusal, BEFORE_A_PAYMENT);
 /** For `/v2/wallet/tx`. No message proves a refusal: a transaction that LND refused may have reached the network. */
@@ -63,6 +69,9 @@ export const refusesToPublish: Certainty = (refusal) => isCertain(refusal, []);
 export const refusesToOpen: Certainty = (refusal) => isCertain(refusal, BEFORE_A_CHANNEL);
 /** For DELETE `/v1/channels/...`, before the first item of its stream. */
 export const refusesToClose: Certainty = (refusal) => isCertain(refusal, BEFORE_A_CLOSE);
+
+/** For POST `/v2/wallet/bumpfee`. */
+export const refusesToBump: Certainty = (refusal) => isCertain(refusal, BEFORE_A_BUMP);
 
 function isCertain(refusal: LndRefusal, words: readonly RegExp[]): boolean {
   const { grpcCode, text } = refusal;

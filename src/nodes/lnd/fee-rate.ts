@@ -1,6 +1,13 @@
+import type { Priority } from '../../model/payment.ts';
 import type { LndRest } from './rest.ts';
 import { feeRateShape } from './wire.ts';
 
+/** Blocks within which a transaction of each priority should be confirmed (docs/api.md, Payment). */
+export const TARGET_BLOCKS: Readonly<Record<Priority, number>> = {
+  high: 1,
+  normal: 3,
+  background: 72,
+};
 /** Blocks within which the funding or closing transaction of a channel should be confirmed. */
 const CHANNEL_BLOCKS = 6;
 /** LND gives rates in satoshis per 1,000 weight units, and 250 of those make one satoshi per virtual byte. */
@@ -12,11 +19,11 @@ export async function satPerVbyte(owner: LndRest): Promise<bigint> {
 }
 
 /**
- * LND's present fee rate for a transaction that should be confirmed within `blocks`, in whole satoshis per virtual
+ * LND's present fee rate for a send of that priority, in whole satoshis per virtual
  * byte, rounded down as LND does for its own sends.
  */
-export async function sendSatPerVbyte(owner: LndRest, blocks: number): Promise<bigint> {
-  const rate = (await satPerKw(owner, blocks)) / KW_PER_VBYTE;
+export async function sendSatPerVbyte(owner: LndRest, priority: Priority): Promise<bigint> {
+  const rate = (await satPerKw(owner, TARGET_BLOCKS[priority])) / KW_PER_VBYTE;
   return rate > 0n ? rate : 1n;
 }
 

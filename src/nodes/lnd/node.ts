@@ -1,6 +1,7 @@
 import type { ChannelPeer } from '../../model/channel.ts';
 import { idOfIndex, type PaymentId } from '../../model/payment-index.ts';
 import type { NodeTokens, Observation, WalletNode } from '../node.ts';
+import { bumpFee, bumpFeeBoundMsat } from './bump.ts';
 import { closeChannel, closeFeeBoundMsat } from './channel-close.ts';
 import { estimateOpenFee, openChannel } from './channel-open.ts';
 import { listChannels } from './channels.ts';
@@ -54,6 +55,8 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
         for (const lock of locks) await lease(owner, lock);
       },
       release: ({ locks }) => releaseAll(owner, locks),
+      bumpFeeBoundMsat: (command) => bumpFeeBoundMsat(owner, command),
+      bumpFee: (command) => bumpFee(owner, command),
       mostSendable: (command) => mostSendable(owner, command),
       estimateFeeMsat: (command) => estimateFeeMsat(owner, command),
     },

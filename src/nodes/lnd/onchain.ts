@@ -2,13 +2,13 @@ import { base64, hex } from '@scure/base';
 import { decodeAddress } from '../../codecs/address.ts';
 import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
-import { blankPayment, type Payment, type Priority } from '../../model/payment.ts';
+import { blankPayment, type Payment } from '../../model/payment.ts';
 import type { AddressType } from '../../model/receive.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation, PayOnchainCommand, SendReport, SignedSend } from '../node.ts';
 import { refusesToPublish, reportOf } from './certainty.ts';
 import { readCoins } from './coins.ts';
-import { sendSatPerVbyte } from './fee-rate.ts';
+import { sendSatPerVbyte, TARGET_BLOCKS } from './fee-rate.ts';
 import { LOCK_SECS, lockOf, releaseAll, relock } from './leases.ts';
 import { type FundedTransaction, isSameTransaction, pays, readPsbt, txidOf } from './psbt.ts';
 import { refusalText } from './refusal.ts';
@@ -28,8 +28,6 @@ import {
   walletBalanceShape,
 } from './wire.ts';
 
-/** Blocks within which a transaction of each priority should be confirmed (docs/api.md, Payment). */
-const TARGET_BLOCKS: Readonly<Record<Priority, number>> = { high: 1, normal: 3, background: 72 };
 /** LND's numbers of its address types UNUSED_WITNESS_PUBKEY_HASH and UNUSED_TAPROOT_PUBKEY. */
 const UNUSED: Readonly<Record<AddressType, number>> = { segwit: 2, taproot: 5 };
 /** Time limit of choosing coins, signing and publishing, which take LND longer than other calls. */
@@ -149,7 +147,7 @@ export async function mostSendable(
   const minConfs = (await untrustedSat(owner)) === 0n ? 0 : 1;
   const [coins, rate, balance] = await Promise.all([
     readCoins(owner, minConfs),
-    sendSatPerVbyte(owner, TARGET_BLOCKS[priority]),
+    sendSatPerVbyte(owner, priority),
     owner.get('/v1/balance/blockchain', walletBalanceShape),
   ]);
   const { amountSat, feeSat } = mostOf(coins, {
@@ -206,7 +204,7 @@ async function fund(
   // LND cannot spend unconfirmed change of its own without unconfirmed coins of others. So unconfirmed coins are spent
   // only while none of them came from others.
   const spend_unconfirmed = (await untrustedSat(owner)) === 0n;
-  const satPerVbyte = await sendSatPerVbyte(owner, TARGET_BLOCKS[command.priority]);
+  const satPerVbyte = await sendSatPerVbyte(owner, command.priority);
   const lockId = wallet.random(32);
   const request = {
     raw: { outputs: { [command.address]: `${wholeSats(command.amountMsat)}` } },

@@ -50,6 +50,13 @@ export function txidOf(txHex: string): string {
   }).id;
 }
 
+/** Virtual bytes of a transaction: a byte of its witness counts for a quarter (BIP 141). */
+export function virtualBytesOf(raw: Uint8Array): bigint {
+  const { version, inputs, outputs, lockTime } = RawTx.decode(raw);
+  const stripped = RawTx.encode({ version, segwitFlag: false, inputs, outputs, lockTime });
+  return BigInt(Math.ceil((3 * stripped.length + raw.length) / 4));
+}
+
 /** Whether a signed transaction (hex) has the same inputs and outputs as the funded one. */
 export function isSameTransaction(funded: Outline, txHex: string): boolean {
   const { inputs, outputs } = outlineOf(hex.decode(txHex));

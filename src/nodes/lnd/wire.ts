@@ -208,6 +208,7 @@ export const blockShape = z.object({ height: z.int() });
 export const addressShape = z.object({ address: z.string() });
 /** An output of the wallet in requests and answers */
 const outpointShape = z.object({ txid_str: hex32, output_index: z.int() });
+export type LndOutpoint = z.output<typeof outpointShape>;
 /** POST /v2/wallet/psbt/fund */
 export const fundedPsbtShape = z.object({
   funded_psbt: z.base64(),
@@ -225,6 +226,10 @@ export const unspentShape = z.object({
   ),
 });
 export type LndCoin = z.output<typeof unspentShape>['utxos'][number];
+/** GET /v2/wallet/sweeps/pending */
+export const pendingSweepsShape = z.object({
+  pending_sweeps: z.array(z.object({ outpoint: outpointShape, budget: int64.default(0n) })),
+});
 /** GET /v2/wallet/estimatefee/{blocks} */
 export const feeRateShape = z.object({ sat_per_kw: int64 });
 /** GET /v1/transactions/fee */

@@ -16,6 +16,7 @@ import { routingFeeMsat, startInvoicePayment, startOfferPayment } from './lightn
 import { observed, reportSend, sendOutcome } from './lightning/sends.ts';
 import { claimUsername, humanBitcoinAddress } from './names/names.ts';
 import { createOffer, proofMaterial } from './offers/offers.ts';
+import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
 import { nextUnusedAddress, onchainBalances } from './onchain/funds.ts';
 import {
   estimateOnchainFeeMsat,
@@ -168,6 +169,14 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       async mostSendable(command) {
         access.require('pay_onchain');
         return world.answer(() => mostSendable(world, userPk, command));
+      },
+      async bumpFeeBoundMsat(command) {
+        access.require('pay_onchain');
+        return world.answer(() => bumpFeeBoundMsat(world, userPk, command));
+      },
+      async bumpFee(command) {
+        access.require('pay_onchain');
+        return world.answer(() => bumpFee(world, userPk, command));
       },
       async estimateFeeMsat(command) {
         access.require('pay_onchain');

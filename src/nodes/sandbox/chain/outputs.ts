@@ -42,16 +42,38 @@ export function spendableOutputs(world: World, owner: string): UnspentOutput[] {
        ORDER BY o.txid, o.vout`,
     )
     .all(owner, world.clock.now())
-    .map((row) => ({
-      txid: row.txid,
-      vout: row.vout,
-      valueSat: BigInt(row.value_sat),
-      script: hex.decode(row.script),
-      kind: row.kind,
-      branch: row.branch,
-      index: row.key_index,
-      confirmed: row.height !== null,
-    }));
+    .map(unspentOutput);
+}
+
+function unspentOutput(row: UnspentRow): UnspentOutput {
+  return {
+    txid: row.txid,
+    vout: row.vout,
+    valueSat: BigInt(row.value_sat),
+    script: hex.decode(row.script),
+    kind: row.kind,
+    branch: row.branch,
+    index: row.key_index,
+    confirmed: row.height !== null,
+  };
+}
+
+/** The change of a transaction that the owner sent, and the transaction that spends it; null when it has none. */
+export function unconfirmedChange(
+  world: World,
+  owner: string,
+  txid: string,
+): (UnspentOutput & { readonly spentBy: string | null }) | null {
+  const row = world.db
+    .query<UnspentRow & { spent_by: string | null }, [string, string]>(
+      `SELECT o.txid, o.vout, o.value_sat, o.script, o.spent_by, s.kind, s.branch, s.key_index, t.height
+       FROM chain_outputs o
+       JOIN chain_scripts s ON s.script = o.script
+       JOIN chain_transactions t ON t.txid = o.txid
+       WHERE o.owner = ? AND o.txid = ? AND s.branch = 'change'`,
+    )
+    .get(owner, txid);
+  return row && { ...unspentOutput(row), spentBy: row.spent_by };
 }
 
 /** Satoshis that the owner received in unconfirmed transactions of others. */

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { amountInput, positiveAmountInput } from '../../model/amount.ts';
+import { encodePayment, PRIORITIES, type Priority, paymentJson } from '../../model/payment.ts';
+import { hexInput, personalNoteInput } from '../../model/text.ts';
+import { bumpFee } from '../../wallet/pay/bump.ts';
+import { payOnchain, readAddress } from '../../wallet/pay/onchain.ts';
+import { excludes, given, isTrue } from '../body-rules.ts';
+import { paymentStringInput } from '../query.ts';
+import { route } from '../route.ts';
+import { answerPayment } from './answer-payment.ts';
+import { exampleAddress, exampleOnchainPayment, indexInput } from './examples.ts';
+
+const DEFAULT_PRIORITY = 'normal';
+const DEFAULT_BUMP_PRIORITY = 'high';
+
+const priorityInput = (fallback: Priority) =>
+  z.enum(PRIORITIES).optional().meta({
+    description:
+      'How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72.',
+    default: fallback,
+  });
+
+const onchainBody = z
+  .object({
+    address: paymentStringInput.meta({ description: "On-chain address of the node's network." }),
+    amount: positiveAmountInput
+      .optional()
+      .meta({ description: 'Amount in sats; required without `send_all`.' }),
+    send_all: z.boolean().optional().meta({
+      description:
+        'True sends everything that can be sent in one transaction, in place of an amount. Addition.',
+    }),
+    priority: priorityInput(DEFAULT_PRIORITY),
+    client_payment_id: hexInput(32)
+      .optional()
+      .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
+    personal_note: personalNoteInput.optional(),
+  })
+  .check((context) => {
+    const { amount, send_all } = context.value;
+    const reject = (path: string, message: string) =>
+      context.issues.push({ code: 'custom', path: [path], message, input: context.value });
+    const hasAmount = (amount ?? null) !== null;
+    if (!hasAmount && send_all !== true) reject('amount', 'is required, or send_all');
+    if (hasAmount && send_all === true) reject('amount', 'must be left out with send_all');
+  })
+  .meta({
+    allOf: [excludes('amount', 'send_all'), { anyOf: [given('amount'), isTrue('send_all')] }],
+  });
+
+/** Routes for sending on chain. */
+export const sendOnchainRoutes = [
+  route({
+    method: 'post',
+    path: '/v2/node/pay_onchain',
+    group: 'send',
+    access: 'pay_onchain',
+    summary: 'Send on chain',
+    description:
+      'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
+    paymentStrings: ['address'],
+    body: onchainBody,
+    response: paymentJson,
+    answersAccepted: 'always',
+    errors: ['overBudget', 'unsupported'],
+    example: {
+      body: { address: exampleAddress, amount: '50000' },
+      response: exampleOnchainPayment,
+    },
+    handler: (context, { body }) =>
+      answerPayment(context, async (send) =>
+        payOnchain(send, {
+          address: readAddress(body.address),
+          amountMsat: body.amount ?? null,
+          priority: body.priority ?? DEFAULT_PRIORITY,
+          clientPaymentId: body.client_payment_id ?? null,
+          personalNote: body.personal_note ?? null,
+          maxFeeMsat: null,
+        }),
+      ),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/bump_fee',
+    group: 'send',
+    access: 'pay_onchain',
+    addition: true,
+    summary: 'Raise the fee of an on-chain send',
+    description:
+      'For a send that waits for its first confirmation. A child transaction spends its change and pays miners for both; the payment, its txid and its `fees` stay as they are.',
+    body: z.object({
+      index: indexInput,
+      priority: priorityInput(DEFAULT_BUMP_PRIORITY),
+      max_fee: amountInput
+        .optional()
+        .meta({ description: 'The most that raising the fee may cost, in sats.' }),
+    }),
+    response: paymentJson,
+    errors: ['notFound', 'overBudget', 'unsupported'],
+    example: {
+      body: { index: exampleOnchainPayment.index },
+      response: exampleOnchainPayment,
+    },
+    handler: async ({ session, names }, { body }) => {
+      const request = {
+        index: body.index,
+        priority: body.priority ?? DEFAULT_BUMP_PRIORITY,
+        maxFeeMsat: body.max_fee ?? null,
+      };
+      return encodePayment(await bumpFee(session, request, names));
+    },
+  }),
+];

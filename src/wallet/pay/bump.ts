@@ -1,0 +1,59 @@
+import { refused } from '../../model/errors.ts';
+import { isFinal, type Payment, type Priority } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { EffectNames } from '../effect-names.ts';
+import { paymentOf } from '../payments.ts';
+import { reserveFee } from '../reserved-fee.ts';
+import { nodeGroup, type Session } from '../session.ts';
+import { tellingSent } from '../telling-sent.ts';
+
+/** A request to raise the fee of an on-chain send that waits for its first confirmation. */
+export interface BumpRequest {
+  readonly index: PaymentIndex;
+  readonly priority: Priority;
+  /** The most that raising the fee may cost, in millisatoshis; null sets no limit. */
+  readonly maxFeeMsat: bigint | null;
+}
+
+/**
+ * Raises the fee of an on-chain send, which stays the same payment, and returns it (docs/decisions.md 111). What that
+ * costs counts in a client's budget, and is bounded before anything is signed. Throws errors 106, 107, 109 and 110, with
+ * `data.sent`.
+ */
+export function bumpFee(
+  session: Session,
+  { index, priority, maxFeeMsat }: BumpRequest,
+  names: EffectNames,
+): Promise<Payment> {
+  const onchain = nodeGroup(session, 'onchain');
+  return session.locks.run(`bump_${index}`, async () => {
+    const payment = await tellingSent('no', () => paymentOf(session, index));
+    const { txid } = payment;
+    if (
+      payment.rail !== 'onchain' ||
+      payment.direction !== 'outbound' ||
+      isFinal(payment) ||
+      txid === null
+    ) {
+      throw refused('Only the fee of an on-chain send that is pending can be raised.').with({
+        sent: 'no',
+      });
+    }
+    const command = { txid, priority };
+    const fee = await reserveFee(session, names, 'bumping', () =>
+      onchain.bumpFeeBoundMsat(command),
+    );
+    const bumped = await fee.spend((allowedMsat) =>
+      onchain.bumpFee({ ...command, maxFeeMsat: lesser(allowedMsat, maxFeeMsat) }),
+    );
+    if (bumped.isNew || fee.isRepeat) await fee.settle(bumped.feeMsat);
+    else await fee.giveBack();
+    return tellingSent('unknown', () => paymentOf(session, index));
+  });
+}
+
+/** The smaller of two limits; null is none. */
+function lesser(a: bigint | null, b: bigint | null): bigint | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
+}

@@ -1,0 +1,79 @@
+import { hex } from '@scure/base';
+import { type ApiError, internalUnlessApi, isApiError } from '../model/errors.ts';
+import { FEE_HEADROOM, requireWithinBudget } from './budget.ts';
+import type { EffectNames } from './effect-names.ts';
+import type { Session } from './session.ts';
+import { tellingSent } from './telling-sent.ts';
+
+/** An on-chain fee that is reserved in the caller's budget. */
+export interface ReservedFee {
+  /** Whether an earlier run of the same request reserved it. */
+  readonly isRepeat: boolean;
+  /**
+   * Calls `act`, which asks the node, with the bound on the fee; null where there is no budget. When the node refuses,
+   * the fee is given back. When the outcome is not known, it stays reserved.
+   */
+  spend<T>(act: (maxFeeMsat: bigint | null) => Promise<T>): Promise<T>;
+  /** Replaces the reservation by the true fee; null, where the node does not tell it, makes the estimate the cost. */
+  settle(feeMsat: bigint | null): Promise<void>;
+  giveBack(): Promise<void>;
+}
+
+/** Reserves the fee under a name that only this request has, so that no other request replaces it or gives it back. */
+export async function reserveFee(
+  session: Session,
+  names: EffectNames,
+  purpose: 'opening' | 'closing' | 'bumping',
+  bound: () => Promise<bigint>,
+): Promise<ReservedFee> {
+  const { store, userPk, guard, node, caller } = session;
+  const name = `${purpose}_${caller.id}_${hex.encode(names.bytes(purpose))}`;
+  const isRepeat = names.earlier(purpose) !== null;
+  const hasBudget = session.hasBudget();
+  const settle = async (costMsat: bigint) => {
+    if (hasBudget) await store.spends.settle(userPk, name, costMsat);
+  };
+  const boundMsat = await tellingSent('no', async () => {
+    await session.resolver.ready();
+    if (hasBudget) guard.requireTrusted();
+    const kept = await names.kept(purpose, async () => `${hasBudget ? await bound() : 0n}`);
+    if (!hasBudget) return 0n;
+    const ownMsat = BigInt(kept);
+    const amountMsat = ownMsat * FEE_HEADROOM;
+    const reservation = { clientPk: caller.id, amountMsat, nowMs: node.clock.now() };
+    await store.spends.reserve(userPk, name, reservation, requireWithinBudget);
+    try {
+      await guard.keepUp();
+    } catch (error) {
+      if (!isRepeat) await settle(0n);
+      throw error;
+    }
+    return ownMsat;
+  });
+  return {
+    isRepeat,
+    async spend(act) {
+      try {
+        return await act(hasBudget ? boundMsat * FEE_HEADROOM : null);
+      } catch (thrown) {
+        const error = internalUnlessApi(thrown);
+        const sent = wasRefused(error) ? 'no' : 'unknown';
+        // An earlier run may have succeeded, so the refusal of a repeat gives nothing back.
+        if (sent === 'no' && !isRepeat) {
+          await tellingSent(sent, async () => {
+            await settle(0n);
+            await names.forget();
+          });
+        }
+        throw error.with({ sent });
+      }
+    },
+    settle: (feeMsat) => tellingSent('unknown', () => settle(feeMsat ?? boundMsat)),
+    giveBack: () => tellingSent('unknown', () => settle(0n)),
+  };
+}
+
+function wasRefused(error: ApiError): boolean {
+  // After a storage error the node may have done it.
+  return !error.outcomeUnknown && !isApiError(error, 'internal', 'overCapacity');
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hex } from '@scure/base';
 import { freePorts } from '../../support/ports.ts';
 import { waitUntil } from '../../support/until.ts';
-import { emptyBlock, type Tip } from './empty-block.ts';
+import { blockAfter, type Tip } from './block.ts';
 import { type Coin, type Miner, miner, type Output } from './miner.ts';
 import { program } from './program.ts';
 import type { Reaper } from './reaper.ts';
@@ -14,6 +14,7 @@ import type { Reaper } from './reaper.ts';
  */
 const BLOCKS_TO_START_WITH = 450;
 const COINBASE_MATURITY = 100;
+const REPLACING_FEE_SAT = 50_000n;
 
 /** A regtest chain on which blocks are mined on request. */
 export interface Btcd {
@@ -23,6 +24,16 @@ export interface Btcd {
   generateAt(timestampSecs: number): Promise<void>;
   /** Sends the miner's coins and returns the txid. They are unconfirmed until the next block. */
   send(outputs: readonly Output[]): Promise<string>;
+  /**
+   * Replaces what {@link send} sent by a transaction with a higher fee that spends the same coin (BIP 125). It pays
+   * these outputs only. Returns the txid.
+   */
+  replace(txid: string, outputs: readonly Output[]): Promise<string>;
+  /**
+   * Replaces a block, the newest one, by two others: the first with only this transaction, which {@link send} sent and
+   * {@link replace} replaced.
+   */
+  reorganize(blockHash: string, txid: string): Promise<void>;
   /** The height of the newest block. */
   height(): Promise<number>;
   /** Ids of the unconfirmed transactions. */
@@ -37,6 +48,11 @@ export interface ChainAccess {
   readonly rpcUser: string;
   readonly rpcPassword: string;
   readonly rpcCertPath: string;
+}
+
+interface Header extends Tip {
+  readonly previousblockhash: string;
+  readonly time: number;
 }
 
 interface Block {
@@ -121,6 +137,23 @@ export async function startBtcd(
     return { txid: coinbase.txid, index: 0, valueSat: BigInt(Math.round(output.value * 1e8)) };
   }
 
+  /** What was sent, by txid. */
+  const sent = new Map<string, { readonly coin: Coin; readonly raw: Uint8Array }>();
+  async function publish(coin: Coin, raw: Uint8Array): Promise<string> {
+    const txid = await rpc<string>('sendrawtransaction', [hex.encode(raw)]);
+    sent.set(txid, { coin, raw });
+    return txid;
+  }
+  function sentAs(txid: string) {
+    const found = sent.get(txid);
+    if (found === undefined) throw new Error(`${txid} was not sent by the miner.`);
+    return found;
+  }
+  async function submit(block: string): Promise<void> {
+    const problem = await rpc<string | null>('submitblock', [block]);
+    if (problem !== null) throw new Error(`btcd rejected the block: ${problem}`);
+  }
+
   process.start();
   await waitUntil('btcd answers', async () => {
     process.assertRunning();
@@ -133,11 +166,24 @@ export async function startBtcd(
     generate: (count) => rpc('generate', [count]),
     async generateAt(timestampSecs) {
       const tip = await rpc<Tip>('getblockheader', [await rpc<string>('getbestblockhash'), true]);
-      const problem = await rpc<string | null>('submitblock', [emptyBlock(tip, timestampSecs)]);
-      if (problem !== null) throw new Error(`btcd rejected the block: ${problem}`);
+      await submit(blockAfter(tip, timestampSecs).block);
     },
-    send: async (outputs) =>
-      rpc('sendrawtransaction', [hex.encode(coins.pay(await ripeCoin(), outputs))]),
+    async send(outputs) {
+      const coin = await ripeCoin();
+      return publish(coin, coins.pay(coin, outputs));
+    },
+    async replace(txid, outputs) {
+      const { coin } = sentAs(txid);
+      return publish(coin, coins.pay(coin, outputs, REPLACING_FEE_SAT));
+    },
+    async reorganize(blockHash, txid) {
+      const replaced = await rpc<Header>('getblockheader', [blockHash, true]);
+      const parent = await rpc<Header>('getblockheader', [replaced.previousblockhash, true]);
+      const first = blockAfter(parent, replaced.time + 1, sentAs(txid).raw);
+      await submit(first.block);
+      const tip = { hash: first.hash, height: parent.height + 1, bits: parent.bits };
+      await submit(blockAfter(tip, replaced.time + 2).block);
+    },
     height: () => rpc('getblockcount'),
     mempool: () => rpc('getrawmempool'),
     stop: () => process.stop(),

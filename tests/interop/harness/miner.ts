@@ -3,6 +3,8 @@ import { pubECDSA, randomPrivateKeyBytes } from '@scure/btc-signer/utils.js';
 
 const REGTEST = { bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef };
 const FEE_SAT = 10_000n;
+/** By this number of an input a transaction says that it may be replaced (BIP 125). */
+const REPLACEABLE = 0xfffffffd;
 
 /** An unspent output of the miner. */
 export interface Coin {
@@ -20,8 +22,11 @@ export interface Output {
 /** The key to which blocks pay. */
 export interface Miner {
   readonly address: string;
-  /** The signed transaction that spends `coin` on `outputs`; the change goes back to the miner. */
-  pay(coin: Coin, outputs: readonly Output[]): Uint8Array;
+  /**
+   * The signed transaction that spends `coin` on `outputs`; the change goes back to the miner. It may be replaced by
+   * one with a higher fee.
+   */
+  pay(coin: Coin, outputs: readonly Output[], feeSat?: bigint): Uint8Array;
 }
 
 /** A miner with a fresh key. */
@@ -31,14 +36,15 @@ export function miner(): Miner {
   if (address === undefined) throw new Error('The miner has no address; check @scure/btc-signer.');
   return {
     address,
-    pay(coin, outputs) {
+    pay(coin, outputs, feeSat = FEE_SAT) {
       const transaction = new Transaction();
       transaction.addInput({
         txid: coin.txid,
         index: coin.index,
+        sequence: REPLACEABLE,
         witnessUtxo: { script, amount: coin.valueSat },
       });
-      let changeSat = coin.valueSat - FEE_SAT;
+      let changeSat = coin.valueSat - feeSat;
       for (const output of outputs) {
         transaction.addOutputAddress(output.address, output.amountSat, REGTEST);
         changeSat -= output.amountSat;

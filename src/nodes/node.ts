@@ -90,6 +90,8 @@ export interface Observation {
   readonly attempt: number | null;
   /** The parts of an AMP receipt, each with its own hash and preimage (hex); null for every other payment. */
   readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
+  /** Whether a block has the payment's own transaction, so that no other replaces it now. */
+  readonly inBlock?: boolean;
 }
 
 /** What a connector knows after the node was asked to move money. */

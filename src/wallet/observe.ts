@@ -49,6 +49,7 @@ export function observationRules(options: ObserveOptions): ObservationRules {
         return payment.status === 'completed' ? payment : { ...payment, preimage: null };
       }
       if (isFinal(previous) && payment.status !== previous.status) {
+        if (isStillListed(previous, payment)) return null;
         const message = `${previous.index} is ${previous.status} and was observed ${payment.status}`;
         if (options.strict) throw new TerminalStateLeft(message);
         options.log.error(
@@ -61,7 +62,7 @@ export function observationRules(options: ObserveOptions): ObservationRules {
         );
         return null;
       }
-      const next = merge(previous, payment);
+      const next = merge(previous, seen);
       return differs(previous, next) ? next : null;
     },
   };
@@ -136,11 +137,16 @@ function pendingOf(payment: Payment): Payment {
   };
 }
 
+/** LND lists a transaction that was replaced as an unconfirmed one until LND restarts. */
+function isStillListed(previous: Payment, seen: Payment): boolean {
+  return previous.rail === 'onchain' && previous.status === 'failed' && seen.status === 'pending';
+}
+
 /**
  * The row, updated with what the node reports. Index, creation time and note stay those of the row, and the row's
  * values fill what the report lacks.
  */
-function merge(previous: Payment, seen: Payment): Payment {
+function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): Payment {
   return {
     ...seen,
     index: previous.index,
@@ -154,7 +160,8 @@ function merge(previous: Payment, seen: Payment): Payment {
       seen.status === 'completed' ? (seen.preimage ?? previous.preimage) : previous.preimage,
     offerId: seen.offerId ?? previous.offerId,
     txid: seen.txid ?? previous.txid,
-    replacement: seen.replacement ?? previous.replacement,
+    // A reorganization may have removed the other transaction from the chain.
+    replacement: inBlock ? null : (seen.replacement ?? previous.replacement),
     amountMsat: seen.amountMsat ?? previous.amountMsat,
     partnerPk: seen.partnerPk ?? previous.partnerPk,
     partnerPropFeePpm: seen.partnerPropFeePpm ?? previous.partnerPropFeePpm,

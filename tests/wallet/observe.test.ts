@@ -327,3 +327,29 @@ test('each row ends as its own attempt ended, in whatever order and however ofte
     { numRuns: 100 },
   );
 }, 120_000);
+
+describe('an on-chain payment that another transaction spends the coins of', () => {
+  const REPLACEMENT = '02'.repeat(32);
+  const receipt = {
+    ...samplePayment(1),
+    rail: 'onchain',
+    kind: 'onchain',
+    direction: 'inbound',
+  } as const;
+  const replaced = { ...receipt, replacement: REPLACEMENT };
+  const ended = { ...replaced, status: 'failed', statusMsg: 'replaced' } as const;
+  const see = (previous: Payment, payment: Payment, inBlock: boolean) =>
+    rulesOf(true).transition(previous, { payment, attempt: null, inBlock });
+
+  test('keeps its replacement while nothing shows that it is gone', () => {
+    expect(see(replaced, receipt, false)).toBeNull();
+  });
+
+  test('has no replacement any more once a block has its own transaction', () => {
+    expect(see(replaced, receipt, true)).toMatchObject({ replacement: null, status: 'pending' });
+  });
+
+  test('stays failed while the node still lists its transaction as unconfirmed', () => {
+    expect(see(ended, receipt, false)).toBeNull();
+  });
+});

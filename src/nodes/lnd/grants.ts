@@ -33,6 +33,8 @@ export const METHODS = {
   '/walletrpc.WalletKit/BumpFee': ['onchain:write'],
   '/walletrpc.WalletKit/PendingSweeps': ['onchain:read'],
   '/chainrpc.ChainNotifier/RegisterBlockEpochNtfn': ['onchain:read'],
+  '/chainrpc.ChainNotifier/RegisterSpendNtfn': ['onchain:read'],
+  '/walletrpc.WalletKit/LabelTransaction': ['onchain:write'],
   '/lnrpc.Lightning/ConnectPeer': ['peers:write'],
   '/lnrpc.Lightning/OpenChannelSync': ['onchain:write', 'offchain:write'],
   '/lnrpc.Lightning/CloseChannel': ['onchain:write', 'offchain:write'],

@@ -1,6 +1,7 @@
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { Observation, SendOutcome, SendQuestion } from '../node.ts';
+import { standing, withSendLabels } from './fee-bump.ts';
 import { publishedSend, sentObservation } from './onchain.ts';
 import { paymentsAfter, trackedPayment } from './payments.ts';
 import { spentOutpoints } from './psbt.ts';
@@ -72,10 +73,13 @@ async function onchainOutcome(
   { payment, signed }: SendQuestion,
 ): Promise<SendOutcome> {
   const label = labelOf(payment);
-  const listed = await recentTransactions(owner);
-  const sent = listed.find((one) => one.tx_hash === signed?.txid || one.label === label);
+  const outpoints = signed ? spentOutpoints(signed.txHex) : [];
+  const bumpable = signed ? [{ payment, txid: signed.txid, outpoints }] : [];
+  const listed = standing(withSendLabels(await recentTransactions(owner), bumpable));
+  const sent =
+    listed.find((one) => one.label === label) ??
+    listed.find(({ tx_hash }) => tx_hash === signed?.txid);
   if (signed) {
-    const outpoints = spentOutpoints(signed.txHex);
     const rival = rivalOf({ label, txid: signed.txid, outpoints }, listed);
     if (rival && isDecided(rival)) return { state: 'never', reason: 'replaced' };
     if (rival) {

@@ -2,19 +2,23 @@ import { isApiError } from '../../model/errors.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import type { Observation } from '../node.ts';
 import type { FollowCursor } from './cursor.ts';
+import { type BumpableSend, labelBumps, standing, withSendLabels } from './fee-bump.ts';
 import { lookUpInvoice } from './invoices.ts';
 import { paymentsAfter, trackedPayment } from './payments.ts';
-import { replacedSend } from './replaced.ts';
+import { outpointsOf, replacedPayment } from './replaced.ts';
 import type { LndRest } from './rest.ts';
+import type { SpendWatch } from './spends.ts';
 import { transactionsSince } from './transactions.ts';
 import { invoiceObservations, outboundObservation, transactionObservations } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
-import { infoShape, invoicesShape } from './wire.ts';
+import { infoShape, invoicesShape, type LndTransaction } from './wire.ts';
 
 /** Number of invoices read from LND in one call. */
 const PAGE = 500;
 /** More blocks than a reorganization replaces or a payment needs to be final: transactions in them are read again. */
 const UNSETTLED_BLOCKS = 20;
+/** Blocks come more slowly than this on average. */
+const FASTEST_BLOCKS_MS = 5 * 60_000;
 /** Up to this many unfinished invoices are looked up one by one; for more, the list of all open invoices is read. */
 const FEW = 8;
 
@@ -23,6 +27,7 @@ export interface Look {
   readonly rest: LndRest;
   readonly wallet: LndWallet;
   readonly cursor: FollowCursor;
+  readonly spends: SpendWatch;
   /** Returns the unfinished payments that the store has. */
   readonly open: () => Promise<readonly Payment[]>;
 }
@@ -42,7 +47,8 @@ export async function* reconcile(look: Look): AsyncGenerator<Observation[]> {
     );
   yield* asAllowed(openInvoices(rest, wallet, of(false, 'inbound')));
   yield* asAllowed(openSends(rest, wallet, of(false, 'outbound')));
-  yield* asAllowed(transactions(rest, wallet, cursor, of(true, 'outbound')));
+  const [sends, receipts] = [of(true, 'outbound'), of(true, 'inbound')];
+  yield* asAllowed(transactions(look, sends, receipts));
 }
 
 async function* asAllowed(read: AsyncGenerator<Observation[]>): AsyncGenerator<Observation[]> {
@@ -127,17 +133,47 @@ async function* openSends(
 }
 
 async function* transactions(
-  rest: LndRest,
-  wallet: LndWallet,
-  cursor: FollowCursor,
+  { rest, wallet, cursor, spends }: Look,
   sends: readonly Payment[],
+  receipts: readonly Payment[],
 ): AsyncGenerator<Observation[]> {
   const { block_height } = await rest.get('/v1/getinfo', infoShape);
-  const listed = await transactionsSince(rest, cursor.height);
+  const read = await transactionsSince(rest, cursor.height);
+  const labeled = withSendLabels(read, sends.flatMap(bumpable));
+  await labelBumps(rest, read, labeled);
+  const listed = standing(labeled);
   const nowMs = wallet.clock.now();
+  const unconfirmed = receipts.filter(({ txid }) => !isInBlock(txid, listed));
+  spends.follow(
+    unconfirmed.toReversed().flatMap(outpointsOf),
+    unspentAt(unconfirmed, { block_height, readFrom: cursor.height, nowMs }),
+  );
   cursor.height = Math.max(0, block_height - UNSETTLED_BLOCKS);
+  const spenders = [...listed, ...spends.spenders(block_height)];
   yield [
     ...wallet.labels.ripe(listed).flatMap((one) => transactionObservations(one, nowMs)),
-    ...sends.flatMap((payment) => replacedSend(payment, listed, nowMs) ?? []),
+    ...[...sends, ...receipts].flatMap((one) => replacedPayment(one, spenders, nowMs) ?? []),
   ];
+}
+
+function bumpable(payment: Payment): BumpableSend[] {
+  const { txid } = payment;
+  return txid === null ? [] : [{ payment, txid, outpoints: outpointsOf(payment) }];
+}
+
+function isInBlock(txid: string | null, listed: readonly LndTransaction[]): boolean {
+  return listed.some(({ tx_hash, num_confirmations }) => tx_hash === txid && num_confirmations > 0);
+}
+
+/**
+ * A height at which the coins of these receipts were not spent. The last read of the list, and its watch of the coins,
+ * reached some blocks beyond `readFrom`. Receipts from before the coins were watched can be older.
+ */
+function unspentAt(
+  receipts: readonly Payment[],
+  at: { readonly block_height: number; readonly readFrom: number; readonly nowMs: number },
+): number {
+  const oldestMs = receipts.reduce((least, one) => Math.min(least, one.createdAtMs), at.nowMs);
+  const height = at.block_height - Math.ceil((at.nowMs - oldestMs) / FASTEST_BLOCKS_MS);
+  return at.readFrom === 0 ? height : Math.min(height, at.readFrom);
 }

@@ -55,6 +55,11 @@ export function isUnknownToLnd(error: unknown): boolean {
   return refusal?.grpcCode === GRPC.notFound && refusal.text !== 'Not Found';
 }
 
+/** Whether LND was built without what was asked for. */
+export function isMissingAtLnd(error: unknown): boolean {
+  return !isUnknownToLnd(error) && refusalText(error) === 'Not Found';
+}
+
 /** Whether LND answered that it already has the payment. */
 export function isAlreadyThere(error: unknown): boolean {
   return refusalOf(error)?.grpcCode === GRPC.alreadyExists;

@@ -1,6 +1,7 @@
 import { idOf } from '../../model/payment.ts';
 import type { PaymentId } from '../../model/payment-index.ts';
 import type { Observation } from '../node.ts';
+import { standing } from './fee-bump.ts';
 import type { LndRest } from './rest.ts';
 import { transactionObservations } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
@@ -18,10 +19,12 @@ export async function transactionsSince(
   return (await rest.list(path, transactionsShape)).transactions;
 }
 
-/** The transactions of the last two weeks, and all unconfirmed ones. */
+/**
+ * The transactions of the last two weeks, and all unconfirmed ones; of a send whose fee was bumped the one that stands.
+ */
 export async function recentTransactions(rest: LndRest): Promise<readonly LndTransaction[]> {
   const { block_height } = await rest.get('/v1/getinfo', infoShape);
-  return transactionsSince(rest, Math.max(0, block_height - RECENT_BLOCKS));
+  return standing(await transactionsSince(rest, Math.max(0, block_height - RECENT_BLOCKS)));
 }
 
 /** The on-chain payment of an id among the recent transactions, or null. */

@@ -35,6 +35,15 @@ export function sendLabel(clientPaymentId: string): string {
   return `${SEND_LABEL}${clientPaymentId}`;
 }
 
+/** Whether it is the label of a transaction that was sent for a client_payment_id. */
+export function isSendLabel(label: string): boolean {
+  return sentId(label) !== undefined;
+}
+
+function sentId(label: string): string | undefined {
+  return new RegExp(`^${SEND_LABEL}([0-9a-f]{64})$`).exec(label)?.[1];
+}
+
 /** The observations of an invoice: none for a keysend that is only announced, several for an AMP invoice. */
 export function invoiceObservations(invoice: LndInvoice, nowMs: number): Observation[] {
   if (invoice.is_amp) return ampObservations(invoice, nowMs);
@@ -49,7 +58,12 @@ export function outboundObservation(payment: LndPayment, nowMs: number): Observa
 
 /** The observations of an on-chain transaction. */
 export function transactionObservations(transaction: LndTransaction, nowMs: number): Observation[] {
-  return transactionPayments(transaction, nowMs).map((payment) => ({ payment, attempt: null }));
+  const inBlock = transaction.num_confirmations > 0;
+  return transactionPayments(transaction, nowMs).map((payment) => ({
+    payment,
+    attempt: null,
+    inBlock,
+  }));
 }
 
 /**
@@ -161,7 +175,7 @@ export function transactionPayments(transaction: LndTransaction, nowMs: number):
 function onchainSend(transaction: LndTransaction, nowMs: number): Payment[] {
   const { amount, total_fees, tx_hash, label } = transaction;
   const sentSat = -amount - total_fees;
-  const clientPaymentId = new RegExp(`^${SEND_LABEL}([0-9a-f]{64})$`).exec(label)?.[1];
+  const clientPaymentId = sentId(label);
   // Coins that the wallet sends to itself are a payment only where a client asked for it.
   if (sentSat <= 0n && clientPaymentId === undefined) return [];
   const foreign = transaction.output_details.find(({ is_our_address }) => !is_our_address);

@@ -6,8 +6,9 @@ import type { Observation, UpdateBatch, UpdatesOptions } from '../node.ts';
 import { type FollowCursor, readCursor, writeCursor } from './cursor.ts';
 import { LABELED_WITHIN_MS } from './label-grace.ts';
 import { reconcile } from './reconcile.ts';
-import { isUnknownToLnd, refusalText } from './refusal.ts';
+import { isMissingAtLnd } from './refusal.ts';
 import type { LndRest } from './rest.ts';
+import { SpendWatch } from './spends.ts';
 import { invoiceObservations, outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { blockShape, invoiceShape, paymentShape, transactionShape } from './wire.ts';
@@ -45,13 +46,14 @@ export async function* followWallet(
       (error) => {
         // This LND was built without that stream, or the macaroon may not follow it. The reads of the lists cover it as
         // far as they may.
-        if (!isMissing(error) && !isApiError(error, 'forbidden')) inbox.fail(error);
+        if (!isMissingAtLnd(error) && !isApiError(error, 'forbidden')) inbox.fail(error);
       },
     );
   }
+  const spends = new SpendWatch(rest, signal, inbox.requestLook);
   let told = options.after;
   const look = async function* (caughtUp: boolean): AsyncGenerator<UpdateBatch> {
-    const scope = { rest, wallet, cursor, open: options.open };
+    const scope = { rest, wallet, cursor, spends, open: options.open };
     for await (const observations of reconcile(scope)) {
       if (observations.length === 0) continue;
       yield { observations, cursor: writeCursor(cursor), caughtUp: false };
@@ -151,10 +153,6 @@ async function followBlocks({ rest, inbox, signal }: Following): Promise<void> {
     silenceMs: BLOCK_SILENCE_MS,
   });
   for await (const _ of blocks) inbox.requestLook();
-}
-
-function isMissing(error: unknown): boolean {
-  return !isUnknownToLnd(error) && refusalText(error) === 'Not Found';
 }
 
 function disconnected(): ApiError {

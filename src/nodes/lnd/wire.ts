@@ -204,6 +204,12 @@ export const transactionsShape = z.object({ transactions: z.array(transactionSha
 /** POST /v2/chainnotifier/register/blocks */
 export const blockShape = z.object({ height: z.int() });
 
+/** POST /v2/chainnotifier/register/spends; the txid stands in wire byte order */
+export const spendShape = z.object({
+  /** Absent when the block of an earlier report was replaced. */
+  spend: z.object({ spending_tx_hash: bytes, spending_height: z.int() }).optional(),
+});
+
 /** GET /v1/newaddress */
 export const addressShape = z.object({ address: z.string() });
 /** An output of the wallet in requests and answers */

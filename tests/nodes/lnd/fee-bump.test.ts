@@ -1,0 +1,108 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
+import { labelBumps, standing, withSendLabels } from '../../../src/nodes/lnd/fee-bump.ts';
+import { LndRest } from '../../../src/nodes/lnd/rest.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { refusal, scriptedLnd } from './scripted-lnd.ts';
+
+const ID = '5e'.repeat(32);
+const LABEL = `ws:${ID}`;
+const COIN = `${'ab'.repeat(32)}:1`;
+const ADDRESS = 'bcrt1qpayee';
+const send = {
+  payment: {
+    index: paymentIndex(1, paymentId('os', ID)),
+    address: ADDRESS.toUpperCase(),
+    amountMsat: 30_000_000n,
+  },
+  txid: '01'.repeat(32),
+  outpoints: [COIN],
+};
+const output = (address: string, amount: bigint) => ({
+  address,
+  output_index: 0,
+  amount,
+  is_our_address: false,
+});
+const listed = (tx_hash: string, change: object = {}) => ({
+  tx_hash,
+  amount: -1n,
+  num_confirmations: 0,
+  block_height: 0,
+  time_stamp: 1,
+  total_fees: 0n,
+  raw_tx_hex: '',
+  label: '',
+  output_details: [output(ADDRESS, 30_000n)],
+  previous_outpoints: [{ outpoint: COIN, is_our_output: true }],
+  ...change,
+});
+const BUMP = '02'.repeat(32);
+
+describe('a transaction is the fee bump of a send', () => {
+  const labelAs = (change: object) =>
+    withSendLabels([listed(BUMP, change)], [send]).map(({ label }) => label);
+
+  test('when it spends a coin of it and pays the same receiver as much', () => {
+    expect(labelAs({})).toEqual([LABEL]);
+    expect(labelAs({ label: 'by hand' })).toEqual([LABEL]);
+  });
+
+  test('and is not when it pays less, pays another, spends other coins or is another send', () => {
+    expect(labelAs({ output_details: [output(ADDRESS, 29_999n)] })).toEqual(['']);
+    expect(labelAs({ output_details: [output('bcrt1qother', 30_000n)] })).toEqual(['']);
+    expect(labelAs({ previous_outpoints: [] })).toEqual(['']);
+    const another = `ws:${'77'.repeat(32)}`;
+    expect(labelAs({ label: another })).toEqual([another]);
+  });
+});
+
+test('a bump that is the transaction of the payment already keeps the label of the send', () => {
+  const bumped = { ...send, txid: BUMP, outpoints: [] };
+  expect(withSendLabels([listed(BUMP)], [bumped]).map(({ label }) => label)).toEqual([LABEL]);
+});
+
+test('a send that was made without the sidecar stays without a label', () => {
+  const outside = { ...send.payment, index: paymentIndex(1, paymentId('os', send.txid)) };
+  const labeled = withSendLabels([listed(send.txid)], [{ ...send, payment: outside }]);
+  expect(labeled.map(({ label }) => label)).toEqual(['']);
+});
+
+test('of the transactions of one send the confirmed one stands, else the latest', () => {
+  const first = listed('0a'.repeat(32), { label: LABEL });
+  const bump = listed(BUMP, { label: LABEL, time_stamp: 2 });
+  const others = [listed('0b'.repeat(32)), listed('0c'.repeat(32))];
+  expect(standing([first, ...others, bump])).toEqual([...others, bump]);
+  const mined = { ...first, num_confirmations: 1 };
+  expect(standing([mined, ...others, bump])).toEqual([mined, ...others]);
+});
+
+describe('LND is told the label of a fee bump', () => {
+  const lnd = scriptedLnd();
+  afterAll(() => lnd.stop());
+  beforeEach(() => lnd.reset());
+  const rest = () => new LndRest(new RemoteEndpoint({ url: lnd.url, cert: lnd.cert }), null);
+  const label = (before: string) => {
+    const read = [listed(BUMP, { label: before }), listed('0b'.repeat(32), { output_details: [] })];
+    return labelBumps(rest(), read, withSendLabels(read, [send]));
+  };
+
+  test('where it has none, or the one that LND gives to what has none', async () => {
+    lnd.on('POST /v2/wallet/tx/label', {});
+    await label('by hand');
+    expect(lnd.requests).toEqual([]);
+    await label('');
+    await label('external');
+    const txid = Buffer.alloc(32, 2).toString('base64');
+    expect(lnd.requests.map(({ path, body }) => [path, body])).toEqual([
+      ['/v2/wallet/tx/label', { txid, label: LABEL, overwrite: true }],
+      ['/v2/wallet/tx/label', { txid, label: LABEL, overwrite: true }],
+    ]);
+  });
+
+  test('and its refusal changes nothing', async () => {
+    lnd.on('POST /v2/wallet/tx/label', () => refusal(500, 2, 'permission denied'));
+    await label('');
+    expect(lnd.requests.length).toBe(1);
+  });
+});

@@ -36,8 +36,6 @@ export function health(options: HealthOptions): string {
   add(guard.problem());
   if (unproven.size > 0) add(unprovenWords(unproven));
   if (hasBudgets() && isOpenToAll(config)) add(OPEN_WITH_BUDGETS);
-  if (!nodes.root.reachable())
-    add('The wallet node did not answer the last call: check that it runs.');
   if (!hasDefaultWallet(config)) add(NO_CREDENTIALS);
   return sentences.length === 0 ? 'ok' : sentences.join(' ');
 }

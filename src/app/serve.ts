@@ -150,6 +150,8 @@ async function start(
     sandbox: sandbox?.controls ?? null,
     lnurlServices: sandbox && lnurlServices(sandbox, wallets),
   };
+  // Nodes are asked in the background, so that the first request for health finds what they answered.
+  nodes.problems();
   registerFigures(metrics, { wallets, nodeKind: nodes.kind });
   const cookieToken = cookie?.token ?? null;
   listener.answerWith(

@@ -111,7 +111,6 @@ export function measuredNodes(
       connectRoot: async (rootSeed) => measuredWallet(await connectRoot(rootSeed)),
       signup: timeSignup(connector.signup.bind(connector)),
       provision: timeProvision(connector.provision.bind(connector)),
-      reachable: () => connector.reachable(),
       problems: () => connector.problems(),
       close: () => connector.close(),
     };

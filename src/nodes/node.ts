@@ -416,9 +416,10 @@ export interface NodeConnector {
   signup(rootSeed: Uint8Array, options: { partnerPk: string | null }): Promise<void>;
   /** Provisions the node to the trusted releases of a signed list, or unlocks it (docs/decisions.md 79). */
   provision(rootSeed: Uint8Array): Promise<void>;
-  /** Whether the node answered when it was last asked. Returns at once (docs/decisions.md 7). */
-  reachable(): boolean;
-  /** Sentences for health about configured entries that cannot be used as they are. Returns at once. */
+  /**
+   * Sentences for health about configured nodes that cannot be used now, or as they are configured. Returns at once with
+   * what is known (docs/decisions.md 7); a node that was not in contact for long is asked in the background.
+   */
   problems(): readonly string[];
   close(): Promise<void>;
 }

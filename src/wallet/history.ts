@@ -1,9 +1,13 @@
+import { sleep } from '../lib/sleep.ts';
 import { isApiError } from '../model/errors.ts';
 import type { Payment } from '../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
 import type { NodeHistory, WalletNode } from '../nodes/node.ts';
 import type { Store } from '../store/ports.ts';
 import type { Feed } from './feed.ts';
+
+/** A stored payment is returned after this time, though the node has not answered. */
+const LOOK_WITHIN_MS = 1000;
 
 /** A wallet's payments in the order of their updates, which either the node or the store's journal keeps. */
 export interface History {
@@ -42,6 +46,24 @@ function nativeHistory(
   };
 }
 
+/**
+ * Waits for a look at the node for a moment. While the node gives no usable answer, the stored payment is the best
+ * result. Throws only when the credentials have ended.
+ */
+async function soon(look: Promise<void>): Promise<void> {
+  const usable = look.catch((error) => {
+    if (!isApiError(error) || error.kind === 'unauthenticated') throw error;
+  });
+  // After the moment nobody waits for the look any more.
+  usable.catch(() => undefined);
+  const over = new AbortController();
+  try {
+    await Promise.race([usable, sleep(LOOK_WITHIN_MS, over.signal)]);
+  } finally {
+    over.abort();
+  }
+}
+
 function journaledHistory(
   node: WalletNode,
   walletId: string,
@@ -61,12 +83,12 @@ function journaledHistory(
     async payment(index) {
       const known = await journal.get(walletId, index);
       if (known && known.status !== 'pending') return known;
-      const seen = await node.payment(index).catch((error) => {
-        // While the node gives no usable answer, the stored payment is the best result.
-        if (known && isApiError(error) && error.kind !== 'unauthenticated') return null;
-        throw error;
-      });
-      if (seen) await feed.apply({ observations: [seen], cursor: null }, node);
+      const look = async () => {
+        const seen = await node.payment(index);
+        if (seen) await feed.apply({ observations: [seen], cursor: null }, node);
+      };
+      if (known) await soon(look());
+      else await look();
       return journal.get(walletId, index);
     },
     async latest(id) {

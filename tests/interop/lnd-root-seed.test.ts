@@ -32,6 +32,14 @@ describeNetwork('a fresh LND under a root seed', (network) => {
       return (await sidecar.get('/v2/node/node_info')).onchain_balance === sats;
     });
 
+  const healthy = (
+    sidecar: { get: (path: string) => Promise<{ status: string }> },
+    words: RegExp,
+  ) =>
+    waitUntil(`health says ${words}`, async () => {
+      return words.test((await sidecar.get('/v2/health')).status);
+    });
+
   afterAll(() => removeFolder(folder));
 
   test('signup creates its wallet, provision unlocks it after a restart, and an empty LND is regained from the seed alone', async () => {
@@ -40,6 +48,7 @@ describeNetwork('a fresh LND under a root seed', (network) => {
     const sidecar = await startLndSidecar(flagsFor(carol, seed));
     try {
       expectError(await sidecar.call('GET', '/v2/node/node_info'), 'refused', /signup/);
+      await healthy(sidecar, /has no wallet yet: PUT \/v2\/node\/signup creates it\.$/);
       await sidecar.put('/v2/node/signup');
       await sidecar.put('/v2/node/signup');
       const first = await sidecar.get('/v2/node/node_info');
@@ -48,11 +57,23 @@ describeNetwork('a fresh LND under a root seed', (network) => {
       await network().btcd.generate(1);
       await synced(sidecar, '123456');
 
+      await sidecar.put('/v2/node/sync_payments');
+      await sidecar.stop();
       await carol.stop();
+      await sidecar.start();
+      const { payments } = await sidecar.get('/v2/node/list_payments', { filter: 'all' });
+      expect(payments).toMatchObject([{ amount: '123456', address }]);
+      await healthy(sidecar, /did not answer when it was last asked/);
       await carol.start();
-      expectError(await sidecar.call('GET', '/v2/node/node_info'), 'unreachable', /provision/);
+      expectError(
+        await sidecar.call('GET', '/v2/node/node_info'),
+        'unreachable',
+        /locked.*PUT \/v2\/node\/provision unlocks it/,
+      );
+      await healthy(sidecar, /is locked: PUT \/v2\/node\/provision unlocks it\.$/);
       await sidecar.put('/v2/node/provision');
       await synced(sidecar, '123456');
+      await healthy(sidecar, /^ok$/);
 
       const made = await sidecar.post('/v2/node/create_client', { scopes: ['read_info'] });
       const seen = await sidecar.get('/v2/node/node_info', {}, made.client_credentials);

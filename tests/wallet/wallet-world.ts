@@ -28,7 +28,6 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
     connectClient: connected,
     signup: async () => undefined,
     provision: async () => undefined,
-    reachable: () => true,
     problems: () => [],
     close: async () => undefined,
   };

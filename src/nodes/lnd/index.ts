@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { elapsedMs } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
-import { ApiError, isApiError, refused } from '../../model/errors.ts';
+import { ApiError, refused } from '../../model/errors.ts';
 import type { Permission } from '../../model/permissions.ts';
 import type { NodeConnector } from '../node.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
@@ -13,9 +13,8 @@ import { LabelGrace } from './label-grace.ts';
 import { lndNode } from './node.ts';
 import type { LndPlace } from './place.ts';
 import { openPlaces } from './places.ts';
-import { refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
-import { adminMacaroon, createWallet, notSignedUp, unlockWallet } from './root-wallet.ts';
+import { adminMacaroon, createWallet, unlockWallet, walletMark } from './root-wallet.ts';
 import { lndTokens, RootKeyIds } from './tokens.ts';
 import { type LndWallet, LocalChanges } from './wallet.ts';
 
@@ -33,11 +32,8 @@ export function openLnd(options: RemoteOptions): NodeConnector {
   const ids = new RootKeyIds(options.mark);
   const closed = new AbortController();
   const wallets = new Map<string, LndWallet>();
-  let reached = true;
   let openedSeedHash = '';
-  const places = openPlaces(options, ids, (now) => {
-    reached = now;
-  });
+  const places = openPlaces(options, ids);
 
   function walletOf({ nodePk, network }: LndIdentity): LndWallet {
     const userPk = userPkOf(nodePk);
@@ -85,7 +81,9 @@ export function openLnd(options: RemoteOptions): NodeConnector {
       throw refused('No LND is configured for the root seed: start the sidecar with --node-url.');
     }
     const seedHash = hex.encode(sha256(rootSeed));
-    if (seedHash !== openedSeedHash) places.root.useToken(adminMacaroon(rootSeed, random(16)));
+    if (seedHash !== openedSeedHash) {
+      places.root.useToken(adminMacaroon(rootSeed, random(16)), walletMark(rootSeed));
+    }
     openedSeedHash = seedHash;
     return places.root;
   }
@@ -107,9 +105,8 @@ export function openLnd(options: RemoteOptions): NodeConnector {
     },
     async connectRoot(rootSeed) {
       const place = rootPlace(rootSeed);
-      const identity = await place.prove().catch((error: unknown) => {
-        throw explained(error);
-      });
+      // Reads of what is stored need no contact with the node.
+      const identity = (await place.knownByToken()) ?? (await place.prove());
       return opened(place, identity, null, place.owner());
     },
     async signup(rootSeed, { partnerPk }) {
@@ -127,24 +124,9 @@ export function openLnd(options: RemoteOptions): NodeConnector {
     async provision(rootSeed) {
       await unlockWallet(rootPlace(rootSeed).unproven(), rootSeed);
     },
-    reachable: () => reached,
     problems: () => places.problems(),
     async close() {
       closed.abort();
     },
   };
-}
-
-/** Replaces errors of opening the root seed's wallet by errors that name the next step. */
-function explained(error: unknown): unknown {
-  const text = refusalText(error);
-  if (text.includes('wallet not created')) return notSignedUp(error);
-  if (isApiError(error, 'unauthenticated')) {
-    return new ApiError(
-      'unauthenticated',
-      'The LND at --node-url has a wallet of another root seed: give that seed, or another LND.',
-      { cause: error },
-    );
-  }
-  return error;
 }

@@ -2,6 +2,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64, hex } from '@scure/base';
 import { z } from 'zod';
 import { NETWORKS, type Network } from '../../codecs/network.ts';
+import { elapsedMs } from '../../lib/clock.ts';
 import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { RemoteEndpoint } from '../remote/endpoint.ts';
@@ -10,8 +11,10 @@ import type { ConnectorRows } from '../remote-kind.ts';
 import { type LndIdentity, userPkOf } from './identity.ts';
 import { readInfo } from './info.ts';
 import { isSignedByNode } from './node-signature.ts';
+import { nextStep, type Opener } from './refusal.ts';
 import { LndRest } from './rest.ts';
-import { signatureShape } from './wire.ts';
+import { StandingWatch } from './standing.ts';
+import { infoShape, signatureShape } from './wire.ts';
 
 /**
  * Kind of row, stored by a place's fingerprint: the wallet that the node there was found to hold. These rows belong to
@@ -23,9 +26,14 @@ const NO_WALLET = 'lnd';
 const LAST_PLACE = 'lnd-place';
 const LAST = 'last';
 
+/** The longest that an answer for health is waited for, in the background. */
+const PROBE_WITHIN_MS = 5000;
+
 const locationRow = z.object({
   nodePk: z.string(),
   network: z.enum(Object.keys(NETWORKS) as [Network, ...Network[]]),
+  /** What the wallet was opened with, where that may change; see {@link LndPlace.useToken}. */
+  openedWith: z.string().optional(),
 });
 const lastPlaceRow = z.object({ fingerprint: z.string() });
 
@@ -35,7 +43,6 @@ export interface PlaceContext {
   readonly proxy: ProxyAddress | null;
   readonly state: ConnectorRows;
   readonly random: (bytes: number) => Uint8Array;
-  readonly contact: (reached: boolean) => void;
   /** Records that a place speaks for a wallet; returns false when another place does. */
   readonly claim: (nodePk: string, place: LndPlace) => boolean;
 }
@@ -52,8 +59,12 @@ export class LndPlace {
   readonly #declared: LndIdentity | null;
   readonly #keyMayChange: boolean;
   #ownToken: string | null;
+  /** Absent for a configured place, whose wallet does not change. */
+  #openedWith: string | undefined;
   #proven: Promise<LndIdentity> | null = null;
   #problem: string | null = null;
+  readonly #standing: StandingWatch;
+  readonly #opener: Opener;
 
   constructor(
     location: RemoteLocation,
@@ -75,11 +86,16 @@ export class LndPlace {
     this.#declared = options.declared;
     this.#keyMayChange = options.keyMayChange;
     this.#ownToken = options.ownToken;
+    this.#opener = options.keyMayChange ? 'rootSeed' : 'operator';
+    this.#standing = new StandingWatch(elapsedMs, () => this.#probe());
   }
 
-  /** Why the place cannot be used as it is configured; null when no reason is known. */
+  /**
+   * Why the place cannot be used, and what to do; null when no reason is known. Returns at once. A place that was not
+   * in contact for long is asked in the background.
+   */
   get problem(): string | null {
-    return this.#problem;
+    return this.#problem ?? this.#absence();
   }
 
   /** Records why the place cannot be used; health shows it. */
@@ -87,15 +103,26 @@ export class LndPlace {
     this.#problem = `The LND at ${this.endpoint.location.url}: ${problem}`;
   }
 
-  /** Sets the place's own token, once it is known. */
-  useToken(token: string): void {
+  /** Sets the place's own token, once it is known. `openedWith` is the same for the same wallet, and no secret. */
+  useToken(token: string, openedWith: string): void {
     this.#ownToken = token;
+    this.#openedWith = openedWith;
     this.#proven = null;
   }
 
   /** The wallet by configuration or by an earlier contact, without asking the node; null while it is not known. */
   async known(): Promise<LndIdentity | null> {
     if (this.#declared) return this.#declared;
+    return this.#found();
+  }
+
+  /** {@link known}, only where the earlier contact was made with what the place's token is made of now. */
+  async knownByToken(): Promise<LndIdentity | null> {
+    const found = await this.#found();
+    return found !== null && found.openedWith === this.#openedWith ? found : null;
+  }
+
+  async #found(): Promise<z.output<typeof locationRow> | null> {
     const found = await this.#context.state.get(NO_WALLET, LOCATION, this.#fingerprint);
     return locationRow.nullable().parse(found ?? null);
   }
@@ -120,7 +147,8 @@ export class LndPlace {
   /** LND's REST interface here with another token of the wallet. Its calls wait until the wallet is proven. */
   with(token: () => string): LndRest {
     return new LndRest(this.endpoint, token, {
-      contact: this.#context.contact,
+      contact: this.#standing.note,
+      opener: this.#opener,
       ready: async () => {
         await this.prove();
       },
@@ -130,10 +158,39 @@ export class LndPlace {
   /** LND's REST interface here with the place's own token, without waiting for a proof of the wallet. */
   unproven(): LndRest {
     return new LndRest(this.endpoint, () => this.#token(), {
-      contact: this.#context.contact,
+      contact: this.#standing.note,
+      opener: this.#opener,
       rejected: () =>
         this.condemn('it does not accept the configured macaroon: run `connect lnd` again.'),
     });
+  }
+
+  #absence(): string | null {
+    const standing = this.#standing.now();
+    const lnd = `The LND at ${this.endpoint.location.url}`;
+    switch (standing) {
+      case 'open':
+        return null;
+      case 'unknown':
+        return `${lnd} has not been asked yet: ask for health again in a moment.`;
+      case 'silent':
+        return `${lnd} did not answer when it was last asked: check that it runs.`;
+      case 'no_wallet':
+        return `${lnd} has no wallet yet: ${nextStep(standing, this.#opener)}.`;
+      case 'locked':
+        return `${lnd} is locked: ${nextStep(standing, this.#opener)}.`;
+      case 'starting':
+        return `${lnd} is starting or stopping: ${nextStep(standing, this.#opener)}.`;
+    }
+  }
+
+  /** LND tells everybody its state. A call shows whether it serves, too. */
+  async #probe(): Promise<void> {
+    const rest = this.unproven();
+    const options = { timeoutMs: PROBE_WITHIN_MS };
+    const state = await rest.state(options);
+    if (state !== 'SERVER_ACTIVE' || this.#ownToken === null) return;
+    await rest.get('/v1/getinfo', infoShape, options);
   }
 
   #token(): string {
@@ -146,10 +203,14 @@ export class LndPlace {
 
   async #prove(): Promise<LndIdentity> {
     const { state, claim } = this.#context;
-    const { info, network } = await readInfo(this.unproven());
+    const { info, network } = await readInfo(this.unproven()).catch((error: unknown) => {
+      throw this.#opener === 'rootSeed' && isApiError(error, 'unauthenticated')
+        ? ofAnotherSeed(error)
+        : error;
+    });
     const identity = { nodePk: info.identity_pubkey, network };
-    const known = await this.known();
-    if (known !== null && known.nodePk !== identity.nodePk && !this.#keyMayChange) {
+    const known = await (this.#keyMayChange ? this.knownByToken() : this.known());
+    if (known !== null && known.nodePk !== identity.nodePk) {
       throw this.#unusable(
         'its node key is not the one of the configured wallet. Check the URL, or run `connect lnd` again.',
       );
@@ -163,8 +224,9 @@ export class LndPlace {
       if (last !== null) await this.#challenge(identity.nodePk);
       await state.put(userPk, LAST_PLACE, LAST, { fingerprint: this.#fingerprint });
     }
-    if (this.#declared === null && known?.nodePk !== identity.nodePk) {
-      await state.put(NO_WALLET, LOCATION, this.#fingerprint, identity);
+    if (this.#declared === null && (await this.knownByToken())?.nodePk !== identity.nodePk) {
+      const row = { ...identity, openedWith: this.#openedWith };
+      await state.put(NO_WALLET, LOCATION, this.#fingerprint, row);
     }
     this.#problem = null;
     return identity;
@@ -194,4 +256,12 @@ export class LndPlace {
     this.condemn(problem);
     return refused(this.#problem ?? problem);
   }
+}
+
+function ofAnotherSeed(cause: unknown): ApiError {
+  return new ApiError(
+    'unauthenticated',
+    'The LND at --node-url has a wallet of another root seed: give that seed, or another LND.',
+    { cause },
+  );
 }

@@ -38,14 +38,12 @@ interface PlacesOptions {
 export function openPlaces(
   { state, random, root: rootLocation, entries, proxy }: PlacesOptions,
   ids: RootKeyIds,
-  contact: (reached: boolean) => void,
 ): Places {
   const speakers = new Map<string, LndPlace>();
   const context: PlaceContext = {
     state,
     random,
     proxy,
-    contact,
     claim(nodePk, place) {
       const speaker = speakers.get(nodePk) ?? place;
       speakers.set(nodePk, speaker);

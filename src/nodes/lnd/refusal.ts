@@ -82,8 +82,9 @@ const REJECTED: readonly RegExp[] = [
 /**
  * Whether the answer may mean that LND does not accept the macaroon. A second call with the same macaroon finds out.
  */
-export function mayBeRejected({ text }: LndRefusal): boolean {
-  return text !== PERMISSION_DENIED && !isNotOpen(text) && MAY_BE_REJECTED.test(text);
+export function mayBeRejected(refusal: LndRefusal): boolean {
+  const { text } = refusal;
+  return text !== PERMISSION_DENIED && notOpenAs(refusal) === null && MAY_BE_REJECTED.test(text);
 }
 
 /** Whether LND says that the macaroon is unknown, expired or revoked. */
@@ -93,24 +94,48 @@ export function saysRejected({ text }: LndRefusal): boolean {
 
 const PERMISSION_DENIED = 'permission denied';
 
-/**
- * Messages of an LND whose wallet is not open; it sends them before it looks at the call. With the advice for the user.
- */
-const NOT_OPEN: readonly (readonly [words: string, advice: string])[] = [
-  ['wallet not created', 'PUT /v2/node/signup creates it'],
-  ['wallet locked', 'PUT /v2/node/provision unlocks it'],
-  ['waiting to start, RPC services not available', 'try again in a moment'],
-  ['the RPC server is in the process of starting up', 'try again in a moment'],
+/** Why an LND does not serve. */
+type NotOpen = 'no_wallet' | 'locked' | 'starting';
+/** Messages of an LND whose wallet is not open; it sends them before it looks at the call. */
+const NOT_OPEN: readonly (readonly [words: string, why: NotOpen])[] = [
+  ['wallet not created', 'no_wallet'],
+  ['wallet locked', 'locked'],
+  ['waiting to start, RPC services not available', 'starting'],
+  ['the RPC server is in the process of starting up', 'starting'],
 ];
-/** Messages of an LND that starts or stops, where the call may have begun. With the advice for the user. */
-const CLOSING: readonly (readonly [words: string, advice: string])[] = [
-  ['macaroon store is locked', 'try again in a moment'],
-  ['server is still in the process of starting', 'try again in a moment'],
-  ['shutting down', 'try again in a moment'],
+/** Messages of an LND that starts or stops, where the call may have begun. */
+const CLOSING: readonly string[] = [
+  'macaroon store is locked',
+  'server is still in the process of starting',
+  'shutting down',
 ];
 
-function isNotOpen(text: string): boolean {
-  return [...NOT_OPEN, ...CLOSING].some(([words]) => text.includes(words));
+/** Who opens an LND's wallet: its operator, or the sidecar with the root seed. */
+export type Opener = 'operator' | 'rootSeed';
+
+const NEXT_STEPS: Readonly<Record<Opener, Readonly<Record<NotOpen, string>>>> = {
+  operator: {
+    no_wallet: 'create one with `lncli create`',
+    locked: 'unlock it with `lncli unlock`',
+    starting: 'try again in a moment',
+  },
+  rootSeed: {
+    no_wallet: 'PUT /v2/node/signup creates it',
+    locked: 'PUT /v2/node/provision unlocks it',
+    starting: 'try again in a moment',
+  },
+};
+
+/** What to do about an LND that does not serve. */
+export function nextStep(why: NotOpen, opener: Opener): string {
+  return NEXT_STEPS[opener][why];
+}
+
+/** Why the LND does not serve, by its error answer; null when it serves. */
+export function notOpenAs({ text }: LndRefusal): NotOpen | null {
+  const found = NOT_OPEN.find(([words]) => text.includes(words));
+  if (found) return found[1];
+  return CLOSING.some((words) => text.includes(words)) ? 'starting' : null;
 }
 
 /**
@@ -120,18 +145,28 @@ export function wasTurnedAway({ text }: LndRefusal): boolean {
   return text === PERMISSION_DENIED || NOT_OPEN.some(([words]) => text.startsWith(words));
 }
 
+/** Error 106 that names signup as the next step (docs/decisions.md 79). */
+export function notSignedUp(cause?: unknown): ApiError {
+  return refused('This LND has no wallet yet: PUT /v2/node/signup creates it.', cause);
+}
+
 /** What is known about an error answer beyond its text. */
 export interface Reading {
   /** A second call with the same macaroon showed that LND does not accept the macaroon. */
   readonly rejected: boolean;
   /** Whether LND may have done what was asked, although it answered with an error. */
   readonly outcomeUnknown: boolean;
+  /** Who opens the wallet, which decides what to do about one that is not open; its operator if absent. */
+  readonly opener?: Opener | undefined;
 }
 
 /** The error of this API for an error answer of LND (docs/api.md, Errors). */
 export function refusalError(
   refusal: LndRefusal,
-  { rejected, outcomeUnknown }: Reading = { rejected: false, outcomeUnknown: false },
+  { rejected, outcomeUnknown, opener = 'operator' }: Reading = {
+    rejected: false,
+    outcomeUnknown: false,
+  },
 ): ApiError {
   const { text, httpStatus, grpcCode } = refusal;
   const options = { cause: refusal, outcomeUnknown };
@@ -143,9 +178,11 @@ export function refusalError(
       options,
     );
   }
-  const closed = [...NOT_OPEN, ...CLOSING].find(([words]) => text.includes(words));
-  if (closed) {
-    return new ApiError('unreachable', `LND is not open yet (${text}): ${closed[1]}.`, options);
+  const notOpen = notOpenAs(refusal);
+  if (notOpen === 'no_wallet' && opener === 'rootSeed') return notSignedUp(refusal);
+  if (notOpen) {
+    const advice = nextStep(notOpen, opener);
+    return new ApiError('unreachable', `LND is not open yet (${text}): ${advice}.`, options);
   }
   if (grpcCode === GRPC.deadlineExceeded) {
     return new ApiError('timeout', 'LND did not answer in time: try again.', options);

@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { ApiError, isApiError } from '../../model/errors.ts';
 import type { RemoteEndpoint } from '../remote/endpoint.ts';
 import { failureOf, type RemoteFailure, wasCut } from '../remote/failure.ts';
+import { brokenError, unreadable } from './broken.ts';
 import { anyRefusal, type Certainty } from './certainty.ts';
-import { LndRefusal, mayBeRejected, refusalError, saysRejected } from './refusal.ts';
+import { LndRefusal, mayBeRejected, type Opener, refusalError, saysRejected } from './refusal.ts';
+import { type Standing, standingByRefusal, standingOf } from './standing.ts';
+import { stateShape } from './wire.ts';
 
 /** Options of one call. */
 interface CallOptions {
@@ -14,6 +17,8 @@ interface CallOptions {
   readonly certainty?: Certainty;
   /** The largest answer, in bytes. */
   readonly mostBytes?: number;
+  /** Whether the macaroon is left out, for what LND tells everybody. */
+  readonly isPublic?: boolean;
 }
 
 /** Options of one stream. */
@@ -45,12 +50,14 @@ const streamRefusal = z.object({ error: refusalShape });
 
 /** Callbacks around the calls of {@link LndRest}. */
 export interface LndEvents {
-  /** Called after each call: whether LND answered, or could not be reached. */
-  readonly contact?: (reached: boolean) => void;
+  /** Called after each call with what it showed of LND. */
+  readonly contact?: (standing: Standing) => void;
   /** Called when LND does not accept the macaroon any more. */
   readonly rejected?: () => void;
   /** Awaited before the macaroon is sent; throws {@link ApiError} where it may not be sent. */
   readonly ready?: () => Promise<void>;
+  /** Who opens the wallet of this LND; its operator if absent. */
+  readonly opener?: Opener;
 }
 
 /** LND's REST interface with one macaroon. Every method throws {@link ApiError}, as the port `WalletNode` describes. */
@@ -73,8 +80,16 @@ export class LndRest {
   }
 
   /** Reads one thing. */
-  get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
-    return this.#call('GET', path, undefined, shape, { harmlessTwice: true }, false);
+  get<T>(path: string, shape: z.ZodType<T>, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}): Promise<T> {
+    return this.#call('GET', path, undefined, shape, { harmlessTwice: true, timeoutMs }, false);
+  }
+
+  /** Reads the state of LND's wallet, which LND tells without a macaroon. */
+  async state({ timeoutMs = DEFAULT_TIMEOUT_MS } = {}): Promise<string> {
+    const options = { harmlessTwice: true, isPublic: true, timeoutMs };
+    const { state } = await this.#call('GET', '/v1/state', undefined, stateShape, options, false);
+    this.#events.contact?.(standingOf(state));
+    return state;
   }
 
   /** Reads a list. */
@@ -121,11 +136,11 @@ export class LndRest {
         silenceMs: options.silenceMs ?? null,
       });
       close = stream.close;
-      this.#events.contact?.(true);
       const { status } = stream;
       if (status !== 200) {
         throw await this.#refused(status, await stream.text(), certainty, changes);
       }
+      this.#events.contact?.('open');
       for await (const line of stream.lines()) {
         if (!isWanted(line)) continue;
         const item: unknown = parseJson(line, changes);
@@ -155,7 +170,7 @@ export class LndRest {
       this.#endpoint.call({
         method,
         path,
-        headers: this.#headers(),
+        headers: options.isPublic ? {} : this.#headers(),
         body: body === undefined ? null : JSON.stringify(body),
         timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         mostBytes: options.mostBytes ?? MOST_BYTES,
@@ -167,11 +182,11 @@ export class LndRest {
         if (harmlessTwice && wasCut(error)) return send();
         throw error;
       });
-      this.#events.contact?.(true);
       const { status, text } = answer;
       if (status < 200 || status > 299) {
         throw await this.#refused(status, text, certainty, changes);
       }
+      this.#events.contact?.('open');
       return readAs(shape, parseJson(text, changes), changes);
     } catch (error) {
       throw error instanceof ApiError ? error : this.#broken(failureOf(error), changes);
@@ -194,6 +209,8 @@ export class LndRest {
       const body: { error?: unknown } = JSON.parse(text);
       refusal = refusalShape.parse(body.error ?? body);
     } catch (cause) {
+      // Whatever answered, it was not LND.
+      this.#events.contact?.('silent');
       return unreadable(cause, changes);
     }
     return this.#refusal(httpStatus, refusal, certainty);
@@ -205,9 +222,11 @@ export class LndRest {
     certainty: Certainty,
   ): Promise<ApiError> {
     const refusal = new LndRefusal(httpStatus, code, message);
+    this.#events.contact?.(standingByRefusal(refusal));
     const rejected = mayBeRejected(refusal) && (await this.#isRejected());
     if (rejected) this.#events.rejected?.();
-    return refusalError(refusal, { rejected, outcomeUnknown: !certainty(refusal) });
+    const { opener } = this.#events;
+    return refusalError(refusal, { rejected, outcomeUnknown: !certainty(refusal), opener });
   }
 
   /**
@@ -235,50 +254,11 @@ export class LndRest {
 
   #broken(failure: RemoteFailure, changes: boolean): ApiError {
     const { reason } = failure;
-    const options = { cause: failure, outcomeUnknown: changes && !failure.nothingSent };
     if (reason !== 'aborted') {
-      this.#events.contact?.(reason === 'oversized' || reason === 'redirected');
+      const answered = reason === 'oversized' || reason === 'redirected';
+      this.#events.contact?.(answered ? 'open' : 'silent');
     }
-    switch (reason) {
-      case 'timeout':
-        return new ApiError('timeout', 'LND did not answer in time: try again.', options);
-      case 'oversized':
-        return new ApiError(
-          'unreadable',
-          'The answer of LND is too large: check its URL.',
-          options,
-        );
-      case 'redirected':
-        return new ApiError(
-          'unreadable',
-          'LND answered with a redirect, which is not followed: check its URL.',
-          options,
-        );
-      case 'certificate':
-        return new ApiError(
-          'unreachable',
-          'The certificate that LND shows is not the one that was given, or is for another host name: check both.',
-          options,
-        );
-      case 'proxy':
-        return new ApiError(
-          'unreachable',
-          'LND cannot be reached through the SOCKS5 proxy: check that the proxy runs at the address of --node-proxy, and that LND is running.',
-          options,
-        );
-      case 'onion':
-        return new ApiError(
-          'unreachable',
-          'LND is at an onion address: name the SOCKS5 proxy of Tor with --node-proxy, such as 127.0.0.1:9050.',
-          options,
-        );
-      default:
-        return new ApiError(
-          'unreachable',
-          'LND cannot be reached: check that it is running, and try again.',
-          options,
-        );
-    }
+    return brokenError(failure, changes && !failure.nothingSent);
   }
 }
 
@@ -304,11 +284,4 @@ function readAs<T>(shape: z.ZodType<T>, value: unknown, changes: boolean): T {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
   throw unreadable(result.error, changes);
-}
-
-function unreadable(cause: unknown, outcomeUnknown: boolean): ApiError {
-  return new ApiError('unreadable', 'The answer of LND cannot be read: check the version of LND.', {
-    cause,
-    outcomeUnknown,
-  });
 }

@@ -1,14 +1,14 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { base64, createBase58check } from '@scure/base';
+import { base64, createBase58check, hex } from '@scure/base';
 import { sleep } from '../../lib/sleep.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError } from '../../model/errors.ts';
 import { DERIVATION_LABELS, derive } from '../../model/root-seed.ts';
 import { mintMacaroon } from './macaroon.ts';
-import { refusalText } from './refusal.ts';
+import { notSignedUp, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
-import { anyShape, stateShape } from './wire.ts';
+import { anyShape } from './wire.ts';
 
 /**
  * Opens the LND wallet that follows from a root seed: its keys, its password and the administrator's macaroon
@@ -43,12 +43,17 @@ export function adminMacaroon(rootSeed: Uint8Array, nonce: Uint8Array): string {
   return mintMacaroon(derive(rootSeed, DERIVATION_LABELS.lndMacaroons), nonce, ADMIN);
 }
 
+/** Names the seed's wallet in the store without giving away the seed or a key. */
+export function walletMark(rootSeed: Uint8Array): string {
+  return hex.encode(sha256(derive(rootSeed, DERIVATION_LABELS.lndMacaroons)));
+}
+
 /**
  * Creates the seed's wallet in an LND that has none and waits until it is open; does nothing where a wallet exists.
  * Throws `unreachable` or `refused`.
  */
 export async function createWallet(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
-  if ((await state(rest)) !== 'NON_EXISTING') return;
+  if ((await rest.state()) !== 'NON_EXISTING') return;
   await initialize(rest, rootSeed);
   await opened(rest);
 }
@@ -58,7 +63,7 @@ export async function createWallet(rest: LndRest, rootSeed: Uint8Array): Promise
  * wallet.
  */
 export async function unlockWallet(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
-  const current = await state(rest);
+  const current = await rest.state();
   if (current === 'NON_EXISTING') throw notSignedUp();
   if (current === 'LOCKED') {
     await rest.post('/v1/unlockwallet', { wallet_password: password(rootSeed) }, anyShape, {
@@ -66,11 +71,6 @@ export async function unlockWallet(rest: LndRest, rootSeed: Uint8Array): Promise
     });
   }
   await opened(rest);
-}
-
-/** Error 106 that names signup as the next step. */
-export function notSignedUp(cause?: unknown): ApiError {
-  return refused('This LND has no wallet yet: PUT /v2/node/signup creates it.', cause);
 }
 
 async function initialize(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
@@ -97,16 +97,12 @@ async function initialize(rest: LndRest, rootSeed: Uint8Array): Promise<void> {
 
 async function opened(rest: LndRest): Promise<void> {
   const deadline = performance.now() + OPEN_WITHIN_MS;
-  while ((await state(rest)) !== 'SERVER_ACTIVE') {
+  while ((await rest.state()) !== 'SERVER_ACTIVE') {
     if (performance.now() > deadline) {
       throw new ApiError('timeout', 'LND has not opened its wallet yet: try again in a while.');
     }
     await sleep(POLL_MS);
   }
-}
-
-async function state(rest: LndRest): Promise<string> {
-  return (await rest.get('/v1/state', stateShape)).state;
 }
 
 function password(rootSeed: Uint8Array): string {

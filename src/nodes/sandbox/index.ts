@@ -88,7 +88,6 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       const releases = publishReleases([{ version, measurement: await measurement() }]);
       await world.answer(() => provision(world, userPk, releases));
     },
-    reachable: () => true,
     problems: () => [],
     async close() {
       miner.close();

@@ -63,7 +63,9 @@ const open = (...entries: NodeCredentials[]) =>
     channelPeer: null,
     mark: MARK,
   });
-const tokensAt = (place: ScriptedLnd) => new Set(place.requests.map(({ macaroon }) => macaroon));
+/** The tokens that a place received. Health asks for LND's state without one. */
+const tokensAt = (place: ScriptedLnd) =>
+  new Set(place.requests.flatMap(({ macaroon }) => macaroon ?? []));
 async function use(...entries: NodeCredentials[]): Promise<{ userPk: string }> {
   const connector = open(...entries);
   const [first] = entries;
@@ -200,5 +202,44 @@ describe('a new place of a wallet', () => {
     there.on('POST /v1/signmessage', ({ body }) => Response.json(node.signMessage(body.msg)));
     await wallet.channels?.listChannels();
     expect(connector.problems()).toEqual([]);
+  });
+});
+
+describe('the place of a root seed', () => {
+  const [SEED, OTHER_SEED] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)];
+  const connector = () =>
+    openLnd({
+      state,
+      clock: systemClock,
+      random,
+      root: { url: here.url, cert: here.cert },
+      entries: [],
+      proxy: null,
+      channelPeer: null,
+      mark: MARK,
+    });
+
+  test('opens the wallet that it had before without asking LND', async () => {
+    const first = await connector().connectRoot(SEED);
+    here.reset();
+    const { userPk } = await connector().connectRoot(SEED);
+    expect(userPk).toBe(first.userPk);
+    expect(here.requests).toEqual([]);
+  });
+
+  test('asks LND for the wallet of another seed, and gives out nothing of the first', async () => {
+    const first = await connector().connectRoot(SEED);
+    here.on('GET /v1/getinfo', infoOf(stranger.pk));
+    const other = await connector().connectRoot(OTHER_SEED);
+    expect(other.userPk).not.toBe(first.userPk);
+    here.on('GET /v1/getinfo', () => refusal(500, 2, 'wallet locked, unlock it'));
+    await expect(connector().connectRoot(SEED)).rejects.toMatchObject({ kind: 'unreachable' });
+  });
+
+  test('is not used for the wallet of the seed when its node has another key', async () => {
+    await connector().connectRoot(SEED);
+    here.on('GET /v1/getinfo', infoOf(stranger.pk));
+    const { node: wallet } = await connector().connectRoot(SEED);
+    await expect(wallet.channels?.listChannels()).rejects.toMatchObject({ kind: 'refused' });
   });
 });

@@ -33,6 +33,30 @@ describe('what LND answers instead of a result', () => {
     });
   }
 
+  const words = (text: string, opener?: 'operator' | 'rootSeed') =>
+    refusalError(new LndRefusal(500, 2, text), { rejected: false, outcomeUnknown: false, opener })
+      .message;
+  test('a locked wallet is unlocked by its operator, or by provision where the root seed opens it', () => {
+    const locked = 'wallet locked, unlock it to enable full RPC access';
+    expect(words(locked)).toContain('`lncli unlock`');
+    expect(words(locked, 'operator')).not.toContain('provision');
+    expect(words(locked, 'rootSeed')).toContain('PUT /v2/node/provision unlocks it');
+  });
+
+  test('a wallet that does not exist is created by its operator, or by signup', () => {
+    const missing = 'wallet not created, create one to enable full RPC access';
+    expect(words(missing)).toContain('`lncli create`');
+    const refused = refusalError(new LndRefusal(500, 2, missing), {
+      rejected: false,
+      outcomeUnknown: false,
+      opener: 'rootSeed',
+    });
+    expect([refused.kind, refused.message]).toEqual([
+      'refused',
+      expect.stringContaining('PUT /v2/node/signup creates it'),
+    ]);
+  });
+
   test('before the first invoice LND 0.18 answers code 2, and the invoice is unknown all the same', () => {
     const first = new LndRefusal(500, 2, 'there are no existing invoices');
     expect(isUnknownToLnd(first)).toBe(true);

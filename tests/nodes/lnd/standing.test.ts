@@ -1,0 +1,159 @@
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { openLnd } from '../../../src/nodes/lnd/index.ts';
+import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
+import { type Standing, StandingWatch } from '../../../src/nodes/lnd/standing.ts';
+import { SLOW_TEST_MS, until } from '../../support/until.ts';
+import { memoryState } from './memory-state.ts';
+import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+describe('what is known of an LND', () => {
+  let nowMs = 0;
+  let probes: PromiseWithResolvers<void>[] = [];
+  let watch: StandingWatch;
+  beforeEach(() => {
+    nowMs = 0;
+    probes = [];
+    watch = new StandingWatch(
+      () => nowMs,
+      () => {
+        const probe = Promise.withResolvers<void>();
+        probes.push(probe);
+        return probe.promise;
+      },
+    );
+  });
+  const answered = async (standing: Standing) => {
+    watch.note(standing);
+    probes.at(-1)?.resolve();
+    await Bun.sleep(0);
+  };
+
+  test('is nothing at first, and reading it asks LND once', async () => {
+    expect([watch.now(), watch.now(), probes.length]).toEqual(['unknown', 'unknown', 1]);
+    await answered('open');
+    expect(watch.now()).toBe('open');
+  });
+
+  test('is what the last contact showed, and LND is not asked while that is fresh', () => {
+    watch.note('open');
+    nowMs = 29_999;
+    expect([watch.now(), probes.length]).toEqual(['open', 0]);
+  });
+
+  test('is asked for again after 30 seconds without contact', async () => {
+    watch.note('open');
+    nowMs = 30_000;
+    expect([watch.now(), probes.length]).toEqual(['open', 1]);
+    await answered('silent');
+    expect(watch.now()).toBe('silent');
+  });
+
+  test('is asked for again after a failure, but not more than once a second', async () => {
+    watch.note('silent');
+    expect([watch.now(), probes.length]).toEqual(['silent', 1]);
+    await answered('locked');
+    nowMs = 999;
+    expect([watch.now(), probes.length]).toEqual(['locked', 1]);
+    nowMs = 1000;
+    expect([watch.now(), probes.length]).toEqual(['locked', 2]);
+  });
+
+  test('stays what it was when asking fails', async () => {
+    watch.note('silent');
+    watch.now();
+    probes[0]?.reject(new Error('no answer'));
+    await Bun.sleep(0);
+    expect(watch.now()).toBe('silent');
+  });
+});
+
+describe('health says of an LND', () => {
+  const lnd = scriptedLnd();
+  afterAll(() => lnd.stop());
+  beforeEach(() => lnd.reset());
+  const node = nodeKey(1);
+  const TOKEN = mintMacaroon(new Uint8Array(32), new Uint8Array(16), new Map([['info', ['read']]]));
+  const common = {
+    clock: systemClock,
+    random: (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)),
+    proxy: null,
+    channelPeer: null,
+    mark: 'ab'.repeat(16),
+  };
+  const place = { url: lnd.url, cert: lnd.cert };
+  const entry = {
+    ...place,
+    kind: 'lnd' as const,
+    nodePk: node.pk,
+    network: 'regtest' as const,
+    token: TOKEN,
+  };
+  const configured = () =>
+    openLnd({ ...common, state: memoryState(), root: null, entries: [entry] });
+  const ofRootSeed = () => openLnd({ ...common, state: memoryState(), root: place, entries: [] });
+  const said = async (words: RegExp, connector: ReturnType<typeof openLnd>) => {
+    expect(connector.problems().join()).toMatch(/has not been asked yet/);
+    await until(() => words.test(connector.problems().join()), String(words));
+    await connector.close();
+  };
+
+  for (const [state, words] of [
+    ['LOCKED', /is locked: unlock it with `lncli unlock`\./],
+    ['NON_EXISTING', /has no wallet yet: create one with `lncli create`\./],
+    ['UNLOCKED', /is starting or stopping: try again/],
+    ['RPC_ACTIVE', /is starting or stopping: try again/],
+  ] as const) {
+    test(`in the state ${state} what its operator can do`, async () => {
+      lnd.on('GET /v1/state', { state });
+      await said(words, configured());
+    });
+  }
+
+  for (const [state, words] of [
+    ['LOCKED', /is locked: PUT \/v2\/node\/provision unlocks it\./],
+    ['NON_EXISTING', /has no wallet yet: PUT \/v2\/node\/signup creates it\./],
+  ] as const) {
+    test(`of the root seed in the state ${state} what the sidecar can do`, async () => {
+      lnd.on('GET /v1/state', { state });
+      await said(words, ofRootSeed());
+    });
+  }
+
+  test('that answers with another page than LND’s that it does not answer', async () => {
+    lnd.on('GET /v1/state', () => new Response('<h1>Bad gateway</h1>', { status: 502 }));
+    await said(/did not answer when it was last asked: check that it runs\./, configured());
+  });
+
+  test('that tells its state, but answers no call, that it does not answer', async () => {
+    lnd.on('GET /v1/state', { state: 'SERVER_ACTIVE' });
+    lnd.on('GET /v1/getinfo', () => new Response('', { status: 502 }));
+    await said(/did not answer/, configured());
+  });
+
+  test('nothing, once it serves; and its state is asked for without the macaroon', async () => {
+    lnd.on('GET /v1/state', { state: 'SERVER_ACTIVE' });
+    lnd.on('GET /v1/getinfo', infoOf(node.pk));
+    await said(/^$/, configured());
+    expect(lnd.requests.map(({ path, macaroon }) => [path, macaroon])).toEqual([
+      ['/v1/state', null],
+      ['/v1/getinfo', TOKEN],
+    ]);
+  });
+
+  test('that refuses a call because it is locked the same, without being asked', async () => {
+    lnd.on('GET /v1/getinfo', () =>
+      refusal(500, 2, 'wallet locked, unlock it to enable full RPC access'),
+    );
+    lnd.on('GET /v1/state', () => new Promise<Response>(() => undefined));
+    const connector = configured();
+    const { node: wallet } = await connector.connectConfigured(entry);
+    await expect(wallet.info()).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringContaining('`lncli unlock`'),
+    });
+    expect(connector.problems().join()).toContain('is locked: unlock it with `lncli unlock`.');
+  });
+});

@@ -45,8 +45,8 @@ export class Resolver {
    * cannot know it yet.
    */
   readonly #minded = new Set<PaymentIndex>();
-  /** When this process first asked about each spend that the node does not show, in monotonic milliseconds. */
-  readonly #firstAskedMs = new Map<PaymentIndex, number>();
+  /** Since when this process has looked for each spend that the node does not show, in monotonic milliseconds. */
+  readonly #missingSinceMs = new Map<PaymentIndex, number>();
 
   constructor(options: ResolverOptions) {
     this.#options = options;
@@ -89,6 +89,9 @@ export class Resolver {
   /** Must be called when the outcome of a spend is unknown. The node is then asked until it shows the outcome. */
   mind(index: PaymentIndex): void {
     this.#minded.add(index);
+    if (!this.#missingSinceMs.has(index)) {
+      this.#missingSinceMs.set(index, this.#options.elapsedMs());
+    }
     this.#again = true;
     this.#start();
   }
@@ -173,14 +176,19 @@ export class Resolver {
     for (const { payment } of asked) minded.delete(payment.index);
     for (const index of minded) {
       this.#minded.delete(index);
-      this.#firstAskedMs.delete(index);
+      this.#missingSinceMs.delete(index);
     }
     if (asked.length === 0) {
       this.#silentSinceMs = null;
       return false;
     }
     const node = await this.#node();
-    for (const spend of asked) await this.#ask(node, spend, 'running');
+    try {
+      for (const spend of asked) await this.#ask(node, spend, 'running');
+    } finally {
+      // A node out of reach does not show the payments either.
+      for (const { payment } of asked) await this.#noteMissing(node, payment.index);
+    }
     return true;
   }
 
@@ -205,7 +213,6 @@ export class Resolver {
       return this.#apply(node, { payment: ended(payment, outcome.reason, node), attempt: null });
     }
     if (signed && node.onchain) await this.#publish(node, payment, signed);
-    await this.#noteNotSeen(node, payment);
   }
 
   async #publish(node: WalletNode, payment: Payment, signed: SignedSend): Promise<void> {
@@ -224,12 +231,14 @@ export class Resolver {
     if (report?.state === 'known') await this.#apply(node, report);
   }
 
-  async #noteNotSeen(node: WalletNode, payment: Payment): Promise<void> {
+  /** Notes in the payment that the node does not show it, once that is so for long. */
+  async #noteMissing(node: WalletNode, index: PaymentIndex): Promise<void> {
     const { elapsedMs, store, walletId } = this.#options;
-    const sinceMs = this.#firstAskedMs.get(payment.index) ?? elapsedMs();
-    this.#firstAskedMs.set(payment.index, sinceMs);
+    const sinceMs = this.#missingSinceMs.get(index) ?? elapsedMs();
     if (elapsedMs() - sinceMs < NOT_SEEN_AFTER_MS || node.history) return;
-    const row = await store.journal.get(walletId, payment.index);
+    const spend = await store.spends.get(walletId, index);
+    if (spend?.state !== 'asked') return;
+    const row = await store.journal.get(walletId, index);
     if (row?.status !== 'pending' || row.statusMsg === NOT_SEEN) return;
     const noted = { ...row, statusMsg: NOT_SEEN };
     await this.#apply(node, { payment: noted, attempt: null, ownWord: true });

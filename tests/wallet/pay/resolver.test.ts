@@ -186,6 +186,19 @@ describe('an unknown send', () => {
 
 describe('a node out of reach', () => {
   test(
+    'does not show the payment either, which says so after 20 seconds',
+    async () => {
+      world.fake.sendOutcome = () => Promise.reject(unreachable());
+      const { identity } = await sendIntoSilence();
+      await until(() => asked() >= 1);
+      world.elapsedMs = 20_000;
+      await until(async () => (await stored(identity))?.statusMsg === 'not seen at the node yet');
+      expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+    },
+    LONG,
+  );
+
+  test(
     'ends a blocking call after 60 seconds of silence with error 3, and the payment goes on',
     async () => {
       world.fake.sendOutcome = () => Promise.reject(unreachable());
@@ -343,6 +356,23 @@ describe('after a kill', () => {
 describe('on chain', () => {
   const onchain = { rail: 'onchain', again: 'never', sign: async () => SIGNED } as const;
   const publishes = () => world.fake.onchainCalls.filter((call) => call.startsWith('publish'));
+
+  test(
+    'a payment that the node takes when it is published again after 20 seconds was seen',
+    async () => {
+      world.fake.publish = silence;
+      const { payment } = await send(contextOf(owner), planOf(silence, onchain));
+      await until(() => publishes().length >= 1);
+      world.fake.publish = async () =>
+        shown({ ...sent.pending(payment), rail: 'onchain', statusMsg: 'broadcasted' });
+      world.elapsedMs = 20_000;
+      await until(async () => (await unfinished())[0]?.state === 'known');
+      // The work ends with the spend; what it noted is stored by then.
+      await until(() => !owner.resolver.busy);
+      expect((await stored(payment))?.statusMsg).toBe('broadcasted');
+    },
+    LONG,
+  );
 
   test(
     'an unknown publish is repeated with the same bytes, its coins locked anew before, until it is known',

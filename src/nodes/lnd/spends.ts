@@ -21,7 +21,7 @@ interface Spend {
 /**
  * Watches coins of others, by whose spender a receipt can be replaced. LND's list shows a replacement only when it
  * concerns the wallet too. LND reports a spender when a block has it, and takes the report back when a reorganization
- * removes that block (docs/decisions.md 108).
+ * removes that block (docs/decisions.md 112).
  */
 export class SpendWatch {
   readonly #rest: LndRest;

@@ -51,6 +51,7 @@ async function walletAt(at = entry()): Promise<WalletNode> {
 const CHANNEL = {
   active: true,
   channel_point: `${'ab'.repeat(32)}:0`,
+  remote_pubkey: nodeKey(2).pk,
   capacity: '1000000',
   local_balance: '900000',
   remote_balance: '0',

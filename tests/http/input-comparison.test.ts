@@ -2,17 +2,19 @@ import { expect, test } from 'bun:test';
 import { agreedPaymentString } from '../../src/http/input-comparison.ts';
 import { receiveRoutes } from '../../src/http/routes/receive.ts';
 import { sendRoutes } from '../../src/http/routes/send.ts';
+import { sendOnchainRoutes } from '../../src/http/routes/send-onchain.ts';
 
 test('every field that takes a payment string to pay or withdraw by is compared so', () => {
-  const compared = [...sendRoutes, ...receiveRoutes].flatMap(({ path, paymentStrings }) =>
-    paymentStrings === undefined ? [] : [[path.replace('/v2/node/', ''), ...paymentStrings]],
+  const compared = [...sendRoutes, ...sendOnchainRoutes, ...receiveRoutes].flatMap(
+    ({ path, paymentStrings }) =>
+      paymentStrings === undefined ? [] : [[path.replace('/v2/node/', ''), ...paymentStrings]],
   );
   expect(compared).toEqual([
     ['pay', 'payable'],
     ['pay_invoice', 'invoice'],
     ['pay_offer', 'offer'],
-    ['pay_onchain', 'address'],
     ['pay_lnurl', 'lnurl'],
+    ['pay_onchain', 'address'],
     ['withdraw_lnurl', 'lnurl'],
   ]);
 });

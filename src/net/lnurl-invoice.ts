@@ -1,9 +1,7 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { hex } from '@scure/base';
 import { z } from 'zod';
 import { type Bolt11Invoice, decodeBolt11 } from '../codecs/bolt11/index.ts';
 import { readOr } from '../codecs/codec-error.ts';
+import { metadataHash } from '../codecs/lnurl-answers.ts';
 import { readReply } from './lnurl-reply.ts';
 import type { LnurlPayRequest } from './lnurl-terms.ts';
 import { serviceFailed } from './service-error.ts';
@@ -58,7 +56,7 @@ function checkInvoice(invoice: Bolt11Invoice, amountMsat: bigint, metadata: stri
   if (invoice.amountMsat !== amountMsat) {
     throw notPaid('The service answered with an invoice of another amount');
   }
-  if (invoice.descriptionHash !== hex.encode(sha256(utf8ToBytes(metadata)))) {
+  if (invoice.descriptionHash !== metadataHash(metadata)) {
     throw notPaid('The invoice does not commit to the terms of the service');
   }
 }

@@ -4,6 +4,7 @@ import { decodeBip321 } from '../../codecs/bip321.ts';
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { bolt12PrefixOf } from '../../codecs/bolt12/index.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
+import type { LnurlAnswer } from '../../codecs/lnurl-answers.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
@@ -16,7 +17,6 @@ import {
   paySpontaneously,
 } from './lightning/outside.ts';
 import { decideHeld } from './lightning/payments.ts';
-import type { LnurlAnswer } from './lnurl/json.ts';
 import {
   createLnurlService,
   type LnurlHost,

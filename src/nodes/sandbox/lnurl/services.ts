@@ -4,6 +4,16 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../../codecs/bolt11/index.ts';
+import {
+  LNURL_OK,
+  type LnurlAnswer,
+  lnurlError,
+  metadataHash,
+  payMetadata,
+  payObstacle,
+  payRequest,
+  withdrawRequest,
+} from '../../../codecs/lnurl-answers.ts';
 import { MSAT_PER_SAT } from '../../../model/amount.ts';
 import { ApiError, refused } from '../../../model/errors.ts';
 import { readOrRefuse } from '../../../model/read-or-error.ts';
@@ -14,16 +24,6 @@ import { walletOfUsername } from '../names/names.ts';
 import { updatePayment } from '../world/payments.ts';
 import { outsideKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
-import {
-  LNURL_OK,
-  type LnurlAnswer,
-  lnurlError,
-  metadataHash,
-  payMetadata,
-  payObstacle,
-  payRequest,
-  withdrawRequest,
-} from './json.ts';
 
 /** The two kinds of LNURL service that the outside world offers. */
 export type LnurlTag = 'payRequest' | 'withdrawRequest';

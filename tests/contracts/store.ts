@@ -12,6 +12,7 @@ import { connectorStateContract } from './store/connector-state.ts';
 import { idempotencyContract } from './store/idempotency.ts';
 import { identityContract } from './store/identity.ts';
 import { journalContract } from './store/journal.ts';
+import { nameContract, nameRecord } from './store/names.ts';
 import { observationContract } from './store/observations.ts';
 import { outboxContract } from './store/outbox.ts';
 import { spendContract } from './store/spends.ts';
@@ -42,6 +43,7 @@ export function storeContract(name: string, open: () => OpenedStore): void {
     spendContract(openStore);
     attemptContract(openStore);
     watchContract(openStore);
+    nameContract(openStore);
     clientContract(openStore);
     outboxContract(openStore);
     idempotencyContract(openStore);
@@ -63,6 +65,7 @@ function durabilityContract(open: () => OpenedStore): void {
     await observe(store, [sampleDone(2)], { journaled: true, cursor: 'c1' });
     await store.idempotency.begin({ walletId: WALLET, caller: 'owner', key: 'k' }, 'a', 1);
     await store.connectorState.put(WALLET, 'lnd', 'a', 1);
+    await store.names.claim(WALLET, 'satoshi', () => nameRecord());
     const { id, secret } = store.identity;
     const count = await store.identity.advance();
     await store.close();
@@ -81,6 +84,7 @@ function durabilityContract(open: () => OpenedStore): void {
       await again.idempotency.begin({ walletId: WALLET, caller: 'owner', key: 'k' }, 'a', 1),
     ).toMatchObject({ state: 'running' });
     expect(await again.connectorState.get(WALLET, 'lnd', 'a')).toBe(1);
+    expect(await again.names.find('satoshi')).toEqual(nameRecord());
     await again.close();
   });
 }

@@ -5,6 +5,7 @@ import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/mod
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
+import { nameRecord } from '../contracts/store/names.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
@@ -220,4 +221,16 @@ test('a delivery that version 5 had leased waits for the end of its lease, and i
   const next = openSqliteStore(path);
   expect(await next.outbox.releaseAbandoned(30_100)).toBe(1);
   await next.close();
+});
+
+test('a database of version 7 gives its wallets names', async () => {
+  const path = join(folder, 'nameless.sqlite');
+  const db = new Database(path, { create: true });
+  db.transaction(() => migrate(db, 0, 7))();
+  db.close();
+  const store = openSqliteStore(path);
+  expect(await store.names.ofWallet(WALLET)).toBeNull();
+  await store.names.claim(WALLET, 'satoshi', () => nameRecord());
+  expect(await store.names.find('satoshi')).toEqual(nameRecord());
+  await store.close();
 });

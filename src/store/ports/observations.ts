@@ -63,8 +63,8 @@ export interface ObservationStore {
    *   payment's next state, both by `rules`;
    * - it writes the journal row with its attempt and the next `updated_at`, which strictly increases within a wallet;
    * - it marks the spend as known, or deletes it when the payment is final;
-   * - of a final payment it settles the budget reservation, ends the watch, and, if the payment was watched, writes the
-   *   delivery, at most once for each webhook-id.
+   * - of a final payment it settles the budget reservation, gives back its place among the unpaid invoices of a name,
+   *   ends the watch, and, if the payment was watched, writes the delivery, at most once for each webhook-id.
    * Returns the changed payments in order, each with its new `updated_at`, and how many deliveries were written.
    */
   apply(

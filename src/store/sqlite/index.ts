@@ -6,6 +6,7 @@ import { sqliteConnectorState } from './connector-state.ts';
 import { idempotencyRows, sqliteIdempotency } from './idempotency.ts';
 import { sqliteIdentity, storeCounter } from './identity.ts';
 import { journalRows, sqliteJournal } from './journal.ts';
+import { nameInvoiceRows, sqliteNames } from './names.ts';
 import { sqliteObservations } from './observations.ts';
 import { openDatabase } from './open.ts';
 import { sqliteOutbox } from './outbox.ts';
@@ -27,16 +28,20 @@ export function openSqliteStore(path: string): Store {
   const budgets = budgetRows(db, spending);
   const spends = spendRows(db);
   const watches = watchRows(db);
+  const nameInvoices = nameInvoiceRows(db);
   const keys = idempotencyRows(db);
   const counter = storeCounter(db);
   return {
     cache: readable(sqlitePaymentCache(db, queue)),
-    observations: readable(sqliteObservations(db, queue, { journal, spends, watches, spending })),
+    observations: readable(
+      sqliteObservations(db, queue, { journal, spends, watches, spending, nameInvoices }),
+    ),
     journal: readable(sqliteJournal(db, queue, journal)),
     spends: readable(
       sqliteSpends(db, queue, { spends, journal, watches, budgets, spending, keys, counter }),
     ),
     watches: readable(sqliteWatches(db, queue, watches)),
+    names: readable(sqliteNames(db, queue, nameInvoices)),
     clients: readable(sqliteClients(db, queue, budgets, keys, counter)),
     outbox: readable(sqliteOutbox(db, queue)),
     idempotency: readable(sqliteIdempotency(db, queue)),

@@ -9,6 +9,7 @@ import type {
   ObservedPayment,
 } from '../ports.ts';
 import type { JournalRows } from './journal.ts';
+import type { NameInvoiceRows } from './names.ts';
 import type { SpendingRows } from './spending.ts';
 import type { SpendRows } from './spends.ts';
 import type { WatchRows } from './watches.ts';
@@ -20,13 +21,14 @@ interface ObservationParts {
   readonly spends: SpendRows;
   readonly watches: WatchRows;
   readonly spending: SpendingRows;
+  readonly nameInvoices: NameInvoiceRows;
 }
 
 /** {@link ObservationStore} over SQLite. */
 export function sqliteObservations(
   db: Database,
   queue: WriteQueue,
-  { journal, spends, watches, spending }: ObservationParts,
+  { journal, spends, watches, spending, nameInvoices }: ObservationParts,
 ): ObservationStore {
   const readCursor = db.prepare<{ cursor: string | null }, [string]>(
     'SELECT cursor FROM feed_cursor WHERE wallet = ?',
@@ -94,6 +96,7 @@ export function sqliteObservations(
     const costMsat = rules.costMsat(payment);
     if (costMsat !== null) spending.close(walletId, index, costMsat);
     spends.remove(walletId, index);
+    nameInvoices.remove(walletId, idOf(payment));
     if (!watches.hasAny(walletId, rules.watchesOf(payment))) return 0;
     watches.endPayment(walletId, index);
     const delivery = rules.deliver(payment, walletId);

@@ -6,6 +6,7 @@ import { journalTips } from './0004-journal-tips.ts';
 import { clientsAndSpends } from './0005-clients-and-spends.ts';
 import { leaseOwners } from './0006-lease-owners.ts';
 import { waivedFeeIds } from './0007-waived-fee-ids.ts';
+import { names } from './0008-names.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -19,6 +20,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   clientsAndSpends,
   leaseOwners,
   waivedFeeIds,
+  names,
 ];
 
 /** The version of the schema that this program reads and writes. */

@@ -1,0 +1,76 @@
+import type { Database } from 'bun:sqlite';
+import type { PaymentId } from '../../model/payment-index.ts';
+import type { NameRecord, NameStore } from '../ports.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+interface Row {
+  readonly wallet: string;
+  readonly node_kind: string;
+  readonly username: string;
+  readonly offer: string | null;
+  readonly window_at: number;
+}
+
+/** Rows of the unpaid invoices of names, for the transaction that ends a payment. */
+export interface NameInvoiceRows {
+  remove(walletId: string, id: PaymentId): void;
+}
+
+/** Prepares the statements of the table of unpaid invoices of names. */
+export function nameInvoiceRows(db: Database): NameInvoiceRows {
+  const remove = db.prepare('DELETE FROM name_invoice WHERE wallet = ? AND id = ?');
+  return { remove: (walletId, id) => void remove.run(walletId, id) };
+}
+
+/** {@link NameStore} over SQLite. */
+export function sqliteNames(db: Database, queue: WriteQueue, invoices: NameInvoiceRows): NameStore {
+  const byWallet = db.prepare<Row, [string]>(
+    'SELECT wallet, node_kind, username, offer, window_at FROM name WHERE wallet = ?',
+  );
+  const byUsername = db.prepare<Row, [string]>(
+    'SELECT wallet, node_kind, username, offer, window_at FROM name WHERE username = ?',
+  );
+  const put = db.prepare(
+    `INSERT INTO name (wallet, node_kind, username, offer, window_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (wallet) DO UPDATE SET node_kind = excluded.node_kind,
+       username = excluded.username, offer = excluded.offer, window_at = excluded.window_at`,
+  );
+  const forgetExpired = db.prepare('DELETE FROM name_invoice WHERE wallet = ? AND expires_at <= ?');
+  const countOpen = db.prepare<{ open: number }, [string]>(
+    'SELECT count(*) AS open FROM name_invoice WHERE wallet = ?',
+  );
+  const insert = db.prepare('INSERT INTO name_invoice (wallet, id, expires_at) VALUES (?, ?, ?)');
+  return {
+    ofWallet: async (walletId) => recordOf(byWallet.get(walletId)),
+    find: async (username) => recordOf(byUsername.get(username)),
+    claim: (walletId, username, decide) =>
+      queue.write(() => {
+        const record = decide({
+          current: recordOf(byWallet.get(walletId)),
+          holder: recordOf(byUsername.get(username)),
+        });
+        put.run(record.walletId, record.nodeKind, record.username, record.offer, record.windowAtMs);
+        return record;
+      }),
+    takePlace: (walletId, { id, expiresAtMs }, { nowMs, most }) =>
+      queue.write(() => {
+        forgetExpired.run(walletId, nowMs);
+        if ((countOpen.get(walletId)?.open ?? 0) >= most) return false;
+        insert.run(walletId, id, expiresAtMs);
+        return true;
+      }),
+    givePlaceBack: (walletId, id) => queue.write(() => invoices.remove(walletId, id)),
+  };
+}
+
+function recordOf(row: Row | null): NameRecord | null {
+  return (
+    row && {
+      walletId: row.wallet,
+      nodeKind: row.node_kind,
+      username: row.username,
+      offer: row.offer,
+      windowAtMs: row.window_at,
+    }
+  );
+}

@@ -99,15 +99,17 @@ export function measuredNodes(
     node: measuredNode(wallet.node),
   });
   const [timeConfigured, timeClient] = [timingOf('connectConfigured'), timingOf('connectClient')];
-  const timeRoot = timingOf('connectRoot');
+  const [timeOwner, timeRoot] = [timingOf('connectOwner'), timingOf('connectRoot')];
   const [timeSignup, timeProvision] = [timingOf('signup'), timingOf('provision')];
   return (connector) => {
     const connectConfigured = timeConfigured(connector.connectConfigured.bind(connector));
     const connectClient = timeClient(connector.connectClient.bind(connector));
+    const connectOwner = timeOwner(connector.connectOwner.bind(connector));
     const connectRoot = timeRoot(connector.connectRoot.bind(connector));
     return {
       connectConfigured: async (entry) => measuredWallet(await connectConfigured(entry)),
       connectClient: async (userPk, token) => measuredWallet(await connectClient(userPk, token)),
+      connectOwner: async (userPk) => measuredWallet(await connectOwner(userPk)),
       connectRoot: async (rootSeed) => measuredWallet(await connectRoot(rootSeed)),
       signup: timeSignup(connector.signup.bind(connector)),
       provision: timeProvision(connector.provision.bind(connector)),

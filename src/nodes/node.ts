@@ -312,6 +312,8 @@ export interface CreateInvoiceCommand {
   /** Hex SHA-256 in place of a description (LUD-06); null otherwise. */
   readonly descriptionHash: string | null;
   readonly personalNote: string | null;
+  /** A message that the payer gave when it asked for the invoice (LUD-12); it is kept with the payment. */
+  readonly message: string | null;
   readonly partnerPk: string | null;
   readonly partnerPropFeePpm: number | null;
   readonly partnerBaseFeeMsat: bigint | null;
@@ -410,6 +412,11 @@ export interface NodeConnector {
    * because a changed grant replaces the token. Throws `unreachable` when no configured place speaks for the wallet.
    */
   connectClient(userPk: string, token: () => ClientToken): Promise<ConnectedWallet>;
+  /**
+   * Opens a wallet with the token of its owner, for what no client causes, such as an invoice for a payer of its name.
+   * Throws `unreachable` or `refused` when none of the configured places holds the wallet.
+   */
+  connectOwner(userPk: string): Promise<ConnectedWallet>;
   /** Opens the wallet of the root seed. Before signup it throws `refused` and names signup as the next step. */
   connectRoot(rootSeed: Uint8Array): Promise<ConnectedWallet>;
   /** Creates the wallet of the seed; a repeat does nothing (docs/decisions.md 79). */

@@ -7,7 +7,7 @@ import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type Session, watch } from './session.ts';
 
 /** An invoice to create, without the values that the wallet adds. */
-export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs' | 'preimage'>;
+export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs' | 'message' | 'preimage'>;
 
 /**
  * Creates an invoice and watches it. It is returned only once it is watched, and so cannot be paid before
@@ -20,7 +20,12 @@ export async function issueInvoice(
 ): Promise<CreatedInvoice> {
   const createdAtMs = session.node.clock.now();
   const preimage = names.isKeyed ? hex.encode(names.bytes('preimage')) : null;
-  const created = await session.node.createInvoice({ ...request, createdAtMs, preimage });
+  const created = await session.node.createInvoice({
+    ...request,
+    createdAtMs,
+    message: null,
+    preimage,
+  });
   const { payment } = created;
   const watched = () => watch(session, { kind: 'payment', index: payment.index });
   const recorded = () => session.feed.record({ payment, attempt: null }, session.node);

@@ -58,6 +58,7 @@ describeNetwork('the connector on a real LND', (network) => {
     description: 'tea',
     descriptionHash: null,
     personalNote: null,
+    message: null,
     partnerPk: null,
     partnerPropFeePpm: null,
     partnerBaseFeeMsat: null,

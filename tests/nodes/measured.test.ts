@@ -18,6 +18,7 @@ async function measured(members: Partial<Record<keyof WalletNode, unknown>>): Pr
   const connector = {
     connectConfigured: unasked,
     connectClient: unasked,
+    connectOwner: unasked,
     signup: unasked,
     provision: unasked,
     connectRoot: async () => ({ userPk: 'ab', node: members }),

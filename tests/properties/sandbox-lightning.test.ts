@@ -75,6 +75,7 @@ test('under any sequence of operations money is conserved and no payment leaves 
               description: null,
               descriptionHash: null,
               personalNote: null,
+              message: null,
               // The partner is in turn a wallet of this sandbox and an unknown one.
               partnerPk: invoices.length % 2 === 0 ? bob.userPk : 'cd'.repeat(32),
               partnerPropFeePpm: 5000,

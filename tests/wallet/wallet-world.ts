@@ -25,6 +25,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
   const connector: NodeConnector = {
     connectConfigured: connected,
     connectRoot: connected,
+    connectOwner: connected,
     connectClient: connected,
     signup: async () => undefined,
     provision: async () => undefined,

@@ -103,6 +103,10 @@ export function openLnd(options: RemoteOptions): NodeConnector {
         place.with(() => token().token),
       );
     },
+    async connectOwner(userPk) {
+      const { place, identity } = await places.speakingFor(userPk);
+      return opened(place, identity, null, place.owner());
+    },
     async connectRoot(rootSeed) {
       const place = rootPlace(rootSeed);
       // Reads of what is stored need no contact with the node.

@@ -69,7 +69,7 @@ function created(
   paymentHash: string,
   invoice: string,
   paymentSecret: string,
-  { amountMsat, personalNote }: CreateInvoiceCommand,
+  { amountMsat, personalNote, message }: CreateInvoiceCommand,
 ): CreatedInvoice {
   const createdAtMs = timestampOf(invoice) * 1000;
   const expiresAtMs = expiresAtMsOf(invoice);
@@ -88,6 +88,7 @@ function created(
       amountMsat,
       invoice,
       personalNote,
+      message,
       expiresAtMs,
     },
     invoice,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { refused } from '../../model/errors.ts';
-import type { NodeConnector } from '../node.ts';
+import type { ConnectedWallet, NodeConnector } from '../node.ts';
 import { openChain } from './chain/genesis.ts';
 import { startMiner } from './chain/miner.ts';
 import { sandboxControls } from './controls.ts';
@@ -63,6 +63,11 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const version = `${options.version}-sandbox`;
   const parts: NodeParts = { world, tokens, expiry, version, measurement, addressDomain };
 
+  async function openOwner(userPk: string): Promise<ConnectedWallet> {
+    await world.answer(() => walletKeys(world, userPk));
+    return { userPk, node: sandboxNode(parts, userPk, OWNER), permissions: null };
+  }
+
   const connector: NodeConnector = {
     async connectConfigured() {
       throw refused(
@@ -74,11 +79,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       access.require();
       return { userPk, node: sandboxNode(parts, userPk, access), permissions: null };
     },
-    async connectRoot(rootSeed) {
-      const { userPk } = keysOfSeed(rootSeed);
-      await world.answer(() => walletKeys(world, userPk));
-      return { userPk, node: sandboxNode(parts, userPk, OWNER), permissions: null };
-    },
+    connectOwner: openOwner,
+    connectRoot: (rootSeed) => openOwner(keysOfSeed(rootSeed).userPk),
     async signup(rootSeed, { partnerPk }) {
       await world.answer(() => signUp(world, rootSeed, { partnerPk }));
     },

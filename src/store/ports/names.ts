@@ -16,7 +16,7 @@ export interface NameRecord {
 export interface NameStanding {
   /** The wallet's present name. */
   readonly current: NameRecord | null;
-  /** The present name with the claimed username, whoever has it. */
+  /** The name that has the claimed username now, of this wallet or of another. */
   readonly holder: NameRecord | null;
 }
 

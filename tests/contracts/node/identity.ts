@@ -18,6 +18,15 @@ export function identityRules({ rule, group, world, wallet }: Rules): void {
     expect(again.node.descriptor).toEqual(node.descriptor);
   });
 
+  rule("the owner's token opens a wallet by its id, and none that is not there", async () => {
+    const { connector } = world();
+    const opened = await connector.connectOwner(wallet().userPk);
+    expect(opened).toMatchObject({ userPk: wallet().userPk, permissions: null });
+    await opened.node.createInvoice(invoiceCommand(opened.node));
+    const unknown = await connector.connectOwner('cd'.repeat(32)).catch((error) => error);
+    expect(isApiError(unknown, 'unreachable') || isApiError(unknown, 'refused')).toBe(true);
+  });
+
   rule(
     'balances are those of both rails, and nothing is sendable that is not there',
     async (node) => {

@@ -37,6 +37,15 @@ export function invoiceRules({ rule }: Rules): void {
     },
   );
 
+  rule(
+    "a payer's message is kept with the payment, and is no part of the invoice",
+    async (node) => {
+      const made = await node.createInvoice(invoiceCommand(node, { message: 'for the tea' }));
+      expect(made.payment.message).toBe('for the tea');
+      expect(decodeBolt11(made.invoice).description).toBe('tea');
+    },
+  );
+
   rule('an invoice lives as long as was ordered', async (node) => {
     const made = await node.createInvoice(invoiceCommand(node, { expirationSecs: 90 }));
     const { createdAtMs, expiresAtMs } = made.payment;

@@ -31,6 +31,7 @@ export function invoiceCommand(
     description: 'tea',
     descriptionHash: null,
     personalNote: null,
+    message: null,
     partnerPk: null,
     partnerPropFeePpm: null,
     partnerBaseFeeMsat: null,

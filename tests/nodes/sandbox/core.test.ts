@@ -115,6 +115,7 @@ test('whatever the node answers, refuses or tells its feed is in the file by the
       description: null,
       descriptionHash: null,
       personalNote: null,
+      message: null,
       partnerPk: null,
       partnerPropFeePpm: null,
       partnerBaseFeeMsat: null,

@@ -78,6 +78,7 @@ export function createInvoice(
       amountMsat,
       invoice: signed.invoice,
       personalNote: command.personalNote,
+      message: command.message,
       expiresAtMs,
       partnerPk,
       partnerPropFeePpm: command.partnerPropFeePpm,

@@ -181,6 +181,7 @@ function walletInvoice(
       description: null,
       descriptionHash,
       personalNote: null,
+      message: null,
       partnerPk: null,
       partnerPropFeePpm: null,
       partnerBaseFeeMsat: null,

@@ -70,6 +70,7 @@ export function invoiceCommand(change: Partial<CreateInvoiceCommand> = {}): Crea
     description: null,
     descriptionHash: null,
     personalNote: null,
+    message: null,
     partnerPk: null,
     partnerPropFeePpm: null,
     partnerBaseFeeMsat: null,

@@ -46,6 +46,7 @@ function setUp() {
       description: null,
       descriptionHash: null,
       personalNote: null,
+      message: null,
       partnerPk: null,
       partnerPropFeePpm: null,
       partnerBaseFeeMsat: null,

@@ -5,7 +5,7 @@ import { descriptorLimit } from '../http/limits/descriptors.ts';
 import type { Parts } from '../http/parts.ts';
 import type { Route } from '../http/route.ts';
 import { docsRoutes } from '../http/routes/docs.ts';
-import { ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
+import { NAME_ROUTES, ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
 import { metricsRoutes } from '../http/routes/metrics.ts';
 import { urlHost } from '../lib/url-host.ts';
 
@@ -28,6 +28,8 @@ export function openHttpApp(
     parts,
     routes: servedRoutes(config, parts),
     allowedHosts: allowedHosts(config, port, parts.sidecarUrl),
+    domainHosts: domainHosts(config),
+    trustedProxies: new Set(config.trustedProxies),
     requireAuth: config.requireAuth,
     cookie: cookieToken,
     mostWaits: mostWaits(),
@@ -36,10 +38,11 @@ export function openHttpApp(
   });
 }
 
-function servedRoutes(config: Config, { sandbox }: Pick<Parts, 'sandbox'>): Route[] {
-  const served = [
+function servedRoutes(config: Config, { sandbox, names }: Pick<Parts, 'sandbox' | 'names'>) {
+  const named = names ? NAME_ROUTES : [];
+  const served: Route[] = [
     ...ROUTES,
-    ...(sandbox ? SANDBOX_ROUTES : []),
+    ...(sandbox ? SANDBOX_ROUTES : named),
     ...(config.metrics ? metricsRoutes : []),
   ];
   return [...served, ...docsRoutes(served)];
@@ -54,10 +57,21 @@ function mostWaits(): number {
   return Math.min(Math.max(share, 16), 4096);
 }
 
+/**
+ * Returns the Host headers that every route answers. The address domain is not one of them because --sidecar-url names
+ * it, since payers reach it: only --allow-host opens the whole API there (docs/decisions.md 100).
+ */
 function allowedHosts(config: Config, port: number, sidecarUrl: string): Set<string> {
   const { host } = config.listen;
   const names = ['localhost', '127.0.0.1', '[::1]', urlHost(host)];
   const own = names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
   const further = config.allowHosts.flatMap((name) => [name, `${name}:${port}`]);
-  return new Set([...own, new URL(sidecarUrl).host, ...further]);
+  const reached = new URL(sidecarUrl).host;
+  return new Set([...own, ...further, ...(reached === config.addressDomain ? [] : [reached])]);
+}
+
+/** Returns the Host headers of payers: the address domain, and the host that --sidecar-url gives the callbacks. */
+function domainHosts({ addressDomain, sidecarUrl }: Config): Set<string> {
+  if (addressDomain === null) return new Set();
+  return new Set([addressDomain, ...(sidecarUrl === null ? [] : [new URL(sidecarUrl).host])]);
 }

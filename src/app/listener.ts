@@ -49,7 +49,10 @@ export function listen(
   });
   const ownPort = server.port ?? 0;
   const stopGuard = guardDescriptors(server, ownPort, log);
-  const env = { timeout: (request: Request, secs: number) => server.timeout(request, secs) };
+  const env = {
+    timeout: (request: Request, secs: number) => server.timeout(request, secs),
+    peer: (request: Request) => server.requestIP(request)?.address ?? null,
+  };
   return {
     port: ownPort,
     baseUrl: `http://${urlHost(host)}:${ownPort}`,

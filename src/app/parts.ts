@@ -1,5 +1,5 @@
+import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
-import type { LnurlServices } from '../http/lnurl-services.ts';
 import type { Parts } from '../http/parts.ts';
 import { elapsedMs, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -13,6 +13,8 @@ import { createTxtResolver } from '../net/txt-resolver.ts';
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
 import { VERSION } from '../version.ts';
+import { zoneText } from '../wallet/names/claim.ts';
+import { type Names, openNames } from '../wallet/names/names.ts';
 import { observationRules } from '../wallet/observe.ts';
 import type { StoreGuard } from '../wallet/store-guard.ts';
 import { walletMetrics } from '../wallet/wallet-metrics.ts';
@@ -94,7 +96,10 @@ export function openWallets(
 }
 
 /** Returns the clients for outside services that payment strings name. */
-export function openServices(config: Config, sandbox: Sandbox | null): Parts['services'] {
+export function openServices(
+  config: Config,
+  { sandbox, names }: { sandbox: Sandbox | null; names: Names | null },
+): Parts['services'] {
   const { allowPrivateNetwork, dohUrl } = config;
   return {
     // LNURL services on this machine are allowed only on the sandbox or with --allow-private-network.
@@ -106,20 +111,35 @@ export function openServices(config: Config, sandbox: Sandbox | null): Parts['se
     ),
     resolveName: createNameResolver({
       resolveTxt: createTxtResolver({ url: dohUrl, clock: systemClock }),
-      localZone: sandbox?.zone ?? (() => null),
+      // Only the sandbox's names are no part of the DNS.
+      localZone: async (dnsName) => (sandbox && names ? zoneText(names, dnsName) : null),
     }),
   };
 }
 
-/** Returns the LNURL services of the sandbox. Payments that arrive through them are watched. */
-export function lnurlServices({ controls }: Sandbox, wallets: Wallets): LnurlServices {
-  return {
-    lightningAddress: controls.lightningAddress,
-    lnurlFirst: controls.lnurlFirst,
-    async lnurlSecond(name, query) {
-      const { answer, issued } = controls.lnurlSecond(name, query);
-      if (issued) await wallets.watchIssued(issued.userPk, issued.index);
-      return answer;
-    },
-  };
+/** Opens the names of wallets; null where no domain is configured and no sandbox is in use (docs/decisions.md 100). */
+export function openServedNames(
+  config: Config,
+  parts: {
+    readonly store: Store;
+    readonly log: Log;
+    readonly wallets: Wallets;
+    readonly sandbox: Sandbox | null;
+    /** The URL on which the sidecar itself listens. */
+    readonly baseUrl: string;
+    readonly sidecarUrl: string;
+  },
+): Names | null {
+  const { store, log, wallets, sandbox, baseUrl, sidecarUrl } = parts;
+  const domain = config.addressDomain ?? (sandbox ? baseUrl.replace('http://', '') : null);
+  if (domain === null) return null;
+  return openNames({
+    domain,
+    callbackUrl: (username) => `${sidecarUrl}/.well-known/lnurlp/${username}/callback`,
+    store,
+    log,
+    wallets,
+    elapsedMs,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+  });
 }

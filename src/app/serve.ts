@@ -28,14 +28,15 @@ import { openHttpApp } from './http-app.ts';
 import { listen } from './listener.ts';
 import { defaultKind, openNodes } from './open-nodes.ts';
 import {
-  lnurlServices,
   openDispatcher,
+  openServedNames,
   openServices,
   openWallets,
   registerFigures,
 } from './parts.ts';
 import { onStopSignal, stopInStages } from './stop.ts';
 import { takeOverSandboxClients } from './take-over-clients.ts';
+import { takeOverSandboxNames } from './take-over-names.ts';
 
 /**
  * Runs the server until the process receives a stop signal. Throws {@link ConfigError}, ListenFailed, FileUnusable,
@@ -116,7 +117,11 @@ async function start(
     wake: dispatcher.wake,
     unproven: ({ index }) => void unproven.add(index),
   });
-  if (sandbox) await takeOverSandboxClients(store, sandbox);
+  if (sandbox) {
+    await takeOverSandboxClients(store, sandbox);
+    await takeOverSandboxNames(store, sandbox);
+  }
+  const names = openServedNames(config, { store, log, wallets, sandbox, baseUrl, sidecarUrl });
   const cookie =
     config.dataDir === ':memory:'
       ? null
@@ -145,10 +150,11 @@ async function start(
       }),
     sidecarUrl,
     wakeDispatcher: dispatcher.wake,
-    services: openServices(config, sandbox),
+    services: openServices(config, { sandbox, names }),
     buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),
     sandbox: sandbox?.controls ?? null,
-    lnurlServices: sandbox && lnurlServices(sandbox, wallets),
+    lnurlServices: sandbox?.controls ?? null,
+    names,
   };
   // Nodes are asked in the background, so that the first request for health finds what they answered.
   nodes.problems();

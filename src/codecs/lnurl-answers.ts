@@ -67,12 +67,23 @@ export function withdrawRequest(terms: WithdrawTerms): LnurlAnswer {
   };
 }
 
-/** Why an LNURL-pay request with that amount and comment cannot be served; null when it can. */
-export function payObstacle(
+/** What a payer asks for in the second call of LNURL-pay. */
+export interface PayOrder {
+  readonly amountMsat: bigint;
+  /** Null for none, and for an empty one. */
+  readonly comment: string | null;
+}
+
+/**
+ * Reads the parameters of the second call (LUD-06, LUD-12). Returns a sentence for the payer where the terms do not
+ * allow them.
+ */
+export function readPayOrder(
   terms: Pick<PayTerms, 'minMsat' | 'maxMsat' | 'commentLength'>,
-  request: { readonly amountMsat: bigint | null; readonly comment: string | null },
-): string | null {
-  const { amountMsat, comment } = request;
+  query: { readonly amount?: string | undefined; readonly comment?: string | undefined },
+): PayOrder | string {
+  const amountMsat = msatOf(query.amount);
+  const comment = query.comment || null;
   if (amountMsat === null) return 'Say the amount in millisatoshis.';
   if (amountMsat < terms.minMsat || amountMsat > terms.maxMsat) {
     return `The amount must be from ${terms.minMsat} to ${terms.maxMsat} millisatoshis.`;
@@ -80,5 +91,9 @@ export function payObstacle(
   if (comment !== null && [...comment].length > terms.commentLength) {
     return `The comment may have at most ${terms.commentLength} characters.`;
   }
-  return null;
+  return { amountMsat, comment };
+}
+
+function msatOf(text: string | undefined): bigint | null {
+  return text !== undefined && /^\d{1,19}$/.test(text) ? BigInt(text) : null;
 }

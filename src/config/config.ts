@@ -6,6 +6,8 @@ import { parseRootSeed } from '../model/root-seed.ts';
 import { defaultDataDir } from './default-data-dir.ts';
 import {
   isLoopbackHost,
+  parseDomain,
+  parseIp,
   parseList,
   parseListenAddress,
   parseProxyAddress,
@@ -41,10 +43,13 @@ export interface Config {
   readonly webhookUrl: string | null;
   /** Base64 without prefix. */
   readonly webhookSecret: string | null;
+  /** In lower case, and with a port where it has one. */
   readonly addressDomain: string | null;
   readonly dohUrl: string;
   readonly allowHosts: readonly string[];
   readonly allowPrivateNetwork: boolean;
+  /** Canonical IP addresses. */
+  readonly trustedProxies: readonly string[];
   readonly requireAuth: boolean;
   readonly maxFee: { readonly ppm: number; readonly leastMsat: bigint };
   /** Whether GET /metrics is served. */
@@ -88,10 +93,11 @@ export function loadConfig(sources: Sources): Config {
     channelPeer: parse(find('channelPeer'), asChannelPeer),
     webhookUrl: parse(find('webhookUrl'), parseWebUrl),
     webhookSecret: parse(secret('webhookSecret'), parseWebhookSecret),
-    addressDomain: find('addressDomain')?.value ?? null,
+    addressDomain: parse(find('addressDomain'), parseDomain),
     dohUrl: parse(find('dohUrl'), asHttpsUrl) ?? OPTIONS.dohUrl.fallback,
     allowHosts: parseList(find('allowHost')?.value.toLowerCase() ?? ''),
     allowPrivateNetwork: readSwitch(find('allowPrivateNetwork')),
+    trustedProxies: settings.list('trustedProxy').map((one) => parseFound(one, parseIp)),
     requireAuth: readSwitch(find('requireAuth')),
     maxFee: { ppm: parse(find('maxFee'), asPpm) ?? 10_000, leastMsat: LEAST_FEE_CAP_MSAT },
     // Metrics reveal activity, so they are off by default when the sidecar listens beyond loopback.

@@ -1,3 +1,4 @@
+import { canonicalIp } from '../lib/ip-address.ts';
 import { urlHost } from '../lib/url-host.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import type { Parsed } from './parsed.ts';
@@ -29,6 +30,20 @@ export function parseWebUrl(text: string): Parsed<string> {
   return url && (url.protocol === 'http:' || url.protocol === 'https:')
     ? { value: text.replace(/\/+$/, '') }
     : { problem: 'must be an http or https URL' };
+}
+
+/** Reads a domain with an optional port, which becomes lower case. */
+export function parseDomain(text: string): Parsed<string> {
+  const host = text.toLowerCase();
+  return URL.parse(`https://${host}/`)?.host === host
+    ? { value: host }
+    : { problem: 'must be a domain, such as example.com' };
+}
+
+/** Reads an IP address in its canonical form. */
+export function parseIp(text: string): Parsed<string> {
+  const value = canonicalIp(text);
+  return value === null ? { problem: 'must be an IP address, such as 127.0.0.1' } : { value };
 }
 
 /** Reads a comma separated list; empty entries are left out. */

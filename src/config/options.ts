@@ -133,8 +133,8 @@ export const OPTIONS = {
     flag: 'address-domain',
     env: 'SERVICE_ADDRESS_DOMAIN',
     value: 'domain',
-    description: 'Domain of Human Bitcoin Addresses on the sandbox.',
-    fallback: 'the listen address',
+    description: 'Domain of Human Bitcoin Addresses, at which payers reach this sidecar.',
+    fallback: 'on the sandbox the listen address; on a real node there are no names',
   },
   dohUrl: {
     flag: 'doh-url',
@@ -158,6 +158,15 @@ export const OPTIONS = {
     env: 'SERVICE_ALLOW_PRIVATE_NETWORK',
     description: 'Lets LNURL requests reach private addresses.',
     fallback: 'off',
+  },
+  trustedProxy: {
+    flag: 'trusted-proxy',
+    env: 'SERVICE_TRUSTED_PROXIES',
+    value: 'address',
+    description:
+      'IP address of a reverse proxy whose X-Forwarded-For says where a payer is (repeatable; comma separated in the environment).',
+    fallback: 'none: the source of a request is the other end of its connection',
+    repeatable: true,
   },
   requireAuth: {
     flag: 'require-auth',

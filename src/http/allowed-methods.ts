@@ -10,8 +10,9 @@ export function allowedMethods(routes: readonly Route[]): ReadonlyMap<string, re
   const methods = new Map<string, string[]>();
   for (const route of routes) {
     const own = route.method.toUpperCase();
-    const also = own === 'GET' && !isStream(route) ? ['HEAD'] : [];
-    methods.set(route.path, [...(methods.get(route.path) ?? []), own, ...also]);
+    const head = own === 'GET' && !isStream(route) ? ['HEAD'] : [];
+    const options = route.answersAtDomain ? ['OPTIONS'] : [];
+    methods.set(route.path, [...(methods.get(route.path) ?? []), own, ...head, ...options]);
   }
   return methods;
 }

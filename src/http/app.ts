@@ -7,6 +7,7 @@ import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from './input/ignored-fiel
 import { callersShare } from './limits/callers-share.ts';
 import { limitHead } from './limits/request-head.ts';
 import { streamForGet } from './limits/stream-for-get.ts';
+import { effectForGet, isAtDomain, openToPages, preflight } from './middleware/address-domain.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { errorResponse } from './middleware/errors.ts';
 import { localGuard } from './middleware/guards.ts';
@@ -32,6 +33,10 @@ interface AppOptions {
   readonly parts: Parts;
   readonly routes: readonly Route[];
   readonly allowedHosts: ReadonlySet<string>;
+  /** The Host headers at which payers reach names; empty while no domain is configured (docs/decisions.md 100). */
+  readonly domainHosts: ReadonlySet<string>;
+  /** The proxies whose X-Forwarded-For counts. */
+  readonly trustedProxies: ReadonlySet<string>;
   readonly requireAuth: boolean;
   /** How many waits and streams one client may have open at the same time. The wallet's owner is not limited. */
   readonly mostWaits: number;
@@ -55,6 +60,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     stopping: options.stopping,
     idempotent: new IdempotentRequests(parts.store.idempotency, parts.log),
     waits: callersShare(options.mostWaits, 'waits and streams open'),
+    trustedProxies: options.trustedProxies,
   };
   const refuse = errorResponse(parts.log, options.startId);
   app.onError(refuse);
@@ -67,17 +73,20 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     const meter = route ? meters.of(route) : meters.unmatched;
     return async (context) => {
       const startedMs = elapsedMs();
+      const atDomain =
+        route?.answersAtDomain === true && isAtDomain(context.req.raw, options.domainHosts);
       let response: Response;
       if (route?.movesMoney) context.set('nothingSent', true);
       try {
         limitHead(context.req.raw);
-        guardSite(context.req.raw);
+        if (!atDomain) guardSite(context.req.raw);
         response = await answer(context);
       } catch (error) {
         context.set('path', route?.path);
         response = refuse(error, context);
       }
       nameIgnored(context, response);
+      if (atDomain) openToPages(response);
       meter.answered(response.status, startedMs);
       return response;
     };
@@ -91,7 +100,14 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     });
     const readQuery = queryReader(route);
     const readBody = route.body && bodyReader(route.body, bodies);
-    const run = streamForGet(route, runRoute(route, runner));
+    const run = effectForGet(route, streamForGet(route, runRoute(route, runner)));
+    if (route.answersAtDomain) {
+      app.on(
+        'OPTIONS',
+        route.path,
+        guarded(route, async () => preflight()),
+      );
+    }
     app.on(
       route.method.toUpperCase(),
       route.path,

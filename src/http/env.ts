@@ -1,6 +1,8 @@
 /** What the layers of a request tell each other. */
 export interface AppEnv {
   Bindings: {
+    /** Returns the address of the other end of a request's connection. Bun's server provides it. */
+    readonly peer?: (request: Request) => string | null;
     /**
      * Sets the idle limit of a request's connection. Bun's server provides it; it is absent in tests without a server.
      */

@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Store } from '../store/ports.ts';
+import type { Names } from '../wallet/names/names.ts';
 import type { FeePolicy } from '../wallet/pay/fee-cap.ts';
 import type { PaymentServices } from '../wallet/payment-services.ts';
 import type { Wallets } from '../wallet/wallets.ts';
@@ -30,4 +31,6 @@ export interface Parts {
   /** Present while the sandbox node is in use, otherwise null. */
   readonly sandbox: SandboxControls | null;
   readonly lnurlServices: LnurlServices | null;
+  /** The names of wallets in this sidecar's domain; null where none are served (docs/decisions.md 100). */
+  readonly names: Names | null;
 }

@@ -58,6 +58,8 @@ export interface RequestContext {
   readonly respondAfterMs: number | null;
   /** The Last-Event-ID header of a resumed stream. */
   readonly lastEventId: string | null;
+  /** The source of the request, by which requests of strangers are bounded. */
+  readonly source: string;
   /** Returns the decoded value of a `:name` in the route's path. */
   readonly pathParameter: (name: string) => string;
   /** Closes the connection within seconds if its client does not read. */
@@ -122,6 +124,11 @@ interface RouteFacts {
    * repeat while the first request with its Idempotency-Key is still running.
    */
   readonly answersAccepted?: 'always' | 'repeats';
+  /**
+   * Whether payers call the route at the address domain too, from programs and from pages of any origin
+   * (docs/decisions.md 100).
+   */
+  readonly answersAtDomain?: true;
   /** The description of each `:name` in the path. */
   readonly pathParameters?: Readonly<Record<string, string>>;
   /** The errors that this route can answer besides those that follow from its access, method, body and query. */

@@ -7,6 +7,7 @@ import { requirePermission, type Session } from '../wallet/session.ts';
 import type { AppEnv } from './env.ts';
 import { comparable } from './input-comparison.ts';
 import type { CallersShare } from './limits/callers-share.ts';
+import { sourceAddress } from './limits/source-address.ts';
 import { requireAccess } from './middleware/authenticate.ts';
 import {
   fingerprint,
@@ -26,6 +27,8 @@ export interface Runner {
   readonly idempotent: IdempotentRequests;
   /** Limits the waits and streams of each client. */
   readonly waits: CallersShare;
+  /** The proxies whose X-Forwarded-For counts. */
+  readonly trustedProxies: ReadonlySet<string>;
 }
 
 /** One shared object, because otherwise headers would be built anew for each answer. */
@@ -154,12 +157,13 @@ class HandledRequest implements RequestContext {
   readonly #context: Context<AppEnv>;
   readonly #stopping: AbortSignal;
   readonly #waits: CallersShare;
+  readonly #trustedProxies: ReadonlySet<string>;
   #signal: AbortSignal | null = null;
   #release: () => void = () => undefined;
   #stopGrant: () => void = () => undefined;
 
   constructor(
-    { parts, stopping, waits }: Runner,
+    { parts, stopping, waits, trustedProxies }: Runner,
     route: Route,
     context: Context<AppEnv>,
     session: Session | undefined,
@@ -173,6 +177,7 @@ class HandledRequest implements RequestContext {
     this.#context = context;
     this.#stopping = stopping;
     this.#waits = waits;
+    this.#trustedProxies = trustedProxies;
   }
 
   get signal(): AbortSignal {
@@ -199,6 +204,15 @@ class HandledRequest implements RequestContext {
 
   get lastEventId(): string | null {
     return this.#context.req.header('last-event-id') ?? null;
+  }
+
+  get source(): string {
+    const { env, req } = this.#context;
+    return sourceAddress({
+      peer: env?.peer?.(req.raw) ?? null,
+      forwardedFor: req.header('x-forwarded-for') ?? null,
+      trustedProxies: this.#trustedProxies,
+    });
   }
 
   ended(): void {

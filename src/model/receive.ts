@@ -34,7 +34,10 @@ export const humanBitcoinAddressJson = z
     lightning_address: z.string().meta({
       description: 'The same name as a Lightning Address, for payers that know no BIP 353.',
     }),
-    offer: z.string().meta({ description: 'The BOLT 12 offer that the name stands for.' }),
+    offer: z.string().nullable().meta({
+      description:
+        'The BOLT 12 offer that the name stands for; null on a node without offers, where only the Lightning Address can be paid.',
+    }),
     updatable: z.boolean().meta({ description: 'Whether the username can be changed now.' }),
   })
   .meta({ id: 'HumanBitcoinAddress', description: 'A human-readable Bitcoin address.' });
@@ -44,8 +47,8 @@ export type HumanBitcoinAddressJson = z.infer<typeof humanBitcoinAddressJson>;
 export interface HumanBitcoinAddress {
   readonly username: string;
   readonly domain: string;
-  /** The offer that BIP 353 resolves the name to. */
-  readonly offer: string;
+  /** The offer that BIP 353 resolves the name to; null on a node without offers. */
+  readonly offer: string | null;
   /** Whether the username can be changed now. */
   readonly updatable: boolean;
 }

@@ -6,7 +6,7 @@ import type { ResolveTxt } from './txt-resolver.ts';
 interface NameResolverOptions {
   readonly resolveTxt: ResolveTxt;
   /** Returns the URI of a name that this sidecar serves itself (on the sandbox); null for all other names. */
-  readonly localZone: (dnsName: string) => string | null;
+  readonly localZone: (dnsName: string) => Promise<string | null>;
 }
 
 /**
@@ -17,7 +17,7 @@ export function createNameResolver(
   options: NameResolverOptions,
 ): (name: HumanBitcoinName) => Promise<string> {
   return async ({ username, domain, dnsName }) => {
-    const local = options.localZone(dnsName);
+    const local = await options.localZone(dnsName);
     if (local !== null) return local;
     const texts = await publicTexts(options, dnsName);
     const records = texts.filter(isPaymentRecord);

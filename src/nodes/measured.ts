@@ -52,7 +52,6 @@ const GROUPS: {
     closeFeeBoundMsat: true,
     closeChannel: true,
   },
-  names: { humanBitcoinAddress: true, claimUsername: true },
   tokens: { issue: true, revoke: true, list: true },
   proofs: { proofMaterial: true },
 };

@@ -8,7 +8,7 @@ import type { NodeInfo } from '../model/node-info.ts';
 import type { Payment, Priority } from '../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
 import type { Permission } from '../model/permissions.ts';
-import type { AddressType, HumanBitcoinAddress } from '../model/receive.ts';
+import type { AddressType } from '../model/receive.ts';
 
 /** The software that holds a wallet; error 110 names it. */
 export interface NodeDescriptor {
@@ -73,7 +73,6 @@ export interface WalletNode {
   readonly offers?: NodeOffers;
   readonly onchain?: NodeOnchain;
   readonly channels?: NodeChannels;
-  readonly names?: NodeNames;
   readonly tokens?: NodeTokens;
   readonly proofs?: NodeProofs;
 }
@@ -265,14 +264,6 @@ export interface ClosedChannel {
   readonly feeMsat: bigint | null;
   /** False where the channel was closing or closed before. */
   readonly isNew: boolean;
-}
-
-/** Human Bitcoin Addresses. */
-export interface NodeNames {
-  /** The wallet's name, or null while none is claimed. */
-  humanBitcoinAddress(): Promise<HumanBitcoinAddress | null>;
-  /** Claims or changes the name (docs/decisions.md 99). Throws `refused` when that is not possible. */
-  claimUsername(username: string): Promise<HumanBitcoinAddress>;
 }
 
 /**

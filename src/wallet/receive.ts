@@ -4,31 +4,34 @@ import { isFinal } from '../model/payment.ts';
 import type { AddressType, CreatedInvoiceJson } from '../model/receive.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../nodes/node.ts';
 import type { EffectNames } from './effect-names.ts';
-import { nodeGroup, type Session, watch } from './session.ts';
+import { nodeGroup, type ServedWallet, type Session, watch } from './session.ts';
 
 /** An invoice to create, without the values that the wallet adds. */
 export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs' | 'message' | 'preimage'>;
 
-/**
- * Creates an invoice and watches it. It is returned only once it is watched, and so cannot be paid before
- * (docs/decisions.md 90). With a key, a repeat creates the same invoice.
- */
+/** Creates an invoice and watches it, see {@link makeInvoice}. With a key, a repeat creates the same invoice. */
 export async function issueInvoice(
   session: Session,
   request: InvoiceRequest,
   names: EffectNames,
 ): Promise<CreatedInvoice> {
-  const createdAtMs = session.node.clock.now();
   const preimage = names.isKeyed ? hex.encode(names.bytes('preimage')) : null;
-  const created = await session.node.createInvoice({
-    ...request,
-    createdAtMs,
-    message: null,
-    preimage,
-  });
+  return makeInvoice(session, { ...request, message: null, preimage });
+}
+
+/**
+ * Creates an invoice and watches it. It is returned only once it is watched, and so cannot be paid before
+ * (docs/decisions.md 90).
+ */
+export async function makeInvoice(
+  wallet: ServedWallet,
+  order: Omit<CreateInvoiceCommand, 'createdAtMs'>,
+): Promise<CreatedInvoice> {
+  const { node, feed } = wallet;
+  const created = await node.createInvoice({ ...order, createdAtMs: node.clock.now() });
   const { payment } = created;
-  const watched = () => watch(session, { kind: 'payment', index: payment.index });
-  const recorded = () => session.feed.record({ payment, attempt: null }, session.node);
+  const watched = () => watch(wallet, { kind: 'payment', index: payment.index });
+  const recorded = () => feed.record({ payment, attempt: null }, node);
   if (isFinal(payment)) {
     // A repeat may find the invoice final. Recording that ends the watch, so the watch must be stored first.
     await watched();

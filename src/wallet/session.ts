@@ -50,6 +50,9 @@ export interface Session {
   readonly locks: KeyedLock;
 }
 
+/** The parts of a session that serve what no client asks for, such as an invoice for a payer of a name. */
+export type ServedWallet = Pick<Session, 'userPk' | 'node' | 'store' | 'feed'>;
+
 /** The optional groups of the node port. */
 type NodeGroup = {
   [Name in keyof WalletNode]-?: undefined extends WalletNode[Name] ? Name : never;
@@ -117,8 +120,8 @@ export function requireOwner(session: Session): void {
  * Stores a watch for what was issued or is about to be sent, so that its end is delivered also after a restart
  * (docs/decisions.md 90).
  */
-export async function watch(session: Session, what: Watch): Promise<void> {
-  await session.feed.prepare(session.node);
-  await session.store.watches.add(session.userPk, what);
-  session.feed.watchAdded();
+export async function watch(wallet: ServedWallet, what: Watch): Promise<void> {
+  await wallet.feed.prepare(wallet.node);
+  await wallet.store.watches.add(wallet.userPk, what);
+  wallet.feed.watchAdded();
 }

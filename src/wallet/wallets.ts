@@ -3,14 +3,13 @@ import { isSameSecret } from '../lib/same-secret.ts';
 import { type ClientRecord, isActive } from '../model/client.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
 import { ApiError, endedCredentials, isApiError } from '../model/errors.ts';
-import type { PaymentIndex } from '../model/payment-index.ts';
 import type { NodeConnector, WalletNode } from '../nodes/node.ts';
 import { replaceExposedToken } from './client-tokens.ts';
 import type { FeedStanding, Follower } from './feed.ts';
 import { type LiveClient, type LiveClients, liveClients } from './live-clients.ts';
 import { OpenWallets, type OpenWalletsOptions } from './open-wallets.ts';
 import { clientSeal, configuredSeal, rootSeal } from './seal-keys.ts';
-import type { Session } from './session.ts';
+import type { ServedWallet, Session } from './session.ts';
 
 /** How many wallets and sessions stay open while idle. Busy ones stay open beyond that. */
 const KEPT_OPEN = 256;
@@ -101,11 +100,29 @@ export class Wallets {
   }
 
   /**
-   * Watches an invoice that was issued without a request of the wallet's owner: to a payer of its Lightning Address.
+   * Does work in a wallet with its owner's token, for what none of its clients asks for. Throws `unreachable` when this
+   * process was started without its node.
    */
-  async watchIssued(walletId: string, index: PaymentIndex): Promise<void> {
-    await this.#options.store.watches.add(walletId, { kind: 'payment', index });
-    this.#wallets.of(walletId).feed.watchAdded();
+  async asOwner<T>(
+    walletId: string,
+    nodeKind: string,
+    work: (wallet: ServedWallet) => Promise<T>,
+  ): Promise<T> {
+    const { connector: connectorOf, rootConnector, rootSeed, store } = this.#options;
+    const connector = connectorOf(nodeKind);
+    if (!connector) throw notStartedWith(nodeKind);
+    // Only opening the root seed's node with the seed shows which wallet it has.
+    if (connector === rootConnector && rootSeed !== null) await this.#open(null).catch(() => null);
+    const { node } = await connector.connectOwner(walletId);
+    this.#wallets.closeIdle(KEPT_OPEN);
+    const { feed } = this.#wallets.of(walletId);
+    // A wallet that nobody has opened could be closed as idle before its new watch is stored.
+    const release = feed.hold();
+    try {
+      return await work({ userPk: walletId, node, store, feed });
+    } finally {
+      release();
+    }
   }
 
   /** Must be called after a clock was moved. Ends the clients that have expired. */
@@ -275,12 +292,7 @@ export class Wallets {
   async #connectClient(found: ClientRecord): Promise<{ node: WalletNode; live: LiveClient }> {
     let live: LiveClient | null = null;
     const connector = this.#options.connector(found.nodeKind);
-    if (!connector) {
-      throw new ApiError(
-        'unreachable',
-        `These credentials are for a wallet on ${found.nodeKind}, and this sidecar was started without it.`,
-      );
-    }
+    if (!connector) throw notStartedWith(found.nodeKind);
     const token = () => {
       const { token: own } = live?.record() ?? found;
       if (own) return own;
@@ -351,6 +363,13 @@ export class Wallets {
     }
     this.#wallets.closeIdle(KEPT_OPEN);
   }
+}
+
+function notStartedWith(nodeKind: string): ApiError {
+  return new ApiError(
+    'unreachable',
+    `This wallet is on ${nodeKind}, and this sidecar was started without it.`,
+  );
 }
 
 /** Sessions are looked up by a hash, so that the time of the look-up reveals nothing of a secret. */

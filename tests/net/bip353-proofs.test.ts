@@ -27,7 +27,7 @@ async function resolve(
       const found = await resolveTxt(parseDnsName(name), { source, anchors, nowSecs });
       return found?.texts ?? null;
     },
-    localZone: () => null,
+    localZone: async () => null,
   });
   return resolveName(decodeHumanBitcoinAddress(hrn));
 }

@@ -13,7 +13,7 @@ function ask(texts: Found, asked: string[] = []): Promise<string> {
       asked.push(name);
       return texts?.map((text) => Buffer.from(text as string)) ?? null;
     },
-    localZone: () => null,
+    localZone: async () => null,
   });
   return resolveName(decodeHumanBitcoinAddress('matt@example.com'));
 }
@@ -54,7 +54,7 @@ describe('Human Bitcoin Addresses (BIP 353)', () => {
   test('of this sidecar itself are resolved without a request, and hosts with a port never cause one', async () => {
     const resolveName = createNameResolver({
       resolveTxt: async () => Promise.reject(new Error('asked')),
-      localZone: (dnsName) =>
+      localZone: async (dnsName) =>
         dnsName === 'me.user._bitcoin-payment.127.0.0.1:1' ? 'bitcoin:?lno=z' : null,
     });
     expect(await resolveName(decodeHumanBitcoinAddress('me@127.0.0.1:1'))).toBe('bitcoin:?lno=z');

@@ -32,7 +32,7 @@ beforeAll(() => {
         clock: { now: () => NOW * 1000 },
         anchors: tree.anchors,
       }),
-      localZone: () => null,
+      localZone: async () => null,
     }),
   };
 });

@@ -208,8 +208,8 @@ export interface HumanBitcoinAddress {
   readonly human_bitcoin_address: string;
   /** The same name as a Lightning Address, for payers that know no BIP 353. */
   readonly lightning_address: string;
-  /** The BOLT 12 offer that the name stands for. */
-  readonly offer: string;
+  /** The BOLT 12 offer that the name stands for; null on a node without offers, where only the Lightning Address can be paid. */
+  readonly offer: string | null;
   /** Whether the username can be changed now. */
   readonly updatable: boolean;
 }

@@ -445,7 +445,7 @@ export class WalletSidecar {
    *
    * `PUT /v2/node/human_bitcoin_address`
    *
-   * Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days.
+   * Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days. The name belongs to the wallet: it stays when the client that claimed it is revoked. On a real node it needs `--address-domain`.
    *
    * Needs the permission `update_human_bitcoin_address`.
    */

@@ -8,7 +8,7 @@ interface GuardOptions {
 /**
  * Keeps web pages away from the wallet (docs/decisions.md 70). The Host header must name this server, which defeats DNS
  * rebinding. An Origin header must name this server too, and Sec-Fetch-Site must not be `cross-site` or `same-site`.
- * Throws error 112 otherwise. No CORS header is ever sent.
+ * Throws error 112 otherwise. No CORS header is sent, but for payers at the address domain (docs/decisions.md 100).
  */
 export function localGuard(options: GuardOptions): (request: Request) => void {
   const { allowedHosts } = options;

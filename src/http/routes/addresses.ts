@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { encodeNameRecord, humanBitcoinAddressJson, usernameInput } from '../../model/receive.ts';
-import { claimUsername, nameOf } from '../../wallet/names.ts';
+import { claimUsername, nameOf } from '../../wallet/names/claim.ts';
 import { route } from '../route.ts';
 import { exampleOffer } from './examples.ts';
 
@@ -22,7 +22,7 @@ export const addressRoutes = [
     response: humanBitcoinAddressJson,
     errors: ['notFound', 'unsupported'],
     example: { response: exampleAddress },
-    handler: async ({ session }) => encodeNameRecord(await nameOf(session)),
+    handler: async ({ session, parts }) => encodeNameRecord(await nameOf(session, parts.names)),
   }),
   route({
     method: 'put',
@@ -31,12 +31,12 @@ export const addressRoutes = [
     access: 'update_human_bitcoin_address',
     summary: 'Claim or change the Human Bitcoin Address',
     description:
-      'Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days.',
+      'Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days. The name belongs to the wallet: it stays when the client that claimed it is revoked. On a real node it needs `--address-domain`.',
     body: z.object({ username: usernameInput }),
     response: humanBitcoinAddressJson,
     errors: ['unsupported'],
     example: { body: { username: 'satoshi' }, response: exampleAddress },
-    handler: async ({ session }, { body }) =>
-      encodeNameRecord(await claimUsername(session, body.username)),
+    handler: async ({ session, parts }, { body }) =>
+      encodeNameRecord(await claimUsername(session, parts.names, body.username)),
   }),
 ];

@@ -6,6 +6,7 @@ import { clientRoutes } from './clients.ts';
 import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
 import { lnurlServiceRoutes } from './lnurl-services.ts';
+import { nameRoutes } from './names.ts';
 import { nodeRoutes } from './node.ts';
 import { paymentRoutes } from './payments.ts';
 import { proofRoutes } from './proofs.ts';
@@ -35,9 +36,13 @@ export const ROUTES: readonly Route[] = [
   ...webhookRoutes,
 ];
 
-/** The endpoints that exist only while the sandbox node is in use. */
+/** The endpoints that exist where names are served: on the sandbox, and with --address-domain. */
+export const NAME_ROUTES: readonly Route[] = nameRoutes;
+
+/** The endpoints that exist while the sandbox node is in use, those of names among them. */
 export const SANDBOX_ROUTES: readonly Route[] = [
   ...sandboxRoutes,
   ...sandboxServiceRoutes,
   ...lnurlServiceRoutes,
+  ...NAME_ROUTES,
 ];

@@ -3,39 +3,14 @@ import { ApiError } from '../../model/errors.ts';
 import type { LnurlServices } from '../lnurl-services.ts';
 import { type RequestContext, route } from '../route.ts';
 import { exampleLnurlPayment } from './examples.ts';
+import { exampleTerms, lnurlJson } from './lnurl-json.ts';
 
-/** An answer of an LNURL service. Errors are `{status: "ERROR", reason}`, also with HTTP status 200 (LUD-01). */
-const lnurlJson = z
-  .record(z.string(), z.unknown())
-  .meta({ description: 'The LNURL answer; a problem is `{"status": "ERROR", "reason"}`.' });
-const exampleTerms = {
-  tag: 'payRequest',
-  callback: 'http://127.0.0.1:5393/sandbox/lnurl/satoshi/callback',
-  minSendable: 1000,
-  maxSendable: 10000000000000,
-  metadata:
-    '[["text/plain","satoshi@127.0.0.1:5393"],["text/identifier","satoshi@127.0.0.1:5393"]]',
-  commentAllowed: 200,
-};
-
-/** Routes of the sandbox's LNURL services and Lightning Addresses, which paying wallets call (LUD-01, 03, 06, 16). */
+/** Routes of the sandbox's LNURL services, which other wallets call (LUD-01, 03, 06). */
 export const lnurlServiceRoutes = [
   route({
     method: 'get',
-    path: '/.well-known/lnurlp/:name',
-    pathParameters: { name: 'The part of the Lightning Address before the @.' },
-    group: 'sandbox',
-    access: 'public',
-    summary: 'Answer as a Lightning Address',
-    addition: true,
-    response: lnurlJson,
-    example: { response: exampleTerms },
-    handler: async (context) => services(context).lightningAddress(context.pathParameter('name')),
-  }),
-  route({
-    method: 'get',
     path: '/sandbox/lnurl/:name',
-    pathParameters: { name: 'The last part of the URL that the LNURL stands for, or a username.' },
+    pathParameters: { name: 'The last part of the URL that the LNURL stands for.' },
     group: 'sandbox',
     access: 'public',
     summary: 'Answer the first call of an LNURL service',
@@ -47,7 +22,7 @@ export const lnurlServiceRoutes = [
   route({
     method: 'get',
     path: '/sandbox/lnurl/:name/callback',
-    pathParameters: { name: 'The last part of the URL that the LNURL stands for, or a username.' },
+    pathParameters: { name: 'The last part of the URL that the LNURL stands for.' },
     group: 'sandbox',
     access: 'public',
     summary: 'Answer the second call of an LNURL service',
@@ -66,7 +41,7 @@ export const lnurlServiceRoutes = [
       query: { amount: '1000000' },
       response: { pr: exampleLnurlPayment.invoice, routes: [] },
     },
-    handler: (context, { query }) =>
+    handler: async (context, { query }) =>
       services(context).lnurlSecond(context.pathParameter('name'), query),
   }),
 ];

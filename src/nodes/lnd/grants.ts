@@ -86,7 +86,8 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
     owner: ['/lnrpc.Lightning/GetTransactions'],
   },
   list_channels: { own: CHANNELS, owner: [] },
-  get_human_bitcoin_address: null,
+  // Names are rows of the sidecar's store.
+  get_human_bitcoin_address: NOTHING,
   // The wallet looks up payments for its own use as well, and serves reads from its journal: both with the owner's
   // token.
   get_payments_by_indexes: { own: [], owner: READ_ONE },
@@ -134,7 +135,17 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
   },
   create_payer_proof: null,
   update_personal_note: NOTHING,
-  update_human_bitcoin_address: null,
+  // Claiming needs the balance, and payers of the name get invoices that the owner's token makes.
+  update_human_bitcoin_address: {
+    own: [],
+    owner: [
+      '/lnrpc.Lightning/WalletBalance',
+      ...CHANNELS,
+      '/lnrpc.Lightning/GetTransactions',
+      '/lnrpc.Lightning/AddInvoice',
+      '/lnrpc.Lightning/LookupInvoice',
+    ],
+  },
   open_channel: {
     own: ['/lnrpc.Lightning/ConnectPeer', '/lnrpc.Lightning/OpenChannelSync'],
     owner: ['/walletrpc.WalletKit/ListUnspent', '/walletrpc.WalletKit/EstimateFee', ...CHANNELS],

@@ -4,13 +4,11 @@ import { decodeBip321 } from '../../codecs/bip321.ts';
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { bolt12PrefixOf } from '../../codecs/bolt12/index.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
-import type { LnurlAnswer } from '../../codecs/lnurl-answers.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
-import type { PaymentIndex } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { Miner } from './chain/miner.ts';
-import { type Behavior, findUnpaidInvoice } from './lightning/invoices.ts';
+import type { Behavior } from './lightning/invoices.ts';
 import {
   createOutsideInvoice,
   payInvoiceFromOutside,
@@ -131,20 +129,17 @@ export function sandboxControls(options: ControlOptions) {
       world.commit();
       return lnurlAnswer(world, name, options.lnurlHost);
     },
-    /** First answer of a Lightning Address (LUD-16). */
+    /** First answer of a pay service as a Lightning Address (LUD-16); null for other names. */
     lightningAddress(name: string) {
       world.commit();
       return lightningAddressAnswer(world, name, options.lnurlHost);
     },
-    /**
-     * Second answer of an LNURL service or Lightning Address. `issued` is the wallet's payment where the answer holds an
-     * invoice of a wallet.
-     */
+    /** Second answer of an LNURL service. */
     lnurlSecond(name: string, query: LnurlQuery) {
       const answer = lnurlCallbackAnswer(world, name, query, options.lnurlHost);
       options.expiry.sweep();
       world.commit();
-      return { answer, issued: issuedPayment(world, answer) };
+      return answer;
     },
   };
 }
@@ -168,17 +163,6 @@ function fundNewWallet(world: World, userPk: string): void {
     fundOnchain(world, userPk, FIRST_FUNDS_MSAT);
     paySpontaneously(world, userPk, { amountMsat: FIRST_FUNDS_MSAT, message: null });
   });
-}
-
-function issuedPayment(
-  world: World,
-  answer: LnurlAnswer,
-): { userPk: string; index: PaymentIndex } | null {
-  if (typeof answer.pr !== 'string') return null;
-  const { paymentHash } = decodeBolt11(answer.pr, { verifySignature: false });
-  const invoice = findUnpaidInvoice(world, paymentHash);
-  if (!invoice?.userPk || invoice.index === null) return null;
-  return { userPk: invoice.userPk, index: invoice.index };
 }
 
 interface OutsideOrder {

@@ -5,13 +5,13 @@ import { openChain } from './chain/genesis.ts';
 import { startMiner } from './chain/miner.ts';
 import { sandboxControls } from './controls.ts';
 import { advance, pendingSends } from './lightning/payments.ts';
-import { zoneText } from './names/names.ts';
 import { type NodeParts, sandboxNode } from './node.ts';
 import { outsideCoins } from './onchain/owners.ts';
 import { startExpirySweeper } from './world/expiry.ts';
 import type { LegacyClient } from './world/first-clients.ts';
 import { keysOfSeed } from './world/keys.ts';
 import { forgetLegacyClients, legacyClients } from './world/legacy-clients.ts';
+import { forgetLegacyNames, type LegacyName, legacyNames } from './world/legacy-names.ts';
 import { provision, publishReleases } from './world/releases.ts';
 import { OWNER, openTokens } from './world/tokens.ts';
 import { signUp, walletKeys } from './world/wallets.ts';
@@ -39,12 +39,14 @@ export interface SandboxOptions {
 export interface Sandbox {
   readonly connector: NodeConnector;
   readonly controls: ReturnType<typeof sandboxControls>;
-  /** The BIP 353 record of a name of this world, or null. */
-  readonly zone: (dnsName: string) => string | null;
   /** Clients that version 0.1 kept in this file, for the store that keeps clients now. */
   readonly legacyClients: () => LegacyClient[];
   /** Must be called once these clients are durable in the store; they are not returned again. */
   readonly forgetLegacyClients: () => void;
+  /** Names that version 0.2 kept in this file, for the store that keeps names now. */
+  readonly legacyNames: () => LegacyName[];
+  /** Must be called once these names are durable in the store; they are not returned again. */
+  readonly forgetLegacyNames: () => void;
 }
 
 /**
@@ -61,7 +63,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const tokens = openTokens(world);
   const { addressDomain, publicUrl, measurement } = options;
   const version = `${options.version}-sandbox`;
-  const parts: NodeParts = { world, tokens, expiry, version, measurement, addressDomain };
+  const parts: NodeParts = { world, tokens, expiry, version, measurement };
 
   async function openOwner(userPk: string): Promise<ConnectedWallet> {
     await world.answer(() => walletKeys(world, userPk));
@@ -107,15 +109,12 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       domain: addressDomain,
     },
   });
-  const zone = (dnsName: string) => {
-    world.commit();
-    return zoneText(world, addressDomain, dnsName);
-  };
   return {
     connector,
     controls,
-    zone,
     legacyClients: () => legacyClients(world),
     forgetLegacyClients: () => forgetLegacyClients(world),
+    legacyNames: () => legacyNames(world),
+    forgetLegacyNames: () => forgetLegacyNames(world),
   };
 }

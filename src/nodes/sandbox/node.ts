@@ -14,7 +14,6 @@ import { listChannels, liveChannels, outboundMsat } from './lightning/channels.t
 import { cancelInvoice, createInvoice } from './lightning/invoices.ts';
 import { routingFeeMsat, startInvoicePayment, startOfferPayment } from './lightning/payments.ts';
 import { observed, reportSend, sendOutcome } from './lightning/sends.ts';
-import { claimUsername, humanBitcoinAddress } from './names/names.ts';
 import { createOffer, proofMaterial } from './offers/offers.ts';
 import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
 import { nextUnusedAddress, onchainBalances } from './onchain/funds.ts';
@@ -47,8 +46,6 @@ export interface NodeParts {
   readonly version: string;
   /** Hex SHA-256 of the running executable. */
   readonly measurement: () => Promise<string>;
-  /** Domain of the names that this sandbox serves. */
-  readonly addressDomain: string;
 }
 
 /** How the sandbox names itself. */
@@ -206,21 +203,6 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         const order = { channelId, maxFeeMsat };
         const feeMsat = await world.answer(() => closeChannel(world, userPk, order));
         return { feeMsat, isNew: true };
-      },
-    },
-    names: {
-      async humanBitcoinAddress() {
-        access.require('get_human_bitcoin_address');
-        return world.answer(() => humanBitcoinAddress(world, userPk, parts.addressDomain));
-      },
-      async claimUsername(username) {
-        access.require('update_human_bitcoin_address');
-        return world.answer(() => {
-          const { onchainBalanceMsat } = onchainBalances(world, userPk);
-          const balanceMsat = lightning(world, userPk).balanceMsat + onchainBalanceMsat;
-          const claim = { username, domain: parts.addressDomain, balanceMsat };
-          return claimUsername(world, userPk, claim);
-        });
       },
     },
     tokens: {

@@ -35,12 +35,12 @@ export interface NameStore {
   ): Promise<NameRecord>;
   /**
    * Takes a place among the wallet's unpaid invoices for payers of its name, until the invoice expires or its payment is
-   * final. Returns false, and takes none, when `most` are taken.
+   * final. Returns false, and takes none, when `most` are taken, or `mostOfSource` for the same source.
    */
   takePlace(
     walletId: string,
-    invoice: { readonly id: PaymentId; readonly expiresAtMs: number },
-    bound: { readonly nowMs: number; readonly most: number },
+    invoice: { readonly id: PaymentId; readonly source: string; readonly expiresAtMs: number },
+    bound: { readonly nowMs: number; readonly most: number; readonly mostOfSource: number },
   ): Promise<boolean>;
   /** Gives back the place of an invoice that was not made. */
   givePlaceBack(walletId: string, id: PaymentId): Promise<void>;

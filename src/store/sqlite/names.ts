@@ -36,10 +36,13 @@ export function sqliteNames(db: Database, queue: WriteQueue, invoices: NameInvoi
        username = excluded.username, offer = excluded.offer, window_at = excluded.window_at`,
   );
   const forgetExpired = db.prepare('DELETE FROM name_invoice WHERE wallet = ? AND expires_at <= ?');
-  const countOpen = db.prepare<{ open: number }, [string]>(
-    'SELECT count(*) AS open FROM name_invoice WHERE wallet = ?',
+  const count = db.prepare<{ open: number; of_source: number }, [string, string]>(
+    `SELECT count(*) AS open, count(*) FILTER (WHERE source = ?) AS of_source
+     FROM name_invoice WHERE wallet = ?`,
   );
-  const insert = db.prepare('INSERT INTO name_invoice (wallet, id, expires_at) VALUES (?, ?, ?)');
+  const insert = db.prepare(
+    'INSERT INTO name_invoice (wallet, id, source, expires_at) VALUES (?, ?, ?, ?)',
+  );
   return {
     ofWallet: async (walletId) => recordOf(byWallet.get(walletId)),
     find: async (username) => recordOf(byUsername.get(username)),
@@ -52,11 +55,12 @@ export function sqliteNames(db: Database, queue: WriteQueue, invoices: NameInvoi
         put.run(record.walletId, record.nodeKind, record.username, record.offer, record.windowAtMs);
         return record;
       }),
-    takePlace: (walletId, { id, expiresAtMs }, { nowMs, most }) =>
+    takePlace: (walletId, { id, source, expiresAtMs }, { nowMs, most, mostOfSource }) =>
       queue.write(() => {
         forgetExpired.run(walletId, nowMs);
-        if ((countOpen.get(walletId)?.open ?? 0) >= most) return false;
-        insert.run(walletId, id, expiresAtMs);
+        const { open = 0, of_source = 0 } = count.get(source, walletId) ?? {};
+        if (open >= most || of_source >= mostOfSource) return false;
+        insert.run(walletId, id, source, expiresAtMs);
         return true;
       }),
     givePlaceBack: (walletId, id) => queue.write(() => invoices.remove(walletId, id)),

@@ -8,7 +8,6 @@ export const GROUPS = [
   'offers',
   'onchain',
   'channels',
-  'names',
   'tokens',
   'proofs',
 ] as const satisfies readonly (keyof WalletNode)[];

@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts';
 import type { Outside, Rules } from './kind.ts';
 import { invoiceCommand, known, questionOf, randomHex } from './steps.ts';
 
-/** The chain, channels, offers, names and proofs, of kinds that have them. */
+/** The chain, channels, offers and proofs, of kinds that have them. */
 export function railRules({ group }: Rules): void {
   group('onchain', (onchainRule) => {
     const command = (node: WalletNode, outside: Outside, maxFeeMsat: bigint | null = null) => {
@@ -219,15 +219,6 @@ export function railRules({ group }: Rules): void {
         if (node.proofs) expect(material?.preimage).toBe(once.preimage ?? '');
       },
     );
-  });
-
-  group('names', (nameRule) => {
-    nameRule('a name that was claimed is the wallet’s', async (names) => {
-      const username = `u${randomHex(6)}`;
-      const claimed = await names.claimUsername(username);
-      expect(await names.humanBitcoinAddress()).toEqual(claimed);
-      expect(JSON.stringify(claimed)).toContain(username);
-    });
   });
 
   group('proofs', (proofRule) => {

@@ -68,16 +68,27 @@ export function nameContract(open: () => Store): void {
       expect((await store.names.find('satoshi'))?.walletId).toBe(WALLET);
     });
 
-    const take = (seed: number, { nowMs = 1000, most = 2, wallet = WALLET } = {}) =>
+    const take = (
+      seed: number,
+      { nowMs = 1000, most = 2, mostOfSource = 9, source = 'a', wallet = WALLET } = {},
+    ) =>
       store.names.takePlace(
         wallet,
-        { id: idOf(samplePayment(seed)), expiresAtMs: nowMs + 100 },
-        { nowMs, most },
+        { id: idOf(samplePayment(seed)), source, expiresAtMs: nowMs + 100 },
+        { nowMs, most, mostOfSource },
       );
 
     test('a wallet has no more places for unpaid invoices than its bound', async () => {
       expect(await Promise.all([take(1), take(2), take(3)])).toEqual([true, true, false]);
       expect(await take(4, { wallet: OTHER })).toBe(true);
+    });
+
+    test('a source has no more of these places than its own bound', async () => {
+      const bound = { most: 3, mostOfSource: 1 };
+      expect(await take(1, bound)).toBe(true);
+      expect(await take(2, bound)).toBe(false);
+      expect(await take(2, { ...bound, source: 'b' })).toBe(true);
+      expect(await take(3, { ...bound, wallet: OTHER })).toBe(true);
     });
 
     test('a place ends when its invoice expires, and when it is given back', async () => {

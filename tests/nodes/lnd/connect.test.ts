@@ -84,6 +84,7 @@ describe('what a macaroon allows', () => {
     expect(await allowed(readonly)).toEqual([
       'node_info',
       'list_channels',
+      'get_human_bitcoin_address',
       'get_payments_by_indexes',
       'get_new_payments',
       'get_updated_payments',
@@ -96,7 +97,11 @@ describe('what a macaroon allows', () => {
   });
 
   test('does not include synchronizing payments that it may not read', async () => {
-    expect(await allowed('info:read')).toEqual(['update_personal_note', 'list_clients']);
+    expect(await allowed('info:read')).toEqual([
+      'get_human_bitcoin_address',
+      'update_personal_note',
+      'list_clients',
+    ]);
   });
 
   test('is not asked for without info:read, and the command that bakes another is told', async () => {

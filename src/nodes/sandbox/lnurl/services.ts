@@ -10,18 +10,13 @@ import {
   lnurlError,
   metadataHash,
   payMetadata,
-  payObstacle,
   payRequest,
+  readPayOrder,
   withdrawRequest,
 } from '../../../codecs/lnurl-answers.ts';
-import { MSAT_PER_SAT } from '../../../model/amount.ts';
-import { ApiError, refused } from '../../../model/errors.ts';
+import { ApiError } from '../../../model/errors.ts';
 import { readOrRefuse } from '../../../model/read-or-error.ts';
-import { noteInput } from '../../../model/text.ts';
-import { createInvoice } from '../lightning/invoices.ts';
 import { createOutsideInvoice, payInvoiceFromOutside } from '../lightning/outside.ts';
-import { walletOfUsername } from '../names/names.ts';
-import { updatePayment } from '../world/payments.ts';
 import { outsideKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 
@@ -49,15 +44,6 @@ export interface LnurlHost {
 /** The query of a second call. */
 export type LnurlQuery = Readonly<Record<string, string | undefined>>;
 
-/** 100 BTC, which JSON numbers hold exactly in every reader. */
-const MOST_BY_ADDRESS_MSAT = 100n * 100_000_000n * MSAT_PER_SAT;
-
-/** The terms of a wallet's Lightning Address: from 1 sat, with a comment as long as messages may be. */
-const ADDRESS_TERMS = {
-  minMsat: MSAT_PER_SAT,
-  maxMsat: MOST_BY_ADDRESS_MSAT,
-  commentLength: 200,
-} as const;
 /** Seconds until the invoices of pay services expire; wallets pay them at once. */
 const INVOICE_EXPIRY_SECS = 600;
 const SERVICE_DESCRIPTION = 'sandbox';
@@ -81,33 +67,38 @@ export function createLnurlService(world: World, service: LnurlService): { name:
   return { name };
 }
 
-/** The first answer of a Lightning Address: a claimed username, or the name of a pay service (LUD-16). */
-export function lightningAddressAnswer(world: World, name: string, host: LnurlHost): LnurlAnswer {
-  return findService(world, name)?.tag === 'withdrawRequest'
-    ? lnurlError('This name takes no payments.')
-    : lnurlAnswer(world, name, host);
-}
-
-/** The first answer of a service or Lightning Address, with its terms (LUD-03, LUD-06). */
-export function lnurlAnswer(world: World, name: string, host: LnurlHost): LnurlAnswer {
-  const callback = host.callbackUrl(name);
+/** The first answer of a pay service as a Lightning Address (LUD-16); null when there is no service of that name. */
+export function lightningAddressAnswer(
+  world: World,
+  name: string,
+  host: LnurlHost,
+): LnurlAnswer | null {
   const service = findService(world, name);
-  if (service?.tag === 'withdrawRequest') {
-    const { minMsat, maxMsat, description } = service;
-    return withdrawRequest({
-      callback,
-      k1: issueK1(world, name),
-      minMsat,
-      maxMsat,
-      description: description ?? SERVICE_DESCRIPTION,
-    });
-  }
-  if (service === null && walletOfUsername(world, name) === null) return unknownName();
-  const metadata = metadataOf(name, service, host);
-  return payRequest({ ...(service ?? ADDRESS_TERMS), callback, metadata });
+  if (service?.tag === 'withdrawRequest') return lnurlError('This name takes no payments.');
+  return service && payTerms(name, service, host);
 }
 
-/** The second answer: an invoice for a payer (LUD-06), or the acceptance of an invoice to pay (LUD-03). */
+/** The first answer of a service, with its terms (LUD-03, LUD-06). */
+export function lnurlAnswer(world: World, name: string, host: LnurlHost): LnurlAnswer {
+  const service = findService(world, name);
+  if (service === null) return unknownService();
+  if (service.tag === 'payRequest') return payTerms(name, service, host);
+  const { minMsat, maxMsat, description } = service;
+  return withdrawRequest({
+    callback: host.callbackUrl(name),
+    k1: issueK1(world, name),
+    minMsat,
+    maxMsat,
+    description: description ?? SERVICE_DESCRIPTION,
+  });
+}
+
+function payTerms(name: string, service: LnurlService, host: LnurlHost): LnurlAnswer {
+  const callback = host.callbackUrl(name);
+  return payRequest({ ...service, callback, metadata: metadataOf(name, service, host) });
+}
+
+/** The second answer: an invoice of the outside world (LUD-06), or the acceptance of an invoice to pay (LUD-03). */
 export function lnurlCallbackAnswer(
   world: World,
   name: string,
@@ -115,81 +106,41 @@ export function lnurlCallbackAnswer(
   host: LnurlHost,
 ): LnurlAnswer {
   const service = findService(world, name);
-  const userPk = service === null ? walletOfUsername(world, name) : null;
-  if (service === null && userPk === null) return unknownName();
+  if (service === null) return unknownService();
   try {
-    return service?.tag === 'withdrawRequest'
+    return service.tag === 'withdrawRequest'
       ? withdraw(world, name, service, query)
-      : issueInvoice(world, { name, service, userPk, query, host });
+      : issueInvoice(world, { name, service, query, host });
   } catch (error) {
     if (error instanceof ApiError) return lnurlError(error.message);
     throw error;
   }
 }
 
-function unknownName(): LnurlAnswer {
-  return lnurlError('There is no payee of that name here.');
+function unknownService(): LnurlAnswer {
+  return lnurlError('There is no service of that name here.');
 }
 
 function issueInvoice(
   world: World,
   request: {
     readonly name: string;
-    readonly service: LnurlService | null;
-    readonly userPk: string | null;
+    readonly service: LnurlService;
     readonly query: LnurlQuery;
     readonly host: LnurlHost;
   },
 ): LnurlAnswer {
-  const { name, service, userPk, query, host } = request;
-  const amountMsat = msatOf(query.amount);
-  const comment = query.comment === undefined || query.comment === '' ? null : query.comment;
-  const obstacle = payObstacle(service ?? ADDRESS_TERMS, { amountMsat, comment });
-  if (obstacle !== null || amountMsat === null) return lnurlError(obstacle ?? 'Say the amount.');
-  const descriptionHash = metadataHash(metadataOf(name, service, host));
-  const invoice =
-    userPk === null
-      ? createOutsideInvoice(world, {
-          amountMsat,
-          description: null,
-          descriptionHash,
-          expirationSecs: INVOICE_EXPIRY_SECS,
-          behavior: 'settle',
-        }).invoice
-      : walletInvoice(world, userPk, { amountMsat, descriptionHash, comment });
-  return { pr: invoice, routes: [] };
-}
-
-function walletInvoice(
-  world: World,
-  userPk: string,
-  terms: {
-    readonly amountMsat: bigint;
-    readonly descriptionHash: string;
-    readonly comment: string | null;
-  },
-): string {
-  const { amountMsat, descriptionHash, comment } = terms;
-  if (comment !== null && !noteInput.safeParse(comment).success) {
-    throw refused('The comment is too long; shorten it.');
-  }
-  return world.transact(() => {
-    const { invoice, payment } = createInvoice(world, userPk, {
-      createdAtMs: world.clock.now(),
-      expirationSecs: INVOICE_EXPIRY_SECS,
-      amountMsat,
-      description: null,
-      descriptionHash,
-      personalNote: null,
-      message: null,
-      partnerPk: null,
-      partnerPropFeePpm: null,
-      partnerBaseFeeMsat: null,
-      preimage: null,
-    });
-    if (comment !== null) updatePayment(world, userPk, payment.index, { message: comment });
-    return invoice;
+  const { name, service, query, host } = request;
+  const order = readPayOrder(service, query);
+  if (typeof order === 'string') return lnurlError(order);
+  const { invoice } = createOutsideInvoice(world, {
+    amountMsat: order.amountMsat,
+    description: null,
+    descriptionHash: metadataHash(metadataOf(name, service, host)),
+    expirationSecs: INVOICE_EXPIRY_SECS,
+    behavior: 'settle',
   });
+  return { pr: invoice, routes: [] };
 }
 
 function withdraw(
@@ -222,17 +173,9 @@ function withdraw(
   });
 }
 
-function msatOf(text: string | undefined): bigint | null {
-  return text !== undefined && /^\d{1,19}$/.test(text) ? BigInt(text) : null;
-}
-
 /** The metadata of a service. Both calls must use the same text, since the invoice commits to it. */
-function metadataOf(name: string, service: LnurlService | null, { domain }: LnurlHost): string {
-  const address = `${name}@${domain}`;
-  return payMetadata(
-    service === null ? address : (service.description ?? SERVICE_DESCRIPTION),
-    address,
-  );
+function metadataOf(name: string, service: LnurlService, { domain }: LnurlHost): string {
+  return payMetadata(service.description ?? SERVICE_DESCRIPTION, `${name}@${domain}`);
 }
 
 /**

@@ -13,6 +13,8 @@ CREATE TABLE name (
 CREATE TABLE name_invoice (
   wallet TEXT NOT NULL,
   id TEXT NOT NULL,
+  -- A tag of the address that asked for it, which tells nothing of the address.
+  source TEXT NOT NULL,
   expires_at INTEGER NOT NULL,
   PRIMARY KEY (wallet, id)
 ) STRICT, WITHOUT ROWID;

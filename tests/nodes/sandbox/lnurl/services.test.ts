@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { decodeBolt11 } from '../../../../src/codecs/bolt11/index.ts';
-import { paymentId } from '../../../../src/model/payment-index.ts';
 import { createInvoice } from '../../../../src/nodes/sandbox/lightning/invoices.ts';
 import {
   createLnurlService,
@@ -10,8 +9,6 @@ import {
   lnurlAnswer,
   lnurlCallbackAnswer,
 } from '../../../../src/nodes/sandbox/lnurl/services.ts';
-import { claimUsername } from '../../../../src/nodes/sandbox/names/names.ts';
-import { latestPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { onchainWorld } from '../onchain/onchain-world.ts';
 
 const host = {
@@ -30,11 +27,6 @@ function setUp() {
       description: 'Tea',
       ...change,
     }).name;
-  const named = (username: string) => {
-    const userPk = wallet();
-    claimUsername(world, userPk, { username, domain: host.domain, balanceMsat: 10_000_000n });
-    return userPk;
-  };
   const first = (name: string) => lnurlAnswer(world, name, host);
   const second = (name: string, query: Record<string, string>) =>
     lnurlCallbackAnswer(world, name, query, host);
@@ -52,7 +44,7 @@ function setUp() {
       partnerBaseFeeMsat: null,
       preimage: null,
     });
-  return { world, wallet, reload, service, named, first, second, invoice };
+  return { world, wallet, reload, service, first, second, invoice };
 }
 
 const error = (reason: string) => ({ status: 'ERROR', reason: expect.stringContaining(reason) });
@@ -116,50 +108,8 @@ describe('a pay service', () => {
     expect(lightningAddressAnswer(world, pay, host)).toEqual(first(pay));
     const withdraw = service({ tag: 'withdrawRequest' });
     expect(lightningAddressAnswer(world, withdraw, host)).toEqual(error('takes no payments'));
-  });
-});
-
-describe('the Lightning Address of a wallet', () => {
-  test('gives invoices of that wallet, committed to its metadata', () => {
-    const { world, named, first, second } = setUp();
-    const alice = named('alice-1');
-    const terms = first('alice-1');
-    expect(terms).toMatchObject({ tag: 'payRequest', minSendable: 1_000, commentAllowed: 200 });
-    expect(JSON.parse(String(terms.metadata))).toContainEqual([
-      'text/identifier',
-      'alice-1@example.com',
-    ]);
-    const invoice = decodeBolt11(String(second('alice-1', { amount: '5000' }).pr));
-    expect(invoice.descriptionHash).toBe(hashOf(terms.metadata));
-    expect(latestPayment(world, alice, paymentId('ln', invoice.paymentHash))).toMatchObject({
-      direction: 'inbound',
-      status: 'pending',
-      amountMsat: 5_000n,
-      message: null,
-    });
-  });
-
-  test('keeps the comment as the message of the payment', () => {
-    const { world, named, second } = setUp();
-    const alice = named('alice-1');
-    const { pr } = second('alice-1', { amount: '5000', comment: 'for lunch' });
-    const { paymentHash } = decodeBolt11(String(pr));
-    expect(latestPayment(world, alice, paymentId('ln', paymentHash))?.message).toBe('for lunch');
-  });
-
-  test('refuses a comment that is longer than messages may be', () => {
-    const { named, second } = setUp();
-    named('alice-1');
-    expect(second('alice-1', { amount: '5000', comment: '₿'.repeat(200) })).toEqual(
-      error('too long'),
-    );
-  });
-
-  test('of nobody answers an error', () => {
-    const { world, first, second } = setUp();
-    expect(first('nobody')).toEqual(error('no payee of that name'));
-    expect(second('nobody', { amount: '5000' })).toEqual(error('no payee of that name'));
-    expect(lightningAddressAnswer(world, 'nobody', host)).toEqual(error('no payee of that name'));
+    expect(lightningAddressAnswer(world, 'nobody', host)).toBeNull();
+    expect(first('nobody')).toEqual(error('no service of that name'));
   });
 });
 

@@ -2,9 +2,11 @@ import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { takeOverSandboxNames } from '../../../../src/app/take-over-names.ts';
 import { idOfIndex, type PaymentIndex } from '../../../../src/model/payment-index.ts';
 import { PERMISSIONS } from '../../../../src/model/permissions.ts';
 import type { Sandbox } from '../../../../src/nodes/sandbox/index.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite/index.ts';
 import { removeFolder, temporaryFolder } from '../../../support/folder.ts';
 import { openTrialSandbox } from '../trial-sandbox.ts';
 
@@ -122,6 +124,36 @@ describe('a file of the first version', () => {
     });
     expect(await node.latestPayment(idOfIndex(FIRST.waivedFee))).toMatchObject({ payment: waived });
     await sandbox.connector.close();
+  });
+
+  test('hands its names over to the store once, with their offers and frozen for as long', async () => {
+    const path = await firstWorld();
+    const db = new Database(path);
+    db.query('INSERT INTO names VALUES (?, ?, ?, ?)').run(FIRST.userPk, 'satoshi', 'lno1', NOW_MS);
+    db.close();
+    const store = openSqliteStore(':memory:');
+    const record = {
+      walletId: FIRST.userPk,
+      nodeKind: 'sandbox',
+      username: 'satoshi',
+      offer: 'lno1',
+      windowAtMs: NOW_MS,
+    };
+    // A process that was killed before it forgot the names finds them in the store already.
+    const changed = { ...record, username: 'nakamoto' };
+    for (const before of [null, changed]) {
+      if (before) await store.names.claim(FIRST.userPk, before.username, () => before);
+      const sandbox = open(path);
+      expect(sandbox.legacyNames()).toHaveLength(1);
+      const keptBack = { ...sandbox, forgetLegacyNames: () => undefined };
+      await takeOverSandboxNames(store, before ? sandbox : keptBack);
+      expect(await store.names.ofWallet(FIRST.userPk)).toEqual(before ?? record);
+      await sandbox.connector.close();
+    }
+    const again = open(path);
+    expect(again.legacyNames()).toEqual([]);
+    await again.connector.close();
+    await store.close();
   });
 
   test('keeps its money, and its held payment runs out 98 blocks after the first start', async () => {

@@ -1,0 +1,40 @@
+import type { Route } from '../route.ts';
+import type { RunRoute } from '../run-route.ts';
+
+const METHODS = 'GET, HEAD, OPTIONS';
+
+/**
+ * Whether a request names the address domain as its Host. The routes for payers answer such a request to pages of any
+ * origin; every other route rejects it (docs/decisions.md 100).
+ */
+export function isAtDomain({ headers }: Request, domainHosts: ReadonlySet<string>): boolean {
+  return domainHosts.has(headers.get('host')?.toLowerCase() ?? '');
+}
+
+/** Lets pages of any origin read an answer, without credentials. */
+export function openToPages(response: Response): Response {
+  response.headers.set('access-control-allow-origin', '*');
+  return response;
+}
+
+/** The answer to OPTIONS of a route for payers, which a browser asks before some requests of a page. */
+export function preflight(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      allow: METHODS,
+      'access-control-allow-methods': METHODS,
+      'access-control-allow-headers': '*',
+      'access-control-max-age': '86400',
+    },
+  });
+}
+
+/** Lets a route for payers run for GET only: HEAD has no use for an invoice that nobody reads, so it makes none. */
+export function effectForGet(route: Route, run: RunRoute): RunRoute {
+  if (!route.answersAtDomain) return run;
+  return async (context, session, input) =>
+    context.req.raw.method === 'GET'
+      ? run(context, session, input)
+      : new Response(null, { headers: { 'content-type': 'application/json' } });
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** An answer of an LNURL service. Errors are `{status: "ERROR", reason}`, also with HTTP status 200 (LUD-01). */
+export const lnurlJson = z
+  .record(z.string(), z.unknown())
+  .meta({ description: 'The LNURL answer; a problem is `{"status": "ERROR", "reason"}`.' });
+
+/** The first answer of LNURL-pay, for examples. */
+export const exampleTerms = {
+  tag: 'payRequest',
+  callback: 'http://127.0.0.1:5393/.well-known/lnurlp/satoshi/callback',
+  minSendable: 1000,
+  maxSendable: 10000000000000,
+  metadata:
+    '[["text/plain","satoshi@127.0.0.1:5393"],["text/identifier","satoshi@127.0.0.1:5393"]]',
+  commentAllowed: 200,
+};

@@ -1,0 +1,100 @@
+import { ApiError } from '../../model/errors.ts';
+import type { HumanBitcoinAddress } from '../../model/receive.ts';
+import type { NameRecord } from '../../store/ports.ts';
+import { type ServedWallet, type Session, watch } from '../session.ts';
+import type { Names } from './names.ts';
+import { decideClaim, isUpdatable, type NameClaim } from './rules.ts';
+
+/**
+ * The wallet's Human Bitcoin Address. Throws `notFound` (error 107) when none is claimed, and `unsupported` (error 110)
+ * when this sidecar serves no names.
+ */
+export async function nameOf(session: Session, served: Names | null): Promise<HumanBitcoinAddress> {
+  const names = requireServed(session, served);
+  const record = await names.store.names.ofWallet(session.userPk);
+  if (record) return addressOf(record, names, session.node.clock.now());
+  throw new ApiError(
+    'notFound',
+    'This wallet has no Human Bitcoin Address yet: claim one with PUT human_bitcoin_address.',
+  );
+}
+
+/**
+ * Claims or changes the wallet's Human Bitcoin Address, by the rules of {@link decideClaim}. Where the node has offers,
+ * each name gets one of its own, and every payment that arrives on it is watched; offers of names that were given up can
+ * still be paid.
+ */
+export async function claimUsername(
+  session: Session,
+  served: Names | null,
+  username: string,
+): Promise<HumanBitcoinAddress> {
+  const names = requireServed(session, served);
+  const { userPk, node, locks } = session;
+  const wanted = { walletId: userPk, nodeKind: node.descriptor.kind, username };
+  const record = await locks.run('name', async () => {
+    const current = await names.store.names.ofWallet(userPk);
+    if (current?.username === username) return current;
+    return names.wallets.asOwner(userPk, wanted.nodeKind, (wallet) => claim(names, wallet, wanted));
+  });
+  return addressOf(record, names, node.clock.now());
+}
+
+async function claim(
+  { store, domain }: Names,
+  wallet: ServedWallet,
+  wanted: Pick<NameClaim, 'walletId' | 'nodeKind' | 'username'>,
+): Promise<NameRecord> {
+  const { walletId, username } = wanted;
+  const { lightningBalanceMsat, onchainBalanceMsat } = await wallet.node.info();
+  const nowMs = wallet.node.clock.now();
+  const balanceMsat = lightningBalanceMsat + onchainBalanceMsat;
+  const claimed = { ...wanted, domain, balanceMsat, offer: null, nowMs };
+  // The rules are applied before an offer is made, and again when the name is written: others claim names meanwhile.
+  const [current, holder] = await Promise.all([
+    store.names.ofWallet(walletId),
+    store.names.find(username),
+  ]);
+  decideClaim(claimed, { current, holder });
+  const offer = await watchedOffer(wallet, `${username}@${domain}`);
+  return store.names.claim(walletId, username, (standing) =>
+    decideClaim({ ...claimed, offer }, standing),
+  );
+}
+
+/** Makes an offer and watches it; null on a node without offers. */
+async function watchedOffer(wallet: ServedWallet, description: string): Promise<string | null> {
+  const { offers } = wallet.node;
+  if (!offers) return null;
+  const terms = { description, minAmountMsat: null, expiresAtMs: null };
+  const { offer, offerId } = await offers.createOffer(terms);
+  await watch(wallet, { kind: 'offer', offerId });
+  return offer;
+}
+
+/**
+ * The TXT record of `<username>.user._bitcoin-payment.<domain>` (BIP 353), or null when the username is not claimed or
+ * stands for no offer. Letter case and a dot at the end of `dnsName` do not matter.
+ */
+export async function zoneText({ store, domain }: Names, dnsName: string): Promise<string | null> {
+  const name = dnsName.toLowerCase().replace(/\.$/, '');
+  const suffix = `.user._bitcoin-payment.${domain.toLowerCase()}`;
+  if (!name.endsWith(suffix)) return null;
+  const record = await store.names.find(name.slice(0, -suffix.length));
+  return record?.offer ? `bitcoin:?lno=${record.offer}` : null;
+}
+
+function addressOf(record: NameRecord, { domain }: Names, nowMs: number): HumanBitcoinAddress {
+  const { username, offer } = record;
+  return { username, domain, offer, updatable: isUpdatable(record, nowMs) };
+}
+
+function requireServed({ node }: Session, names: Names | null): Names {
+  if (names) return names;
+  const { kind } = node.descriptor;
+  throw new ApiError(
+    'unsupported',
+    `This sidecar has no domain for names of wallets on ${kind}: start it with --address-domain.`,
+    { data: { node: kind } },
+  );
+}

@@ -1,0 +1,66 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hex } from '@scure/base';
+import { openLog } from '../../../src/lib/log.ts';
+import { blankPayment } from '../../../src/model/payment.ts';
+import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
+import type { CreatedInvoice, CreateInvoiceCommand } from '../../../src/nodes/node.ts';
+import { type Names, openNames } from '../../../src/wallet/names/names.ts';
+import { walletWorld } from '../wallet-world.ts';
+
+/** Names over a fake node with enough money, which makes invoices that are the text of their payment hash. */
+export async function namesWorld() {
+  const world = await walletWorld();
+  const { fake, store } = world;
+  const { wallets, owner } = await world.start();
+  const ordered: CreateInvoiceCommand[] = [];
+  const logged: string[] = [];
+  const node = {
+    /** May be replaced by a test. */
+    createInvoice: async (command: CreateInvoiceCommand): Promise<CreatedInvoice> => made(command),
+    offers: [] as string[],
+  };
+  Object.assign(fake.node, {
+    info: async () => ({ lightningBalanceMsat: 6_000_000n, onchainBalanceMsat: 4_000_000n }),
+    createInvoice: (command: CreateInvoiceCommand) => {
+      ordered.push(command);
+      return node.createInvoice(command);
+    },
+  });
+  let drawn = 0;
+  const names: Names = openNames({
+    domain: 'example.com',
+    callbackUrl: (username) => `https://example.com/${username}/callback`,
+    store,
+    wallets,
+    log: openLog({ level: 'warn', format: 'text', write: (line) => logged.push(line) }),
+    random: (bytes) => new Uint8Array(bytes).fill(++drawn),
+    elapsedMs: () => world.elapsedMs,
+  });
+  return { world, fake, store, owner, names, node, ordered, logged };
+}
+
+/** The invoice that the fake node makes for an order. */
+export function made(command: CreateInvoiceCommand): CreatedInvoice {
+  const paymentHash = hex.encode(sha256(hex.decode(command.preimage ?? '')));
+  const { createdAtMs, expirationSecs, amountMsat, message } = command;
+  return {
+    payment: {
+      ...blankPayment({
+        index: paymentIndex(createdAtMs, paymentId('ln', paymentHash)),
+        rail: 'invoice',
+        direction: 'inbound',
+        status: 'pending',
+        statusMsg: 'invoice generated',
+        createdAtMs,
+        updatedAtMs: createdAtMs,
+      }),
+      hash: paymentHash,
+      amountMsat,
+      message,
+    },
+    invoice: paymentHash,
+    paymentHash,
+    paymentSecret: '00'.repeat(32),
+    expiresAtMs: createdAtMs + expirationSecs * 1000,
+  };
+}

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
-import { expectError } from '../support/requests.ts';
+import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
+import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';
 import { walletSteps } from './wallet-steps.ts';
@@ -16,16 +17,24 @@ afterAll(() => world.close());
 const { analyze, pay } = walletSteps(() => world);
 
 describe('names', () => {
-  test('unclaimed is 107; a claim gives both addresses, and both can be paid', async () => {
+  test('unclaimed is 107; a claim gives both addresses', async () => {
     expectError(await world.call('GET', '/v2/node/human_bitcoin_address'), 'notFound');
     const record = await world.put('/v2/node/human_bitcoin_address', { username: 'satoshi-1' });
-    const name = `satoshi-1@127.0.0.1:${world.port}`;
+    const name = `satoshi-1@${world.domain}`;
     expect(record).toMatchObject({
       human_bitcoin_address: `₿${name}`,
       lightning_address: name,
       updatable: true,
     });
     expect(await world.get('/v2/node/human_bitcoin_address')).toEqual(record);
+    expect(await world.put('/v2/node/human_bitcoin_address', { username: 'satoshi-1' })).toEqual(
+      record,
+    );
+  });
+
+  test('both addresses of a name can be paid', async () => {
+    const name = `satoshi-1@${world.domain}`;
+    const record = await world.get('/v2/node/human_bitcoin_address');
     expect(await pay({ payable: `₿${name}`, amount: '7' })).toMatchObject({
       status: 'completed',
       rail: 'offer',
@@ -40,6 +49,23 @@ describe('names', () => {
       offer: record.offer,
     });
     expect((await analyze(name)).payables[0]).toMatchObject({ kind: 'lnurl-pay' });
+  });
+
+  test('payers get its terms and invoices by LNURL, and the wallet the comment as message', async () => {
+    const terms = await world.get('/.well-known/lnurlp/satoshi-1');
+    expect(terms).toMatchObject({ tag: 'payRequest', minSendable: 1000, commentAllowed: 200 });
+    const { pathname } = new URL(terms.callback);
+    const { pr } = await world.get(pathname, { amount: '21000', comment: 'for the tea' });
+    const invoice = decodeBolt11(pr);
+    expect(invoice.descriptionHash).toBe(
+      new Bun.CryptoHasher('sha256').update(terms.metadata).digest('hex'),
+    );
+    expect(await world.post('/sandbox/pay', { payable: pr })).toEqual({ status: 'completed' });
+    const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
+    const { index } = payments.find(({ hash }: Body) => hash === invoice.paymentHash);
+    expect(
+      await world.get('/v2/node/wait_for_payment', { index, timeout_secs: '30' }),
+    ).toMatchObject({ direction: 'inbound', amount: '21', message: 'for the tea' });
   });
 
   test('every spelling of a name is read, and paid through its callback', async () => {
@@ -64,7 +90,7 @@ describe('names', () => {
     }
   });
 
-  test('it can be changed for 24 hours, is then frozen for 90 days, and is updatable again', async () => {
+  test('it can be changed, and no other wallet gets it meanwhile', async () => {
     await world.put('/v2/node/human_bitcoin_address', { username: 'satoshi-2' });
     expectError(
       await world.call('PUT', '/v2/node/human_bitcoin_address', {
@@ -74,6 +100,9 @@ describe('names', () => {
       'refused',
       /taken/,
     );
+  });
+
+  test('it can be changed for 24 hours, is then frozen for 90 days, and is updatable again', async () => {
     await world.post('/sandbox/clock', { advance_secs: 24 * 3600 + 1 });
     expect((await world.get('/v2/node/human_bitcoin_address')).updatable).toBe(false);
     expectError(

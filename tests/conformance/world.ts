@@ -20,6 +20,8 @@ import { request } from './request.ts';
 export interface ConformanceWorld extends SucceedingCalls {
   readonly baseUrl: string;
   readonly port: number;
+  /** The domain of names. */
+  readonly domain: string;
   readonly dataDir: string;
   /** Credentials of the second wallet, with scope full. */
   readonly bob: string;
@@ -45,6 +47,7 @@ async function openSandboxWorld(webhookUrl?: string): Promise<ConformanceWorld> 
   const world: ConformanceWorld = {
     baseUrl,
     port,
+    domain: `127.0.0.1:${port}`,
     dataDir: options.dataDir,
     bob: '',
     call,

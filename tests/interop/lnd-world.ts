@@ -19,6 +19,9 @@ export async function openLndWorld(webhookUrl?: string): Promise<ConformanceWorl
   return openWorldOn(await network, webhookUrl);
 }
 
+/** A domain on loopback, since without --require-auth no other is allowed. */
+const DOMAIN = 'names.localhost';
+
 /** All files of a test run share one network, since real nodes take seconds to start. It ends with the process. */
 let network: Promise<Network> | null = null;
 
@@ -41,6 +44,7 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
     bobPath,
     '--channel-peer',
     `${network.bob.pubkey}@${network.bob.peerAddress}`,
+    ...['--address-domain', DOMAIN],
     ...(webhookUrl === undefined ? [] : ['--webhook-url', webhookUrl]),
   ]);
   const controls: Readonly<Record<string, Control>> = {
@@ -61,6 +65,7 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
   return {
     baseUrl: sidecar.baseUrl,
     port: Number(new URL(sidecar.baseUrl).port),
+    domain: DOMAIN,
     dataDir: sidecar.dataDir,
     bob,
     call,

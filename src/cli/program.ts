@@ -8,6 +8,7 @@ import { addCompletions } from './commands/completions.ts';
 import { addConnect } from './commands/connect.ts';
 import { addInfo } from './commands/info.ts';
 import { addInvoice } from './commands/invoice.ts';
+import { addName } from './commands/name/index.ts';
 import { addNote } from './commands/note.ts';
 import { addOffer } from './commands/offer.ts';
 import { addPay } from './commands/pay.ts';
@@ -32,7 +33,7 @@ export interface ProgramOptions extends CliIo {
 /** Every command except the servers, under the headings of the help. */
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   'Wallet:': [addInfo, addPayments, addWait, addNote],
-  'Receive:': [addInvoice, addOffer, addAddress],
+  'Receive:': [addInvoice, addOffer, addAddress, addName],
   'Send:': [addAnalyze, addPay, addProof],
   'Set up:': [addSeed, addClients, addWebhooks, addCompletions],
 };

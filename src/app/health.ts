@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { hasDefaultWallet, isOpenToAll } from '../config/exposure.ts';
+import { hasDefaultWallet, hasUnreachableNames, isOpenToAll } from '../config/exposure.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Store } from '../store/ports.ts';
 import type { StoreGuard } from '../wallet/store-guard.ts';
@@ -36,6 +36,7 @@ export function health(options: HealthOptions): string {
   add(guard.problem());
   if (unproven.size > 0) add(unprovenWords(unproven));
   if (hasBudgets() && isOpenToAll(config)) add(OPEN_WITH_BUDGETS);
+  if (nodes.kind !== 'sandbox' && hasUnreachableNames(config)) add(NAMES_OUT_OF_REACH);
   if (!hasDefaultWallet(config)) add(NO_CREDENTIALS);
   return sentences.length === 0 ? 'ok' : sentences.join(' ');
 }
@@ -54,6 +55,8 @@ export async function watchBudgets(store: Store): Promise<{ store: Store; any: (
   return { store: { ...store, clients: { ...store.clients, change } }, any: () => any };
 }
 
+const NAMES_OUT_OF_REACH =
+  'Payers cannot reach the names of --address-domain: set --sidecar-url to the https address under which they reach this sidecar.';
 const TRIAL_WALLET = 'The sandbox wallet is being signed up and funded: ask again in a moment.';
 const NO_CREDENTIALS =
   'No default credentials: send the Authorization header with every request, or start with --root-seed-path or --client-credentials-path.';

@@ -14,6 +14,15 @@ export function isOpenToAll(config: Config): boolean {
 }
 
 /**
+ * Whether payers elsewhere are told URLs of names that they cannot use: LNURL is https (LUD-01), and loopback leads to
+ * their own machine.
+ */
+export function hasUnreachableNames({ addressDomain, sidecarUrl }: Config): boolean {
+  if (addressDomain === null || isLoopbackHost(addressDomain)) return false;
+  return sidecarUrl === null || !sidecarUrl.startsWith('https://');
+}
+
+/**
  * Throws {@link ConfigError} for a configuration under which requests from other machines could use the default wallet
  * without an Authorization header (docs/decisions.md 72). The message names the setting and what to do. `onRealNode`
  * says that the default wallet is not on the sandbox.

@@ -35,7 +35,7 @@ export function parseWebUrl(text: string): Parsed<string> {
 /** Reads a domain with an optional port, which becomes lower case. */
 export function parseDomain(text: string): Parsed<string> {
   const host = text.toLowerCase();
-  return URL.parse(`https://${host}/`)?.host === host
+  return /^[a-z0-9.:[\]-]+$/.test(host) && URL.parse(`https://${host}/`)?.host === host
     ? { value: host }
     : { problem: 'must be a domain, such as example.com' };
 }

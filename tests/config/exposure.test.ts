@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type Config, loadConfig } from '../../src/config/config.ts';
-import { requireSafeExposure } from '../../src/config/exposure.ts';
+import { hasUnreachableNames, requireSafeExposure } from '../../src/config/exposure.ts';
 import { isLoopbackHost, localUrl } from '../../src/config/network.ts';
 import { ConfigError, type Flags } from '../../src/config/sources.ts';
 
@@ -71,6 +71,35 @@ describe('what would let others use the default wallet without a header is refus
     expect(refusal(config, false)).toBeNull();
     expect(refusal(withSeed({ 'address-domain': 'localhost:5393' }), true)).toBeNull();
   });
+});
+
+test('names are out of reach where the URL of their callbacks is not https, or is not given', () => {
+  const unreachable = (flags: Flags) => hasUnreachableNames(load(flags));
+  const domain = { 'address-domain': 'example.com' };
+  expect(unreachable({})).toBe(false);
+  expect(unreachable(domain)).toBe(true);
+  expect(unreachable({ ...domain, 'sidecar-url': 'http://example.com' })).toBe(true);
+  expect(unreachable({ ...domain, 'sidecar-url': 'https://example.com' })).toBe(false);
+  expect(unreachable({ 'address-domain': 'names.localhost' })).toBe(false);
+});
+
+test('--address-domain is a domain in lower case with its port, and --trusted-proxy an address', () => {
+  expect(load({ 'address-domain': 'Example.COM' }).addressDomain).toBe('example.com');
+  expect(load({ 'address-domain': '127.0.0.1:5393' }).addressDomain).toBe('127.0.0.1:5393');
+  for (const domain of [
+    'example.com/x',
+    'a@example.com',
+    'https://example.com',
+    'exa mple.com',
+    '*',
+  ]) {
+    expect(() => load({ 'address-domain': domain })).toThrow(/--address-domain must be a domain/);
+  }
+  const proxies = load({ 'trusted-proxy': ['127.0.0.1', '::FFFF:192.0.2.1'] }).trustedProxies;
+  expect(proxies).toEqual(['127.0.0.1', '192.0.2.1']);
+  for (const proxy of ['localhost', '10.0.0.0/8', '127.0.0.1:80']) {
+    expect(() => load({ 'trusted-proxy': [proxy] })).toThrow(/must be an IP address/);
+  }
 });
 
 describe('loopback', () => {

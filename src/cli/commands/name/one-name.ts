@@ -5,7 +5,10 @@ import { printable } from '../../terminal/printable.ts';
 export const nameJson = z.object({
   human_bitcoin_address: z.string(),
   lightning_address: z.string(),
-  offer: z.string().regex(/^lno1[0-9a-z]+$/i).nullable(),
+  offer: z
+    .string()
+    .regex(/^lno1[0-9a-z]+$/i)
+    .nullable(),
   updatable: z.boolean(),
 });
 

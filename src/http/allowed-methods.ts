@@ -10,9 +10,8 @@ export function allowedMethods(routes: readonly Route[]): ReadonlyMap<string, re
   const methods = new Map<string, string[]>();
   for (const route of routes) {
     const own = route.method.toUpperCase();
-    const head = own === 'GET' && !isStream(route) ? ['HEAD'] : [];
-    const options = route.answersAtDomain ? ['OPTIONS'] : [];
-    methods.set(route.path, [...(methods.get(route.path) ?? []), own, ...head, ...options]);
+    const also = own === 'GET' && !isStream(route) ? ['HEAD'] : [];
+    methods.set(route.path, [...(methods.get(route.path) ?? []), own, ...also]);
   }
   return methods;
 }

@@ -102,10 +102,10 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     const readBody = route.body && bodyReader(route.body, bodies);
     const run = effectForGet(route, streamForGet(route, runRoute(route, runner)));
     if (route.answersAtDomain) {
-      app.on(
-        'OPTIONS',
-        route.path,
-        guarded(route, async () => preflight()),
+      const answerPreflight = guarded(route, async () => preflight());
+      // Elsewhere OPTIONS is a method like any other that the path does not have.
+      app.on('OPTIONS', route.path, (context, next) =>
+        isAtDomain(context.req.raw, options.domainHosts) ? answerPreflight(context) : next(),
       );
     }
     app.on(

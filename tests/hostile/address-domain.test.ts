@@ -240,6 +240,7 @@ describe('at the address domain', () => {
     expect(here.headers.get('access-control-allow-origin')).toBeNull();
     const page = await call('GET', TERMS, { headers: { origin: 'https://evil.example' } });
     expect([page.status, page.body.code]).toEqual([403, 112]);
+    expect((await call('OPTIONS', TERMS)).status).toBe(405);
   });
 });
 

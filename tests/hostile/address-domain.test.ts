@@ -1,73 +1,15 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { NAME_ROUTES, ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { createGuardedFetch } from '../../src/net/guarded-fetch.ts';
 import { createLnurlClient, type LnurlPayRequest } from '../../src/net/lnurl.ts';
 import { TEST_CERTIFICATE } from '../net/outside-service.ts';
-import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
-import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { freePorts } from '../support/ports.ts';
-import { type Body, type CallOptions, send } from '../support/requests.ts';
-import { type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
+import { addressDomain, CALLBACK, NAME, problem, TERMS } from './address-domain-world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-/** A sidecar behind a reverse proxy that terminates TLS for the address domain, as operators run it. */
-const folder = temporaryFolder('address-domain');
-const dataDir = join(folder, 'data');
-const [port = 0, proxyPort = 0] = freePorts(2);
-const DOMAIN = `shop.example:${proxyPort}`;
-const NAME = 'satoshi';
-const TERMS = `/.well-known/lnurlp/${NAME}`;
-const CALLBACK = `${TERMS}/callback`;
-let sidecar: DevSidecar;
-let proxy: ReverseProxy;
-
-const owner = () => readFileSync(join(dataDir, 'cookie'), 'utf8');
-const call = (method: string, path: string, options: CallOptions = {}) =>
-  send(`http://127.0.0.1:${port}`, method, path, { credentials: owner(), ...options });
-const ok = async (method: string, path: string, body?: unknown, credentials?: string) => {
-  const answer = await call(method, path, { body, ...(credentials ? { credentials } : {}) });
-  expect([path, answer.status, answer.body]).toEqual([path, 200, answer.body]);
-  return answer.body;
-};
-
-/** Each call is made by a payer at an address of its own, unless it names one. */
-let payers = 0;
-const payer = () => `198.51.100.${++payers % 250}`;
-async function ask(path: string, options: Parameters<ReverseProxy['call']>[2] = {}): Promise<Body> {
-  const answer = await proxy.call('GET', path, { client: payer(), ...options });
-  expect(answer.headers['content-type']).toBe('application/json');
-  return { ...JSON.parse(answer.text), http: answer.status };
-}
-const problem = (reason: RegExp) => ({
-  http: 200,
-  status: 'ERROR',
-  reason: expect.stringMatching(reason),
-});
-
-beforeAll(async () => {
-  sidecar = await startDevSidecar({
-    dataDir,
-    port,
-    env: {
-      SERVICE_ADDRESS_DOMAIN: DOMAIN,
-      SERVICE_SIDECAR_URL: `https://${DOMAIN}`,
-      SERVICE_REQUIRE_AUTH: 'true',
-      SERVICE_TRUSTED_PROXIES: '127.0.0.1',
-    },
-  });
-  proxy = await startReverseProxy(proxyPort, port);
-  await ok('PUT', '/v2/node/human_bitcoin_address', { username: NAME });
-});
-afterAll(async () => {
-  await proxy?.stop();
-  await sidecar?.stop();
-  removeFolder(folder);
-});
+const { domain, proxyPort, owner, call, ok, throughProxy, payer, ask } = addressDomain();
 
 describe('a payer', () => {
   const stranger = createLnurlClient(
@@ -80,7 +22,7 @@ describe('a payer', () => {
   );
 
   test("that knows only the name pays it, and its comment is the payment's message", async () => {
-    const terms = (await stranger.discover(`https://${DOMAIN}${TERMS}`)) as LnurlPayRequest;
+    const terms = (await stranger.discover(`https://${domain}${TERMS}`)) as LnurlPayRequest;
     const { invoice, sentComment } = await stranger.requestInvoice(terms, {
       amountMsat: 21_000n,
       comment: 'für den Tee ₿',
@@ -102,15 +44,15 @@ describe('a payer', () => {
     expect(terms).toEqual({
       http: 200,
       tag: 'payRequest',
-      callback: `https://${DOMAIN}${CALLBACK}`,
+      callback: `https://${domain}${CALLBACK}`,
       minSendable: 1_000,
       maxSendable: 10_000_000_000_000,
       metadata: expect.any(String),
       commentAllowed: 200,
     });
     expect(JSON.parse(terms.metadata)).toEqual([
-      ['text/plain', `${NAME}@${DOMAIN}`],
-      ['text/identifier', `${NAME}@${DOMAIN}`],
+      ['text/plain', `${NAME}@${domain}`],
+      ['text/identifier', `${NAME}@${domain}`],
     ]);
   });
 
@@ -169,20 +111,20 @@ describe('at the address domain', () => {
   test('no other route answers, whatever the caller holds', async () => {
     const names = new Set(NAME_ROUTES);
     for (const { method, path } of [...ROUTES, ...SANDBOX_ROUTES].filter((it) => !names.has(it))) {
-      const answer = await proxy.call(method.toUpperCase(), path.replace(/:\w+/g, 'x'), {
+      const answer = await throughProxy(method.toUpperCase(), path.replace(/:\w+/g, 'x'), {
         headers: { authorization: `Bearer ${owner()}` },
       });
       expect([path, answer.status, JSON.parse(answer.text).code]).toEqual([path, 403, 112]);
     }
     for (const path of ['/', '/nothing', '/.well-known/other', '//v2/health', '/v2/../v2/health']) {
-      expect((await proxy.call('GET', path)).status).toBe(403);
+      expect((await throughProxy('GET', path)).status).toBe(403);
     }
   });
 
   test('other methods are not allowed', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       for (const path of [TERMS, CALLBACK]) {
-        expect([method, (await proxy.call(method, path)).status]).toEqual([method, 403]);
+        expect([method, (await throughProxy(method, path)).status]).toEqual([method, 403]);
       }
     }
   });
@@ -190,13 +132,13 @@ describe('at the address domain', () => {
   test('pages of any origin read the answers, errors too, and never with credentials', async () => {
     const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
     for (const path of [TERMS, `${CALLBACK}?amount=5000`, CALLBACK, `${TERMS}-x`]) {
-      const answer = await proxy.call('GET', path, { headers, client: payer() });
+      const answer = await throughProxy('GET', path, { headers, client: payer() });
       expect(answer.status).toBe(200);
       expect(answer.headers['access-control-allow-origin']).toBe('*');
       expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
     }
     const asked = { ...headers, 'access-control-request-method': 'GET' };
-    const preflight = await proxy.call('OPTIONS', CALLBACK, { headers: asked });
+    const preflight = await throughProxy('OPTIONS', CALLBACK, { headers: asked });
     expect(preflight).toMatchObject({ status: 204, text: '' });
     expect(preflight.headers).toMatchObject({
       'access-control-allow-origin': '*',
@@ -209,7 +151,7 @@ describe('at the address domain', () => {
     const count = async () =>
       (await ok('GET', '/v2/node/updated_payments?limit=100')).payments.length;
     const before = await count();
-    const answer = await proxy.call('HEAD', `${CALLBACK}?amount=5000`);
+    const answer = await throughProxy('HEAD', `${CALLBACK}?amount=5000`);
     expect(answer).toMatchObject({ status: 200, text: '' });
     expect(await count()).toBe(before);
   });
@@ -220,7 +162,7 @@ describe('at the address domain', () => {
       { authorization: 'nonsense' },
       { authorization: `Bearer ${owner()}`, cookie: `session=${owner()}` },
     ]) {
-      const answer = await proxy.call('GET', TERMS, { headers });
+      const answer = await throughProxy('GET', TERMS, { headers });
       expect(JSON.parse(answer.text).tag).toBe('payRequest');
       expect(answer.headers['set-cookie']).toBeUndefined();
     }
@@ -230,10 +172,10 @@ describe('at the address domain', () => {
     for (const host of [
       'evil.example',
       `evil.example:${proxyPort}`,
-      `x.${DOMAIN}`,
+      `x.${domain}`,
       'shop.example',
     ]) {
-      expect((await proxy.call('GET', TERMS, { headers: { host } })).status).toBe(403);
+      expect((await throughProxy('GET', TERMS, { headers: { host } })).status).toBe(403);
     }
     const here = await call('GET', TERMS);
     expect(here.status).toBe(200);
@@ -259,51 +201,6 @@ describe('a name', () => {
     }).then(({ body }) => body);
     expect(payments.at(-1)).toMatchObject({ status: 'completed', amount: '7' });
     const shown = await call('GET', '/v2/node/human_bitcoin_address', { credentials: other });
-    expect(shown.body.lightning_address).toBe(`${username}@${DOMAIN}`);
-  });
-});
-
-describe('a flood', () => {
-  /** Asks until the answer is an error; returns its reason. */
-  async function reasonOf(path: string, options: Parameters<ReverseProxy['call']>[2]) {
-    for (let round = 0; round < 2000; round++) {
-      const { reason } = await ask(path, options);
-      if (reason !== undefined) return reason;
-    }
-    throw new Error('no bound was met');
-  }
-
-  test('of unpaid invoices from one source is bounded, and neither others nor payers who pay are', async () => {
-    const client = '203.0.113.1';
-    const made: string[] = [];
-    for (let round = 0; round < 20; round++) {
-      made.push((await ask(`${CALLBACK}?amount=5000`, { client })).pr);
-    }
-    expect(await ask(`${CALLBACK}?amount=5000`, { client })).toEqual(
-      problem(/too many unpaid invoices/),
-    );
-    expect((await ask(`${CALLBACK}?amount=5000`, { client: '203.0.113.2' })).pr).toStartWith('ln');
-    await ok('POST', '/sandbox/pay', { payable: made[3] });
-    expect((await ask(`${CALLBACK}?amount=5000`, { client })).pr).toStartWith('ln');
-  });
-
-  test('of requests from one source is bounded, and what it writes into X-Forwarded-For does not help', async () => {
-    const client = '203.0.113.3';
-    let round = 0;
-    const spoofed = { 'x-forwarded-for': '8.8.8.8' };
-    expect(await reasonOf(TERMS, { client, headers: spoofed })).toMatch(/^Too many requests/);
-    const other = { 'x-forwarded-for': `8.8.4.${round++}` };
-    expect((await ask(CALLBACK, { client, headers: other })).reason).toMatch(/^Too many requests/);
-    expect((await ask(TERMS, { client: '203.0.113.4', headers: spoofed })).tag).toBe('payRequest');
-  });
-
-  test('from one IPv6 subscriber is one source, however many of its addresses it uses', async () => {
-    const client = (n: number) => `2001:db8:1:2::${n.toString(16)}`;
-    let reason: string | undefined;
-    for (let n = 1; reason === undefined && n < 2000; n++) {
-      ({ reason } = await ask(TERMS, { client: client(n) }));
-    }
-    expect(reason).toMatch(/^Too many requests/);
-    expect((await ask(TERMS, { client: '2001:db8:1:3::1' })).tag).toBe('payRequest');
+    expect(shown.body.lightning_address).toBe(`${username}@${domain}`);
   });
 });

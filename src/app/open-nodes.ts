@@ -9,6 +9,7 @@ import { REMOTE_NODES, ROOT_SEED_KIND } from '../nodes/kinds.ts';
 import type { NodeConnector } from '../nodes/node.ts';
 import { openSandbox, type Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
+import { type ConfiguredNode, rereading } from './reread.ts';
 
 /** The kinds of nodes that this process can use. */
 export interface Nodes {
@@ -47,6 +48,8 @@ export function openNodes(options: NodesOptions): Nodes {
   const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
   const kind = defaultKind(config);
   const configured = configuredNodes(config);
+  const entries = configured.map(({ node }) => node);
+  const reread = rereading(config, configured);
   const sandbox =
     kind === 'sandbox'
       ? openSandbox({
@@ -69,7 +72,8 @@ export function openNodes(options: NodesOptions): Nodes {
         clock: systemClock,
         random,
         root: name === ROOT_SEED_KIND ? config.node : null,
-        entries: configured.filter((entry) => entry.kind === name),
+        entries: entries.filter((entry) => entry.kind === name),
+        reread,
         mark: store.identity.id,
         channelPeer: config.channelPeer,
         proxy: config.nodeProxy,
@@ -83,7 +87,7 @@ export function openNodes(options: NodesOptions): Nodes {
     sandbox,
     kind,
     root: local ?? remote[ROOT_SEED_KIND],
-    configured,
+    configured: entries,
     connector: (name) => connectors.get(name) ?? null,
     problems: () => Object.values(remote).flatMap((connector) => connector.problems()),
     async close() {
@@ -100,17 +104,20 @@ export function defaultKind({ node, clientCredentials }: Config): NodeKind {
 }
 
 /** Returns the nodes in the default credentials and in --node-credentials-path. Throws {@link ConfigError}. */
-function configuredNodes(config: Config): NodeCredentials[] {
-  const { clientCredentials, clientCredentialsSource } = config;
+function configuredNodes(config: Config): ConfiguredNode[] {
+  const { clientCredentials, clientCredentialsSource, clientCredentialsPath } = config;
   const own = clientCredentials === null ? null : decodeCredentials(clientCredentials)?.node;
-  const further = config.nodeCredentials.map(({ text, source }) => {
+  const further = config.nodeCredentials.map(({ text, source, path }) => {
     const node = decodeCredentials(text)?.node;
-    if (node) return { node, source };
+    if (node) return { node, source, path };
     throw new ConfigError(
       `${source} is not a file that "wallet-sidecar connect" wrote: create it with that command.`,
     );
   });
-  const all = [...(own ? [{ node: own, source: clientCredentialsSource }] : []), ...further];
+  const all = [
+    ...(own ? [{ node: own, source: clientCredentialsSource, path: clientCredentialsPath }] : []),
+    ...further,
+  ];
   for (const [i, { node, source }] of all.entries()) {
     const first = all.findIndex((other) => isSameNode(other.node, node));
     if (first === i) continue;
@@ -118,7 +125,7 @@ function configuredNodes(config: Config): NodeCredentials[] {
       `${all[first]?.source} and ${source} are for the same node: keep one of them.`,
     );
   }
-  return all.map(({ node }) => node);
+  return all;
 }
 
 /**

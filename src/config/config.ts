@@ -32,12 +32,20 @@ export interface Config {
   readonly clientCredentials: string | null;
   /** The setting that `clientCredentials` comes from, for messages. */
   readonly clientCredentialsSource: string | null;
+  /** The file that they come from; null where they are given themselves. */
+  readonly clientCredentialsPath: string | null;
   /** The LND that the root seed controls; null is the sandbox. */
   readonly node: { readonly url: string; readonly cert: string | null } | null;
+  /** The file of its certificate. */
+  readonly nodeCertPath: string | null;
   /** The SOCKS5 proxy for every connection to a real node; null is none. */
   readonly nodeProxy: ProxyAddress | null;
   /** Credentials of further nodes, as `connect` wrote them, each with the setting that it comes from, for messages. */
-  readonly nodeCredentials: readonly { readonly text: string; readonly source: string }[];
+  readonly nodeCredentials: readonly {
+    readonly text: string;
+    readonly source: string;
+    readonly path: string;
+  }[];
   /** Hex node key and host with port. */
   readonly channelPeer: ChannelPeer | null;
   readonly webhookUrl: string | null;
@@ -85,7 +93,9 @@ export function loadConfig(sources: Sources): Config {
     rootSeed: rootSeed && parse(rootSeed, asRootSeed),
     clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
     clientCredentialsSource: clientCredentials?.source ?? null,
+    clientCredentialsPath: find('clientCredentialsPath')?.value ?? null,
     node: nodeOf(find('nodeUrl'), find('nodeCertPath')),
+    nodeCertPath: find('nodeCertPath')?.value ?? null,
     nodeProxy: parse(find('nodeProxy'), parseProxyAddress),
     nodeCredentials: settings
       .list('nodeCredentialsPath')
@@ -118,7 +128,7 @@ function parse<T>(found: Found | null, parser: (text: string) => Parsed<T>): T |
 function nodeCredentialsOf(path: Found, fromFile: (path: Found) => Found) {
   const { value: text, source } = fromFile(path);
   if (text === '') throw new ConfigError(`${source} is an empty file.`);
-  return { text, source };
+  return { text, source, path: path.value };
 }
 
 function nodeOf(url: Found | null, certPath: Found | null): Config['node'] {

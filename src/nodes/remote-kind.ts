@@ -23,6 +23,14 @@ export interface RemoteOptions {
   readonly entries: readonly NodeCredentials[];
   /** The proxy through which every node is reached; null is none. */
   readonly proxy: ProxyAddress | null;
+  /**
+   * Reads again what the configuration's files say of an entry, and of the root seed's node; null where it is not in a
+   * file, or the file cannot be read. Absent: what was given stands.
+   */
+  readonly reread?: {
+    readonly entry: (entry: NodeCredentials) => NodeCredentials | null;
+    readonly root: () => RemoteLocation | null;
+  };
   /** The peer of channels whose order names none; null: such an order is refused. */
   readonly channelPeer: ChannelPeer | null;
   /** Hex id of this installation, by which it recognizes the tokens that it made. */

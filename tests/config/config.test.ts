@@ -209,14 +209,14 @@ describe('further nodes', () => {
   test('come from repeated flags as they are, or from a list with commas in the environment', () => {
     const [a, b] = [fileWith('a,1.credentials', ' one\n'), fileWith('b.credentials', 'two\n')];
     expect(load({ 'node-credentials-path': [a, b] }).nodeCredentials).toEqual([
-      { text: 'one', source: `--node-credentials-path ${a}` },
-      { text: 'two', source: `--node-credentials-path ${b}` },
+      { text: 'one', source: `--node-credentials-path ${a}`, path: a },
+      { text: 'two', source: `--node-credentials-path ${b}`, path: b },
     ]);
     const c = fileWith('c.credentials', 'three');
     const env = { SERVICE_NODE_CREDENTIALS_PATHS: `${b}, ${c},` };
     expect(load({}, env).nodeCredentials).toEqual([
-      { text: 'two', source: `SERVICE_NODE_CREDENTIALS_PATHS (environment) ${b}` },
-      { text: 'three', source: `SERVICE_NODE_CREDENTIALS_PATHS (environment) ${c}` },
+      { text: 'two', source: `SERVICE_NODE_CREDENTIALS_PATHS (environment) ${b}`, path: b },
+      { text: 'three', source: `SERVICE_NODE_CREDENTIALS_PATHS (environment) ${c}`, path: c },
     ]);
   });
 

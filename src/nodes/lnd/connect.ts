@@ -68,11 +68,11 @@ async function inspect(
   const macaroon = readMacaroon(macaroonHex);
   if (!macaroon) throw rejected('', 'This is not a macaroon of LND: give another one.');
   const endpoint = new RemoteEndpoint({ url, cert }, proxy);
-  const { info, network } = await readInfo(new LndRest(endpoint, macaroonHex)).catch(
-    (error: unknown) => {
-      throw isApiError(error, 'forbidden') ? withoutInfo(macaroon, error) : error;
-    },
-  );
+  const { info, network } = await readInfo(
+    new LndRest({ endpoint, macaroonHex: () => macaroonHex }),
+  ).catch((error: unknown) => {
+    throw isApiError(error, 'forbidden') ? withoutInfo(macaroon, error) : error;
+  });
   const nodePk = info.identity_pubkey;
   return {
     version: versionOf(info),

@@ -10,8 +10,8 @@ import { lndConnect } from './connect.ts';
 import { permissionsOf } from './grants.ts';
 import { type LndIdentity, userPkOf } from './identity.ts';
 import { LabelGrace } from './label-grace.ts';
+import type { MovingPlace } from './moving-place.ts';
 import { lndNode } from './node.ts';
-import type { LndPlace } from './place.ts';
 import { openPlaces } from './places.ts';
 import type { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, unlockWallet, walletMark } from './root-wallet.ts';
@@ -56,7 +56,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
   }
 
   function opened(
-    place: LndPlace,
+    place: MovingPlace,
     identity: LndIdentity,
     permissions: readonly Permission[] | null,
     rest: LndRest,
@@ -76,13 +76,13 @@ export function openLnd(options: RemoteOptions): NodeConnector {
    * The root seed's place, with the administrator's macaroon that follows from the seed. LND's wallet may still be
    * locked or missing. Throws `refused` without `--node-url`.
    */
-  function rootPlace(rootSeed: Uint8Array): LndPlace {
+  function rootPlace(rootSeed: Uint8Array): MovingPlace {
     if (places.root === null) {
       throw refused('No LND is configured for the root seed: start the sidecar with --node-url.');
     }
     const seedHash = hex.encode(sha256(rootSeed));
     if (seedHash !== openedSeedHash) {
-      places.root.useToken(adminMacaroon(rootSeed, random(16)), walletMark(rootSeed));
+      places.root.now.useToken(adminMacaroon(rootSeed, random(16)), walletMark(rootSeed));
     }
     openedSeedHash = seedHash;
     return places.root;
@@ -91,7 +91,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
   return {
     async connectConfigured(entry) {
       const { place, macaroon } = places.entry(entry);
-      const identity = (await place.known()) ?? (await place.prove());
+      const identity = (await place.now.known()) ?? (await place.now.prove());
       return opened(place, identity, permissionsOf(macaroon.operations), place.owner());
     },
     async connectClient(userPk, token) {
@@ -110,7 +110,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
     async connectRoot(rootSeed) {
       const place = rootPlace(rootSeed);
       // Reads of what is stored need no contact with the node.
-      const identity = (await place.knownByToken()) ?? (await place.prove());
+      const identity = (await place.now.knownByToken()) ?? (await place.now.prove());
       return opened(place, identity, null, place.owner());
     },
     async signup(rootSeed, { partnerPk }) {
@@ -123,10 +123,10 @@ export function openLnd(options: RemoteOptions): NodeConnector {
           },
         );
       }
-      await createWallet(rootPlace(rootSeed).unproven(), rootSeed);
+      await createWallet(rootPlace(rootSeed).now.unproven(), rootSeed);
     },
     async provision(rootSeed) {
-      await unlockWallet(rootPlace(rootSeed).unproven(), rootSeed);
+      await unlockWallet(rootPlace(rootSeed).now.unproven(), rootSeed);
     },
     problems: () => places.problems(),
     async close() {

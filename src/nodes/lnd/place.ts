@@ -12,7 +12,7 @@ import { type LndIdentity, userPkOf } from './identity.ts';
 import { readInfo } from './info.ts';
 import { isSignedByNode } from './node-signature.ts';
 import { nextStep, type Opener } from './refusal.ts';
-import { LndRest } from './rest.ts';
+import { type LndEvents, LndRest, type LndTarget } from './rest.ts';
 import { StandingWatch } from './standing.ts';
 import { infoShape, signatureShape } from './wire.ts';
 
@@ -45,6 +45,8 @@ export interface PlaceContext {
   readonly random: (bytes: number) => Uint8Array;
   /** Records that a place speaks for a wallet; returns false when another place does. */
   readonly claim: (nodePk: string, place: LndPlace) => boolean;
+  /** Called when the place does not answer as it is configured, or does not accept its own token. */
+  readonly lost: (place: LndPlace) => void;
 }
 
 /**
@@ -54,6 +56,8 @@ export interface PlaceContext {
  */
 export class LndPlace {
   readonly endpoint: RemoteEndpoint;
+  /** What each call that goes here shows. */
+  readonly events: LndEvents;
   readonly #context: PlaceContext;
   readonly #fingerprint: string;
   readonly #declared: LndIdentity | null;
@@ -88,6 +92,31 @@ export class LndPlace {
     this.#ownToken = options.ownToken;
     this.#opener = options.keyMayChange ? 'rootSeed' : 'operator';
     this.#standing = new StandingWatch(elapsedMs, () => this.#probe());
+    this.events = {
+      opener: this.#opener,
+      contact: (standing) => {
+        this.#standing.note(standing);
+        if (standing === 'silent') context.lost(this);
+      },
+    };
+  }
+
+  /** This place at the location, and with the token, that the configuration names now; null keeps the token. */
+  movedTo(location: RemoteLocation, token: string | null): LndPlace {
+    const moved = new LndPlace(location, this.#context, {
+      ownToken: token ?? this.#ownToken,
+      declared: this.#declared,
+      keyMayChange: this.#keyMayChange,
+    });
+    moved.#openedWith = this.#openedWith;
+    return moved;
+  }
+
+  /** Whether the location and the token are those of this place; null is any token. */
+  isAt(location: RemoteLocation, token: string | null): boolean {
+    return (
+      fingerprintOf(location) === this.#fingerprint && (token === null || token === this.#ownToken)
+    );
   }
 
   /**
@@ -139,29 +168,21 @@ export class LndPlace {
     return this.#proven;
   }
 
-  /** LND's REST interface here with the place's own token. Its calls wait until the wallet is proven. */
-  owner(): LndRest {
-    return this.with(() => this.#token());
-  }
-
-  /** LND's REST interface here with another token of the wallet. Its calls wait until the wallet is proven. */
-  with(token: () => string): LndRest {
-    return new LndRest(this.endpoint, token, {
-      contact: this.#standing.note,
-      opener: this.#opener,
-      ready: async () => {
-        await this.prove();
-      },
-    });
+  /** Where the calls with a token of the wallet go, once the wallet is proven; without one, the place's own token. */
+  async target(token: () => string = () => this.#token()): Promise<LndTarget> {
+    await this.prove();
+    return { endpoint: this.endpoint, macaroonHex: token };
   }
 
   /** LND's REST interface here with the place's own token, without waiting for a proof of the wallet. */
   unproven(): LndRest {
-    return new LndRest(this.endpoint, () => this.#token(), {
-      contact: this.#standing.note,
-      opener: this.#opener,
-      rejected: () =>
-        this.condemn('it does not accept the configured macaroon: run `connect lnd` again.'),
+    const target = { endpoint: this.endpoint, macaroonHex: () => this.#token() };
+    return new LndRest(target, {
+      ...this.events,
+      rejected: () => {
+        this.condemn('it does not accept the configured macaroon: run `connect lnd` again.');
+        this.#context.lost(this);
+      },
     });
   }
 

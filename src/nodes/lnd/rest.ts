@@ -48,34 +48,34 @@ export const MOST_LIST_BYTES = 16 * MIB;
 const refusalShape = z.object({ code: z.number(), message: z.string() });
 const streamRefusal = z.object({ error: refusalShape });
 
+/** Where a call goes, and what it is authorized by. */
+export interface LndTarget {
+  readonly endpoint: RemoteEndpoint;
+  /** Called for each request, because a changed grant replaces the macaroon. Null is none. */
+  readonly macaroonHex: () => string | null;
+}
+
 /** Callbacks around the calls of {@link LndRest}. */
 export interface LndEvents {
   /** Called after each call with what it showed of LND. */
   readonly contact?: (standing: Standing) => void;
   /** Called when LND does not accept the macaroon any more. */
   readonly rejected?: () => void;
-  /** Awaited before the macaroon is sent; throws {@link ApiError} where it may not be sent. */
-  readonly ready?: () => Promise<void>;
   /** Who opens the wallet of this LND; its operator if absent. */
   readonly opener?: Opener;
 }
 
 /** LND's REST interface with one macaroon. Every method throws {@link ApiError}, as the port `WalletNode` describes. */
 export class LndRest {
-  readonly #endpoint: RemoteEndpoint;
-  readonly #macaroonHex: () => string | null;
+  readonly #target: () => LndTarget | Promise<LndTarget>;
   readonly #events: LndEvents;
 
   /**
-   * `macaroonHex` may be a function, which is called for each request, because a changed grant replaces the macaroon.
+   * `target` is asked before each call, because the place may change; it throws {@link ApiError} where the macaroon may
+   * not be sent.
    */
-  constructor(
-    endpoint: RemoteEndpoint,
-    macaroonHex: string | null | (() => string),
-    events: LndEvents = {},
-  ) {
-    this.#endpoint = endpoint;
-    this.#macaroonHex = typeof macaroonHex === 'function' ? macaroonHex : () => macaroonHex;
+  constructor(target: LndTarget | (() => Promise<LndTarget>), events: LndEvents = {}) {
+    this.#target = typeof target === 'function' ? target : () => target;
     this.#events = events;
   }
 
@@ -125,11 +125,11 @@ export class LndRest {
     const result = z.object({ result: shape });
     let close = (): void => undefined;
     try {
-      await this.#events.ready?.();
-      const stream = await this.#endpoint.stream({
+      const target = await this.#target();
+      const stream = await target.endpoint.stream({
         method,
         path,
-        headers: this.#headers(),
+        headers: headersOf(target),
         body: body === undefined ? null : JSON.stringify(body),
         signal,
         headWithinMs: options.headWithinMs ?? null,
@@ -138,14 +138,20 @@ export class LndRest {
       close = stream.close;
       const { status } = stream;
       if (status !== 200) {
-        throw await this.#refused(status, await stream.text(), certainty, changes);
+        throw await this.#refused(
+          target,
+          { status, text: await stream.text() },
+          certainty,
+          changes,
+        );
       }
       this.#events.contact?.('open');
       for await (const line of stream.lines()) {
         if (!isWanted(line)) continue;
         const item: unknown = parseJson(line, changes);
         const refusal = streamRefusal.safeParse(item);
-        if (refusal.success) throw await this.#refusal(status, refusal.data.error, certainty);
+        if (refusal.success)
+          throw await this.#refusal(target, status, refusal.data.error, certainty);
         yield readAs(result, item, changes).result;
       }
     } catch (error) {
@@ -165,12 +171,12 @@ export class LndRest {
     changes: boolean,
   ): Promise<T> {
     const { certainty = anyRefusal, harmlessTwice = false } = options;
-    await this.#events.ready?.();
+    const target = await this.#target();
     const send = () =>
-      this.#endpoint.call({
+      target.endpoint.call({
         method,
         path,
-        headers: options.isPublic ? {} : this.#headers(),
+        headers: options.isPublic ? {} : headersOf(target),
         body: body === undefined ? null : JSON.stringify(body),
         timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         mostBytes: options.mostBytes ?? MOST_BYTES,
@@ -184,7 +190,7 @@ export class LndRest {
       });
       const { status, text } = answer;
       if (status < 200 || status > 299) {
-        throw await this.#refused(status, text, certainty, changes);
+        throw await this.#refused(target, { status, text }, certainty, changes);
       }
       this.#events.contact?.('open');
       return readAs(shape, parseJson(text, changes), changes);
@@ -193,14 +199,9 @@ export class LndRest {
     }
   }
 
-  #headers(): Readonly<Record<string, string>> {
-    const macaroonHex = this.#macaroonHex();
-    return macaroonHex === null ? {} : { 'grpc-metadata-macaroon': macaroonHex };
-  }
-
   async #refused(
-    httpStatus: number,
-    text: string,
+    target: LndTarget,
+    { status, text }: { readonly status: number; readonly text: string },
     certainty: Certainty,
     changes: boolean,
   ): Promise<ApiError> {
@@ -213,17 +214,18 @@ export class LndRest {
       this.#events.contact?.('silent');
       return unreadable(cause, changes);
     }
-    return this.#refusal(httpStatus, refusal, certainty);
+    return this.#refusal(target, status, refusal, certainty);
   }
 
   async #refusal(
+    target: LndTarget,
     httpStatus: number,
     { code, message }: z.output<typeof refusalShape>,
     certainty: Certainty,
   ): Promise<ApiError> {
     const refusal = new LndRefusal(httpStatus, code, message);
     this.#events.contact?.(standingByRefusal(refusal));
-    const rejected = mayBeRejected(refusal) && (await this.#isRejected());
+    const rejected = mayBeRejected(refusal) && (await this.#isRejected(target));
     if (rejected) this.#events.rejected?.();
     const { opener } = this.#events;
     return refusalError(refusal, { rejected, outcomeUnknown: !certainty(refusal), opener });
@@ -233,12 +235,12 @@ export class LndRest {
    * Makes a second call that every macaroon of this program allows. If LND refuses that too, the macaroon is the cause;
    * one error alone may contain the same words for other reasons.
    */
-  async #isRejected(): Promise<boolean> {
+  async #isRejected(target: LndTarget): Promise<boolean> {
     try {
-      const { status, text } = await this.#endpoint.call({
+      const { status, text } = await target.endpoint.call({
         method: 'GET',
         path: '/v1/getinfo',
-        headers: this.#headers(),
+        headers: headersOf(target),
         body: null,
         timeoutMs: DEFAULT_TIMEOUT_MS,
         mostBytes: MOST_BYTES,
@@ -284,4 +286,9 @@ function readAs<T>(shape: z.ZodType<T>, value: unknown, changes: boolean): T {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
   throw unreadable(result.error, changes);
+}
+
+function headersOf({ macaroonHex }: LndTarget): Readonly<Record<string, string>> {
+  const hex = macaroonHex();
+  return hex === null ? {} : { 'grpc-metadata-macaroon': hex };
 }

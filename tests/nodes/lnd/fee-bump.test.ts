@@ -81,7 +81,11 @@ describe('LND is told the label of a fee bump', () => {
   const lnd = scriptedLnd();
   afterAll(() => lnd.stop());
   beforeEach(() => lnd.reset());
-  const rest = () => new LndRest(new RemoteEndpoint({ url: lnd.url, cert: lnd.cert }), null);
+  const rest = () =>
+    new LndRest({
+      endpoint: new RemoteEndpoint({ url: lnd.url, cert: lnd.cert }),
+      macaroonHex: () => null,
+    });
   const label = (before: string) => {
     const read = [listed(BUMP, { label: before }), listed('0b'.repeat(32), { output_details: [] })];
     return labelBumps(rest(), read, withSendLabels(read, [send]));

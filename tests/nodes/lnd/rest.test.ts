@@ -13,11 +13,14 @@ let rest: LndRest;
 beforeEach(() => {
   lnd.reset();
   ended = 0;
-  rest = new LndRest(new RemoteEndpoint(lnd), 'aa', {
-    rejected: () => {
-      ended += 1;
+  rest = new LndRest(
+    { endpoint: new RemoteEndpoint(lnd), macaroonHex: () => 'aa' },
+    {
+      rejected: () => {
+        ended += 1;
+      },
     },
-  });
+  );
 });
 
 const shape = z.object({ ok: z.boolean() });
@@ -105,9 +108,7 @@ test('one thing is read up to 1 MiB, a list up to 16 MiB', async () => {
 });
 
 test('nothing is sent where the place may not be used', async () => {
-  const refusing = new LndRest(new RemoteEndpoint(lnd), 'aa', {
-    ready: () => Promise.reject(new Error('not here')),
-  });
+  const refusing = new LndRest(() => Promise.reject(new Error('not here')));
   await expect(refusing.get('/v1/thing', shape)).rejects.toThrow();
   const stream = refusing.stream('GET', '/v1/things', undefined, shape, AbortSignal.timeout(9999), {
     certainty: anyRefusal,

@@ -42,7 +42,11 @@ beforeEach(() => {
   state = 'NON_EXISTING';
   requests = [];
 });
-const rest = () => new LndRest(new RemoteEndpoint({ url: fakeLnd.url.origin, cert: null }), null);
+const rest = () =>
+  new LndRest({
+    endpoint: new RemoteEndpoint({ url: fakeLnd.url.origin, cert: null }),
+    macaroonHex: () => null,
+  });
 
 test('what follows from a root seed for LND never changes', () => {
   expect(hex.encode(derive(SEED, DERIVATION_LABELS.lndMaster))).toBe(VECTORS.master);

@@ -25,7 +25,10 @@ const REPORT = {
 
 function watch(): SpendWatch {
   return new SpendWatch(
-    new LndRest(new RemoteEndpoint({ url: lnd.url, cert: lnd.cert }), null),
+    new LndRest({
+      endpoint: new RemoteEndpoint({ url: lnd.url, cert: lnd.cert }),
+      macaroonHex: () => null,
+    }),
     stop.signal,
     () => undefined,
   );

@@ -10,7 +10,11 @@ beforeEach(() => lnd.reset());
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
 const ids = new RootKeyIds('ab'.repeat(16));
 const others = new RootKeyIds('cd'.repeat(16));
-const tokens = lndTokens(() => new LndRest(new RemoteEndpoint(lnd), 'aa'), ids, random);
+const tokens = lndTokens(
+  () => new LndRest({ endpoint: new RemoteEndpoint(lnd), macaroonHex: () => 'aa' }),
+  ids,
+  random,
+);
 const MACAROON = '02'.repeat(60);
 
 test('the ids of an installation carry its mark, are below 2^53, and never 0', () => {

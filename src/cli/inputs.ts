@@ -72,6 +72,13 @@ export function readClientPk(text: string): string {
   );
 }
 
+/** Returns 32 bytes in lowercase hex. */
+export function readHex32(text: string): string {
+  const read = hexInput(32).safeParse(text);
+  if (read.success) return read.data;
+  throw new InvalidArgumentError('It must be 64 hex characters');
+}
+
 /** Returns a function that reads a flag which may be repeated and may hold several names separated by commas. */
 export function readNames<const T extends string>(
   allowed: readonly T[],

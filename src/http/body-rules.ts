@@ -24,6 +24,11 @@ export function needs(name: string, other: string): Rule {
   return implies(given(name), given(other));
 }
 
+/** The rule that one of the two names is absent. */
+export function excludesBoth(name: string, other: string): Rule {
+  return { not: { allOf: [given(name), given(other)] } };
+}
+
 /** The rule that `name` is absent wherever `flag` is true. */
 export function excludes(name: string, flag: string): Rule {
   const { properties } = given(name);

@@ -59,3 +59,9 @@ export const timestamp = z
   .int()
   .min(0)
   .meta({ examples: [1764000000000] });
+
+/** How many UTF-8 bytes the description field of a BOLT 11 invoice can hold (1023 groups of 5 bits). */
+const INVOICE_DESCRIPTION_MAX_BYTES = 639;
+
+/** The schema of an invoice's description (docs/decisions.md 21). */
+export const invoiceDescriptionInput = unicodeText(INVOICE_DESCRIPTION_MAX_BYTES);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { createHash } from 'node:crypto';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
@@ -68,6 +69,25 @@ describe('create_invoice', () => {
     expect(payables).toMatchObject([{ description: null }]);
   });
 
+  test('description_hash stands in the invoice in place of a description', async () => {
+    const description_hash = createHash('sha256').update('a long contract').digest('hex');
+    const made = await anInvoice({ amount: '3', description_hash });
+    expect(made.description).toBeNull();
+    expect(decodeBolt11(made.invoice)).toMatchObject({
+      descriptionHash: description_hash,
+      description: null,
+    });
+    expect(await world.post(PAY, { invoice: made.invoice }, world.bob)).toMatchObject({
+      status: 'completed',
+    });
+  });
+
+  test('description and description_hash together are error 7', async () => {
+    const body = { description: 'tea', description_hash: 'ab'.repeat(32) };
+    const answer = await world.call('POST', INVOICE, { body });
+    expectError(answer, 'rejected', /description_hash/);
+  });
+
   const limits: readonly (readonly [string, object, boolean])[] = [
     ['an expiry of one week', { expiration_secs: 604_800 }, true],
     ['an expiry above one week', { expiration_secs: 604_801 }, false],
@@ -86,6 +106,12 @@ describe('create_invoice', () => {
     ['a note of more than 512 bytes', { personal_note: '€'.repeat(171) }, false],
     ['an empty note', { personal_note: '' }, false],
     ['characters counted by code point', { personal_note: '😀'.repeat(128) }, true],
+    ['a description hash that is too short', { description_hash: 'ab'.repeat(31) }, false],
+    [
+      'null beside a description hash',
+      { description: null, description_hash: 'AB'.repeat(32) },
+      true,
+    ],
     ['unknown body fields', { amount: '1', zork: 1 }, true],
     ['null for an optional field', { amount: null }, true],
   ];

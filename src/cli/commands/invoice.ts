@@ -4,7 +4,7 @@ import { type ConnectionFlags, withConnection } from '../connection.ts';
 import { withExamples } from '../examples.ts';
 import { followPayment } from '../follow.ts';
 import { sidecarClient } from '../http.ts';
-import { readPositiveAmount, readSeconds } from '../inputs.ts';
+import { readHex32, readPositiveAmount, readSeconds } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { printable } from '../terminal/printable.ts';
 import { invoiceQrText, qrLines } from '../terminal/qr.ts';
@@ -12,6 +12,7 @@ import { show } from '../terminal/show.ts';
 
 interface InvoiceFlags extends ConnectionFlags {
   readonly description?: string;
+  readonly descriptionHash?: string;
   readonly expiry?: number;
   readonly note?: string;
   readonly qr: boolean;
@@ -27,6 +28,11 @@ export function addInvoice(parent: Command, io: CliIo): void {
     )
     .argument('[amount]', 'amount in sats; without it the payer chooses', readPositiveAmount)
     .option('--description <text>', 'text for the payer')
+    .option(
+      '--description-hash <hex>',
+      'SHA-256 of a text that the payer gets elsewhere, in place of --description',
+      readHex32,
+    )
     .option(
       '--expiry <duration>',
       'how long the invoice can be paid, such as 15m or 2h (default: 1d)',
@@ -45,6 +51,7 @@ export function addInvoice(parent: Command, io: CliIo): void {
     const body = {
       amount,
       description: flags.description,
+      description_hash: flags.descriptionHash,
       expiration_secs: flags.expiry,
       personal_note: flags.note,
     };

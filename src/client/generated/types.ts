@@ -497,6 +497,8 @@ export interface CreateInvoiceRequest {
   readonly amount?: Sats | null | undefined;
   /** Shown to the payer. */
   readonly description?: string | null | undefined;
+  /** SHA-256 of a description that the payer gets elsewhere, in place of `description`. Addition. */
+  readonly description_hash?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
   /** user_pk of a partner that takes a fee; needs `partner_prop_fee`. */

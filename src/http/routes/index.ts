@@ -5,6 +5,7 @@ import { channelRoutes } from './channels.ts';
 import { clientRoutes } from './clients.ts';
 import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
+import { invoiceRoutes } from './invoices.ts';
 import { lnurlServiceRoutes } from './lnurl-services.ts';
 import { nameRoutes } from './names.ts';
 import { nodeRoutes } from './node.ts';
@@ -22,6 +23,7 @@ import { webhookRoutes } from './webhooks.ts';
 export const ROUTES: readonly Route[] = [
   ...healthRoutes,
   ...nodeRoutes,
+  ...invoiceRoutes,
   ...receiveRoutes,
   ...analyzeRoutes,
   ...sendRoutes,

@@ -1,30 +1,21 @@
 import { z } from 'zod';
-import { amountInput, amountInputFrom, positiveAmountInput } from '../../model/amount.ts';
+import { amountInputFrom, positiveAmountInput } from '../../model/amount.ts';
 import { rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
-import { ADDRESS_TYPES, createdInvoiceJson } from '../../model/receive.ts';
-import { hexInput, noteInput, personalNoteInput, unicodeText } from '../../model/text.ts';
+import { ADDRESS_TYPES } from '../../model/receive.ts';
+import { invoiceDescriptionInput, noteInput, personalNoteInput } from '../../model/text.ts';
 import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
 import { withdrawLnurl } from '../../wallet/withdraw.ts';
-import { needs } from '../body-rules.ts';
 import { agree, agreedPaymentString } from '../input-comparison.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 import {
   exampleAddress,
-  exampleCreatedInvoice,
   exampleLnurlWithdraw,
   exampleOffer,
   examplePurchase,
   exampleWithdrawal,
 } from './examples.ts';
-
-/** The default and the largest number of seconds until an invoice expires (docs/api.md, Limits). */
-const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
-/** The bounds of a partner's proportional fee, in parts per million (docs/api.md, Limits). */
-const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
-/** How many UTF-8 bytes the description field of a BOLT 11 invoice can hold (1023 groups of 5 bits). */
-const INVOICE_DESCRIPTION_MAX_BYTES = 639;
 
 /** Every payer can pay it. */
 const DEFAULT_ADDRESS_TYPE = 'segwit';
@@ -34,87 +25,8 @@ const LEAST_PURCHASE_SATS = 5000;
 /** How many seconds the invoice of a purchase can be paid (docs/decisions.md 32). */
 const PURCHASE_EXPIRATION_SECS = 7200;
 
-/** The schema of an invoice's description (docs/decisions.md 21). */
-const invoiceDescriptionInput = unicodeText(INVOICE_DESCRIPTION_MAX_BYTES);
-
-const createInvoiceBody = z
-  .object({
-    expiration_secs: z.int().min(1).max(INVOICE_EXPIRATION_SECS.most).optional().meta({
-      description: 'Seconds until it expires; at most a week.',
-      default: INVOICE_EXPIRATION_SECS.default,
-    }),
-    amount: positiveAmountInput
-      .optional()
-      .meta({ description: 'Amount in sats; without it the payer chooses.' }),
-    description: invoiceDescriptionInput.optional().meta({ description: 'Shown to the payer.' }),
-    personal_note: personalNoteInput.optional(),
-    partner_pk: hexInput(32)
-      .optional()
-      .meta({ description: 'user_pk of a partner that takes a fee; needs `partner_prop_fee`.' }),
-    partner_prop_fee: z
-      .int()
-      .min(PARTNER_PROP_FEE_PPM.least)
-      .max(PARTNER_PROP_FEE_PPM.most)
-      .optional()
-      .meta({
-        description: "The partner's proportional fee in parts per million; needs `partner_pk`.",
-      }),
-    partner_base_fee: amountInput
-      .optional()
-      .meta({ description: "The partner's base fee in sats; needs `amount` and `partner_pk`." }),
-  })
-  .check((context) => {
-    const { partner_pk, partner_prop_fee, partner_base_fee, amount } = context.value;
-    const reject = (path: string, message: string) =>
-      context.issues.push({ code: 'custom', path: [path], message, input: context.value });
-    const hasPartner = partner_pk !== undefined;
-    const hasPropFee = partner_prop_fee !== undefined;
-    const hasBaseFee = partner_base_fee !== undefined;
-    if (hasPartner && !hasPropFee) reject('partner_prop_fee', 'is required with partner_pk');
-    if (!hasPartner && (hasPropFee || hasBaseFee)) {
-      reject('partner_pk', 'is required with a partner fee');
-    }
-    if (hasBaseFee && amount === undefined) {
-      reject('amount', 'is required with partner_base_fee');
-    }
-  })
-  .meta({
-    allOf: [
-      needs('partner_pk', 'partner_prop_fee'),
-      needs('partner_prop_fee', 'partner_pk'),
-      needs('partner_base_fee', 'partner_pk'),
-      needs('partner_base_fee', 'amount'),
-    ],
-  });
-
 /** Routes for receiving money. */
 export const receiveRoutes = [
-  route({
-    method: 'post',
-    path: '/v2/node/create_invoice',
-    group: 'receive',
-    access: 'create_invoice',
-    summary: 'Create a BOLT 11 invoice',
-    body: createInvoiceBody,
-    response: createdInvoiceJson,
-    example: {
-      body: { amount: '1000', description: 'Coffee' },
-      response: exampleCreatedInvoice,
-    },
-    handler: ({ session, names }, { body }) => {
-      const request = {
-        expirationSecs: body.expiration_secs ?? INVOICE_EXPIRATION_SECS.default,
-        amountMsat: body.amount ?? null,
-        description: body.description || null,
-        descriptionHash: null,
-        personalNote: body.personal_note ?? null,
-        partnerPk: body.partner_pk ?? null,
-        partnerPropFeePpm: body.partner_prop_fee ?? null,
-        partnerBaseFeeMsat: body.partner_base_fee ?? null,
-      };
-      return createInvoice(session, request, names);
-    },
-  }),
   route({
     method: 'post',
     path: '/v2/node/create_offer',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { encode } from 'uqr';
+import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld } from '../sidecar.ts';
 
@@ -52,6 +53,15 @@ describe('invoice', () => {
     expect(made.expires_at).toBe((Math.floor(made.created_at / 1000) + 900) * 1000);
     const payment = await world.api('GET', `/v2/node/payment?index=${made.index}`);
     expect(payment.personal_note).toBe('mine');
+  });
+
+  test('--description-hash stands in the invoice', async () => {
+    const hash = 'a7'.repeat(32);
+    const { invoice } = await world.json('invoice', '3', '--description-hash', hash);
+    expect(decodeBolt11(invoice).descriptionHash).toBe(hash);
+    const { exitCode, stderr } = await world.run('invoice', '3', '--description-hash', 'a7');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('64 hex characters');
   });
 
   test('--wait follows the invoice to its payment, with progress on stderr', async () => {

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { amountInput, positiveAmountInput } from '../../model/amount.ts';
+import { createdInvoiceJson } from '../../model/receive.ts';
+import { hexInput, invoiceDescriptionInput, personalNoteInput } from '../../model/text.ts';
+import { createInvoice } from '../../wallet/receive.ts';
+import { excludesBoth, needs } from '../body-rules.ts';
+import { route } from '../route.ts';
+import { exampleCreatedInvoice } from './examples.ts';
+
+/** The default and the largest number of seconds until an invoice expires (docs/api.md, Limits). */
+const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
+/** The bounds of a partner's proportional fee, in parts per million (docs/api.md, Limits). */
+const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
+
+const createInvoiceBody = z
+  .object({
+    expiration_secs: z.int().min(1).max(INVOICE_EXPIRATION_SECS.most).optional().meta({
+      description: 'Seconds until it expires; at most a week.',
+      default: INVOICE_EXPIRATION_SECS.default,
+    }),
+    amount: positiveAmountInput
+      .optional()
+      .meta({ description: 'Amount in sats; without it the payer chooses.' }),
+    description: invoiceDescriptionInput.optional().meta({ description: 'Shown to the payer.' }),
+    description_hash: hexInput(32).optional().meta({
+      description:
+        'SHA-256 of a description that the payer gets elsewhere, in place of `description`. Addition.',
+    }),
+    personal_note: personalNoteInput.optional(),
+    partner_pk: hexInput(32)
+      .optional()
+      .meta({ description: 'user_pk of a partner that takes a fee; needs `partner_prop_fee`.' }),
+    partner_prop_fee: z
+      .int()
+      .min(PARTNER_PROP_FEE_PPM.least)
+      .max(PARTNER_PROP_FEE_PPM.most)
+      .optional()
+      .meta({
+        description: "The partner's proportional fee in parts per million; needs `partner_pk`.",
+      }),
+    partner_base_fee: amountInput
+      .optional()
+      .meta({ description: "The partner's base fee in sats; needs `amount` and `partner_pk`." }),
+  })
+  .check((context) => {
+    const { partner_pk, partner_prop_fee, partner_base_fee, amount } = context.value;
+    const { description, description_hash } = context.value;
+    const reject = (path: string, message: string) =>
+      context.issues.push({ code: 'custom', path: [path], message, input: context.value });
+    const hasPartner = partner_pk !== undefined;
+    const hasPropFee = partner_prop_fee !== undefined;
+    const hasBaseFee = partner_base_fee !== undefined;
+    if (hasPartner && !hasPropFee) reject('partner_prop_fee', 'is required with partner_pk');
+    if (!hasPartner && (hasPropFee || hasBaseFee)) {
+      reject('partner_pk', 'is required with a partner fee');
+    }
+    if (hasBaseFee && amount === undefined) {
+      reject('amount', 'is required with partner_base_fee');
+    }
+    if (description !== undefined && description_hash !== undefined) {
+      reject('description_hash', 'must be left out where description is given');
+    }
+  })
+  .meta({
+    allOf: [
+      needs('partner_pk', 'partner_prop_fee'),
+      needs('partner_prop_fee', 'partner_pk'),
+      needs('partner_base_fee', 'partner_pk'),
+      needs('partner_base_fee', 'amount'),
+      excludesBoth('description', 'description_hash'),
+    ],
+  });
+
+/** Routes for BOLT 11 invoices of the wallet. */
+export const invoiceRoutes = [
+  route({
+    method: 'post',
+    path: '/v2/node/create_invoice',
+    group: 'receive',
+    access: 'create_invoice',
+    summary: 'Create a BOLT 11 invoice',
+    body: createInvoiceBody,
+    response: createdInvoiceJson,
+    example: {
+      body: { amount: '1000', description: 'Coffee' },
+      response: exampleCreatedInvoice,
+    },
+    handler: ({ session, names }, { body }) => {
+      const request = {
+        expirationSecs: body.expiration_secs ?? INVOICE_EXPIRATION_SECS.default,
+        amountMsat: body.amount ?? null,
+        description: body.description || null,
+        descriptionHash: body.description_hash ?? null,
+        personalNote: body.personal_note ?? null,
+        partnerPk: body.partner_pk ?? null,
+        partnerPropFeePpm: body.partner_prop_fee ?? null,
+        partnerBaseFeeMsat: body.partner_base_fee ?? null,
+      };
+      return createInvoice(session, request, names);
+    },
+  }),
+];

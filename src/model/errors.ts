@@ -162,6 +162,11 @@ function issuesOf(path: string, message: string): { readonly issues: readonly Is
   return { issues: [{ path, message }] };
 }
 
+/** Makes error 106 for a payment to the wallet's own node. */
+export function ownNode(): ApiError {
+  return refused("This node_pk is the wallet's own: name the node of another wallet.");
+}
+
 /** Makes error 106: the node refused or could not do it, and nothing was sent. */
 export function refused(message: string, cause?: unknown): ApiError {
   return new ApiError('refused', message, { cause });

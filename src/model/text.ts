@@ -49,6 +49,12 @@ export function hexInput(bytes: number) {
     .transform((text) => text.toLowerCase());
 }
 
+/** A node's public key in a request: 33 bytes of hex. Capitals are converted to lower case. */
+export const nodePkInput = z
+  .string()
+  .regex(/^0[23][0-9a-fA-F]{64}$/, 'must be 66 hex characters that begin with 02 or 03')
+  .transform((text) => text.toLowerCase());
+
 /** Lowercase hex of exactly `bytes` bytes, in an answer. */
 export function hexOutput(bytes: number) {
   return z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`));

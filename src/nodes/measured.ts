@@ -34,6 +34,7 @@ const GROUPS: {
   history: { tip: true, updatedAfter: true },
   notes: { setPersonalNote: true },
   offers: { createOffer: true, payOffer: true },
+  spontaneous: { pay: true },
   onchain: {
     nextUnusedAddress: true,
     sign: true,

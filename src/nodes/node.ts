@@ -71,6 +71,7 @@ export interface WalletNode {
   readonly history?: NodeHistory;
   readonly notes?: NodeNotes;
   readonly offers?: NodeOffers;
+  readonly spontaneous?: NodeSpontaneous;
   readonly onchain?: NodeOnchain;
   readonly channels?: NodeChannels;
   readonly tokens?: NodeTokens;
@@ -158,6 +159,15 @@ export interface NodeOffers {
   createOffer(command: CreateOfferCommand): Promise<{ offer: string; offerId: string }>;
   /** Works like {@link WalletNode.payInvoice}. An index is paid once; a repeat reports the first payment. */
   payOffer(command: PayOfferCommand): Promise<SendReport>;
+}
+
+/** Payments without an invoice (keysend). */
+export interface NodeSpontaneous {
+  /**
+   * Works like {@link WalletNode.payInvoice}, for the hash of the preimage: a repeat makes no second payment and reports
+   * the first. A payment to the wallet's own node is `refused`.
+   */
+  pay(command: PaySpontaneousCommand): Promise<SendReport>;
 }
 
 /** The on-chain wallet. */
@@ -353,6 +363,16 @@ export interface PayOfferCommand extends SendCommand {
   readonly message: string | null;
   /** The Human Bitcoin Address under which the offer was found, without `₿`; null otherwise. */
   readonly viaName: string | null;
+}
+
+export interface PaySpontaneousCommand extends SendCommand {
+  /** Hex public key of the receiving node. */
+  readonly nodePk: string;
+  /** Hex, 32 bytes, drawn by the payer; it names the payment. */
+  readonly preimage: string;
+  readonly maxFeeMsat: bigint;
+  /** A message to the receiver, sent with the payment. */
+  readonly message: string | null;
 }
 
 export interface PayOnchainCommand extends SendCommand {

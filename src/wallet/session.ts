@@ -59,7 +59,10 @@ type NodeGroup = {
 }[keyof WalletNode];
 
 /** Names of groups in messages, where they differ from the name in the port. */
-const GROUP_WORDS: Partial<Record<NodeGroup, string>> = { tokens: 'clients' };
+const GROUP_WORDS: Partial<Record<NodeGroup, string>> = {
+  tokens: 'clients',
+  spontaneous: 'spontaneous payments',
+};
 
 /**
  * Returns a group of the node port. Throws `unsupported` (error 110), which names the node, when the node does not have

@@ -3,6 +3,7 @@ import { invoiceRules } from './node/invoices.ts';
 import { type NodeKindUnderTest, runRules } from './node/kind.ts';
 import { paymentRules } from './node/payments.ts';
 import { railRules } from './node/rails.ts';
+import { spontaneousRules } from './node/spontaneous.ts';
 import { updateRules } from './node/updates.ts';
 
 /**
@@ -10,5 +11,12 @@ import { updateRules } from './node/updates.ts';
  * its reason (`cannot`), and shown as skipped with it; so are the rules of optional groups that a kind has not.
  */
 export function nodeContract(kind: NodeKindUnderTest): void {
-  runRules(kind, [identityRules, invoiceRules, paymentRules, updateRules, railRules]);
+  runRules(kind, [
+    identityRules,
+    invoiceRules,
+    paymentRules,
+    updateRules,
+    railRules,
+    spontaneousRules,
+  ]);
 }

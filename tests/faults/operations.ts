@@ -1,4 +1,5 @@
 import { expect } from 'bun:test';
+import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import type { BudgetJson } from '../../src/model/budget.ts';
 import type { ChannelJson } from '../../src/model/channel.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
@@ -110,6 +111,11 @@ const PAY_REFUSED = operation<number>('pay_invoice that is refused', async (tria
       await trial.expectSpent(spender, 0n);
     },
   };
+});
+
+const PAY_SPONTANEOUS = paying('pay_spontaneous', '/v2/node/pay_spontaneous', async (trial) => {
+  const { invoice } = await trial.post<{ invoice: string }>('/sandbox/invoice', { amount: '7' });
+  return { node_pk: decodeBolt11(invoice).payeePubkey, amount: '7', message: 'thank you' };
 });
 
 const PAY_OFFER = paying('pay_offer', '/v2/node/pay_offer', async (trial) => {
@@ -345,6 +351,7 @@ export const OPERATIONS: readonly Operation[] = [
   PAY_INVOICE,
   PAY_FAILING,
   PAY_REFUSED,
+  PAY_SPONTANEOUS,
   PAY_OFFER,
   PAY_ONCHAIN,
   PAY_LNURL,

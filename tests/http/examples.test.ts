@@ -69,6 +69,7 @@ describe('the examples of the documentation are true', () => {
       'outbound invoice',
       'outbound offer',
       'outbound onchain',
+      'outbound spontaneous',
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { Fault, FaultRule } from '../hostile/fault-proxy.ts';
 /** The operations under test, each of which asks LND to do something. */
 export type Operation =
   | 'pay_invoice'
+  | 'pay_spontaneous'
   | 'pay_onchain'
   | 'open_channel'
   | 'close_channel'
@@ -55,6 +56,7 @@ const CALLS: readonly Call[] = [
     rule: { ...TRACK, nth: 2 },
     first: SEND_TWICE,
   },
+  { operation: 'pay_spontaneous', call: 'router/send', rule: SEND },
   {
     operation: 'pay_onchain',
     call: 'psbt/fund',

@@ -19,6 +19,7 @@ const LONG_MS = 300_000;
 const COINS = 40;
 const COIN_SAT = 1_000_000n;
 const MAX_FEE_SAT = 10;
+const WAITING: ReadonlySet<FaultCase['operation']> = new Set(['pay_invoice', 'pay_spontaneous']);
 
 describeNetwork('a fault at a call that moves money', (network) => {
   let proxy: FaultProxy;
@@ -96,8 +97,8 @@ describeNetwork('a fault at a call that moves money', (network) => {
         credentials,
         headers: {
           'idempotency-key': one.name,
-          // Only pay_invoice waits for the payment's end, so the others need no time limit.
-          ...(one.operation === 'pay_invoice' ? { prefer: `wait=${waitSecs}` } : {}),
+          // Only these wait for the payment's end, so the others need no time limit.
+          ...(WAITING.has(one.operation) ? { prefer: `wait=${waitSecs}` } : {}),
         },
       });
     const earlier = proxy.fired.length;
@@ -192,6 +193,33 @@ describeNetwork('a fault at a call that moves money', (network) => {
       const [attempt, ...more] = await attempts(hash);
       expect(more).toEqual([]);
       expect(attempt?.status).toBe('SUCCEEDED');
+      expect(paid).toMatchObject({ status: 'completed', preimage: attempt?.payment_preimage });
+      const lndMsat = Number(attempt?.value_msat) + Number(attempt?.fee_msat);
+      expect((await spentMsat()) - before).toBe(lndMsat);
+      await notices.delivered(paid.index, 'completed');
+    },
+
+    async pay_spontaneous(one) {
+      const { pubkey } = network().bob;
+      const before = await spentMsat();
+      const { first, repeated } = await underFault(one, '/v2/node/pay_spontaneous', {
+        node_pk: pubkey,
+        amount: '900',
+        message: one.name,
+        max_fee: `${MAX_FEE_SAT}`,
+      });
+      const index = first.body.index ?? first.body.data?.index;
+      expect(index).toBeString();
+      // One that LND did not get is sent again after 20 seconds.
+      await waitUntil(
+        'it is completed',
+        async () => (await payment(index)).status === 'completed',
+        60_000,
+      );
+      const paid = await repeated();
+      expect(paid.index).toBe(index);
+      const [attempt, ...more] = await attempts(paid.hash);
+      expect(more).toEqual([]);
       expect(paid).toMatchObject({ status: 'completed', preimage: attempt?.payment_preimage });
       const lndMsat = Number(attempt?.value_msat) + Number(attempt?.fee_msat);
       expect((await spentMsat()) - before).toBe(lndMsat);

@@ -5,6 +5,7 @@ import type {
   NodeChannels,
   Observation,
   PayOnchainCommand,
+  PaySpontaneousCommand,
   SendOutcome,
   SendQuestion,
   SendReport,
@@ -26,6 +27,10 @@ export interface FakeNode {
   readonly shown: Map<string, Observation>;
   sign: (command: PayOnchainCommand) => Promise<SignedSend>;
   publish: (signed: SignedSend) => Promise<SendReport>;
+  /** The implementation of the spontaneous group's `pay`, which a test may replace. */
+  paySpontaneous: (command: PaySpontaneousCommand) => Promise<SendReport>;
+  /** The orders of spontaneous payments, oldest first. */
+  readonly spontaneous: PaySpontaneousCommand[];
   /** The calls of the on-chain group, oldest first. */
   readonly onchainCalls: string[];
   closeChannel: NodeChannels['closeChannel'];
@@ -66,6 +71,8 @@ export function fakeNode({ history = false } = {}): FakeNode {
     shown: new Map(),
     sign: async () => SIGNED,
     publish: unasked,
+    paySpontaneous: unasked,
+    spontaneous: [],
     onchainCalls: [],
     closeChannel: unasked,
     issue: async () => undefined,
@@ -114,6 +121,12 @@ export function fakeNode({ history = false } = {}): FakeNode {
       ...(history
         ? { history: { tip: async () => null, updatedAfter: async (): Promise<Payment[]> => [] } }
         : {}),
+      spontaneous: {
+        pay(command) {
+          fake.spontaneous.push(command);
+          return fake.paySpontaneous(command);
+        },
+      },
       onchain: {
         nextUnusedAddress: unasked,
         estimateFeeMsat: unasked,

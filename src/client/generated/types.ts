@@ -659,6 +659,20 @@ export interface BumpFeeRequest {
   readonly max_fee?: Sats | null | undefined;
 }
 
+/** Request of POST /v2/node/pay_spontaneous. */
+export interface PaySpontaneousRequest {
+  /** Public key of the node to pay. */
+  readonly node_pk: string;
+  /** Amount in sats. */
+  readonly amount: Sats;
+  /** Message to the receiver, if the method can carry one. */
+  readonly message?: string | null | undefined;
+  /** Private note for yourself; the other side never sees it. */
+  readonly personal_note?: string | null | undefined;
+  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
+  readonly max_fee?: Sats | null | undefined;
+}
+
 /** Request of GET /v2/node/payment. */
 export interface PaymentRequest {
   /** Index of the payment. */

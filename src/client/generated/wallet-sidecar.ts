@@ -45,6 +45,7 @@ import type {
   PayOfferRequest,
   PayOnchainRequest,
   PayRequest,
+  PaySpontaneousRequest,
   PruneClientsRequest,
   PruneClientsResponse,
   RedeliverWebhooksRequest,
@@ -295,6 +296,21 @@ export class WalletSidecar {
    */
   bumpFee(request: BumpFeeRequest, options?: PostOptions): Promise<Payment> {
     return this.#transport.post('/v2/node/bump_fee', request, options);
+  }
+
+  /**
+   * Pay a node without an invoice (keysend).
+   *
+   * `POST /v2/node/pay_spontaneous`
+   *
+   * Waits until the payment is completed or failed. The receiving node must accept spontaneous payments.
+   *
+   * Needs the permission `pay_invoice`.
+   *
+   * An addition to the contract.
+   */
+  paySpontaneous(request: PaySpontaneousRequest, options?: PayOptions): Promise<Payment> {
+    return this.#transport.post('/v2/node/pay_spontaneous', request, options);
   }
 
   /**

@@ -182,6 +182,27 @@ export const exampleWithdrawal: PaymentJson = {
   updated_at: 1764000007680,
 };
 
+/** The node that {@link exampleSpontaneousPayment} pays. */
+export const exampleNodePk = '034c97933379bae7c33368ad181ba371221d144630c51aaaece63f9f2ad56a94bf';
+
+/** A completed payment without an invoice. */
+export const exampleSpontaneousPayment: PaymentJson = {
+  ...blank,
+  index: '0000001764000007701-ln_2a4a55b6321dfd95d02b16a666421034bc4ec8c981613e69015ed46332420016',
+  rail: 'spontaneous',
+  kind: 'spontaneous',
+  direction: 'outbound',
+  hash: '2a4a55b6321dfd95d02b16a666421034bc4ec8c981613e69015ed46332420016',
+  preimage: 'caacdfb9c4463efc7fa8f78f7228893b5d6a163e114f54a17a93dad999865d80',
+  amount: '100',
+  status: 'completed',
+  status_msg: 'completed',
+  message: 'Thank you',
+  finalized_at: 1764000007755,
+  created_at: 1764000007701,
+  updated_at: 1764000007755,
+};
+
 /** Sandbox coins that have arrived. */
 export const exampleFunding: PaymentJson = {
   ...blank,

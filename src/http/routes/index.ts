@@ -16,6 +16,7 @@ import { sandboxRoutes } from './sandbox.ts';
 import { sandboxServiceRoutes } from './sandbox-services.ts';
 import { sendRoutes } from './send.ts';
 import { sendOnchainRoutes } from './send-onchain.ts';
+import { spontaneousRoutes } from './spontaneous.ts';
 import { waitRoutes } from './waits.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -28,6 +29,7 @@ export const ROUTES: readonly Route[] = [
   ...analyzeRoutes,
   ...sendRoutes,
   ...sendOnchainRoutes,
+  ...spontaneousRoutes,
   ...paymentRoutes,
   ...waitRoutes,
   ...eventRoutes,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { amountInput, positiveAmountInput } from '../../model/amount.ts';
-import { type ErrorName, rejected } from '../../model/errors.ts';
+import { positiveAmountInput } from '../../model/amount.ts';
+import { rejected } from '../../model/errors.ts';
 import { paymentJson, type Rail } from '../../model/payment.ts';
 import type { Permission } from '../../model/permissions.ts';
 import { noteInput, personalNoteInput } from '../../model/text.ts';
@@ -21,21 +21,7 @@ import {
   exampleOfferPayment,
   examplePayment,
 } from './examples.ts';
-
-/** The errors of every Lightning payment. */
-const PAY_ERRORS: readonly ErrorName[] = ['overBudget', 'timeout'];
-
-/** The errors of pay operations that may call an outside service. */
-const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'];
-
-/** The request's own cap on routing fees (docs/decisions.md 48). */
-const maxFeeInput = amountInput
-  .optional()
-  .meta({ description: 'The largest routing fees in sats, in place of `--max-fee`. Addition.' });
-
-const messageInput = noteInput
-  .optional()
-  .meta({ description: 'Message to the receiver, if the method can carry one.' });
+import { maxFeeInput, messageInput, OUTSIDE_PAY_ERRORS, PAY_ERRORS } from './pay-inputs.ts';
 
 /** The permission that a payment of `pay` needed, by rail. Every rail that is missing here is paid as an invoice. */
 const PERMISSION_OF: Readonly<Partial<Record<Rail, Permission>>> = {

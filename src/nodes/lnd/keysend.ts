@@ -9,6 +9,15 @@ const KEYSEND_RECORD = '5482373484';
 /** Custom records of an HTLC: base64, by record type. */
 type Records = Readonly<Record<string, string>>;
 
+/** The records of a keysend, for a request to LND. `preimage` is hex. */
+export function keysendRecords(preimage: string, message: string | null): Records {
+  const encoded = Buffer.from(preimage, 'hex').toString('base64');
+  return {
+    [KEYSEND_RECORD]: encoded,
+    ...(message === null ? {} : { [MESSAGE_RECORD]: Buffer.from(message).toString('base64') }),
+  };
+}
+
 /** Whether a payment is a keysend, by the records of its HTLCs. */
 export function isKeysend(records: readonly Records[]): boolean {
   return records.some((record) => KEYSEND_RECORD in record);

@@ -16,7 +16,7 @@ import {
   signSend,
 } from './onchain.ts';
 import { sendOutcome } from './outcome.ts';
-import { newestAttempt, payInvoice, trackedPayment } from './payments.ts';
+import { newestAttempt, payInvoice, paySpontaneous, trackedPayment } from './payments.ts';
 import { ifAllowed, type LndRest } from './rest.ts';
 import { onchainPayment } from './transactions.ts';
 import { invoiceObservations, outboundObservation } from './translate.ts';
@@ -47,6 +47,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     payment: (index) => seenPayment(owner, wallet, idOfIndex(index)),
     latestPayment: (id) => seenPayment(owner, wallet, id),
     updates: (options) => followWallet(rest, wallet, options),
+    spontaneous: { pay: (command) => paySpontaneous(rest, owner, wallet, command) },
     onchain: {
       nextUnusedAddress: (type) => nextUnusedAddress(rest, type),
       sign: (command) => signSend(rest, owner, wallet, command),

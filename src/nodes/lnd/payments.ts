@@ -1,10 +1,12 @@
-import { base64url, hex } from '@scure/base';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { base64, base64url, hex } from '@scure/base';
 import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError, ownNode, refused } from '../../model/errors.ts';
 import { isFinal } from '../../model/payment.ts';
-import type { Observation, PayInvoiceCommand, SendReport } from '../node.ts';
+import type { Observation, PayInvoiceCommand, PaySpontaneousCommand, SendReport } from '../node.ts';
 import { refusesToPay, reportOf } from './certainty.ts';
 import { maxSendableMsat } from './channels.ts';
+import { keysendRecords } from './keysend.ts';
 import { isAlreadyThere, isUnknownToLnd } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { outboundObservation } from './translate.ts';
@@ -19,18 +21,55 @@ const TRACK_TIMEOUT_MS = 15_000;
 /** Number of payments read from LND in one call. */
 const PAGE = 500;
 
-/**
- * Starts a payment and returns once LND has recorded it. Its outcome is published to the feed as it arrives; when the
- * connection breaks, it is looked up by hash, since LND continues to pay. Every payment has a fee limit, because LND's
- * own default is 0.
- */
-export async function payInvoice(
+/** Bit 9 of BOLT 9, which says that the receiver reads records in its onion; LND asks for it where it knows no features. */
+const TLV_ONION_FEATURE = 9;
+
+/** Starts paying an invoice; see {@link startPayment}. */
+export function payInvoice(
   rest: LndRest,
   owner: LndRest,
   wallet: LndWallet,
   command: PayInvoiceCommand,
 ): Promise<SendReport> {
   const { text, paymentHash, amountMsat } = command.invoice;
+  return startPayment(rest, owner, wallet, command, paymentHash, {
+    payment_request: text,
+    ...(amountMsat === null ? { amt_msat: `${command.amountMsat}` } : {}),
+  });
+}
+
+/** Starts a payment without an invoice (keysend); see {@link startPayment}. */
+export async function paySpontaneous(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+  command: PaySpontaneousCommand,
+): Promise<SendReport> {
+  const { nodePk, amountMsat, preimage, message } = command;
+  if (nodePk === wallet.nodePk) return { state: 'refused', error: ownNode() };
+  const paymentHash = sha256(hex.decode(preimage));
+  return startPayment(rest, owner, wallet, command, hex.encode(paymentHash), {
+    dest: base64.encode(hex.decode(nodePk)),
+    amt_msat: `${amountMsat}`,
+    payment_hash: base64.encode(paymentHash),
+    dest_custom_records: keysendRecords(preimage, message),
+    dest_features: [TLV_ONION_FEATURE],
+  });
+}
+
+/**
+ * Starts a payment and returns once LND has recorded it. Its outcome is published to the feed as it arrives; when the
+ * connection breaks, it is looked up by hash, since LND continues to pay. Every payment has a fee limit, because LND's
+ * own default is 0.
+ */
+async function startPayment(
+  rest: LndRest,
+  owner: LndRest,
+  wallet: LndWallet,
+  command: PayInvoiceCommand | PaySpontaneousCommand,
+  paymentHash: string,
+  request: Readonly<Record<string, unknown>>,
+): Promise<SendReport> {
   try {
     await requireSendable(owner, command.amountMsat);
   } catch (error) {
@@ -46,10 +85,9 @@ export async function payInvoice(
     'POST',
     '/v2/router/send',
     {
-      payment_request: text,
+      ...request,
       fee_limit_msat: `${command.maxFeeMsat}`,
       timeout_seconds: ATTEMPTS_SECS,
-      ...(amountMsat === null ? { amt_msat: `${command.amountMsat}` } : {}),
     },
     paymentShape,
     wallet.closed,

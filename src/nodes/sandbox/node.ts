@@ -12,7 +12,12 @@ import {
 } from './lightning/channel-orders.ts';
 import { listChannels, liveChannels, outboundMsat } from './lightning/channels.ts';
 import { cancelInvoice, createInvoice } from './lightning/invoices.ts';
-import { routingFeeMsat, startInvoicePayment, startOfferPayment } from './lightning/payments.ts';
+import {
+  routingFeeMsat,
+  startInvoicePayment,
+  startOfferPayment,
+  startSpontaneousPayment,
+} from './lightning/payments.ts';
 import { observed, reportSend, sendOutcome } from './lightning/sends.ts';
 import { createOffer, proofMaterial } from './offers/offers.ts';
 import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
@@ -141,6 +146,11 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       },
       async payOffer(command) {
         return send(command, 'pay_offer', () => startOfferPayment(world, userPk, command));
+      },
+    },
+    spontaneous: {
+      async pay(command) {
+        return send(command, 'pay_invoice', () => startSpontaneousPayment(world, userPk, command));
       },
     },
     onchain: {

@@ -7,6 +7,7 @@ import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { SignedSend, WalletNode } from '../../nodes/node.ts';
 import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
 import type { Feed } from '../feed.ts';
+import { repeatSpontaneous } from './repeat-spontaneous.ts';
 
 /** How long the node may be out of reach before a blocking pay call ends (docs/decisions.md 36). */
 const OUT_OF_REACH_MS = 60_000;
@@ -47,6 +48,8 @@ export class Resolver {
   readonly #minded = new Set<PaymentIndex>();
   /** Since when this process has looked for each spend that the node does not show, in monotonic milliseconds. */
   readonly #missingSinceMs = new Map<PaymentIndex, number>();
+  /** Since when each spend was looked for in vain, or was last sent again, in monotonic milliseconds. */
+  readonly #unansweredSinceMs = new Map<PaymentIndex, number>();
 
   constructor(options: ResolverOptions) {
     this.#options = options;
@@ -177,6 +180,7 @@ export class Resolver {
     for (const index of minded) {
       this.#minded.delete(index);
       this.#missingSinceMs.delete(index);
+      this.#unansweredSinceMs.delete(index);
     }
     if (asked.length === 0) {
       this.#silentSinceMs = null;
@@ -203,7 +207,7 @@ export class Resolver {
 
   async #ask(node: WalletNode, spend: Spend, when: 'restart' | 'running'): Promise<void> {
     const { payment, afterAttempt, attempt } = spend;
-    const signed = spend.plan === null ? null : (JSON.parse(spend.plan) as SignedSend);
+    const signed = signedOf(spend);
     const outcome = await node.sendOutcome({ payment, afterAttempt, attempt, signed });
     if (outcome.state === 'known') return this.#apply(node, outcome);
     if (outcome.state === 'never') {
@@ -213,6 +217,7 @@ export class Resolver {
       return this.#apply(node, { payment: ended(payment, outcome.reason, node), attempt: null });
     }
     if (signed && node.onchain) await this.#publish(node, payment, signed);
+    await this.#repeat(node, spend);
   }
 
   async #publish(node: WalletNode, payment: Payment, signed: SignedSend): Promise<void> {
@@ -229,6 +234,25 @@ export class Resolver {
     await node.onchain?.renew(signed);
     const report = await node.onchain?.publish(command, signed);
     if (report?.state === 'known') await this.#apply(node, report);
+  }
+
+  /**
+   * Sends a payment without an invoice again (docs/decisions.md 114). A request on its way has reached the node by now
+   * or is lost, so that the two do not meet. Only an attempt that the node shows is an outcome: a refusal of the repeat
+   * says nothing of the first request.
+   */
+  async #repeat(node: WalletNode, spend: Spend): Promise<void> {
+    const { elapsedMs, log, walletId } = this.#options;
+    const { index } = spend.payment;
+    const sinceMs = this.#unansweredSinceMs.getOrInsert(index, elapsedMs());
+    if (elapsedMs() - sinceMs < NOT_SEEN_AFTER_MS) return;
+    const report = await repeatSpontaneous(node, spend);
+    if (report === null) return;
+    this.#unansweredSinceMs.set(index, elapsedMs());
+    if (report.state === 'known') return this.#apply(node, report);
+    const { error } = report;
+    const message = 'A spontaneous payment that the node does not show was sent again in vain.';
+    log.warn(message, { walletId, index, error });
   }
 
   /** Notes in the payment that the node does not show it, once that is so for long. */
@@ -256,6 +280,10 @@ export class Resolver {
     }
     await feed.refreshWatched();
   }
+}
+
+function signedOf({ payment, plan }: Spend): SignedSend | null {
+  return payment.rail === 'onchain' && plan !== null ? (JSON.parse(plan) as SignedSend) : null;
 }
 
 function ended(payment: Payment, reason: string, node: WalletNode): Payment {

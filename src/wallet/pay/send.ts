@@ -45,6 +45,8 @@ export interface SendPlan {
   readonly requirePayable?: () => void;
   /** Fields of the payment that are known before the node is asked. */
   readonly details: Partial<Payment>;
+  /** What a repeat must send again, as JSON. It is stored before the node is asked; null or absent for nothing. */
+  readonly stored?: string | null;
   /**
    * Signs the transaction, which is stored before the node is asked to publish it; null when there is nothing to sign.
    */
@@ -173,7 +175,7 @@ async function begin(
       // When there is nothing to sign, one commit serves both states.
       state: plan.sign === null ? 'asked' : 'begun',
       afterAttempt,
-      plan: null,
+      plan: plan.stored ?? null,
       caller: session.caller.id,
       idempotencyKey,
       reservation: session.isOwner

@@ -6,6 +6,7 @@ export const GROUPS = [
   'history',
   'notes',
   'offers',
+  'spontaneous',
   'onchain',
   'channels',
   'tokens',

@@ -21,7 +21,7 @@ export interface InvoiceRow {
   readonly paymentHash: string;
   /** The receiving wallet; null for the outside world. */
   readonly userPk: string | null;
-  /** The wallet's pending payment; null for BOLT 12, whose payment is made when it arrives. */
+  /** The wallet's pending payment; null for BOLT 12 and spontaneous payments, which are made when they arrive. */
   readonly index: PaymentIndex | null;
   readonly preimage: string;
   readonly behavior: Behavior;
@@ -186,6 +186,21 @@ export function insertInvoice(world: World, row: InvoiceRow): void {
       row.payerName,
       row.message,
     );
+}
+
+/** Stores what lets a node receive a spontaneous payment, within the caller's transaction. */
+export function insertSpontaneous(
+  world: World,
+  payment: Pick<InvoiceRow, 'paymentHash' | 'userPk' | 'preimage' | 'message'>,
+): void {
+  insertInvoice(world, {
+    ...payment,
+    index: null,
+    behavior: 'settle',
+    expiresAtMs: Number.MAX_SAFE_INTEGER,
+    offerId: null,
+    payerName: null,
+  });
 }
 
 /** The unpaid invoice of a payment hash; null when it was paid, or when this world has none. */

@@ -1,16 +1,19 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hex } from '@scure/base';
 import { DEFAULT_MIN_FINAL_CLTV, decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { sleep } from '../../../lib/sleep.ts';
-import { ApiError, isApiError, refused } from '../../../model/errors.ts';
+import { ApiError, isApiError, ownNode, refused } from '../../../model/errors.ts';
 import { blankPayment, type Payment } from '../../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
-import type { PayInvoiceCommand, PayOfferCommand } from '../../node.ts';
+import type { PayInvoiceCommand, PayOfferCommand, PaySpontaneousCommand } from '../../node.ts';
 import { catchUpChain } from '../chain/waiting-work.ts';
 import { fetchInvoice } from '../offers/offers.ts';
 import { transfer } from '../world/ledger.ts';
 import { findPayment, insertPayment, latestPayment, updatePayment } from '../world/payments.ts';
+import { outsideKeys, walletOfNode } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { failPayment, holdUntilExpiry, moveHtlcs, reserve } from './htlcs.ts';
-import { findUnpaidInvoice, type InvoiceRow, markSettled } from './invoices.ts';
+import { findUnpaidInvoice, type InvoiceRow, insertSpontaneous, markSettled } from './invoices.ts';
 import { OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
 
 /**
@@ -90,6 +93,35 @@ export function startOfferPayment(world: World, userPk: string, command: PayOffe
 }
 
 /**
+ * Does what {@link startInvoicePayment} does, without an invoice: the receiving node learns the preimage with the
+ * payment, if it is in this world.
+ */
+export function startSpontaneousPayment(
+  world: World,
+  userPk: string,
+  command: PaySpontaneousCommand,
+): Payment {
+  const { nodePk, preimage, message } = command;
+  const paymentHash = hex.encode(sha256(hex.decode(preimage)));
+  return world.transact(() => {
+    const earlier = earlierAttempt(world, userPk, command.index);
+    if (earlier !== null) return earlier;
+    const receiver = walletOfNode(world, nodePk);
+    if (receiver === userPk) throw ownNode();
+    if (receiver !== null || nodePk === outsideKeys(world).nodePk) {
+      insertSpontaneous(world, { paymentHash, userPk: receiver, preimage, message });
+    }
+    return start(world, userPk, {
+      ...sending(command),
+      rail: 'spontaneous',
+      kind: 'spontaneous',
+      hash: paymentHash,
+      message,
+    });
+  });
+}
+
+/**
  * Lets the receiver decide a pending outbound payment: it settles or fails, or it is held until its HTLCs expire. Does
  * nothing for payments that are not pending, so it may be repeated after a crash.
  */
@@ -160,7 +192,7 @@ function finalDeltaOf({ invoice }: Payment): number {
   return decodeBolt11(invoice, { verifySignature: false }).minFinalCltvExpiryDelta;
 }
 
-function sending(command: PayInvoiceCommand | PayOfferCommand): Outgoing {
+function sending(command: Outgoing): Outgoing {
   const { index, createdAtMs, amountMsat, personalNote, maxFeeMsat } = command;
   return { index, createdAtMs, amountMsat, personalNote, maxFeeMsat };
 }

@@ -50,10 +50,11 @@ export function receiveInvoicePayment(
     return updatePayment(world, userPk, index, { ...outcome, ...message });
   }
   const nowMs = world.clock.now();
+  const spontaneous = invoice.offerId === null;
   return insertPayment(world, userPk, {
     ...blankPayment({
-      index: paymentIndex(nowMs, paymentId('fr', paymentHash)),
-      rail: 'offer',
+      index: paymentIndex(nowMs, paymentId(spontaneous ? 'ln' : 'fr', paymentHash)),
+      rail: spontaneous ? 'spontaneous' : 'offer',
       direction: 'inbound',
       createdAtMs: nowMs,
       updatedAtMs: nowMs,

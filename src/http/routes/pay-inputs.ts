@@ -1,0 +1,19 @@
+import { amountInput } from '../../model/amount.ts';
+import type { ErrorName } from '../../model/errors.ts';
+import { noteInput } from '../../model/text.ts';
+
+/** The errors of every Lightning payment. */
+export const PAY_ERRORS: readonly ErrorName[] = ['overBudget', 'timeout'];
+
+/** The errors of pay operations that may call an outside service. */
+export const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'];
+
+/** The request's own cap on routing fees (docs/decisions.md 48). */
+export const maxFeeInput = amountInput
+  .optional()
+  .meta({ description: 'The largest routing fees in sats, in place of `--max-fee`. Addition.' });
+
+/** A message to the receiver. */
+export const messageInput = noteInput
+  .optional()
+  .meta({ description: 'Message to the receiver, if the method can carry one.' });

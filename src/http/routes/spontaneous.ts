@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { positiveAmountInput } from '../../model/amount.ts';
+import { paymentJson } from '../../model/payment.ts';
+import { nodePkInput, personalNoteInput } from '../../model/text.ts';
+import { sendAndWait } from '../../wallet/pay/send.ts';
+import { planSpontaneousPayment } from '../../wallet/pay/spontaneous.ts';
+import { route } from '../route.ts';
+import { answerPayment } from './answer-payment.ts';
+import { exampleNodePk, exampleSpontaneousPayment } from './examples.ts';
+import { maxFeeInput, messageInput, PAY_ERRORS } from './pay-inputs.ts';
+
+/** The route that pays a node without an invoice. */
+export const spontaneousRoutes = [
+  route({
+    method: 'post',
+    path: '/v2/node/pay_spontaneous',
+    group: 'send',
+    access: 'pay_invoice',
+    summary: 'Pay a node without an invoice (keysend)',
+    description:
+      'Waits until the payment is completed or failed. The receiving node must accept spontaneous payments.',
+    addition: true,
+    body: z.object({
+      node_pk: nodePkInput.meta({ description: 'Public key of the node to pay.' }),
+      amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
+      message: messageInput,
+      personal_note: personalNoteInput.optional(),
+      max_fee: maxFeeInput,
+    }),
+    response: paymentJson,
+    answersAccepted: 'always',
+    errors: [...PAY_ERRORS, 'unsupported'],
+    example: {
+      body: { node_pk: exampleNodePk, amount: '100', message: 'Thank you' },
+      response: exampleSpontaneousPayment,
+    },
+    handler: (context, { body }) =>
+      answerPayment(context, async (send) => {
+        const { session, parts, names } = context;
+        const request = {
+          nodePk: body.node_pk,
+          amountMsat: body.amount,
+          maxFeeMsat: body.max_fee ?? null,
+          message: body.message ?? null,
+          personalNote: body.personal_note ?? null,
+        };
+        return sendAndWait(send, planSpontaneousPayment(request, session, parts.fees, names));
+      }),
+  }),
+];

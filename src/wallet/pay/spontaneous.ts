@@ -1,0 +1,57 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hex } from '@scure/base';
+import { paymentId } from '../../model/payment-index.ts';
+import type { EffectNames } from '../effect-names.ts';
+import { nodeGroup, type Session } from '../session.ts';
+import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
+import type { StoredSpontaneous } from './repeat-spontaneous.ts';
+import type { SendPlan } from './send.ts';
+
+/** A request to pay a node without an invoice. */
+export interface SpontaneousPaymentRequest {
+  /** Hex public key of the receiving node. */
+  readonly nodePk: string;
+  readonly amountMsat: bigint;
+  readonly maxFeeMsat: bigint | null;
+  readonly message: string | null;
+  readonly personalNote: string | null;
+}
+
+/**
+ * Sets the fee cap and the preimage of a payment without an invoice. The preimage comes from the request's key or from
+ * randomness, and names the payment. Throws error 110 where the node has no such payments. Sends nothing.
+ */
+export function planSpontaneousPayment(
+  request: SpontaneousPaymentRequest,
+  session: Session,
+  fees: FeePolicy,
+  names: EffectNames,
+): SendPlan {
+  const spontaneous = nodeGroup(session, 'spontaneous');
+  const { nodePk, amountMsat, message, personalNote } = request;
+  const secret = names.bytes('spontaneous payment');
+  const hash = hex.encode(sha256(secret));
+  const preimage = hex.encode(secret);
+  const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
+  const stored: StoredSpontaneous = { nodePk, preimage, maxFeeMsat: `${maxFeeMsat}` };
+  return {
+    id: paymentId('ln', hash),
+    rail: 'spontaneous',
+    amountMsat,
+    maxFeeMsat,
+    again: 'never',
+    details: { hash, message, personalNote },
+    stored: JSON.stringify(stored),
+    sign: null,
+    start: (identity) =>
+      spontaneous.pay({
+        ...identity,
+        nodePk,
+        preimage,
+        amountMsat,
+        maxFeeMsat,
+        message,
+        personalNote,
+      }),
+  };
+}

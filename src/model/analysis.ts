@@ -13,6 +13,10 @@ const payableBase = {
     .meta({ description: 'Exact amount asked for, in sats; null when the payer chooses.' }),
   min_amount: amountOutput.nullable().meta({ description: 'Least amount accepted, in sats.' }),
   max_amount: amountOutput.nullable().meta({ description: 'Most accepted, in sats.' }),
+  fee_estimate: amountOutput.nullable().meta({
+    description:
+      'Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition.',
+  }),
   expires_at: timestamp
     .nullable()
     .meta({ description: 'When it can no longer be paid, in milliseconds; null for never.' }),

@@ -25,6 +25,7 @@ const CORE: Readonly<Record<Core, true>> = {
   newestAttempt: true,
   payInvoice: true,
   sendOutcome: true,
+  estimateRoutingFeeMsat: true,
   payment: true,
   latestPayment: true,
 };

@@ -1,4 +1,4 @@
-import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
+import type { Bolt11Invoice, RouteHint } from '../codecs/bolt11/index.ts';
 import type { Network } from '../codecs/network.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Channel, ChannelPeer } from '../model/channel.ts';
@@ -59,6 +59,11 @@ export interface WalletNode {
    * not have the payment and will never make it (docs/decisions.md 37).
    */
   sendOutcome(question: SendQuestion): Promise<SendOutcome>;
+  /**
+   * What routing such a payment would cost now, in millisatoshis, as far as the node knows without sending anything into
+   * the network (docs/decisions.md 115). Null when it knows no route. Every token may ask.
+   */
+  estimateRoutingFeeMsat(question: RoutingQuestion): Promise<bigint | null>;
   /** The payment of an index, or null when the node does not know it. */
   payment(index: PaymentIndex): Promise<Observation | null>;
   /** The newest payment of an id, or null. A failed payment may be followed by another of the same id. */
@@ -120,6 +125,15 @@ export interface SendQuestion {
   readonly attempt: number | null;
   /** The signed transaction of an on-chain send; null for Lightning. */
   readonly signed: SignedSend | null;
+}
+
+/** The payment that {@link WalletNode.estimateRoutingFeeMsat} asks about. */
+export interface RoutingQuestion {
+  /** Hex public key of the receiving node. */
+  readonly nodePk: string;
+  readonly amountMsat: bigint;
+  /** Private routes to the receiver, each from a node that others can reach. */
+  readonly routeHints: readonly (readonly RouteHint[])[];
 }
 
 export interface UpdatesOptions {
@@ -208,7 +222,10 @@ export interface NodeOnchain {
     /** False where a child that pays as much was there before. */
     readonly isNew: boolean;
   }>;
-  /** What the transaction would cost in fees now, in millisatoshis. Throws `refused` when it cannot be made. */
+  /**
+   * What the transaction would cost in fees now, in millisatoshis. Throws `refused` when it cannot be made. Every token
+   * may ask.
+   */
   estimateFeeMsat(
     command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
   ): Promise<bigint>;

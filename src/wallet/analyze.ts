@@ -1,6 +1,7 @@
 import { formatAmountMsat } from '../model/amount.ts';
 import { type ApiError, isApiError, refused } from '../model/errors.ts';
 import type { WalletNode } from '../nodes/node.ts';
+import { type PricedMethod, withFeeEstimates } from './fee-estimate.ts';
 import {
   addressTerms,
   type ClaimMethod,
@@ -21,12 +22,14 @@ import type { Session } from './session.ts';
 
 /** The methods of a payment string that this wallet can use, the most recommended first. */
 export interface Analysis {
-  readonly payables: readonly PayMethod[];
+  readonly payables: readonly PricedMethod[];
   readonly claimables: readonly ClaimMethod[];
 }
 
-/** An {@link Analysis} with everything that it was made from. */
-export interface Examination extends Analysis {
+/** What an {@link Analysis} is made from. */
+export interface Examination {
+  readonly payables: readonly PayMethod[];
+  readonly claimables: readonly ClaimMethod[];
   /** Every method that could be read, also those that cannot be paid. */
   readonly methods: readonly NamedMethod[];
   /** The terms that the URI sets for all its methods. */
@@ -57,7 +60,7 @@ export async function analyze(
     signal,
   });
   if (payables.length + claimables.length === 0) throw nothingLeft(obstacles);
-  return { payables, claimables };
+  return { payables: await withFeeEstimates(payables, session.node), claimables };
 }
 
 /**

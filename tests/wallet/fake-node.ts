@@ -95,6 +95,7 @@ export function fakeNode({ history = false } = {}): FakeNode {
         fake.questions.push(question);
         return fake.sendOutcome(question);
       },
+      estimateRoutingFeeMsat: async () => null,
       payment: async (index) => fake.shown.get(index) ?? null,
       latestPayment: async (id) => fake.shown.get(id) ?? null,
       async *updates({ signal }) {

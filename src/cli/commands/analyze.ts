@@ -48,6 +48,7 @@ function payableLines(payable: PayableJson): string[] {
   return fields({
     'To pay': payable.kind,
     Amount: amountWords(payable.amount, payable),
+    'Fee about': payable.fee_estimate === null ? null : sats(payable.fee_estimate),
     Description: payable.description || null,
     Expires: payable.expires_at === null ? null : moment(payable.expires_at),
     String: methodOf(payable),

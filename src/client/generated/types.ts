@@ -255,6 +255,8 @@ export type Payable =
       readonly min_amount: string | null;
       /** Most accepted, in sats. */
       readonly max_amount: string | null;
+      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition. */
+      readonly fee_estimate: string | null;
       /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
       /** Way of paying; the member of that name holds it. */
@@ -273,6 +275,8 @@ export type Payable =
       readonly min_amount: string | null;
       /** Most accepted, in sats. */
       readonly max_amount: string | null;
+      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition. */
+      readonly fee_estimate: string | null;
       /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
       /** Way of paying; the member of that name holds it. */
@@ -291,6 +295,8 @@ export type Payable =
       readonly min_amount: string | null;
       /** Most accepted, in sats. */
       readonly max_amount: string | null;
+      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition. */
+      readonly fee_estimate: string | null;
       /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
       /** Way of paying; the member of that name holds it. */
@@ -309,6 +315,8 @@ export type Payable =
       readonly min_amount: string | null;
       /** Most accepted, in sats. */
       readonly max_amount: string | null;
+      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition. */
+      readonly fee_estimate: string | null;
       /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
       /** Way of paying; the member of that name holds it. */

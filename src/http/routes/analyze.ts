@@ -7,7 +7,8 @@ import {
   payableJson,
 } from '../../model/analysis.ts';
 import { analyze } from '../../wallet/analyze.ts';
-import type { ClaimMethod, PayMethod } from '../../wallet/method-terms.ts';
+import type { PricedMethod } from '../../wallet/fee-estimate.ts';
+import type { ClaimMethod } from '../../wallet/method-terms.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
 import { exampleCreatedInvoice, exampleInvoice } from './examples.ts';
@@ -45,6 +46,7 @@ export const analyzeRoutes = [
             amount: exampleCreatedInvoice.amount,
             min_amount: null,
             max_amount: null,
+            fee_estimate: '2',
             expires_at: exampleCreatedInvoice.expires_at,
           },
         ],
@@ -67,13 +69,14 @@ export const analyzeRoutes = [
   }),
 ];
 
-function encodePayable(method: PayMethod, sidecarUrl: string): PayableJson {
+function encodePayable(method: PricedMethod, sidecarUrl: string): PayableJson {
   const shared = {
     callback: `${sidecarUrl}/v2/node/pay?payable=${callbackValues(method)}`,
     description: method.description || null,
     amount: formatNullableAmountMsat(method.amountMsat),
     min_amount: formatNullableAmountMsat(method.minMsat),
     max_amount: formatNullableAmountMsat(method.maxMsat),
+    fee_estimate: formatNullableAmountMsat(method.feeEstimateMsat),
     expires_at: method.expiresAtMs,
   };
   switch (method.kind) {
@@ -100,7 +103,7 @@ function encodeClaimable(method: ClaimMethod, sidecarUrl: string): ClaimableJson
 }
 
 /** The method, percent-encoded, and the URI's amount, which the callback would otherwise lose. */
-function callbackValues({ text, amountBeside, amountMsat }: PayMethod | ClaimMethod): string {
+function callbackValues({ text, amountBeside, amountMsat }: PricedMethod | ClaimMethod): string {
   const withAmount = amountBeside ? `&amount=${formatNullableAmountMsat(amountMsat)}` : '';
   return `${encodeURIComponent(text)}${withAmount}`;
 }

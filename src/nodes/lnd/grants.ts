@@ -16,6 +16,8 @@ export const METHODS = {
   '/lnrpc.Lightning/SubscribeInvoices': ['invoices:read'],
   '/invoicesrpc.Invoices/CancelInvoice': ['invoices:write'],
   '/routerrpc.Router/SendPaymentV2': ['offchain:write'],
+  // No permission needs it: where the owner's macaroon does not allow it, there is no estimate.
+  '/routerrpc.Router/EstimateRouteFee': ['offchain:read'],
   '/routerrpc.Router/TrackPaymentV2': ['offchain:read'],
   '/routerrpc.Router/TrackPayments': ['offchain:read'],
   '/lnrpc.Lightning/ListPayments': ['offchain:read'],

@@ -18,6 +18,7 @@ import {
 import { sendOutcome } from './outcome.ts';
 import { newestAttempt, payInvoice, paySpontaneous, trackedPayment } from './payments.ts';
 import { ifAllowed, type LndRest } from './rest.ts';
+import { estimateRoutingFeeMsat } from './route-fee.ts';
 import { onchainPayment } from './transactions.ts';
 import { invoiceObservations, outboundObservation } from './translate.ts';
 import { followWallet } from './updates.ts';
@@ -44,6 +45,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     newestAttempt: () => newestAttempt(owner),
     payInvoice: (command) => payInvoice(rest, owner, wallet, command),
     sendOutcome: (question) => sendOutcome(owner, wallet, question),
+    estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(owner, wallet, question),
     payment: (index) => seenPayment(owner, wallet, idOfIndex(index)),
     latestPayment: (id) => seenPayment(owner, wallet, id),
     updates: (options) => followWallet(rest, wallet, options),

@@ -238,6 +238,8 @@ export const pendingSweepsShape = z.object({
 });
 /** GET /v2/wallet/estimatefee/{blocks} */
 export const feeRateShape = z.object({ sat_per_kw: int64 });
+/** POST /v2/router/route/estimatefee */
+export const routeFeeShape = z.object({ routing_fee_msat: uint64 });
 /** GET /v1/transactions/fee */
 export const feeEstimateShape = z.object({ fee_sat: int64 });
 

@@ -13,11 +13,11 @@ import {
 import { listChannels, liveChannels, outboundMsat } from './lightning/channels.ts';
 import { cancelInvoice, createInvoice } from './lightning/invoices.ts';
 import {
-  routingFeeMsat,
   startInvoicePayment,
   startOfferPayment,
   startSpontaneousPayment,
 } from './lightning/payments.ts';
+import { estimateRoutingFeeMsat, routingFeeMsat } from './lightning/routing-fee.ts';
 import { observed, reportSend, sendOutcome } from './lightning/sends.ts';
 import { createOffer, proofMaterial } from './offers/offers.ts';
 import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
@@ -111,6 +111,10 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       access.require();
       return world.answer(() => sendOutcome(world, userPk, question));
     },
+    async estimateRoutingFeeMsat(question) {
+      access.require();
+      return world.answer(() => estimateRoutingFeeMsat(world, userPk, question));
+    },
     async payment(index) {
       access.require();
       return observedOrNull(await world.answer(() => findPayment(world, userPk, index)));
@@ -186,7 +190,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         return world.answer(() => bumpFee(world, userPk, command));
       },
       async estimateFeeMsat(command) {
-        access.require('pay_onchain');
+        access.require();
         return world.answer(() => estimateOnchainFeeMsat(world, userPk, command));
       },
     },

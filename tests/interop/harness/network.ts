@@ -24,9 +24,9 @@ export interface Network {
   channelUsable(): Promise<void>;
   /**
    * Adds a node to which bob opens a channel, so that alice pays it through bob and pays his fee. Resolves when alice
-   * knows the route.
+   * knows the route. No other node learns of a private channel.
    */
-  addBeyondBob(name: string): Promise<LndNode>;
+  addBeyondBob(name: string, options?: { readonly isPrivate?: boolean }): Promise<LndNode>;
   /** Adds a node on the same chain without a wallet, macaroons and channels. */
   addFreshNode(name: string): Promise<LndProcess>;
   /** Kills every process and removes every file. Call it in `afterAll`. */
@@ -54,10 +54,11 @@ export async function startNetwork(binaries: Binaries): Promise<Network> {
     await fund(btcd, [alice, bob]);
     await openChannel(btcd, alice, bob, PUSH_SAT);
     await channelUsable();
-    const addBeyondBob = async (name: string): Promise<LndNode> => {
+    const addBeyondBob: Network['addBeyondBob'] = async (name, { isPrivate = false } = {}) => {
       const node = await startLnd({ ...common, name });
-      await openChannel(btcd, bob, node, 0n);
+      await openChannel(btcd, bob, node, 0n, isPrivate);
       await usable(node);
+      if (isPrivate) return node;
       await waitUntil(`${alice.name} knows the way to ${name}`, () => isReached(alice, node));
       return node;
     };
@@ -99,7 +100,13 @@ async function fund(btcd: Btcd, nodes: readonly LndNode[]): Promise<void> {
   );
 }
 
-async function openChannel(btcd: Btcd, from: LndNode, to: LndNode, pushSat: bigint): Promise<void> {
+async function openChannel(
+  btcd: Btcd,
+  from: LndNode,
+  to: LndNode,
+  pushSat: bigint,
+  isPrivate = false,
+): Promise<void> {
   await from.rest('POST', '/v1/peers', { addr: { pubkey: to.pubkey, host: to.peerAddress } });
   // Both nodes refuse a channel until they have read the newest block.
   await Promise.all([caughtUp(btcd, from), caughtUp(btcd, to)]);
@@ -107,6 +114,7 @@ async function openChannel(btcd: Btcd, from: LndNode, to: LndNode, pushSat: bigi
     node_pubkey: base64.encode(hex.decode(to.pubkey)),
     local_funding_amount: `${CHANNEL_SAT}`,
     push_sat: `${pushSat}`,
+    private: isPrivate,
   });
   await btcd.generate(6);
   await Promise.all([caughtUp(btcd, from), caughtUp(btcd, to)]);

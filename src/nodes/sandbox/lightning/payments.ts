@@ -15,17 +15,7 @@ import type { World } from '../world/world.ts';
 import { failPayment, holdUntilExpiry, moveHtlcs, reserve } from './htlcs.ts';
 import { findUnpaidInvoice, type InvoiceRow, insertSpontaneous, markSettled } from './invoices.ts';
 import { OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
-
-/**
- * The fee for routing to the outside world: a base and parts per million. Payments between wallets of the sandbox are
- * free.
- */
-const ROUTING_FEE = { baseMsat: 1_000n, ppm: 1_000n };
-
-/** What routing an amount to the outside world costs, in millisatoshis. */
-export function routingFeeMsat(amountMsat: bigint): bigint {
-  return ROUTING_FEE.baseMsat + (amountMsat * ROUTING_FEE.ppm) / 1_000_000n;
-}
+import { routingFeeMsat } from './routing-fee.ts';
 
 /**
  * Records the payment as pending and takes its money from the channels, in one transaction; {@link advance} then ends

@@ -1,0 +1,25 @@
+import type { RoutingQuestion } from '../../node.ts';
+import { outsideKeys, walletOfNode } from '../world/wallets.ts';
+import type { World } from '../world/world.ts';
+
+/**
+ * The fee for routing to the outside world: a base and parts per million. Payments between wallets of the sandbox are
+ * free.
+ */
+const ROUTING_FEE = { baseMsat: 1_000n, ppm: 1_000n };
+
+/** What routing an amount to the outside world costs, in millisatoshis. */
+export function routingFeeMsat(amountMsat: bigint): bigint {
+  return ROUTING_FEE.baseMsat + (amountMsat * ROUTING_FEE.ppm) / 1_000_000n;
+}
+
+/** What a payment of the wallet to a node would cost; null for a node that cannot be paid from here. */
+export function estimateRoutingFeeMsat(
+  world: World,
+  userPk: string,
+  { nodePk, amountMsat }: RoutingQuestion,
+): bigint | null {
+  if (nodePk === outsideKeys(world).nodePk) return routingFeeMsat(amountMsat);
+  const receiver = walletOfNode(world, nodePk);
+  return receiver === null || receiver === userPk ? null : 0n;
+}

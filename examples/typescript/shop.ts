@@ -26,7 +26,7 @@ const server = createServer(async (request, response) => {
     const payment = await verifyWebhook(await bodyOf(request), request.headers, secret);
     // A webhook can come twice, and those of other payments come too: a shop looks its order up by the index, and
     // answers 200 when the payment is stored.
-    if (payment.index === index) paid.resolve(payment);
+    if (payment.index === index && payment.type === 'payment.finalized') paid.resolve(payment);
     response.writeHead(200).end();
   } catch {
     response.writeHead(400).end();

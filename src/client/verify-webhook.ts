@@ -1,4 +1,4 @@
-import type { PaymentFinalized } from './generated/types.ts';
+import type { PaymentFinalized, PaymentHeld } from './generated/types.ts';
 
 /** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
@@ -35,7 +35,7 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a webhook as Standard Webhooks requires, and returns its body. `body` is the raw body: JSON that was parsed
+ * Verifies a webhook as Standard Webhooks requires, and returns its body; `type` says which event it is. `body` is the raw body: JSON that was parsed
  * and written again has another signature. A repeated webhook has the same `webhook-id`, so use it to process each one
  * once. Throws `WebhookVerificationError`, and a `TypeError` for a secret that is not base64.
  */
@@ -44,7 +44,7 @@ export async function verifyWebhook(
   headers: WebhookHeaders,
   secret: string,
   options: VerifyOptions = {},
-): Promise<PaymentFinalized> {
+): Promise<PaymentFinalized | PaymentHeld> {
   const id = header(headers, 'webhook-id');
   const timestamp = header(headers, 'webhook-timestamp');
   const signatures = header(headers, 'webhook-signature');
@@ -91,9 +91,9 @@ function checkAge(atSecs: number, { toleranceSecs = 300, nowMs = Date.now() }: V
   }
 }
 
-function paymentOf(raw: Uint8Array): PaymentFinalized {
+function paymentOf(raw: Uint8Array): PaymentFinalized | PaymentHeld {
   try {
-    return JSON.parse(new TextDecoder().decode(raw)) as PaymentFinalized;
+    return JSON.parse(new TextDecoder().decode(raw)) as PaymentFinalized | PaymentHeld;
   } catch {
     throw new WebhookVerificationError(
       'body',

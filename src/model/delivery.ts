@@ -6,20 +6,40 @@ import { hexOutput, timestamp } from './text.ts';
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
+/** The events that webhooks tell of (docs/webhooks.md, Events). */
+export type WebhookEvent = 'payment.finalized' | 'payment.held';
+
+/** What the bodies of all webhooks have beside the payment and `type`. */
+const shared = {
+  timestamp: z.iso.datetime().meta({ description: 'When the event was, in ISO 8601.' }),
+  user_pk: hexOutput(32).meta({
+    description: 'The wallet that the payment belongs to; tells several wallets apart.',
+  }),
+};
+
 /** The body of a `payment.finalized` webhook: the payment and three fields (docs/webhooks.md, Payload). */
-export const webhookPayload = paymentJson
+export const finalizedPayload = paymentJson
   .extend({
     type: z.literal('payment.finalized').meta({ description: 'Always `payment.finalized`.' }),
-    timestamp: z.iso.datetime().meta({ description: 'When the event was, in ISO 8601.' }),
-    user_pk: hexOutput(32).meta({
-      description: 'The wallet that the payment belongs to; tells several wallets apart.',
-    }),
+    ...shared,
   })
   .meta({
     id: 'PaymentFinalized',
     description: 'Body of the webhook: the Payment, and three fields more.',
   });
-export type WebhookPayload = z.infer<typeof webhookPayload>;
+
+/** The body of a `payment.held` webhook (docs/decisions.md 117). */
+export const heldPayload = paymentJson
+  .extend({
+    type: z.literal('payment.held').meta({ description: 'Always `payment.held`.' }),
+    ...shared,
+  })
+  .meta({
+    id: 'PaymentHeld',
+    description:
+      'Body of the webhook of a held payment: the pending Payment, and three fields more.',
+  });
+export type WebhookPayload = z.infer<typeof finalizedPayload> | z.infer<typeof heldPayload>;
 
 /** A webhook delivery in an answer (docs/api.md, Delivery). */
 export const deliveryJson = z
@@ -41,7 +61,7 @@ export const deliveryJson = z
       .nullable()
       .meta({ description: 'When the receiver took it, in milliseconds; null before.' }),
     created_at: timestamp.meta({
-      description: 'When the payment was finalized, in milliseconds.',
+      description: 'When the payment was finalized or held, in milliseconds.',
     }),
   })
   .meta({ id: 'Delivery', description: 'A webhook delivery and how it stands.' });

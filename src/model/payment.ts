@@ -111,7 +111,7 @@ export const paymentJson = z
     status: z.enum(STATUSES).meta({ description: '`completed` and `failed` are final.' }),
     status_msg: z.string().meta({
       description:
-        'The status in words, such as `invoice generated`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed.',
+        'The status in words, such as `invoice generated`, `held`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed.',
     }),
     address: z.string().nullable().meta({ description: 'Address paid on chain.' }),
     invoice: z.string().nullable().meta({ description: 'BOLT 11 invoice, where one was used.' }),
@@ -202,6 +202,14 @@ export function blankPayment(
     finalizedAtMs: null,
     ...required,
   };
+}
+
+/** `status_msg` of an invoice whose payment has arrived and waits for `settle_invoice` (docs/decisions.md 116). */
+export const HELD = 'held';
+
+/** Whether an inbound payment has arrived and waits to be settled or canceled. */
+export function isHeld({ status, statusMsg }: Pick<Payment, 'status' | 'statusMsg'>): boolean {
+  return status === 'pending' && statusMsg === HELD;
 }
 
 /** Whether a payment is completed or failed, which never changes again (docs/api.md, Payment status). */

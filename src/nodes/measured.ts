@@ -36,6 +36,7 @@ const GROUPS: {
   notes: { setPersonalNote: true },
   offers: { createOffer: true, payOffer: true },
   spontaneous: { pay: true },
+  holdInvoices: { create: true, settle: true },
   onchain: {
     nextUnusedAddress: true,
     sign: true,

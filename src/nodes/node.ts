@@ -77,6 +77,7 @@ export interface WalletNode {
   readonly notes?: NodeNotes;
   readonly offers?: NodeOffers;
   readonly spontaneous?: NodeSpontaneous;
+  readonly holdInvoices?: NodeHoldInvoices;
   readonly onchain?: NodeOnchain;
   readonly channels?: NodeChannels;
   readonly tokens?: NodeTokens;
@@ -182,6 +183,21 @@ export interface NodeSpontaneous {
    * the first. A payment to the wallet's own node is `refused`.
    */
   pay(command: PaySpontaneousCommand): Promise<SendReport>;
+}
+
+/** Invoices for a hash whose preimage the node learns when they are settled (docs/decisions.md 116). */
+export interface NodeHoldInvoices {
+  /**
+   * Creates such an invoice; its pending inbound payment is durable when this returns. It becomes {@link isHeld} when
+   * the money has arrived. Throws `refused` when the node has an invoice or payment of that hash, unless the command
+   * allows to return an earlier invoice of the same terms. {@link WalletNode.cancelInvoice} gives held money back.
+   */
+  create(command: CreateHoldInvoiceCommand): Promise<CreatedInvoice>;
+  /**
+   * Completes a held payment with its preimage; does nothing when it is completed. Throws `refused` when nothing is held
+   * for the invoice, or no longer.
+   */
+  settle(index: PaymentIndex, preimage: string): Promise<void>;
 }
 
 /** The on-chain wallet. */
@@ -340,6 +356,13 @@ export interface CreateInvoiceCommand {
    * creating it again returns the first. With null the node draws one.
    */
   readonly preimage: string | null;
+}
+
+export interface CreateHoldInvoiceCommand extends Omit<CreateInvoiceCommand, 'preimage'> {
+  /** Hex, 32 bytes. */
+  readonly paymentHash: string;
+  /** Whether an invoice that the node has for the hash may be returned, because an earlier run of the request made it. */
+  readonly again: boolean;
 }
 
 /** A created invoice and its pending payment; hashes and secrets are hex. */

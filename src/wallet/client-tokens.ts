@@ -96,19 +96,30 @@ export function replaceExposedToken(session: Session, clientPk: string): Promise
   return session.locks.run('clients', async () => {
     const { clients } = session.store;
     const before = await clients.find(clientPk);
-    if (!before?.token?.exposed) return requireToken(before);
-    const old = before.token;
-    const token = await issueToken(session, before, before.expiresAtMs, null);
-    await nodeGroup(session, 'tokens').revoke(old.id);
-    const { records } = await clients.change(before.walletId, (current) => ({
-      // The current record is used, because the client may have been revoked meanwhile.
-      records: current
-        .filter((one) => one.clientPk === clientPk && one.token?.id === old.id)
-        .map((one) => ({ ...one, token })),
-      budgets: [],
-    }));
-    return requireToken(records[0]);
+    return before?.token?.exposed ? replaceToken(session, before) : requireToken(before);
   });
+}
+
+/** Replaces a client's token by one of the same grant, as this version makes it. Throws as {@link replaceExposedToken}. */
+export function renewToken(session: Session, clientPk: string): Promise<ClientRecord> {
+  return session.locks.run('clients', async () => {
+    const before = requireToken(await session.store.clients.find(clientPk));
+    return replaceToken(session, before);
+  });
+}
+
+async function replaceToken(session: Session, before: ClientRecord): Promise<ClientRecord> {
+  const { clientPk, token: old } = before;
+  const token = await issueToken(session, before, before.expiresAtMs, null);
+  if (old !== null) await nodeGroup(session, 'tokens').revoke(old.id);
+  const { records } = await session.store.clients.change(before.walletId, (current) => ({
+    // The current record is used, because the client may have been revoked meanwhile.
+    records: current
+      .filter((one) => one.clientPk === clientPk && one.token?.id === old?.id)
+      .map((one) => ({ ...one, token })),
+    budgets: [],
+  }));
+  return requireToken(records[0]);
 }
 
 function requireToken(record: ClientRecord | null | undefined): ClientRecord {

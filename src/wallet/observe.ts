@@ -1,14 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import type { Log } from '../lib/log.ts';
-import { isFinal, type Payment } from '../model/payment.ts';
+import { isFinal, isHeld, type Payment } from '../model/payment.ts';
 import type {
   JournalRow,
   MatchCandidates,
   ObservationRules,
   ObservedPayment,
 } from '../store/ports.ts';
-import { costMsat, watchesOf } from './payment-end.ts';
+import { costMsat, milestoneOf, watchesOf } from './payment-end.ts';
 
 /** Thrown in tests, where production logs: an observation would take a payment out of a final status. */
 export class TerminalStateLeft extends Error {
@@ -34,6 +34,7 @@ export function observationRules(options: ObserveOptions): ObservationRules {
     deliver: options.deliver,
     costMsat,
     watchesOf,
+    milestoneOf,
     match: matchObservation,
     transition(previous, seen) {
       const { payment } = seen;
@@ -150,8 +151,7 @@ function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): 
   return {
     ...seen,
     index: previous.index,
-    // The reason why a payment ended does not change, whatever the node reports later.
-    statusMsg: isFinal(previous) ? previous.statusMsg : seen.statusMsg,
+    statusMsg: keepsStatusMsg(previous, seen) ? previous.statusMsg : seen.statusMsg,
     createdAtMs: previous.createdAtMs,
     personalNote: previous.personalNote ?? seen.personalNote,
     hash: seen.hash ?? previous.hash,
@@ -175,6 +175,14 @@ function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): 
     expiresAtMs: seen.expiresAtMs ?? previous.expiresAtMs,
     finalizedAtMs: isFinal(previous) ? previous.finalizedAtMs : seen.finalizedAtMs,
   };
+}
+
+/**
+ * The reason why a payment ended does not change, whatever the node reports later. What is held is held until it ends: a
+ * report that it has not arrived is an old one.
+ */
+function keepsStatusMsg(previous: Payment, seen: Payment): boolean {
+  return isFinal(previous) || (isHeld(previous) && !isFinal(seen));
 }
 
 function differs(a: Payment, b: Payment): boolean {

@@ -1,4 +1,4 @@
-import type { Payment } from '../model/payment.ts';
+import { isHeld, type Payment } from '../model/payment.ts';
 import type { Watch } from '../store/ports.ts';
 
 /**
@@ -23,4 +23,12 @@ export function watchesOf({ index, direction, offerId, address }: Payment): Watc
     ...(offerId === null ? [] : [{ kind: 'offer' as const, offerId }]),
     ...(address === null ? [] : [{ kind: 'address' as const, address }]),
   ];
+}
+
+/**
+ * The watch by which a payment that is held gets a delivery before its end (docs/decisions.md 117); null for all
+ * others.
+ */
+export function milestoneOf(payment: Payment): Watch | null {
+  return isHeld(payment) ? { kind: 'held', index: payment.index } : null;
 }

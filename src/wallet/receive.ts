@@ -1,8 +1,9 @@
 import { hex } from '@scure/base';
 import { formatNullableAmountMsat } from '../model/amount.ts';
-import { isFinal } from '../model/payment.ts';
+import { isFinal, isHeld, type Payment } from '../model/payment.ts';
 import type { AddressType, CreatedInvoiceJson } from '../model/receive.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../nodes/node.ts';
+import type { Watch } from '../store/ports.ts';
 import type { EffectNames } from './effect-names.ts';
 import { nodeGroup, type ServedWallet, type Session, watch } from './session.ts';
 
@@ -27,20 +28,29 @@ export async function makeInvoice(
   wallet: ServedWallet,
   order: Omit<CreateInvoiceCommand, 'createdAtMs'>,
 ): Promise<CreatedInvoice> {
-  const { node, feed } = wallet;
+  const { node } = wallet;
   const created = await node.createInvoice({ ...order, createdAtMs: node.clock.now() });
   const { payment } = created;
-  const watched = () => watch(wallet, { kind: 'payment', index: payment.index });
-  const recorded = () => feed.record({ payment, attempt: null }, node);
-  if (isFinal(payment)) {
-    // A repeat may find the invoice final. Recording that ends the watch, so the watch must be stored first.
+  await keepIssued(wallet, payment, [{ kind: 'payment', index: payment.index }]);
+  return created;
+}
+
+/** Stores an issued invoice's payment and its watches. The invoice must not be told before. */
+export async function keepIssued(
+  wallet: ServedWallet,
+  payment: Payment,
+  watches: readonly Watch[],
+): Promise<void> {
+  const watched = () => Promise.all(watches.map((one) => watch(wallet, one)));
+  const recorded = () => wallet.feed.record({ payment, attempt: null }, wallet.node);
+  if (isFinal(payment) || isHeld(payment)) {
+    // A repeat may find the invoice paid. Recording that ends the watch, so the watch must be stored first.
     await watched();
     await recorded();
   } else {
-    // Both writes are queued together, so that they share one commit.
+    // The writes are queued together, so that they share one commit.
     await Promise.all([watched(), recorded()]);
   }
-  return created;
 }
 
 /** {@link issueInvoice} with its result as answers carry it (docs/api.md, Created invoice). */
@@ -49,8 +59,14 @@ export async function createInvoice(
   request: InvoiceRequest,
   names: EffectNames,
 ): Promise<CreatedInvoiceJson> {
-  const created = await issueInvoice(session, request, names);
-  const { payment, invoice, paymentHash, paymentSecret, expiresAtMs } = created;
+  return encodeCreated(await issueInvoice(session, request, names), request);
+}
+
+/** A created invoice as answers carry it. */
+export function encodeCreated(
+  { payment, invoice, paymentHash, paymentSecret, expiresAtMs }: CreatedInvoice,
+  request: Pick<InvoiceRequest, 'description' | 'amountMsat'>,
+): CreatedInvoiceJson {
   return {
     index: payment.index,
     invoice,

@@ -62,6 +62,7 @@ type NodeGroup = {
 const GROUP_WORDS: Partial<Record<NodeGroup, string>> = {
   tokens: 'clients',
   spontaneous: 'spontaneous payments',
+  holdInvoices: 'hold invoices',
 };
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import {
   type PaymentFinalized,
+  type PaymentHeld,
   verifyWebhook,
   WebhookVerificationError,
 } from '../../src/client/index.ts';
@@ -12,8 +13,9 @@ type Members<T> = { readonly [Name in keyof T]-?: true };
 type Headers = Readonly<Record<string, string>>;
 
 /** Compiles only if the sidecar's webhooks fit the client's type. */
-const asSent = (payload: WebhookPayload): PaymentFinalized => payload;
-const asTyped = (members: Members<PaymentFinalized>): Members<WebhookPayload> => members;
+const asSent = (payload: WebhookPayload): PaymentFinalized | PaymentHeld => payload;
+const asTyped = (members: Members<PaymentFinalized | PaymentHeld>): Members<WebhookPayload> =>
+  members;
 
 describe('the cases of the Standard Webhooks tests', () => {
   for (const vector of vectors.verify) {

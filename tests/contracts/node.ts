@@ -1,3 +1,4 @@
+import { holdInvoiceRules } from './node/hold-invoices.ts';
 import { identityRules } from './node/identity.ts';
 import { invoiceRules } from './node/invoices.ts';
 import { type NodeKindUnderTest, runRules } from './node/kind.ts';
@@ -18,5 +19,6 @@ export function nodeContract(kind: NodeKindUnderTest): void {
     updateRules,
     railRules,
     spontaneousRules,
+    holdInvoiceRules,
   ]);
 }

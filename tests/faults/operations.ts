@@ -1,9 +1,11 @@
 import { expect } from 'bun:test';
+import { createHash, randomBytes } from 'node:crypto';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import type { BudgetJson } from '../../src/model/budget.ts';
 import type { ChannelJson } from '../../src/model/channel.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { CallFailed } from '../support/requests.ts';
+import { eventually } from './checks.ts';
 import { costOf, type Spender, type Trial } from './trial.ts';
 
 const REFUSED = 106;
@@ -204,6 +206,89 @@ const INBOUND = operation('an inbound payment', async (trial) => {
   };
 });
 
+/** A hold invoice of the trial wallet that is not paid, and its secret. */
+async function holdInvoice(trial: Trial) {
+  const preimage = randomBytes(32);
+  const payment_hash = createHash('sha256').update(preimage).digest('hex');
+  const made = await trial.post<{ index: string; invoice: string }>('/v2/node/create_invoice', {
+    amount: '4',
+    payment_hash,
+  });
+  return { ...made, preimage: preimage.toString('hex') };
+}
+
+/** A {@link holdInvoice} whose payment the wallet holds. */
+async function heldInvoice(trial: Trial) {
+  const made = await holdInvoice(trial);
+  await trial.post('/sandbox/pay', { payable: made.invoice });
+  await expectHeld(trial, made.index);
+  return made;
+}
+
+async function expectHeld(trial: Trial, index: string): Promise<void> {
+  expect(await trial.payment(index)).toMatchObject({ status: 'pending', status_msg: 'held' });
+  trial.held.add(index);
+  // A payment that ends before the feed has read it as held has no webhook for that.
+  await eventually(() => trial.receiver.heldIds(index).size > 0);
+}
+
+const HELD = operation('an inbound payment that is held', async (trial) => {
+  const { index, invoice, preimage } = await holdInvoice(trial);
+  return {
+    isNoticed: true,
+    request: async () => {
+      try {
+        await trial.post('/sandbox/pay', { payable: invoice });
+      } catch (error) {
+        if (!(error instanceof CallFailed) || error.body.code !== REFUSED) throw error;
+      }
+    },
+    check: async () => {
+      await expectHeld(trial, index);
+      await trial.post('/v2/node/settle_invoice', { index, preimage });
+      expect(await over(trial, index)).toMatchObject({ status: 'completed', preimage });
+    },
+  };
+});
+
+const SETTLE = operation('settle_invoice', async (trial, key) => {
+  const { index, preimage } = await heldInvoice(trial);
+  return {
+    isNoticed: true,
+    request: () => trial.post('/v2/node/settle_invoice', { index, preimage }, { key }),
+    check: async () => {
+      expect(await over(trial, index)).toMatchObject({ status: 'completed', preimage });
+    },
+  };
+});
+
+const CANCEL_HELD = operation('cancel_payment of what is held', async (trial, key) => {
+  const { index } = await heldInvoice(trial);
+  return {
+    isNoticed: true,
+    request: () => trial.post('/v2/node/cancel_payment', { index }, { key }),
+    check: async () => {
+      expect(await over(trial, index)).toMatchObject({ status: 'failed', status_msg: 'canceled' });
+    },
+  };
+});
+
+const CREATE_HOLD = operation<{ index: string; invoice: string }>(
+  'create_invoice with payment_hash',
+  async (trial, key) => {
+    const payment_hash = createHash('sha256').update(key).digest('hex');
+    const body = { amount: '4', payment_hash };
+    return {
+      request: () => trial.post('/v2/node/create_invoice', body, { key }),
+      check: async ({ index, invoice }) => {
+        expect(await trial.payment(index)).toMatchObject({ status: 'pending', invoice });
+        const again = trial.post('/v2/node/create_invoice', body);
+        await expect(again).rejects.toMatchObject({ body: { code: REFUSED } });
+      },
+    };
+  },
+);
+
 const CANCEL = operation('cancel_payment', async (trial, key) => {
   const { index } = await trial.post<{ index: string }>('/v2/node/create_invoice', { amount: '3' });
   return {
@@ -360,6 +445,10 @@ export const OPERATIONS: readonly Operation[] = [
   invoicing('buy_with_payment_app', '/v2/node/buy_with_payment_app', { amount: '5000' }),
   INBOUND,
   CANCEL,
+  CREATE_HOLD,
+  HELD,
+  SETTLE,
+  CANCEL_HELD,
   CREATE_CLIENT,
   UPDATE_CLIENT,
   REVOKE_CLIENT,

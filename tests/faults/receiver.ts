@@ -1,6 +1,7 @@
 import type { PaymentJson } from '../../src/model/payment.ts';
 
 interface Notice extends PaymentJson {
+  readonly type: string;
   readonly user_pk: string;
 }
 
@@ -11,8 +12,10 @@ export interface UnreliableReceiver {
   readonly env: Readonly<Record<string, string>>;
   /** Lets the receiver accept everything from now on. */
   behave(): void;
-  /** The webhook-ids of a payment. Only the second wallet pays, so the direction tells which wallet it is. */
+  /** The webhook-ids of a payment's end. Only the second wallet pays, so the direction tells which wallet it is. */
   ids(outbound: boolean, index: string): ReadonlySet<string>;
+  /** The webhook-ids that told that a received payment is held. */
+  heldIds(index: string): ReadonlySet<string>;
   /** How often each webhook-id was accepted. */
   accepted(): ReadonlyMap<string, number>;
   /** What was wrong with received webhooks, in words. */
@@ -32,12 +35,14 @@ export function unreliableReceiver(random: () => number): UnreliableReceiver {
     async fetch(request) {
       const notice = (await request.json()) as Notice;
       const id = request.headers.get('webhook-id') ?? '';
-      if (notice.status === 'pending') invalid.push(`${notice.index} is pending`);
+      const held = notice.type === 'payment.held';
+      const state = `${notice.status} ${notice.status_msg}`;
+      if (held !== (notice.status === 'pending')) invalid.push(`${notice.index} is ${state}`);
       if (!id.startsWith('msg_')) invalid.push(`${notice.index} came without an id`);
       const mood = good ? 1 : random();
       if (mood < 0.1) await Bun.sleep(300);
       if (mood < 0.25) return new Response(null, { status: 503 });
-      const key = `${notice.direction === 'outbound'} ${notice.index}`;
+      const key = `${held ? 'held ' : ''}${notice.direction === 'outbound'} ${notice.index}`;
       seen.set(key, (seen.get(key) ?? new Set()).add(id));
       accepted.set(id, (accepted.get(id) ?? 0) + 1);
       return new Response(null, { status: 200 });
@@ -50,6 +55,7 @@ export function unreliableReceiver(random: () => number): UnreliableReceiver {
       good = true;
     },
     ids: (outbound, index) => seen.get(`${outbound} ${index}`) ?? new Set<string>(),
+    heldIds: (index) => seen.get(`held false ${index}`) ?? new Set<string>(),
     accepted: () => accepted,
     invalid: () => invalid,
     stop: () => server.stop(true),

@@ -30,6 +30,8 @@ export class Trial {
   readonly receiver: UnreliableReceiver;
   /** The payment indexes in answers. No other payment may exist. */
   readonly made = new Set<string>();
+  /** Indexes of payments that the trial wallet has held. */
+  readonly held = new Set<string>();
   /** What the payments of each spender cost in millisatoshis, by the client's public key. */
   readonly spent = new Map<string, bigint>();
   readonly #dataDir: string;
@@ -198,6 +200,8 @@ export class Trial {
       ids: this.receiver.ids(one.direction === 'outbound', one.index).size,
     }));
     expect(noticed.filter(({ ids }) => ids !== 1)).toEqual([]);
+    const held = [...this.held].map((index) => [index, this.receiver.heldIds(index).size]);
+    expect(held.filter(([, ids]) => ids !== 1)).toEqual([]);
     expect(this.receiver.invalid()).toEqual([]);
     const { status } = await this.get<{ status: string }>('/v2/health');
     expect(status).not.toMatch(/marker|restored|replaced/);

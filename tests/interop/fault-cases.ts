@@ -8,6 +8,8 @@ export type Operation =
   | 'open_channel'
   | 'close_channel'
   | 'create_invoice'
+  | 'create_hold_invoice'
+  | 'settle_invoice'
   | 'cancel_payment';
 
 /** One call of LND that an operation makes, with one fault. */
@@ -86,6 +88,16 @@ const CALLS: readonly Call[] = [
     operation: 'create_invoice',
     call: 'invoices',
     rule: { method: 'POST', path: /^\/v1\/invoices$/, nth: 1 },
+  },
+  {
+    operation: 'create_hold_invoice',
+    call: 'invoices/hodl',
+    rule: { method: 'POST', path: /^\/v2\/invoices\/hodl$/, nth: 1 },
+  },
+  {
+    operation: 'settle_invoice',
+    call: 'invoices/settle',
+    rule: { method: 'POST', path: /^\/v2\/invoices\/settle$/, nth: 1 },
   },
   {
     operation: 'cancel_payment',

@@ -80,6 +80,10 @@ describeNetwork('a fault at a call that moves money', (network) => {
   }
 
   const idOf = (name: string) => createHash('sha256').update(name).digest('hex');
+  const hashOf = (preimage: string) =>
+    createHash('sha256').update(Buffer.from(preimage, 'hex')).digest('hex');
+  const isHeld = (index: string) =>
+    waitUntil('it is held', async () => (await payment(index)).status_msg === 'held');
   const payment = (index: string) => sidecar.get('/v2/node/payment', { index }, credentials);
   const spentMsat = async () => {
     const info = await sidecar.get('/v2/node/client_info', {}, credentials);
@@ -308,6 +312,47 @@ describeNetwork('a fault at a call that moves money', (network) => {
       expect(invoices.filter(({ memo }) => memo === one.name)).toHaveLength(1);
       expect(await outsider(network().bob).pays(made.invoice)).toBe('SUCCEEDED');
       await notices.delivered(made.index, 'completed');
+    },
+
+    async create_hold_invoice(one) {
+      const { repeated } = await underFault(one, '/v2/node/create_invoice', {
+        amount: '700',
+        description: one.name,
+        payment_hash: hashOf(idOf(one.name)),
+      });
+      const made = await repeated();
+      const { invoices } = await network().alice.rest<{ invoices: { memo: string }[] }>(
+        'GET',
+        '/v1/invoices?num_max_invoices=10000',
+      );
+      expect(invoices.filter(({ memo }) => memo === one.name)).toHaveLength(1);
+      const paying = outsider(network().bob).pays(made.invoice);
+      await isHeld(made.index);
+      await sidecar.post('/v2/node/settle_invoice', {
+        index: made.index,
+        preimage: idOf(one.name),
+      });
+      expect(await paying).toBe('SUCCEEDED');
+      await notices.delivered(made.index, 'completed');
+    },
+
+    async settle_invoice(one) {
+      const preimage = idOf(one.name);
+      const made = await sidecar.post(
+        '/v2/node/create_invoice',
+        { amount: '700', payment_hash: hashOf(preimage) },
+        credentials,
+      );
+      const paying = outsider(network().bob).pays(made.invoice);
+      await isHeld(made.index);
+      const { repeated } = await underFault(one, '/v2/node/settle_invoice', {
+        index: made.index,
+        preimage,
+      });
+      await repeated();
+      expect(await paying).toBe('SUCCEEDED');
+      await notices.delivered(made.index, 'completed');
+      expect(await payment(made.index)).toMatchObject({ status: 'completed', preimage });
     },
 
     async cancel_payment(one) {

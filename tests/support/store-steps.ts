@@ -2,7 +2,7 @@ import { openLog } from '../../src/lib/log.ts';
 import type { Budget } from '../../src/model/budget.ts';
 import type { ClientRecord } from '../../src/model/client.ts';
 import { ApiError } from '../../src/model/errors.ts';
-import type { Payment } from '../../src/model/payment.ts';
+import { isHeld, type Payment } from '../../src/model/payment.ts';
 import type { BudgetRule, NewSpend, Store } from '../../src/store/ports.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 
@@ -12,7 +12,11 @@ export const CLIENT = 'ef'.repeat(32);
 export const rules = observationRules({
   log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
   strict: true,
-  deliver: (payment) => ({ id: `msg_${payment.index}`, body: '{}', createdAtMs: 1 }),
+  deliver: (payment) => ({
+    id: `msg_${payment.index}${isHeld(payment) ? '/held' : ''}`,
+    body: '{}',
+    createdAtMs: 1,
+  }),
 });
 
 /** Throws for an amount above the client's budget, and allows every amount to clients without one. */

@@ -211,6 +211,19 @@ describe('what a payment shows', () => {
     expect(transition(null, { ...failed, ...early })).toMatchObject({ preimage: null });
   });
 
+  test('that it is held, until it ends: an earlier word that it has not arrived comes too late', () => {
+    const held = samplePayment(1, { direction: 'inbound', statusMsg: 'held' });
+    const open = { ...held, statusMsg: 'invoice generated' };
+    expect(transition(open, held)).toMatchObject({ status: 'pending', statusMsg: 'held' });
+    expect(transition(held, open)).toBeNull();
+    const gone = { ...held, status: 'failed', statusMsg: 'canceled', finalizedAtMs: 9 } as const;
+    expect(transition(held, gone)).toMatchObject({ status: 'failed', statusMsg: 'canceled' });
+    expect(transition(held, { ...done, direction: 'inbound' })).toMatchObject({
+      status: 'completed',
+      statusMsg: 'completed',
+    });
+  });
+
   test('its own index, creation and note, and what the node does not know', () => {
     const own = samplePayment(1, {
       personalNote: 'mine',

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
-import { sampleDone } from '../support/sample-payment.ts';
+import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 
 const PAYMENT = sampleDone(1, { finalizedAtMs: 1_700_000_000_123 });
 
@@ -16,4 +16,24 @@ test("timestamp is the payment's finalized_at, whenever the delivery is written"
   expect(drafts.map(({ createdAtMs }) => createdAtMs)).toEqual([
     1_700_000_000_200, 1_800_000_000_000,
   ]);
+});
+
+test('a held payment has a webhook of its own, with another id than its end, and the time it arrived', () => {
+  const userPk = 'ab'.repeat(32);
+  const held = samplePayment(1, {
+    direction: 'inbound',
+    statusMsg: 'held',
+    updatedAtMs: 1_700_000_000_123,
+  });
+  const draft = deliveryDraft(held, userPk, 1_800_000_000_000);
+  expect(JSON.parse(draft.body)).toMatchObject({
+    type: 'payment.held',
+    status: 'pending',
+    status_msg: 'held',
+    timestamp: '2023-11-14T22:13:20.123Z',
+  });
+  const end = deliveryDraft(PAYMENT, userPk, 1_800_000_000_000);
+  expect(JSON.parse(end.body).type).toBe('payment.finalized');
+  expect(end.id).not.toBe(draft.id);
+  expect(deliveryDraft(held, userPk, 1).id).toBe(draft.id);
 });

@@ -13,6 +13,7 @@ import { show } from '../terminal/show.ts';
 interface InvoiceFlags extends ConnectionFlags {
   readonly description?: string;
   readonly descriptionHash?: string;
+  readonly paymentHash?: string;
   readonly expiry?: number;
   readonly note?: string;
   readonly qr: boolean;
@@ -34,6 +35,11 @@ export function addInvoice(parent: Command, io: CliIo): void {
       readHex32,
     )
     .option(
+      '--payment-hash <hex>',
+      'make a hold invoice for this hash: its payment is held until settle_invoice is called',
+      readHex32,
+    )
+    .option(
       '--expiry <duration>',
       'how long the invoice can be paid, such as 15m or 2h (default: 1d)',
       readSeconds,
@@ -52,6 +58,7 @@ export function addInvoice(parent: Command, io: CliIo): void {
       amount,
       description: flags.description,
       description_hash: flags.descriptionHash,
+      payment_hash: flags.paymentHash,
       expiration_secs: flags.expiry,
       personal_note: flags.note,
     };

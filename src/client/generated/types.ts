@@ -198,7 +198,7 @@ export interface Delivery {
   readonly next_attempt_at: number | null;
   /** When the receiver took it, in milliseconds; null before. */
   readonly delivered_at: number | null;
-  /** When the payment was finalized, in milliseconds. */
+  /** When the payment was finalized or held, in milliseconds. */
   readonly created_at: number;
 }
 
@@ -363,7 +363,7 @@ export interface Payment {
   readonly partner_base_fee: string | null;
   /** `completed` and `failed` are final. */
   readonly status: 'pending' | 'completed' | 'failed';
-  /** The status in words, such as `invoice generated`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed. */
+  /** The status in words, such as `invoice generated`, `held`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed. */
   readonly status_msg: string;
   /** Address paid on chain. */
   readonly address: string | null;
@@ -427,7 +427,7 @@ export interface PaymentFinalized {
   readonly partner_base_fee: string | null;
   /** `completed` and `failed` are final. */
   readonly status: 'pending' | 'completed' | 'failed';
-  /** The status in words, such as `invoice generated`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed. */
+  /** The status in words, such as `invoice generated`, `held`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed. */
   readonly status_msg: string;
   /** Address paid on chain. */
   readonly address: string | null;
@@ -453,6 +453,76 @@ export interface PaymentFinalized {
   readonly updated_at: number;
   /** Always `payment.finalized`. */
   readonly type: 'payment.finalized';
+  /** When the event was, in ISO 8601. */
+  readonly timestamp: string;
+  /** The wallet that the payment belongs to; tells several wallets apart. */
+  readonly user_pk: string;
+}
+
+/** Body of the webhook of a held payment: the pending Payment, and three fields more. */
+export interface PaymentHeld {
+  /** Identifies the payment for ever: its creation time, its kind of rail, and 64 hex characters. */
+  readonly index: string;
+  /** Mechanism that moves the money. */
+  readonly rail: 'onchain' | 'invoice' | 'offer' | 'spontaneous';
+  /** What it is to the wallet: the rail, or a fee that was waived. */
+  readonly kind:
+    | 'onchain'
+    | 'invoice'
+    | 'offer'
+    | 'spontaneous'
+    | 'waived_channel_fee'
+    | 'waived_liquidity_fee';
+  /** Whether money arrives or leaves; `info` moves none. */
+  readonly direction: 'inbound' | 'outbound' | 'info';
+  /** Payment hash; null on chain. */
+  readonly hash: string | null;
+  /** Preimage of the hash; null until the payment is completed. */
+  readonly preimage: string | null;
+  /** The offer paid; null without one. */
+  readonly offer_id: string | null;
+  /** Transaction id; null off chain. */
+  readonly txid: string | null;
+  /** Transaction that spent the same outputs instead, where there is one. */
+  readonly replacement: string | null;
+  /** Amount in sats: what was sent without fees, or what was received net of fees. Null while an invoice without an amount is unpaid. */
+  readonly amount: string | null;
+  /** Fees in sats. */
+  readonly fees: string;
+  /** user_pk of the partner that takes a fee. */
+  readonly partner_pk: string | null;
+  /** The partner's proportional fee, in parts per million. */
+  readonly partner_prop_fee: number | null;
+  /** The partner's base fee, in sats. */
+  readonly partner_base_fee: string | null;
+  /** `completed` and `failed` are final. */
+  readonly status: 'pending' | 'completed' | 'failed';
+  /** The status in words, such as `invoice generated`, `held`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed. */
+  readonly status_msg: string;
+  /** Address paid on chain. */
+  readonly address: string | null;
+  /** BOLT 11 invoice, where one was used. */
+  readonly invoice: string | null;
+  /** The transaction; null off chain. */
+  readonly tx: Transaction | null;
+  /** Name that the payer gives itself, where it is known. */
+  readonly payer_name: string | null;
+  /** Message from the payer to the payee. */
+  readonly message: string | null;
+  /** Private note; the other side never sees it. */
+  readonly personal_note: string | null;
+  /** How soon an on-chain send shall confirm; null otherwise. */
+  readonly priority: 'high' | 'normal' | 'background' | null;
+  /** When it expires, in milliseconds; null for never. */
+  readonly expires_at: number | null;
+  /** When it was completed or failed, in milliseconds; null before. */
+  readonly finalized_at: number | null;
+  /** When it was created, in milliseconds. */
+  readonly created_at: number;
+  /** When it last changed, in milliseconds. */
+  readonly updated_at: number;
+  /** Always `payment.held`. */
+  readonly type: 'payment.held';
   /** When the event was, in ISO 8601. */
   readonly timestamp: string;
   /** The wallet that the payment belongs to; tells several wallets apart. */
@@ -507,6 +577,8 @@ export interface CreateInvoiceRequest {
   readonly description?: string | null | undefined;
   /** SHA-256 of a description that the payer gets elsewhere, in place of `description`. Addition. */
   readonly description_hash?: string | null | undefined;
+  /** Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage. Addition. */
+  readonly payment_hash?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
   /** user_pk of a partner that takes a fee; needs `partner_prop_fee`. */
@@ -515,6 +587,14 @@ export interface CreateInvoiceRequest {
   readonly partner_prop_fee?: number | null | undefined;
   /** The partner's base fee in sats; needs `amount` and `partner_pk`. */
   readonly partner_base_fee?: Sats | null | undefined;
+}
+
+/** Request of POST /v2/node/settle_invoice. */
+export interface SettleInvoiceRequest {
+  /** Index of the payment. */
+  readonly index: string;
+  /** The preimage, whose SHA-256 is the `payment_hash` of the invoice. */
+  readonly preimage: string;
 }
 
 /** Request of POST /v2/node/create_offer. */

@@ -52,6 +52,7 @@ import type {
   RedeliverWebhooksResponse,
   RevokeClientRequest,
   RevokeClientResponse,
+  SettleInvoiceRequest,
   SignupRequest,
   SyncPaymentsResponse,
   UpdateClientRequest,
@@ -142,6 +143,21 @@ export class WalletSidecar {
     options?: PostOptions,
   ): Promise<CreatedInvoice> {
     return this.#transport.post('/v2/node/create_invoice', request, options);
+  }
+
+  /**
+   * Settle a held invoice.
+   *
+   * `POST /v2/node/settle_invoice`
+   *
+   * Completes the payment of an invoice that was created with `payment_hash`, once its status_msg is `held`. Settling it again does nothing.
+   *
+   * Needs the permission `create_invoice`.
+   *
+   * An addition to the contract.
+   */
+  settleInvoice(request: SettleInvoiceRequest, options?: PostOptions): Promise<void> {
+    return this.#transport.post('/v2/node/settle_invoice', request, options);
   }
 
   /**

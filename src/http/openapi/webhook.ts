@@ -1,5 +1,7 @@
-import { webhookPayload } from '../../model/delivery.ts';
-import { examplePayment } from '../routes/examples.ts';
+import type { z } from 'zod';
+import { finalizedPayload, heldPayload, type WebhookEvent } from '../../model/delivery.ts';
+import type { PaymentJson } from '../../model/payment.ts';
+import { exampleHeldPayment, examplePayment } from '../routes/examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 
 const SIGNED = 'Only where a secret is configured.';
@@ -27,40 +29,67 @@ const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
 /** Returns the document's `webhooks`: the requests that the sidecar sends to the configured URL (Standard Webhooks). */
 export function webhooks(schemas: Schemas): Json {
   return {
-    'payment.finalized': {
-      post: {
-        operationId: 'payment_finalized',
-        tags: ['webhooks'],
-        summary: 'Tell that a payment is completed or failed',
-        description:
-          'Sent to `--webhook-url` for every payment that was made or issued through the sidecar. There are three attempts, at 0, about 2 and about 8 seconds; after that `POST /v2/webhooks/redeliver` sends it again. It can arrive more than once.',
-        security: [{}],
-        parameters: SIGNING_HEADERS.map(([name, description, schema, example]) => ({
-          name,
-          in: 'header',
-          required: false,
-          description: `${description} ${SIGNED}`,
-          schema,
-          example,
-        })),
-        requestBody: {
-          required: true,
-          content: {
-            'application/json': {
-              schema: jsonSchema(webhookPayload, 'answer', schemas),
-              example: {
-                ...examplePayment,
-                type: 'payment.finalized',
-                timestamp: new Date(examplePayment.updated_at).toISOString(),
-                user_pk: '4cc749d1b95e78ad385b5cd0b1372b5683e7a8ac105a988d31aa1db218a2e4b6',
-              },
+    'payment.finalized': webhook(schemas, {
+      type: 'payment.finalized',
+      payload: finalizedPayload,
+      payment: examplePayment,
+      summary: 'Tell that a payment is completed or failed',
+      description:
+        'Sent to `--webhook-url` for every payment that was made or issued through the sidecar.',
+    }),
+    'payment.held': webhook(schemas, {
+      type: 'payment.held',
+      payload: heldPayload,
+      payment: exampleHeldPayment,
+      summary: 'Tell that the money of a hold invoice has arrived',
+      description:
+        'Sent only for invoices that were created with `payment_hash`, with a `webhook-id` of its own; the payment is still pending. `payment.finalized` follows when it is settled or canceled. Addition.',
+    }),
+  };
+}
+
+interface WebhookTerms {
+  readonly type: WebhookEvent;
+  readonly payload: z.ZodType;
+  readonly payment: PaymentJson;
+  readonly summary: string;
+  readonly description: string;
+}
+
+function webhook(schemas: Schemas, terms: WebhookTerms): Json {
+  const { type, payload, payment, summary, description } = terms;
+  return {
+    post: {
+      operationId: type.replace('.', '_'),
+      tags: ['webhooks'],
+      summary,
+      description: `${description} There are three attempts, at 0, about 2 and about 8 seconds; after that \`POST /v2/webhooks/redeliver\` sends it again. It can arrive more than once.`,
+      security: [{}],
+      parameters: SIGNING_HEADERS.map(([name, says, schema, example]) => ({
+        name,
+        in: 'header',
+        required: false,
+        description: `${says} ${SIGNED}`,
+        schema,
+        example,
+      })),
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: jsonSchema(payload, 'answer', schemas),
+            example: {
+              ...payment,
+              type,
+              timestamp: new Date(payment.updated_at).toISOString(),
+              user_pk: '4cc749d1b95e78ad385b5cd0b1372b5683e7a8ac105a988d31aa1db218a2e4b6',
             },
           },
         },
-        responses: {
-          200: { description: 'Taken. Only this status counts; redirects are not followed.' },
-          default: { description: 'Not taken: it is sent again.' },
-        },
+      },
+      responses: {
+        200: { description: 'Taken. Only this status counts; redirects are not followed.' },
+        default: { description: 'Not taken: it is sent again.' },
       },
     },
   };

@@ -83,6 +83,25 @@ export const exampleCreatedInvoice = {
   payment_secret: 'be2e30a41484cde1ad924a661103884252dc7a11431d6669ddf849548f829d4e',
 };
 
+/** The invoice of {@link examplePayment} while its payee held the money. */
+export const exampleHeldPayment: PaymentJson = {
+  ...blank,
+  index: exampleCreatedInvoice.index,
+  rail: 'invoice',
+  kind: 'invoice',
+  direction: 'inbound',
+  hash: exampleCreatedInvoice.payment_hash,
+  preimage: null,
+  amount: exampleCreatedInvoice.amount,
+  status: 'pending',
+  status_msg: 'held',
+  invoice: exampleInvoice,
+  expires_at: exampleCreatedInvoice.expires_at,
+  finalized_at: null,
+  created_at: exampleCreatedInvoice.created_at,
+  updated_at: 1764000006120,
+};
+
 /** A completed payment of an offer. */
 export const exampleOfferPayment: PaymentJson = {
   ...blank,

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
 import { createdInvoiceJson } from '../../model/receive.ts';
 import { hexInput, invoiceDescriptionInput, personalNoteInput } from '../../model/text.ts';
+import { createHoldInvoice, settleInvoice } from '../../wallet/hold-invoice.ts';
 import { createInvoice } from '../../wallet/receive.ts';
 import { excludesBoth, needs } from '../body-rules.ts';
 import { route } from '../route.ts';
-import { exampleCreatedInvoice } from './examples.ts';
+import { exampleCreatedInvoice, examplePayment, indexInput } from './examples.ts';
+import { emptyJson } from './node.ts';
 
 /** The default and the largest number of seconds until an invoice expires (docs/api.md, Limits). */
 const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
@@ -25,6 +27,10 @@ const createInvoiceBody = z
     description_hash: hexInput(32).optional().meta({
       description:
         'SHA-256 of a description that the payer gets elsewhere, in place of `description`. Addition.',
+    }),
+    payment_hash: hexInput(32).optional().meta({
+      description:
+        'Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage. Addition.',
     }),
     personal_note: personalNoteInput.optional(),
     partner_pk: hexInput(32)
@@ -81,6 +87,7 @@ export const invoiceRoutes = [
     summary: 'Create a BOLT 11 invoice',
     body: createInvoiceBody,
     response: createdInvoiceJson,
+    errors: ['unsupported'],
     example: {
       body: { amount: '1000', description: 'Coffee' },
       response: exampleCreatedInvoice,
@@ -96,7 +103,37 @@ export const invoiceRoutes = [
         partnerPropFeePpm: body.partner_prop_fee ?? null,
         partnerBaseFeeMsat: body.partner_base_fee ?? null,
       };
-      return createInvoice(session, request, names);
+      const { payment_hash: paymentHash = null } = body;
+      return paymentHash === null
+        ? createInvoice(session, request, names)
+        : createHoldInvoice(session, { ...request, paymentHash }, names);
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/settle_invoice',
+    group: 'receive',
+    access: 'create_invoice',
+    summary: 'Settle a held invoice',
+    description:
+      'Completes the payment of an invoice that was created with `payment_hash`, once its status_msg is `held`. Settling it again does nothing.',
+    addition: true,
+    body: z.object({
+      index: indexInput,
+      preimage: hexInput(32).meta({
+        description: 'The preimage, whose SHA-256 is the `payment_hash` of the invoice.',
+        examples: [examplePayment.preimage],
+      }),
+    }),
+    response: emptyJson,
+    errors: ['notFound', 'unsupported'],
+    example: {
+      body: { index: exampleCreatedInvoice.index, preimage: examplePayment.preimage },
+      response: {},
+    },
+    handler: async ({ session }, { body }) => {
+      await settleInvoice(session, body.index, body.preimage);
+      return {};
     },
   }),
 ];

@@ -15,6 +15,10 @@ export const METHODS = {
   '/lnrpc.Lightning/ListInvoices': ['invoices:read'],
   '/lnrpc.Lightning/SubscribeInvoices': ['invoices:read'],
   '/invoicesrpc.Invoices/CancelInvoice': ['invoices:write'],
+  '/invoicesrpc.Invoices/AddHoldInvoice': ['invoices:write'],
+  '/invoicesrpc.Invoices/SettleInvoice': ['invoices:write'],
+  // Where the owner's macaroon does not allow it, the lists show what is held.
+  '/invoicesrpc.Invoices/SubscribeSingleInvoice': ['invoices:read'],
   '/routerrpc.Router/SendPaymentV2': ['offchain:write'],
   // No permission needs it: where the owner's macaroon does not allow it, there is no estimate.
   '/routerrpc.Router/EstimateRouteFee': ['offchain:read'],
@@ -50,6 +54,11 @@ type Method = keyof typeof METHODS;
 interface Needs {
   /** Called with the client's own token, so that LND itself refuses what was not granted. */
   readonly own: readonly Method[];
+  /**
+   * The client's own token allows these as well, but a configured macaroon without them has the permission all the same:
+   * what they do is refused then.
+   */
+  readonly additions?: readonly Method[];
   /** Called with the owner's token: look-ups that the sidecar needs, so that the client's token need not allow them. */
   readonly owner: readonly Method[];
 }
@@ -100,6 +109,7 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
   get_next_unused_address: { own: ['/lnrpc.Lightning/NewAddress'], owner: [] },
   create_invoice: {
     own: ['/lnrpc.Lightning/AddInvoice'],
+    additions: ['/invoicesrpc.Invoices/AddHoldInvoice', '/invoicesrpc.Invoices/SettleInvoice'],
     owner: ['/lnrpc.Lightning/LookupInvoice'],
   },
   create_offer: null,
@@ -167,7 +177,10 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
 
 /** The `uri` operations that a client's macaroon needs for the permissions, and no others. */
 export function operationsFor(permissions: readonly Permission[]): Operation[] {
-  const methods = permissions.flatMap((permission) => NEEDS[permission]?.own ?? []);
+  const methods = permissions.flatMap((permission) => {
+    const { own, additions = [] } = NEEDS[permission] ?? NOTHING;
+    return [...own, ...additions];
+  });
   return [...new Set([...EVERY_TOKEN, ...methods])].map((action) => ({ entity: 'uri', action }));
 }
 

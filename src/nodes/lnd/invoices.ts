@@ -17,7 +17,7 @@ import type { LndWallet } from './wallet.ts';
 import { addedInvoiceShape, anyShape, invoiceShape, type LndInvoice } from './wire.ts';
 
 /** LND's message when it has an invoice of that payment hash already. */
-const ALREADY_EXISTS = 'invoice with payment hash already exists';
+export const ALREADY_EXISTS = 'invoice with payment hash already exists';
 
 /**
  * Creates an invoice; its `created_at` is LND's, in whole seconds. With a preimage that was used before, the first
@@ -28,11 +28,7 @@ export async function createInvoice(
   owner: LndRest,
   command: CreateInvoiceCommand,
 ): Promise<CreatedInvoice> {
-  if (command.partnerPk !== null) {
-    throw new ApiError('unsupported', 'LND does not support partner fees: leave partner_pk out.', {
-      data: { node: 'lnd' },
-    });
-  }
+  requireNoPartner(command);
   const { preimage } = command;
   try {
     const added = await rest.post('/v1/invoices', invoiceRequest(command), addedInvoiceShape, {
@@ -50,14 +46,32 @@ export async function createInvoice(
   }
 }
 
+/** Throws `unsupported` (error 110) for an invoice with a partner's fee. */
+export function requireNoPartner({ partnerPk }: Pick<CreateInvoiceCommand, 'partnerPk'>): void {
+  if (partnerPk === null) return;
+  throw new ApiError('unsupported', 'LND does not support partner fees: leave partner_pk out.', {
+    data: { node: 'lnd' },
+  });
+}
+
 function invoiceRequest(command: CreateInvoiceCommand): Record<string, unknown> {
-  const { amountMsat, description, descriptionHash, expirationSecs, preimage } = command;
+  const { preimage } = command;
+  return {
+    ...termsRequest(command),
+    ...(preimage === null ? {} : { r_preimage: base64.encode(hex.decode(preimage)) }),
+  };
+}
+
+/** The terms that a request for an invoice holds, of either kind. */
+export function termsRequest(
+  command: Omit<CreateInvoiceCommand, 'preimage'>,
+): Record<string, unknown> {
+  const { amountMsat, description, descriptionHash, expirationSecs } = command;
   return {
     memo: descriptionHash === null ? (description ?? '') : '',
     ...(descriptionHash === null
       ? {}
       : { description_hash: base64.encode(hex.decode(descriptionHash)) }),
-    ...(preimage === null ? {} : { r_preimage: base64.encode(hex.decode(preimage)) }),
     value_msat: `${amountMsat ?? 0n}`,
     expiry: `${expirationSecs}`,
     // Adds route hints, without which payers cannot find a wallet whose channels are private.
@@ -65,11 +79,16 @@ function invoiceRequest(command: CreateInvoiceCommand): Record<string, unknown> 
   };
 }
 
-function created(
+/** The invoice that LND has made, with its payment as it is at first. */
+export function created(
   paymentHash: string,
   invoice: string,
   paymentSecret: string,
-  { amountMsat, personalNote, message }: CreateInvoiceCommand,
+  {
+    amountMsat,
+    personalNote,
+    message,
+  }: Pick<CreateInvoiceCommand, 'amountMsat' | 'personalNote' | 'message'>,
 ): CreatedInvoice {
   const createdAtMs = timestampOf(invoice) * 1000;
   const expiresAtMs = expiresAtMsOf(invoice);

@@ -5,6 +5,7 @@ import { bumpFee, bumpFeeBoundMsat } from './bump.ts';
 import { closeChannel, closeFeeBoundMsat } from './channel-close.ts';
 import { estimateOpenFee, openChannel } from './channel-open.ts';
 import { listChannels } from './channels.ts';
+import { createHoldInvoice, settleHoldInvoice } from './hold-invoices.ts';
 import { nodeInfo } from './info.ts';
 import { cancelInvoice, createInvoice, lookUpInvoice } from './invoices.ts';
 import { lease, releaseAll } from './leases.ts';
@@ -50,6 +51,10 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     latestPayment: (id) => seenPayment(owner, wallet, id),
     updates: (options) => followWallet(rest, wallet, options),
     spontaneous: { pay: (command) => paySpontaneous(rest, owner, wallet, command) },
+    holdInvoices: {
+      create: (command) => createHoldInvoice(rest, owner, wallet, command),
+      settle: (index, preimage) => settleHoldInvoice(rest, owner, index, preimage),
+    },
     onchain: {
       nextUnusedAddress: (type) => nextUnusedAddress(rest, type),
       sign: (command) => signSend(rest, owner, wallet, command),

@@ -1,5 +1,5 @@
 import { isApiError } from '../../model/errors.ts';
-import { isFinal, type Payment } from '../../model/payment.ts';
+import { isFinal, isHeld, type Payment } from '../../model/payment.ts';
 import type { Observation } from '../node.ts';
 import type { FollowCursor } from './cursor.ts';
 import { type BumpableSend, labelBumps, standing, withSendLabels } from './fee-bump.ts';
@@ -9,9 +9,14 @@ import { outpointsOf, replacedPayment } from './replaced.ts';
 import type { LndRest } from './rest.ts';
 import type { SpendWatch } from './spends.ts';
 import { transactionsSince } from './transactions.ts';
-import { invoiceObservations, outboundObservation, transactionObservations } from './translate.ts';
+import {
+  invoiceObservations,
+  isOpenHold,
+  outboundObservation,
+  transactionObservations,
+} from './translate.ts';
 import type { LndWallet } from './wallet.ts';
-import { infoShape, invoicesShape, type LndTransaction } from './wire.ts';
+import { infoShape, invoicesShape, type LndInvoice, type LndTransaction } from './wire.ts';
 
 /** Number of invoices read from LND in one call. */
 const PAGE = 500;
@@ -30,6 +35,8 @@ export interface Look {
   readonly spends: SpendWatch;
   /** Returns the unfinished payments that the store has. */
   readonly open: () => Promise<readonly Payment[]>;
+  /** Called with the hash of each invoice that may be held, or is. */
+  readonly onHold: (hash: string) => void;
 }
 
 /**
@@ -38,14 +45,14 @@ export interface Look {
  */
 export async function* reconcile(look: Look): AsyncGenerator<Observation[]> {
   const { rest, wallet, cursor } = look;
-  yield* asAllowed(newInvoices(rest, wallet, cursor));
+  yield* asAllowed(newInvoices(look));
   yield* asAllowed(newPayments(rest, wallet, cursor));
   const unfinished = await look.open();
   const of = (onchain: boolean, direction: Payment['direction']) =>
     unfinished.filter(
       (payment) => (payment.rail === 'onchain') === onchain && payment.direction === direction,
     );
-  yield* asAllowed(openInvoices(rest, wallet, of(false, 'inbound')));
+  yield* asAllowed(openInvoices(look, of(false, 'inbound')));
   yield* asAllowed(openSends(rest, wallet, of(false, 'outbound')));
   const [sends, receipts] = [of(true, 'outbound'), of(true, 'inbound')];
   yield* asAllowed(transactions(look, sends, receipts));
@@ -59,11 +66,8 @@ async function* asAllowed(read: AsyncGenerator<Observation[]>): AsyncGenerator<O
   }
 }
 
-async function* newInvoices(
-  rest: LndRest,
-  wallet: LndWallet,
-  cursor: FollowCursor,
-): AsyncGenerator<Observation[]> {
+async function* newInvoices(look: Look): AsyncGenerator<Observation[]> {
+  const { rest, wallet, cursor } = look;
   while (true) {
     const path = `/v1/invoices?num_max_invoices=${PAGE}&index_offset=${cursor.addIndex}`;
     const { invoices } = await rest.list(path, invoicesShape);
@@ -71,6 +75,7 @@ async function* newInvoices(
       cursor.addIndex = Math.max(cursor.addIndex, add_index);
       cursor.settleIndex = Math.max(cursor.settleIndex, settle_index);
     }
+    noteHolds(look, invoices);
     const nowMs = wallet.clock.now();
     yield invoices.flatMap((invoice) => invoiceObservations(invoice, nowMs));
     if (invoices.length < PAGE) return;
@@ -90,31 +95,38 @@ async function* newPayments(
   }
 }
 
+function noteHolds({ onHold }: Look, invoices: readonly LndInvoice[]): void {
+  for (const invoice of invoices) if (isOpenHold(invoice)) onHold(invoice.r_hash);
+}
+
 async function* openInvoices(
-  rest: LndRest,
-  wallet: LndWallet,
+  look: Look,
   unfinished: readonly Payment[],
 ): AsyncGenerator<Observation[]> {
-  const stillOpen = unfinished.length > FEW ? await openHashes(rest) : new Set<string>();
+  const { rest, wallet } = look;
+  const listed =
+    unfinished.length > FEW ? await pendingInvoices(rest) : new Map<string, LndInvoice>();
   const changed: Observation[] = [];
-  for (const payment of unfinished) {
-    if (payment.hash === null || stillOpen.has(payment.hash)) continue;
-    const invoice = await lookUpInvoice(rest, payment.hash);
-    const seen = invoice ? invoiceObservations(invoice, wallet.clock.now()) : [];
-    changed.push(...seen.filter((one) => isFinal(one.payment)));
+  for (const { hash } of unfinished) {
+    if (hash === null) continue;
+    const invoice = listed.get(hash) ?? (await lookUpInvoice(rest, hash));
+    if (invoice === null) continue;
+    noteHolds(look, [invoice]);
+    const seen = invoiceObservations(invoice, wallet.clock.now());
+    changed.push(...seen.filter(({ payment }) => isFinal(payment) || isHeld(payment)));
   }
   yield changed;
 }
 
-async function openHashes(rest: LndRest): Promise<Set<string>> {
-  const hashes = new Set<string>();
+async function pendingInvoices(rest: LndRest): Promise<Map<string, LndInvoice>> {
+  const found = new Map<string, LndInvoice>();
   let offset = 0;
   while (true) {
     const path = `/v1/invoices?pending_only=true&num_max_invoices=${PAGE}&index_offset=${offset}`;
     const { invoices } = await rest.list(path, invoicesShape);
-    for (const { r_hash } of invoices) hashes.add(r_hash);
+    for (const invoice of invoices) found.set(invoice.r_hash, invoice);
     offset = invoices.at(-1)?.add_index ?? offset;
-    if (invoices.length < PAGE) return hashes;
+    if (invoices.length < PAGE) return found;
   }
 }
 

@@ -1,6 +1,6 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
-import { blankPayment, type Payment, type TransactionJson } from '../../model/payment.ts';
+import { blankPayment, HELD, type Payment, type TransactionJson } from '../../model/payment.ts';
 import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation } from '../node.ts';
@@ -78,7 +78,7 @@ export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | nu
   const createdAtMs = invoice.creation_date * 1000;
   const expiresAtMs = ownExpiryMs(invoice);
   const settled = invoice.state === 'SETTLED';
-  const amountMsat = settled ? invoice.amt_paid_msat : invoice.value_msat;
+  const amountMsat = settled || isHeldAtLnd(invoice) ? invoice.amt_paid_msat : invoice.value_msat;
   const outcome = invoiceOutcome(invoice, expiresAtMs, nowMs);
   return {
     ...blankPayment({
@@ -100,11 +100,27 @@ export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | nu
   };
 }
 
+/** Whether LND does not know the preimage: the invoice was made for a hash, and is not settled. */
+function isHold({ is_amp, payment_request, r_preimage }: LndInvoice): boolean {
+  return !is_amp && payment_request !== '' && r_preimage === '';
+}
+
+/** Whether the invoice is one for a hash that can still be paid, settled or canceled. */
+export function isOpenHold(invoice: LndInvoice): boolean {
+  return isHold(invoice) && (invoice.state === 'OPEN' || invoice.state === 'ACCEPTED');
+}
+
+function isHeldAtLnd(invoice: LndInvoice): boolean {
+  const { state, amt_paid_msat, value_msat } = invoice;
+  return isHold(invoice) && state === 'ACCEPTED' && amt_paid_msat >= value_msat;
+}
+
 function invoiceOutcome(
-  { state, settle_date }: LndInvoice,
+  invoice: LndInvoice,
   expiresAtMs: number | null,
   nowMs: number,
 ): Pick<Payment, 'status' | 'statusMsg' | 'finalizedAtMs'> {
+  const { state, settle_date, htlcs } = invoice;
   switch (state) {
     case 'SETTLED':
       return {
@@ -113,16 +129,19 @@ function invoiceOutcome(
         finalizedAtMs: Math.min(settle_date * 1000, nowMs),
       };
     case 'CANCELED': {
-      // LND cancels expired invoices as well, and states neither when nor why.
-      const expired = expiresAtMs !== null && nowMs >= expiresAtMs;
+      // LND cancels expired invoices as well, and states neither when nor why. What it held did not expire.
+      const wasHeld = isHold(invoice) && htlcs.length > 0;
+      const expired = !wasHeld && expiresAtMs !== null && nowMs >= expiresAtMs;
       return {
         status: 'failed',
         statusMsg: expired ? 'expired' : 'canceled',
         finalizedAtMs: expired ? expiresAtMs : nowMs,
       };
     }
-    default:
-      return { status: 'pending', statusMsg: 'invoice generated', finalizedAtMs: null };
+    default: {
+      const statusMsg = isHeldAtLnd(invoice) ? HELD : 'invoice generated';
+      return { status: 'pending', statusMsg, finalizedAtMs: null };
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { ApiError, isApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { Observation, UpdateBatch, UpdatesOptions } from '../node.ts';
 import { type FollowCursor, readCursor, writeCursor } from './cursor.ts';
+import { type Holds, openHolds } from './holds.ts';
 import { LABELED_WITHIN_MS } from './label-grace.ts';
 import { reconcile } from './reconcile.ts';
 import { isMissingAtLnd } from './refusal.ts';
@@ -19,6 +20,8 @@ const SETTLED_IN_MS = 1000;
 const CANCELED_WITHIN_MS = 10_000;
 /** How often unfinished payments are read again, in case a stream left out a change. */
 const LOOK_AGAIN_MS = 30_000;
+/** How often they are read again while more hold invoices are open than are followed. */
+const HOLDS_LEFT_OUT_MS = 5000;
 /** LND sends its newest block at once after subscribing. */
 const BLOCK_WITHIN_MS = 30_000;
 /** The longest silence of the stream of blocks. No block takes as long, and opening the feed again loses nothing. */
@@ -39,7 +42,12 @@ export async function* followWallet(
   const signal = AbortSignal.any([options.signal, wallet.closed, stop.signal]);
   const cursor = readCursor(options.after);
   const inbox = new Inbox();
-  const unsubscribe = wallet.local.subscribe({ changed: inbox.add, look: inbox.requestLook });
+  const holds = openHolds({ rest, wallet, add: inbox.add, signal });
+  const unsubscribe = wallet.local.subscribe({
+    changed: inbox.add,
+    look: inbox.requestLook,
+    hold: holds.follow,
+  });
   for (const follow of [followInvoices, followPayments, followTransactions, followBlocks]) {
     follow({ rest, wallet, cursor, inbox, signal }).then(
       () => inbox.fail(disconnected()),
@@ -53,7 +61,7 @@ export async function* followWallet(
   const spends = new SpendWatch(rest, signal, inbox.requestLook);
   let told = options.after;
   const look = async function* (caughtUp: boolean): AsyncGenerator<UpdateBatch> {
-    const scope = { rest, wallet, cursor, spends, open: options.open };
+    const scope = { rest, wallet, cursor, spends, open: options.open, onHold: holds.follow };
     for await (const observations of reconcile(scope)) {
       if (observations.length === 0) continue;
       yield { observations, cursor: writeCursor(cursor), caughtUp: false };
@@ -74,7 +82,7 @@ export async function* followWallet(
       if (inbox.wanted === 'now' || elapsedMs() >= lookAtMs) {
         inbox.wanted = null;
         yield* look(false);
-        lookAtMs = elapsedMs() + (await untilNextLook(wallet, options));
+        lookAtMs = elapsedMs() + (await untilNextLook(wallet, options, holds));
       }
     }
   } finally {
@@ -84,12 +92,17 @@ export async function* followWallet(
 }
 
 /** Milliseconds until the lists must be read again, if no stream asks for it earlier. */
-async function untilNextLook(wallet: LndWallet, { open }: UpdatesOptions): Promise<number> {
+async function untilNextLook(
+  wallet: LndWallet,
+  { open }: UpdatesOptions,
+  holds: Holds,
+): Promise<number> {
+  const mostMs = holds.takeLeftOut() ? HOLDS_LEFT_OUT_MS : LOOK_AGAIN_MS;
   if (wallet.labels.waiting) return LABELED_WITHIN_MS;
   const nowMs = wallet.clock.now();
   return (await open()).reduce(
     (least, payment) => Math.min(least, untilWorthALook(payment, nowMs)),
-    LOOK_AGAIN_MS,
+    mostMs,
   );
 }
 

@@ -36,6 +36,11 @@ export class LocalChanges {
     for (const { changed } of this.#listeners) changed(observations);
   }
 
+  /** Asks the listeners to follow an invoice for a hash from now on. */
+  followHold(hash: string): void {
+    for (const { hold } of this.#listeners) hold(hash);
+  }
+
   /** Asks the listeners to read the unfinished payments again, because one may have changed without a report. */
   requestLook(): void {
     for (const { look } of this.#listeners) look();
@@ -45,4 +50,5 @@ export class LocalChanges {
 interface LocalListener {
   readonly changed: (observations: readonly Observation[]) => void;
   readonly look: () => void;
+  readonly hold: (hash: string) => void;
 }

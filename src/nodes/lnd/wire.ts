@@ -113,6 +113,9 @@ export const addedInvoiceShape = z.object({
   payment_addr: bytes,
 });
 
+/** POST /v2/invoices/hodl */
+export const addedHoldInvoiceShape = z.object({ payment_request: z.string(), payment_addr: bytes });
+
 /** GET /v1/invoice/{hash}, and each item of GET /v1/invoices and of its subscription */
 export const invoiceShape = z.object({
   r_preimage: bytes,

@@ -4,24 +4,26 @@ import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Permission } from '../../model/permissions.ts';
 import type { NodeDescriptor, Observation, WalletNode } from '../node.ts';
+import { nodeInfo } from './info.ts';
 import {
   closeChannel,
   closeFeeBoundMsat,
   openChannel,
   openFeeBoundMsat,
 } from './lightning/channel-orders.ts';
-import { listChannels, liveChannels, outboundMsat } from './lightning/channels.ts';
-import { cancelInvoice, createInvoice } from './lightning/invoices.ts';
+import { listChannels } from './lightning/channels.ts';
+import { cancelInvoice, settleHeld } from './lightning/held.ts';
+import { createHoldInvoice, createInvoice } from './lightning/invoices.ts';
 import {
   startInvoicePayment,
   startOfferPayment,
   startSpontaneousPayment,
 } from './lightning/payments.ts';
-import { estimateRoutingFeeMsat, routingFeeMsat } from './lightning/routing-fee.ts';
+import { estimateRoutingFeeMsat } from './lightning/routing-fee.ts';
 import { observed, reportSend, sendOutcome } from './lightning/sends.ts';
 import { createOffer, proofMaterial } from './offers/offers.ts';
 import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
-import { nextUnusedAddress, onchainBalances } from './onchain/funds.ts';
+import { nextUnusedAddress } from './onchain/funds.ts';
 import {
   estimateOnchainFeeMsat,
   mostSendable,
@@ -40,7 +42,6 @@ import {
 } from './world/payments.ts';
 import type { Access, Tokens } from './world/tokens.ts';
 import { walletUpdates } from './world/updates.ts';
-import { walletKeys } from './world/wallets.ts';
 import type { World } from './world/world.ts';
 
 /** State shared by all handles of the sandbox. */
@@ -83,7 +84,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       const measurement = await parts.measurement();
       const read = await world.answer(() => ({
         changes: totalChanges(world),
-        info: nodeInfo(parts, userPk, measurement),
+        info: nodeInfo(world, userPk, { version: parts.version, measurement }),
       }));
       known = read;
       return read.info;
@@ -155,6 +156,20 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
     spontaneous: {
       async pay(command) {
         return send(command, 'pay_invoice', () => startSpontaneousPayment(world, userPk, command));
+      },
+    },
+    holdInvoices: {
+      async create(command) {
+        access.require('create_invoice');
+        return world.answer(() => {
+          const created = createHoldInvoice(world, userPk, command);
+          parts.expiry.sweep();
+          return created;
+        });
+      },
+      async settle(index, preimage) {
+        access.require('create_invoice');
+        await world.answer(() => settleHeld(world, userPk, index, preimage));
       },
     },
     onchain: {
@@ -252,39 +267,4 @@ function observedOrNull(payment: Payment | null): Observation | null {
 /** The number of rows changed since the world was opened. */
 function totalChanges({ db }: World): number {
   return db.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0;
-}
-
-function nodeInfo(parts: NodeParts, userPk: string, measurement: string): NodeInfo {
-  const { world } = parts;
-  const { balanceMsat, maxSendableMsat, numChannels, numUsableChannels } = lightning(world, userPk);
-  return {
-    version: parts.version,
-    measurement,
-    userPk,
-    nodePk: walletKeys(world, userPk).nodePk,
-    lightningBalanceMsat: balanceMsat,
-    lightningSendableMsat: withoutRoutingFee(maxSendableMsat),
-    lightningMaxSendableMsat: maxSendableMsat,
-    ...onchainBalances(world, userPk),
-    numChannels,
-    numUsableChannels,
-  };
-}
-
-function lightning(world: World, userPk: string) {
-  const channels = liveChannels(world, userPk);
-  return {
-    balanceMsat: channels.reduce((sum, channel) => sum + channel.oursMsat, 0n),
-    maxSendableMsat: channels.reduce((sum, channel) => sum + outboundMsat(channel), 0n),
-    numChannels: channels.length,
-    numUsableChannels: channels.filter((channel) => channel.usable).length,
-  };
-}
-
-/** The most that can be sent to the outside world after the routing fee. */
-function withoutRoutingFee(maxSendableMsat: bigint): bigint {
-  let amountMsat = maxSendableMsat;
-  // The fee follows the amount; after two rounds the result does not change any more.
-  for (let round = 0; round < 3; round++) amountMsat = maxSendableMsat - routingFeeMsat(amountMsat);
-  return amountMsat > 0n ? amountMsat : 0n;
 }

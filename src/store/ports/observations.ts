@@ -45,7 +45,9 @@ export interface ObservationRules {
   readonly costMsat: (payment: Payment) => bigint | null;
   /** The watches that a final payment can match. One match is enough for a delivery. */
   readonly watchesOf: (payment: Payment) => readonly Watch[];
-  /** The delivery for a watched payment that is final; null when no webhook is configured. */
+  /** The watch by which a payment that is not final gets a delivery as it is now; null when it gets none. */
+  readonly milestoneOf: (payment: Payment) => Watch | null;
+  /** The delivery for a watched payment that is final or at its milestone; null when no webhook is configured. */
   readonly deliver: (payment: Payment, walletId: string) => DeliveryDraft | null;
 }
 
@@ -64,7 +66,8 @@ export interface ObservationStore {
    * - it writes the journal row with its attempt and the next `updated_at`, which strictly increases within a wallet;
    * - it marks the spend as known, or deletes it when the payment is final;
    * - of a final payment it settles the budget reservation, gives back its place among the unpaid invoices of a name,
-   *   ends the watch, and, if the payment was watched, writes the delivery, at most once for each webhook-id.
+   *   ends the watches, and, if the payment was watched, writes the delivery, at most once for each webhook-id;
+   * - of a payment at its milestone it ends the watch for that, and, if it was watched, writes the delivery.
    * Returns the changed payments in order, each with its new `updated_at`, and how many deliveries were written.
    */
   apply(

@@ -2,7 +2,7 @@ import type { DeliveryJson, DeliveryState } from '../../model/delivery.ts';
 
 /** A new webhook delivery. */
 export interface DeliveryDraft {
-  /** The webhook-id, derived from the wallet and the payment (docs/decisions.md 91). */
+  /** The webhook-id, derived from the wallet, the payment and the event (docs/decisions.md 91, 117). */
   readonly id: string;
   /** The exact body to send and sign. */
   readonly body: string;

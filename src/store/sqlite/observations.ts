@@ -99,10 +99,20 @@ export function sqliteObservations(
     nameInvoices.remove(walletId, idOf(payment));
     if (!watches.hasAny(walletId, rules.watchesOf(payment))) return 0;
     watches.endPayment(walletId, index);
+    return deliver(walletId, payment, rules);
+  }
+
+  function announceMilestone(walletId: string, payment: Payment, rules: ObservationRules): number {
+    const watch = rules.milestoneOf(payment);
+    if (watch === null || !watches.end(walletId, watch)) return 0;
+    return deliver(walletId, payment, rules);
+  }
+
+  function deliver(walletId: string, payment: Payment, rules: ObservationRules): number {
     const delivery = rules.deliver(payment, walletId);
     if (!delivery) return 0;
     const { id, body, createdAtMs } = delivery;
-    return insertDelivery.run(id, walletId, index, body, createdAtMs).changes;
+    return insertDelivery.run(id, walletId, payment.index, body, createdAtMs).changes;
   }
 
   return {
@@ -138,7 +148,9 @@ export function sqliteObservations(
               )
             : next;
           changed.push(payment);
-          if (isFinal(payment)) deliveries += finalize(walletId, payment, rules);
+          deliveries += isFinal(payment)
+            ? finalize(walletId, payment, rules)
+            : announceMilestone(walletId, payment, rules);
         }
         if (cursor !== null) moveCursor.run(walletId, cursor);
         return { changed, deliveries };

@@ -6,8 +6,10 @@ import type { WriteQueue } from './write-queue.ts';
 /** Rows of the watch table, for ports that write them inside their own transactions. */
 export interface WatchRows {
   add(walletId: string, watch: Watch): void;
-  /** Deletes the watch of one payment. Watches of offers and addresses stay. */
+  /** Deletes the watches of one payment. Watches of offers and addresses stay. */
   endPayment(walletId: string, index: PaymentIndex): void;
+  /** Deletes a watch. Returns whether there was one. */
+  end(walletId: string, watch: Watch): boolean;
   /** Whether the wallet has any of these watches. */
   hasAny(walletId: string, watches: readonly Watch[]): boolean;
 }
@@ -18,14 +20,16 @@ export function watchRows(db: Database): WatchRows {
     'INSERT INTO watch (wallet, kind, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const endPayment = db.prepare(
-    "DELETE FROM watch WHERE wallet = ? AND kind = 'payment' AND key = ?",
+    "DELETE FROM watch WHERE wallet = ? AND kind IN ('payment', 'held') AND key = ?",
   );
+  const end = db.prepare('DELETE FROM watch WHERE wallet = ? AND kind = ? AND key = ?');
   const find = db.prepare<{ kind: string }, [string, string, string]>(
     'SELECT kind FROM watch WHERE wallet = ? AND kind = ? AND key = ?',
   );
   return {
     add: (walletId, watch) => void add.run(walletId, watch.kind, keyOf(watch)),
     endPayment: (walletId, index) => void endPayment.run(walletId, index),
+    end: (walletId, watch) => end.run(walletId, watch.kind, keyOf(watch)).changes > 0,
     hasAny: (walletId, watches) =>
       watches.some((watch) => find.get(walletId, watch.kind, keyOf(watch)) !== null),
   };
@@ -47,6 +51,7 @@ export function sqliteWatches(db: Database, queue: WriteQueue, rows: WatchRows):
 function keyOf(watch: Watch): string {
   switch (watch.kind) {
     case 'payment':
+    case 'held':
       return watch.index;
     case 'offer':
       return watch.offerId;

@@ -64,6 +64,13 @@ describe('invoice', () => {
     expect(stderr).toContain('64 hex characters');
   });
 
+  test('--payment-hash makes an invoice for that hash', async () => {
+    const hash = 'b3'.repeat(32);
+    const made = await world.json('invoice', '3', '--payment-hash', hash);
+    expect(made.payment_hash).toBe(hash);
+    expect(decodeBolt11(made.invoice).paymentHash).toBe(hash);
+  });
+
   test('--wait follows the invoice to its payment, with progress on stderr', async () => {
     const waiting = world.run('invoice', '2500', '--note', 'waited for', '--wait', '--no-qr');
     await payWhenPending('waited for');

@@ -7,6 +7,7 @@ export const GROUPS = [
   'notes',
   'offers',
   'spontaneous',
+  'holdInvoices',
   'onchain',
   'channels',
   'tokens',
@@ -28,6 +29,8 @@ export interface Outside {
   decide(hash: string, settle: boolean): Promise<void>;
   /** Pays an invoice of the wallet in full; throws when it cannot be paid. */
   pays(invoice: string): Promise<void>;
+  /** Pays an invoice of the wallet that the wallet will hold. Throws when it is not held. */
+  paysHeld(invoice: string): Promise<void>;
   /** An address of somebody else. */
   address(): string;
   /** Sends coins to the wallet, confirmed. */

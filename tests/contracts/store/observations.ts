@@ -2,7 +2,11 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Payment } from '../../../src/model/payment.ts';
 import type { Store } from '../../../src/store/ports.ts';
 import { leaseFrom } from '../../../src/webhooks/lease.ts';
-import { samplePayment as payment, sampleDone } from '../../support/sample-payment.ts';
+import {
+  samplePayment as payment,
+  sampleDone,
+  sampleFailed,
+} from '../../support/sample-payment.ts';
 import { observe as observeIn, WALLET } from '../../support/store-steps.ts';
 
 /** Where payments change state, and what is owed for that: {@link ObservationStore}. */
@@ -28,6 +32,38 @@ export function observationContract(open: () => Store): void {
       await store.watches.add(WALLET, { kind: 'payment', index: one.index });
       expect((await observe([sampleDone(1)])).deliveries).toBe(0);
       expect(await due()).toHaveLength(1);
+    });
+
+    test('a watched payment gets a delivery when it is held, once, and another at its end', async () => {
+      for (const journaled of [true, false]) {
+        store = open();
+        const inbound = { direction: 'inbound' } as const;
+        const { index } = payment(1);
+        const held = payment(1, { ...inbound, statusMsg: 'held' });
+        await store.watches.add(WALLET, { kind: 'payment', index });
+        await store.watches.add(WALLET, { kind: 'held', index });
+        expect((await observe([payment(1, inbound)], journaled)).deliveries).toBe(0);
+        expect((await observe([held], journaled)).deliveries).toBe(1);
+        expect((await observe([held], journaled)).deliveries).toBe(0);
+        expect((await observe([sampleDone(1, inbound)], journaled)).deliveries).toBe(1);
+        expect(await store.watches.has(WALLET)).toBe(false);
+        expect((await due()).map(({ id }) => id)).toEqual([`msg_${index}/held`, `msg_${index}`]);
+      }
+    });
+
+    test('a payment that is held without a watch for it gets no delivery before its end', async () => {
+      await store.watches.add(WALLET, { kind: 'payment', index: payment(1).index });
+      const held = payment(1, { direction: 'inbound', statusMsg: 'held' });
+      expect((await observe([held], true)).deliveries).toBe(0);
+      expect((await observe([sampleDone(1, { direction: 'inbound' })], true)).deliveries).toBe(1);
+    });
+
+    test('the watch for what was never held ends with the payment', async () => {
+      const { index } = payment(1);
+      await store.watches.add(WALLET, { kind: 'payment', index });
+      await store.watches.add(WALLET, { kind: 'held', index });
+      await observe([sampleFailed(1, { direction: 'inbound' })]);
+      expect(await store.watches.has(WALLET)).toBe(false);
     });
 
     test('what is watched again after its end is watched until it is observed again', async () => {

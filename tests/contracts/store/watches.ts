@@ -14,6 +14,7 @@ export function watchContract(open: () => Store): void {
     test('a wallet has a watch of any kind once it was added, and is named once however many it has', async () => {
       const watches: Watch[] = [
         { kind: 'payment', index: samplePayment(1).index },
+        { kind: 'held', index: samplePayment(1).index },
         { kind: 'offer', offerId: 'cd'.repeat(32) },
         { kind: 'address', address: 'bcrt1qx' },
       ];
@@ -26,7 +27,7 @@ export function watchContract(open: () => Store): void {
         expect(await store.watches.has(wallet)).toBe(true);
       }
       for (const watch of watches) await store.watches.add(WALLET, watch);
-      expect((await store.watches.wallets()).toSorted()).toEqual(['00', '01', '02', WALLET]);
+      expect((await store.watches.wallets()).toSorted()).toEqual(['00', '01', '02', '03', WALLET]);
     });
   });
 }

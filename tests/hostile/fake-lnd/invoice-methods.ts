@@ -78,6 +78,49 @@ export function invoiceMethods(invoices: Invoices): RpcMethod[] {
     },
     {
       http: 'POST',
+      path: '/v2/invoices/hodl',
+      rpc: '/invoicesrpc.Invoices/AddHoldInvoice',
+      needs: WRITE,
+      answer: ({ input }) => {
+        const invoice = invoices.add({
+          hash: input.bytes('hash').toString('hex'),
+          memo: input.text('memo'),
+          descriptionHash: input.bytes('description_hash').toString('hex'),
+          valueMsat: input.int('value_msat'),
+          expirySecs: Number(input.int('expiry')) || 86_400,
+          isPrivate: input.bool('private'),
+        });
+        return {
+          payment_request: invoice.paymentRequest,
+          add_index: `${invoice.addIndex}`,
+          payment_addr: base64Of(invoice.secret),
+        };
+      },
+    },
+    {
+      http: 'POST',
+      path: '/v2/invoices/settle',
+      rpc: '/invoicesrpc.Invoices/SettleInvoice',
+      needs: WRITE,
+      answer: ({ input }) => {
+        invoices.release(input.bytes('preimage').toString('hex'));
+        return {};
+      },
+    },
+    {
+      http: 'GET',
+      path: '/v2/invoices/subscribe/{r_hash}',
+      rpc: '/invoicesrpc.Invoices/SubscribeSingleInvoice',
+      needs: READ,
+      items: async function* ({ input, signal }) {
+        const now = invoices.get(input.bytes('r_hash').toString('hex'));
+        for await (const invoice of invoices.states.follow(signal, () => [{ ...now }])) {
+          if (invoice.hash === now.hash) yield invoiceJson(invoice);
+        }
+      },
+    },
+    {
+      http: 'POST',
       path: '/v2/invoices/cancel',
       rpc: '/invoicesrpc.Invoices/CancelInvoice',
       needs: WRITE,

@@ -28,6 +28,8 @@ export interface Invoice {
 /** The request of AddInvoice. */
 export interface NewInvoice {
   readonly preimage?: string;
+  /** The hash of a hold invoice, whose preimage the node does not know. */
+  readonly hash?: string;
   readonly memo?: string;
   readonly descriptionHash?: string;
   readonly valueMsat?: bigint;
@@ -38,6 +40,8 @@ export interface NewInvoice {
 /** The node's invoices. */
 export class Invoices {
   readonly changes = new Feed<Invoice>();
+  /** Every change of state, as SubscribeSingleInvoice reports them; {@link changes} leaves some out. */
+  readonly states = new Feed<Invoice>();
   readonly #all: Invoice[] = [];
   readonly #identity: Identity;
   readonly #nowMs: () => number;
@@ -64,8 +68,9 @@ export class Invoices {
   }
 
   add(options: NewInvoice): Invoice {
-    const preimage = options.preimage ?? randomBytes(32).toString('hex');
-    const hash = hashOf(preimage);
+    const drawn = () => options.preimage ?? randomBytes(32).toString('hex');
+    const preimage = options.hash === undefined ? drawn() : '';
+    const hash = options.hash ?? hashOf(preimage);
     if (this.#all.some((one) => one.hash === hash)) {
       throw new LndError('invoice with payment hash already exists');
     }
@@ -103,14 +108,24 @@ export class Invoices {
     this.#settled += 1;
     invoice.settleIndex = this.#settled;
     this.changes.publish({ ...invoice });
+    this.states.publish({ ...invoice });
     return invoice;
+  }
+
+  /** Settles what is held, with the preimage (SettleInvoice). */
+  release(preimage: string): Invoice {
+    const invoice = this.get(hashOf(preimage));
+    if (invoice.state === 'OPEN') throw new LndError('invoice still open');
+    return this.settle(invoice.hash, { preimage, amountMsat: invoice.paidMsat });
   }
 
   /** Accepts an HTLC without settling it. */
   accept(hash: string): void {
     const invoice = this.get(hash);
+    if (invoice.state !== 'OPEN') throw new LndError('invoice is not open');
     invoice.state = 'ACCEPTED';
     invoice.paidMsat = invoice.valueMsat;
+    this.states.publish({ ...invoice });
   }
 
   /**
@@ -121,6 +136,7 @@ export class Invoices {
     const invoice = this.get(hash);
     if (invoice.state === 'SETTLED') throw new LndError('invoice already settled');
     invoice.state = 'CANCELED';
+    this.states.publish({ ...invoice });
   }
 
   /** Receives a spontaneous payment from another node. */

@@ -15,7 +15,7 @@ const FOREIGN_ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 
 nodeContract({
   kind: 'lnd',
-  groups: ['spontaneous', 'onchain', 'channels', 'tokens'],
+  groups: ['spontaneous', 'holdInvoices', 'onchain', 'channels', 'tokens'],
   cannot: [
     { rule: OWN_INDEX, reason: 'it keeps no index of ours, and knows an attempt by its number' },
     { rule: UNSENT_IS_NEVER, reason: 'a request on its way may arrive until the invoice expires' },
@@ -60,6 +60,9 @@ nodeContract({
         },
         async pays(invoice) {
           fake.paysInvoice(decodeBolt11(invoice).paymentHash);
+        },
+        async paysHeld(invoice) {
+          fake.invoices.accept(decodeBolt11(invoice).paymentHash);
         },
         address: () => FOREIGN_ADDRESS,
         async sendsCoins(address, amountMsat) {

@@ -79,6 +79,8 @@ describe('grants', () => {
     expect(uris(['create_invoice'])).toEqual([
       '/lnrpc.Lightning/GetInfo',
       '/lnrpc.Lightning/AddInvoice',
+      '/invoicesrpc.Invoices/AddHoldInvoice',
+      '/invoicesrpc.Invoices/SettleInvoice',
     ]);
     expect(uris(['pay_invoice'])).toEqual([
       '/lnrpc.Lightning/GetInfo',
@@ -124,6 +126,12 @@ describe('grants', () => {
     expect(permissionsOf([pay])).not.toContain('pay_invoice');
     expect(permissionsOf([pay, ...lookups])).toContain('pay_invoice');
     expect(permissionsOf([pay, ...lookups])).not.toContain('pay_onchain');
+  });
+
+  test('a configured macaroon from before hold invoices goes on creating invoices', () => {
+    const before = ['/lnrpc.Lightning/AddInvoice', '/lnrpc.Lightning/LookupInvoice'];
+    const held = before.map((action) => ({ entity: 'uri', action }));
+    expect(permissionsOf(held)).toContain('create_invoice');
   });
 
   test('an LND macaroon by entity is understood: readonly reads and cannot spend', () => {

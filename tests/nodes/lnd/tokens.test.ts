@@ -40,6 +40,8 @@ test('a token is baked with the methods of its grant under its own id, and ends 
     permissions: [
       { entity: 'uri', action: '/lnrpc.Lightning/GetInfo' },
       { entity: 'uri', action: '/lnrpc.Lightning/AddInvoice' },
+      { entity: 'uri', action: '/invoicesrpc.Invoices/AddHoldInvoice' },
+      { entity: 'uri', action: '/invoicesrpc.Invoices/SettleInvoice' },
     ],
   });
   expect(Buffer.from(token, 'hex').toString('latin1')).toContain('time-before 2027-01-15');

@@ -37,6 +37,11 @@ nodeContract({
           const { status } = await controls.pay(order);
           if (status !== 'completed') throw new Error(`the payment is ${status}`);
         },
+        async paysHeld(invoice) {
+          const order = { payable: invoice, amountMsat: null, message: null, payerName: null };
+          const { status } = await controls.pay(order);
+          if (status !== 'pending') throw new Error(`the payment is ${status}`);
+        },
         address: () => FOREIGN_ADDRESS,
         async sendsCoins(address, amountMsat) {
           await controls.pay({ payable: address, amountMsat, message: null, payerName: null });

@@ -126,6 +126,7 @@ export function hasWaitingWork(world: World): boolean {
     .query<{ waiting: number }, []>(
       `SELECT EXISTS (SELECT 1 FROM chain_watches)
            OR EXISTS (SELECT 1 FROM htlcs WHERE expiry_height IS NOT NULL)
+           OR EXISTS (SELECT 1 FROM held)
            OR EXISTS (SELECT 1 FROM chain_transactions WHERE height IS NULL AND replaced_by IS NULL)
            AS waiting`,
     )

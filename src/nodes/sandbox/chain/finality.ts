@@ -1,4 +1,5 @@
 import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { cancelExpired } from '../lightning/held.ts';
 import { failExpired } from '../lightning/htlcs.ts';
 import { findPayment, updatePayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
@@ -49,6 +50,7 @@ export function watchReplacement(
  */
 export function followChain(world: World): void {
   endConfirmed(world);
+  cancelExpired(world);
   failExpired(world);
 }
 

@@ -1,5 +1,7 @@
+import { DEFAULT_MIN_FINAL_CLTV, decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
+import type { Payment } from '../../../model/payment.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { announceWork, catchUpChain } from '../chain/waiting-work.ts';
@@ -60,8 +62,19 @@ export function holdUntilExpiry(
     .query(
       'UPDATE htlcs SET expiry_height = ? WHERE user_pk = ? AND idx = ? AND expiry_height IS NULL',
     )
-    .run(tipHeight(world) + payment.finalDelta + ROUTE_CLTV_DELTA, userPk, payment.index);
+    .run(expiryHeight(world, payment.finalDelta), userPk, payment.index);
   announceWork(world);
+}
+
+/** The height at which HTLCs that arrive now expire (BOLT 2, cltv_expiry). */
+export function expiryHeight(world: World, finalDelta: number): number {
+  return tipHeight(world) + finalDelta + ROUTE_CLTV_DELTA;
+}
+
+/** The receiver's min_final_cltv_expiry_delta, by the payment's invoice. */
+export function finalDeltaOf({ invoice }: Pick<Payment, 'invoice'>): number {
+  if (invoice === null) return DEFAULT_MIN_FINAL_CLTV;
+  return decodeBolt11(invoice, { verifySignature: false }).minFinalCltvExpiryDelta;
 }
 
 /** Fails every payment whose HTLCs the receiver still holds at their expiry height. */
@@ -87,10 +100,21 @@ export function failPayment(
   updatePayment(world, userPk, index, { status: 'failed', statusMsg, feesMsat: 0n });
 }
 
+/** Gives the money of a pending payment to the receiver's side and makes the payment completed. */
+export function completePayment(
+  world: World,
+  userPk: string,
+  index: PaymentIndex,
+  preimage: string,
+): void {
+  moveHtlcs(world, userPk, index, 'theirs');
+  updatePayment(world, userPk, index, { status: 'completed', statusMsg: 'completed', preimage });
+}
+
 /**
  * Ends the payment's HTLCs. The money goes to the other side when they settle, and back to the wallet when they fail.
  */
-export function moveHtlcs(
+function moveHtlcs(
   world: World,
   userPk: string,
   index: PaymentIndex,

@@ -1,16 +1,16 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { type Bolt11Fields, decodeBolt11, encodeBolt11 } from '../../../codecs/bolt11/index.ts';
-import { ApiError, refused } from '../../../model/errors.ts';
-import { blankPayment, isFinal } from '../../../model/payment.ts';
+import { refused } from '../../../model/errors.ts';
+import { blankPayment } from '../../../model/payment.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../model/payment-index.ts';
-import type { CreatedInvoice, CreateInvoiceCommand } from '../../node.ts';
-import { findPayment, insertPayment, updatePayment } from '../world/payments.ts';
+import type { CreatedInvoice, CreateHoldInvoiceCommand, CreateInvoiceCommand } from '../../node.ts';
+import { findPayment, insertPayment, latestPayment } from '../world/payments.ts';
 import { walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { partnerFeeMsat } from './partner-fee.ts';
 
-/** What an outside node does with a payment (docs/api.md, sandbox). */
+/** What the receiver does with a payment (docs/api.md, sandbox); wallets fail none. */
 export type Behavior = 'settle' | 'fail' | 'hold';
 
 /** Feature bits of the invoices: var_onion_optin and payment_secret (both required), and basic_mpp. */
@@ -23,6 +23,7 @@ export interface InvoiceRow {
   readonly userPk: string | null;
   /** The wallet's pending payment; null for BOLT 12 and spontaneous payments, which are made when they arrive. */
   readonly index: PaymentIndex | null;
+  /** Empty while only the owner of a hold invoice knows it. */
   readonly preimage: string;
   readonly behavior: Behavior;
   readonly expiresAtMs: number;
@@ -41,24 +42,55 @@ export function createInvoice(
   userPk: string,
   command: CreateInvoiceCommand,
 ): CreatedInvoice {
-  const { amountMsat, createdAtMs, partnerPk } = command;
   const earlier = command.preimage === null ? null : madeWith(world, userPk, command.preimage);
   if (earlier !== null) return earlier;
+  const preimage = command.preimage ?? hex.encode(world.random(32));
+  return issue(world, userPk, command, { preimage, paymentHash: hashOf(preimage) });
+}
+
+/**
+ * {@link createInvoice} for a hash whose preimage is not known here. Throws `refused` when this world has an invoice or
+ * payment of the hash, unless the command allows to return the wallet's own.
+ */
+export function createHoldInvoice(
+  world: World,
+  userPk: string,
+  command: CreateHoldInvoiceCommand,
+): CreatedInvoice {
+  const { paymentHash } = command;
+  const earlier = madeFor(world, userPk, paymentHash);
+  if (earlier === null && latestPayment(world, userPk, paymentId('ln', paymentHash)) === null) {
+    return issue(world, userPk, command, { preimage: null, paymentHash });
+  }
+  if (earlier !== null && earlier !== 'foreign' && command.again) return earlier;
+  throw refused('This payment_hash is in use already: use each hash for one invoice.');
+}
+
+function issue(
+  world: World,
+  userPk: string,
+  command: Omit<CreateInvoiceCommand, 'preimage'>,
+  { preimage, paymentHash }: { readonly preimage: string | null; readonly paymentHash: string },
+): CreatedInvoice {
+  const { amountMsat, createdAtMs, partnerPk } = command;
   if (amountMsat !== null && partnerFeeMsat(command, amountMsat) >= amountMsat) {
     throw refused(
       'The partner fee would take the whole amount: lower the fee or raise the amount.',
     );
   }
-  const signed = signInvoice(world, walletKeys(world, userPk).nodeSecretKey, command);
-  const { expiresAtMs } = signed;
-  const index = paymentIndex(createdAtMs, paymentId('ln', signed.paymentHash));
+  const signed = signInvoice(world, walletKeys(world, userPk).nodeSecretKey, {
+    ...command,
+    paymentHash,
+  });
+  const { invoice, paymentSecret, expiresAtMs } = signed;
+  const index = paymentIndex(createdAtMs, paymentId('ln', paymentHash));
   const payment = world.transact(() => {
     insertInvoice(world, {
-      paymentHash: signed.paymentHash,
+      paymentHash,
       userPk,
       index,
-      preimage: signed.preimage,
-      behavior: 'settle',
+      preimage: preimage ?? '',
+      behavior: preimage === null ? 'hold' : 'settle',
       expiresAtMs,
       offerId: null,
       payerName: null,
@@ -74,9 +106,9 @@ export function createInvoice(
         createdAtMs,
         updatedAtMs: createdAtMs,
       }),
-      hash: signed.paymentHash,
+      hash: paymentHash,
       amountMsat,
-      invoice: signed.invoice,
+      invoice,
       personalNote: command.personalNote,
       message: command.message,
       expiresAtMs,
@@ -85,13 +117,22 @@ export function createInvoice(
       partnerBaseFeeMsat: command.partnerBaseFeeMsat,
     });
   });
-  const { invoice, paymentHash, paymentSecret } = signed;
   return { payment, invoice, paymentHash, paymentSecret, expiresAtMs };
 }
 
 /** The wallet's invoice of a preimage, or null. Throws `refused` when the preimage belongs to something else. */
 function madeWith(world: World, userPk: string, preimage: string): CreatedInvoice | null {
-  const paymentHash = hex.encode(sha256(hex.decode(preimage)));
+  const earlier = madeFor(world, userPk, hashOf(preimage));
+  if (earlier !== 'foreign') return earlier;
+  throw refused('This preimage belongs to another invoice: choose a new one.');
+}
+
+/** The wallet's invoice of a hash, null where this world has none, or `foreign` where the hash is of something else. */
+function madeFor(
+  world: World,
+  userPk: string,
+  paymentHash: string,
+): CreatedInvoice | 'foreign' | null {
   const row = world.db
     .query<{ user_pk: string | null; idx: string | null }, [string]>(
       'SELECT user_pk, idx FROM invoices WHERE payment_hash = ?',
@@ -102,40 +143,20 @@ function madeWith(world: World, userPk: string, preimage: string): CreatedInvoic
     row.user_pk === userPk && row.idx !== null
       ? findPayment(world, userPk, row.idx as PaymentIndex)
       : null;
-  if (payment?.invoice == null) {
-    throw refused('This preimage belongs to another invoice: choose a new one.');
-  }
+  if (payment?.invoice == null) return 'foreign';
   const { paymentSecret, expiresAtMs } = decodeBolt11(payment.invoice, { verifySignature: false });
   return { payment, invoice: payment.invoice, paymentHash, paymentSecret, expiresAtMs };
-}
-
-/**
- * Makes a pending inbound invoice payment unpayable; does nothing when it has failed already. Throws `notFound`, and
- * `refused` for any other payment.
- */
-export function cancelInvoice(world: World, userPk: string, index: PaymentIndex): void {
-  world.transact(() => {
-    const payment = findPayment(world, userPk, index);
-    if (payment === null) throw new ApiError('notFound', 'Payment not found');
-    if (payment.status === 'failed') return;
-    if (isFinal(payment) || payment.direction !== 'inbound' || payment.rail !== 'invoice') {
-      throw refused('Only a pending inbound invoice can be canceled.');
-    }
-    updatePayment(world, userPk, index, { status: 'failed', statusMsg: 'canceled' });
-  });
 }
 
 /** A signed invoice, with the data that only its receiver has. */
 export interface SignedInvoice {
   readonly invoice: string;
-  readonly paymentHash: string;
   readonly paymentSecret: string;
-  readonly preimage: string;
   /** The expiry that the invoice encodes. */
   readonly expiresAtMs: number;
 }
 
-/** Signs an invoice. Draws the payment secret, and the preimage where none is given. Stores nothing. */
+/** Signs an invoice. Draws the payment secret. Stores nothing. */
 export function signInvoice(
   world: World,
   nodeSecretKey: Uint8Array,
@@ -145,14 +166,12 @@ export function signInvoice(
     readonly description: string | null;
     readonly descriptionHash: string | null;
     readonly expirationSecs: number;
-    readonly preimage: string | null;
+    readonly paymentHash: string;
   },
 ): SignedInvoice {
-  const preimage = terms.preimage === null ? world.random(32) : hex.decode(terms.preimage);
-  const paymentHash = hex.encode(sha256(preimage));
   const paymentSecret = hex.encode(world.random(32));
   const timestampSecs = Math.floor(terms.createdAtMs / 1000);
-  const { descriptionHash, expirationSecs } = terms;
+  const { descriptionHash, expirationSecs, paymentHash } = terms;
   const fields: Bolt11Fields = {
     network: 'regtest',
     amountMsat: terms.amountMsat,
@@ -165,7 +184,12 @@ export function signInvoice(
   };
   const invoice = encodeBolt11(fields, nodeSecretKey);
   const expiresAtMs = (timestampSecs + expirationSecs) * 1000;
-  return { invoice, paymentHash, paymentSecret, preimage: hex.encode(preimage), expiresAtMs };
+  return { invoice, paymentSecret, expiresAtMs };
+}
+
+/** The payment hash of a preimage; both are hex. */
+export function hashOf(preimage: string): string {
+  return hex.encode(sha256(hex.decode(preimage)));
 }
 
 /** Stores an invoice that can be paid, within the caller's transaction. */

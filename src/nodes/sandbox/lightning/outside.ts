@@ -1,3 +1,4 @@
+import { hex } from '@scure/base';
 import type { Bolt11Invoice } from '../../../codecs/bolt11/index.ts';
 import { formatAmountMsat } from '../../../model/amount.ts';
 import { refused, rejected } from '../../../model/errors.ts';
@@ -5,14 +6,17 @@ import type { Payment } from '../../../model/payment.ts';
 import { transfer } from '../world/ledger.ts';
 import { outsideKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
+import { holdFromOutside } from './held.ts';
 import {
   type Behavior,
   findUnpaidInvoice,
+  hashOf,
   type InvoiceRow,
   insertInvoice,
   signInvoice,
 } from './invoices.ts';
 import {
+  isPayable,
   OUTSIDE_LIGHTNING,
   receiveInvoicePayment,
   receiveSpontaneous,
@@ -30,11 +34,13 @@ export function createOutsideInvoice(
     readonly behavior: Behavior;
   },
 ): { invoice: string; paymentHash: string } {
-  const { invoice, paymentHash, preimage, expiresAtMs } = signInvoice(
-    world,
-    outsideKeys(world).nodeSecretKey,
-    { ...terms, createdAtMs: world.clock.now(), preimage: null },
-  );
+  const preimage = hex.encode(world.random(32));
+  const paymentHash = hashOf(preimage);
+  const { invoice, expiresAtMs } = signInvoice(world, outsideKeys(world).nodeSecretKey, {
+    ...terms,
+    createdAtMs: world.clock.now(),
+    paymentHash,
+  });
   world.transact(() =>
     insertInvoice(world, {
       paymentHash,
@@ -78,16 +84,20 @@ export function payInvoiceFromOutside(
   });
 }
 
-/** Pays an invoice that a wallet made for its offer from the outside world, within the caller's transaction. */
+/**
+ * Pays an invoice of a wallet from the outside world, within the caller's transaction. Returns the wallet's payment,
+ * which is pending where the wallet holds it.
+ */
 export function arrive(
   world: World,
   invoice: InvoiceRow & { readonly userPk: string },
   amountMsat: bigint,
 ): Payment {
-  const payment = receiveInvoicePayment(world, invoice, amountMsat);
-  if (payment === null) {
+  if (!isPayable(world, invoice, amountMsat)) {
     throw refused('The receiver no longer takes this payment: it expired or was canceled.');
   }
+  if (invoice.behavior === 'hold') return holdFromOutside(world, invoice, amountMsat);
+  const payment = receiveInvoicePayment(world, invoice, amountMsat);
   transfer(world, { from: OUTSIDE_LIGHTNING, to: SERVICE, amountMsat, memo: 'from outside' });
   return payment;
 }

@@ -1,6 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { hex } from '@scure/base';
-import { DEFAULT_MIN_FINAL_CLTV, decodeBolt11 } from '../../../codecs/bolt11/index.ts';
 import { sleep } from '../../../lib/sleep.ts';
 import { ApiError, isApiError, ownNode, refused } from '../../../model/errors.ts';
 import { blankPayment, type Payment } from '../../../model/payment.ts';
@@ -9,12 +6,19 @@ import type { PayInvoiceCommand, PayOfferCommand, PaySpontaneousCommand } from '
 import { catchUpChain } from '../chain/waiting-work.ts';
 import { fetchInvoice } from '../offers/offers.ts';
 import { transfer } from '../world/ledger.ts';
-import { findPayment, insertPayment, latestPayment, updatePayment } from '../world/payments.ts';
+import { findPayment, insertPayment, latestPayment } from '../world/payments.ts';
 import { outsideKeys, walletOfNode } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
-import { failPayment, holdUntilExpiry, moveHtlcs, reserve } from './htlcs.ts';
-import { findUnpaidInvoice, type InvoiceRow, insertSpontaneous, markSettled } from './invoices.ts';
-import { OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
+import { holdForWallet } from './held.ts';
+import { completePayment, failPayment, finalDeltaOf, holdUntilExpiry, reserve } from './htlcs.ts';
+import {
+  findUnpaidInvoice,
+  hashOf,
+  type InvoiceRow,
+  insertSpontaneous,
+  markSettled,
+} from './invoices.ts';
+import { isPayable, OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
 import { routingFeeMsat } from './routing-fee.ts';
 
 /**
@@ -92,7 +96,7 @@ export function startSpontaneousPayment(
   command: PaySpontaneousCommand,
 ): Payment {
   const { nodePk, preimage, message } = command;
-  const paymentHash = hex.encode(sha256(hex.decode(preimage)));
+  const paymentHash = hashOf(preimage);
   return world.transact(() => {
     const earlier = earlierAttempt(world, userPk, command.index);
     if (earlier !== null) return earlier;
@@ -130,7 +134,12 @@ export function advance(world: World, userPk: string, index: PaymentIndex): void
       return;
     }
     if (invoice.behavior === 'hold') {
-      holdUntilExpiry(world, userPk, { index, finalDelta: finalDeltaOf(payment) });
+      const taken = holdForWallet(world, invoice, {
+        payer: { userPk, index },
+        amountMsat: payment.amountMsat ?? 0n,
+      });
+      if (taken) holdUntilExpiry(world, userPk, { index, finalDelta: finalDeltaOf(payment) });
+      else failPayment(world, userPk, index, 'rejected by the receiver');
       return;
     }
     if (invoice.behavior === 'fail') {
@@ -153,7 +162,8 @@ export function decideHeld(world: World, paymentHash: string, settled: boolean):
       )
       .get(paymentHash);
     const invoice = findUnpaidInvoice(world, paymentHash);
-    if (held === null || invoice === null || invoice.behavior !== 'hold') {
+    const isOutside = invoice?.behavior === 'hold' && invoice.userPk === null;
+    if (held === null || invoice === null || !isOutside) {
       throw new ApiError('notFound', 'No held payment has that hash.');
     }
     const index = held.idx as PaymentIndex;
@@ -176,11 +186,6 @@ export function pendingSends(world: World): { userPk: string; index: PaymentInde
 const FULL_DISK_PAUSE_MS = 1_000;
 
 const FEE_TOO_HIGH = 'the routing fee exceeds max_fee';
-
-function finalDeltaOf({ invoice }: Payment): number {
-  if (invoice === null) return DEFAULT_MIN_FINAL_CLTV;
-  return decodeBolt11(invoice, { verifySignature: false }).minFinalCltvExpiryDelta;
-}
 
 function sending(command: Outgoing): Outgoing {
   const { index, createdAtMs, amountMsat, personalNote, maxFeeMsat } = command;
@@ -249,16 +254,13 @@ function settle(world: World, userPk: string, payment: Payment, invoice: Invoice
   if (invoice.userPk === null) {
     transfer(world, { from: SERVICE, to: OUTSIDE_LIGHTNING, amountMsat, memo: 'to outside' });
     markSettled(world, invoice.paymentHash);
-  } else if (
-    receiveInvoicePayment(world, { ...invoice, userPk: invoice.userPk }, amountMsat) === null
-  ) {
-    failPayment(world, userPk, payment.index, 'rejected by the receiver');
-    return;
+  } else {
+    const received = { ...invoice, userPk: invoice.userPk };
+    if (!isPayable(world, received, amountMsat)) {
+      failPayment(world, userPk, payment.index, 'rejected by the receiver');
+      return;
+    }
+    receiveInvoicePayment(world, received, amountMsat);
   }
-  moveHtlcs(world, userPk, payment.index, 'theirs');
-  updatePayment(world, userPk, payment.index, {
-    status: 'completed',
-    statusMsg: 'completed',
-    preimage: invoice.preimage,
-  });
+  completePayment(world, userPk, payment.index, invoice.preimage);
 }

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import { blankPayment, type Payment } from '../../../model/payment.ts';
+import { blankPayment, isHeld, type Payment } from '../../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import { transfer } from '../world/ledger.ts';
 import { findPayment, insertPayment, updatePayment } from '../world/payments.ts';
@@ -17,23 +17,36 @@ export const SERVICE = 'service';
 /** Ledger account of the outside world's money on Lightning. */
 export const OUTSIDE_LIGHTNING = 'outside:lightning';
 
+/** An invoice of a wallet. */
+type WalletInvoice = InvoiceRow & { readonly userPk: string };
+
 /**
- * Receives a payment of `paidMsat` for an invoice of a wallet, within the caller's transaction: the money goes into the
- * wallet's channels, of which one is opened just in time where there is no room, and the payment completes. Returns the
- * payment, or null when it can no longer be paid (canceled, expired).
+ * Whether an invoice of a wallet takes a payment of `paidMsat` now: it is not expired, canceled, paid or held already,
+ * and the amount suffices.
+ */
+export function isPayable(world: World, invoice: WalletInvoice, paidMsat: bigint): boolean {
+  const { userPk, index } = invoice;
+  if (invoice.expiresAtMs <= world.clock.now()) return false;
+  if (index === null) return true;
+  const pending = findPayment(world, userPk, index);
+  if (pending?.status !== 'pending' || isHeld(pending)) return false;
+  if (pending.amountMsat !== null && paidMsat < pending.amountMsat) return false;
+  return partnerFeeMsat(pending, paidMsat) < paidMsat;
+}
+
+/**
+ * Receives a payment of `paidMsat` for an invoice of a wallet that is payable or held, within the caller's transaction:
+ * the money goes into the wallet's channels, of which one is opened just in time where there is no room, and the payment
+ * completes. Returns the payment.
  */
 export function receiveInvoicePayment(
   world: World,
-  invoice: InvoiceRow & { readonly userPk: string },
+  invoice: WalletInvoice,
   paidMsat: bigint,
-): Payment | null {
+): Payment {
   const { userPk, index, preimage, paymentHash } = invoice;
-  if (invoice.expiresAtMs <= world.clock.now()) return null;
   const pending = index === null ? null : findPayment(world, userPk, index);
-  if (index !== null && pending?.status !== 'pending') return null;
-  if (pending && pending.amountMsat !== null && paidMsat < pending.amountMsat) return null;
   const feesMsat = pending ? partnerFeeMsat(pending, paidMsat) : 0n;
-  if (feesMsat >= paidMsat) return null;
   const amountMsat = paidMsat - feesMsat;
   credit(world, userPk, amountMsat);
   if (pending) payPartner(world, pending, feesMsat);

@@ -14,6 +14,19 @@ CREATE TABLE tokens (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** Payments that wallets hold for their hold invoices. */
+export const HELD_TABLE = `
+CREATE TABLE held (
+  payment_hash TEXT PRIMARY KEY,
+  amount_msat INTEGER NOT NULL,
+  -- Height at which it goes back to the payer.
+  expiry_height INTEGER NOT NULL,
+  -- The paying wallet and its payment; null for the outside world.
+  payer_pk TEXT,
+  payer_idx TEXT
+) STRICT, WITHOUT ROWID;
+`;
+
 /**
  * Tables of wallets, tokens, money, payments, invoices and channels. Amounts are in millisatoshis, times in
  * milliseconds.
@@ -55,7 +68,7 @@ CREATE TABLE provisioned (
   PRIMARY KEY (user_pk, measurement)
 ) STRICT, WITHOUT ROWID;
 
-${TOKENS_TABLE}
+${TOKENS_TABLE}${HELD_TABLE}
 CREATE TABLE payments (
   user_pk TEXT NOT NULL,
   idx TEXT NOT NULL,
@@ -78,8 +91,9 @@ CREATE TABLE invoices (
   user_pk TEXT,
   -- The wallet's pending payment; null for BOLT 12, whose payment begins when it arrives.
   idx TEXT,
+  -- Empty until its owner tells it, for a hold invoice of a wallet.
   preimage TEXT NOT NULL,
-  -- What the outside world does with a payment: settle, fail, hold.
+  -- What the receiver does with a payment: settle, fail, hold.
   behavior TEXT NOT NULL,
   expires_ms INTEGER NOT NULL,
   -- 1 once it was paid.

@@ -1,12 +1,12 @@
 import type { Database } from 'bun:sqlite';
 import { presentId } from '../../../model/payment-index.ts';
 import { CHAIN_TABLES, LOCKS_TABLE } from '../chain/tables.ts';
-import { LIGHTNING_TABLES, TOKENS_TABLE } from '../lightning/tables.ts';
+import { HELD_TABLE, LIGHTNING_TABLES, TOKENS_TABLE } from '../lightning/tables.ts';
 import { SERVICE_TABLES } from '../lnurl/tables.ts';
 import { replaceFirstClients } from './first-clients.ts';
 
 /** The version of the sandbox's file that this program writes. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Migrates a file of an earlier version (0: a new file) to {@link SCHEMA_VERSION}, in one transaction. */
 export function migrate(db: Database, version: number): void {
@@ -14,6 +14,8 @@ export function migrate(db: Database, version: number): void {
     if (version === 0) createTables(db);
     if (version === 1) replaceClientsByTokens(db);
     if (version === 1 || version === 2) renameWaivedFees(db);
+    // Version 4: wallets hold payments.
+    if (version > 0 && version < 4) db.run(HELD_TABLE);
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   }).immediate();
 }

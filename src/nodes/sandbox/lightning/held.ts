@@ -1,0 +1,179 @@
+import { ApiError, refused } from '../../../model/errors.ts';
+import { HELD, isFinal, isHeld, type Payment } from '../../../model/payment.ts';
+import type { PaymentIndex } from '../../../model/payment-index.ts';
+import { tipHeight } from '../chain/blocks.ts';
+import { announceWork, catchUpChain } from '../chain/waiting-work.ts';
+import { transfer } from '../world/ledger.ts';
+import { findPayment, updatePayment } from '../world/payments.ts';
+import type { World } from '../world/world.ts';
+import { completePayment, expiryHeight, failPayment, finalDeltaOf } from './htlcs.ts';
+import { findUnpaidInvoice, type InvoiceRow } from './invoices.ts';
+import { isPayable, OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
+
+/** The payment of a wallet for another wallet's hold invoice. */
+interface Payer {
+  readonly userPk: string;
+  readonly index: PaymentIndex;
+}
+
+/** A payment that a wallet holds. */
+interface Held {
+  readonly paymentHash: string;
+  readonly amountMsat: bigint;
+  /** Null for the outside world. */
+  readonly payer: Payer | null;
+}
+
+/**
+ * Lets a wallet hold another wallet's payment for its hold invoice, within the caller's transaction. Returns whether
+ * the payment is held: true again for the same payer, false where the invoice takes no payment. A hold invoice of the
+ * outside world is held without a row.
+ */
+export function holdForWallet(
+  world: World,
+  invoice: InvoiceRow,
+  { payer, amountMsat }: { readonly payer: Payer; readonly amountMsat: bigint },
+): boolean {
+  const { userPk } = invoice;
+  if (userPk === null) return true;
+  const known = findHeld(world, invoice.paymentHash);
+  if (known !== null) return known.payer?.index === payer.index;
+  if (!isPayable(world, { ...invoice, userPk }, amountMsat)) return false;
+  keepHeld(world, { ...invoice, userPk }, { payer, amountMsat });
+  return true;
+}
+
+/** Lets a wallet hold a payment of the outside world, within the caller's transaction. Returns the wallet's payment. */
+export function holdFromOutside(
+  world: World,
+  invoice: InvoiceRow & { readonly userPk: string },
+  amountMsat: bigint,
+): Payment {
+  const to = heldAccount(invoice.paymentHash);
+  transfer(world, { from: OUTSIDE_LIGHTNING, to, amountMsat, memo: 'from outside, held' });
+  return keepHeld(world, invoice, { payer: null, amountMsat });
+}
+
+/**
+ * Completes a held payment with its preimage; does nothing when it is completed. Throws `notFound`, and `refused` when
+ * nothing is held.
+ */
+export function settleHeld(
+  world: World,
+  userPk: string,
+  index: PaymentIndex,
+  preimage: string,
+): void {
+  world.transact(() => {
+    catchUpChain(world);
+    const payment = requirePayment(world, userPk, index);
+    if (payment.status === 'completed') return;
+    const invoice = payment.hash === null ? null : findUnpaidInvoice(world, payment.hash);
+    const held = payment.hash === null ? null : takeHeld(world, payment.hash);
+    if (held === null || invoice === null) throw nothingHeld(payment);
+    if (held.payer === null) giveOutsideMoney(world, held, SERVICE);
+    receiveInvoicePayment(world, { ...invoice, userPk, preimage }, held.amountMsat);
+    if (held.payer) completePayment(world, held.payer.userPk, held.payer.index, preimage);
+  });
+}
+
+/**
+ * Makes a pending inbound invoice payment unpayable, and gives the payer back what is held; does nothing when it has
+ * failed already. Throws `notFound`, and `refused` for any other payment.
+ */
+export function cancelInvoice(world: World, userPk: string, index: PaymentIndex): void {
+  world.transact(() => {
+    const payment = requirePayment(world, userPk, index);
+    if (payment.status === 'failed') return;
+    if (isFinal(payment) || payment.direction !== 'inbound' || payment.rail !== 'invoice') {
+      throw refused('Only a pending inbound invoice can be canceled.');
+    }
+    const held = isHeld(payment) && payment.hash !== null ? takeHeld(world, payment.hash) : null;
+    if (held !== null) giveBack(world, held);
+    updatePayment(world, userPk, index, { status: 'failed', statusMsg: 'canceled' });
+  });
+}
+
+/** Cancels what wallets still hold at its expiry height. */
+export function cancelExpired(world: World): void {
+  const expired = world.db
+    .query<{ user_pk: string; idx: string }, [number]>(
+      `SELECT i.user_pk, i.idx FROM held h JOIN invoices i ON i.payment_hash = h.payment_hash
+       WHERE h.expiry_height <= ?`,
+    )
+    .all(tipHeight(world));
+  for (const { user_pk, idx } of expired) cancelInvoice(world, user_pk, idx as PaymentIndex);
+}
+
+function keepHeld(
+  world: World,
+  { paymentHash, userPk, index }: InvoiceRow & { readonly userPk: string },
+  { payer, amountMsat }: Pick<Held, 'payer' | 'amountMsat'>,
+): Payment {
+  if (index === null) throw new Error('only an invoice of its own can be held');
+  catchUpChain(world);
+  const payment = requirePayment(world, userPk, index);
+  world.db
+    .query(
+      `INSERT INTO held (payment_hash, amount_msat, expiry_height, payer_pk, payer_idx)
+       VALUES (?, ?, ?, ?, ?)`,
+    )
+    .run(
+      paymentHash,
+      amountMsat,
+      expiryHeight(world, finalDeltaOf(payment)),
+      payer?.userPk ?? null,
+      payer?.index ?? null,
+    );
+  // What is held does not expire with its invoice.
+  world.db
+    .query('UPDATE payments SET expires_ms = NULL WHERE user_pk = ? AND idx = ?')
+    .run(userPk, index);
+  announceWork(world);
+  return updatePayment(world, userPk, index, { statusMsg: HELD, amountMsat });
+}
+
+function findHeld(world: World, paymentHash: string): Held | null {
+  const row = world.db
+    .query<{ amount: string; payer_pk: string | null; payer_idx: string | null }, [string]>(
+      `SELECT CAST(amount_msat AS TEXT) AS amount, payer_pk, payer_idx FROM held
+       WHERE payment_hash = ?`,
+    )
+    .get(paymentHash);
+  if (row === null) return null;
+  const { amount, payer_pk, payer_idx } = row;
+  const payer = payer_pk === null ? null : { userPk: payer_pk, index: payer_idx as PaymentIndex };
+  return { paymentHash, amountMsat: BigInt(amount), payer };
+}
+
+function takeHeld(world: World, paymentHash: string): Held | null {
+  const held = findHeld(world, paymentHash);
+  world.db.query('DELETE FROM held WHERE payment_hash = ?').run(paymentHash);
+  return held;
+}
+
+function giveBack(world: World, held: Held): void {
+  const { payer } = held;
+  if (payer === null) giveOutsideMoney(world, held, OUTSIDE_LIGHTNING);
+  else failPayment(world, payer.userPk, payer.index, 'rejected by the receiver');
+}
+
+function giveOutsideMoney(world: World, { paymentHash, amountMsat }: Held, to: string): void {
+  transfer(world, { from: heldAccount(paymentHash), to, amountMsat, memo: 'held' });
+}
+
+function heldAccount(paymentHash: string): string {
+  return `held:${paymentHash}`;
+}
+
+function requirePayment(world: World, userPk: string, index: PaymentIndex): Payment {
+  const payment = findPayment(world, userPk, index);
+  if (payment === null) throw new ApiError('notFound', 'Payment not found');
+  return payment;
+}
+
+function nothingHeld({ status }: Payment): ApiError {
+  return status === 'failed'
+    ? refused('The invoice was canceled or has expired: nothing is held for it any more.')
+    : refused('Nothing has arrived for this invoice yet: settle it when its payment is held.');
+}

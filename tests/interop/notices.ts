@@ -10,7 +10,7 @@ export interface SeenNotice {
   readonly status: string;
 }
 
-/** A receiver of webhooks, which stores them by payment index. */
+/** A receiver of webhooks, which stores those of ended payments by index. */
 export interface NoticeReceiver {
   /** The flags with which the sidecar delivers to this receiver. */
   readonly flags: readonly string[];
@@ -32,7 +32,12 @@ export function startNoticeReceiver(): NoticeReceiver {
     async fetch(request) {
       const body = await request.text();
       new Webhook(SECRET).verify(body, Object.fromEntries(request.headers));
-      const { index, status } = JSON.parse(body) as { index: string; status: string };
+      const { index, status, type } = JSON.parse(body) as Record<
+        'index' | 'status' | 'type',
+        string
+      >;
+      // Only the ends of payments are counted here.
+      if (type === 'payment.held') return new Response();
       const id = request.headers.get('webhook-id') ?? '';
       byIndex.set(index, [...(byIndex.get(index) ?? []), { id, status }]);
       return new Response();

@@ -1,6 +1,8 @@
 import { ApiError } from '../../src/model/errors.ts';
 import type { Payment } from '../../src/model/payment.ts';
 import type {
+  CreatedInvoice,
+  CreateHoldInvoiceCommand,
   IssueTokenCommand,
   NodeChannels,
   Observation,
@@ -31,6 +33,8 @@ export interface FakeNode {
   paySpontaneous: (command: PaySpontaneousCommand) => Promise<SendReport>;
   /** The orders of spontaneous payments, oldest first. */
   readonly spontaneous: PaySpontaneousCommand[];
+  /** The implementation of the hold invoices' `create`, which a test may replace. */
+  createHold: (command: CreateHoldInvoiceCommand) => Promise<CreatedInvoice>;
   /** The calls of the on-chain group, oldest first. */
   readonly onchainCalls: string[];
   closeChannel: NodeChannels['closeChannel'];
@@ -73,6 +77,7 @@ export function fakeNode({ history = false } = {}): FakeNode {
     publish: unasked,
     paySpontaneous: unasked,
     spontaneous: [],
+    createHold: unasked,
     onchainCalls: [],
     closeChannel: unasked,
     issue: async () => undefined,
@@ -128,6 +133,7 @@ export function fakeNode({ history = false } = {}): FakeNode {
           return fake.paySpontaneous(command);
         },
       },
+      holdInvoices: { create: (command) => fake.createHold(command), settle: unasked },
       onchain: {
         nextUnusedAddress: unasked,
         estimateFeeMsat: unasked,

@@ -37,7 +37,9 @@ export function holdForWallet(
   const { userPk } = invoice;
   if (userPk === null) return true;
   const known = findHeld(world, invoice.paymentHash);
-  if (known !== null) return known.payer?.index === payer.index;
+  if (known !== null) {
+    return known.payer?.userPk === payer.userPk && known.payer.index === payer.index;
+  }
   if (!isPayable(world, { ...invoice, userPk }, amountMsat)) return false;
   keepHeld(world, { ...invoice, userPk }, { payer, amountMsat });
   return true;

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { ApiError } from '../../src/model/errors.ts';
+import type { CreatedInvoice, CreateHoldInvoiceCommand } from '../../src/nodes/node.ts';
+import { createClient } from '../../src/wallet/clients.ts';
+import { type EffectNames, randomNames } from '../../src/wallet/effect-names.ts';
+import { createHoldInvoice } from '../../src/wallet/hold-invoice.ts';
+import type { Session } from '../../src/wallet/session.ts';
+import type { Wallets } from '../../src/wallet/wallets.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { WALLET } from '../support/store-steps.ts';
+import { unreachable } from './fake-node.ts';
+import { invoiceOf } from './payment-strings.ts';
+import { type WalletWorld, walletWorld } from './wallet-world.ts';
+
+let world: WalletWorld;
+let wallets: Wallets;
+let owner: Session;
+beforeEach(async () => {
+  world = await walletWorld();
+  ({ wallets, owner } = await world.start());
+});
+afterEach(() => world.close());
+
+const paymentHash = samplePayment(1).hash ?? '';
+const REQUEST = {
+  paymentHash,
+  expirationSecs: 3600,
+  amountMsat: 1000n,
+  description: null,
+  descriptionHash: null,
+  personalNote: null,
+  partnerPk: null,
+  partnerPropFeePpm: null,
+  partnerBaseFeeMsat: null,
+};
+const MADE: CreatedInvoice = {
+  payment: samplePayment(1, { direction: 'inbound', statusMsg: 'invoice generated' }),
+  invoice: invoiceOf(1000n),
+  paymentHash,
+  paymentSecret: '11'.repeat(32),
+  expiresAtMs: samplePayment(1).createdAtMs + 3_600_000,
+};
+
+/** Names of a key whose row keeps what is named, as in the store. */
+function keyNames(): EffectNames {
+  const kept = new Map<string, string>();
+  return {
+    ...randomNames,
+    isKeyed: true,
+    earlier: (purpose) => kept.get(purpose) ?? null,
+    async kept(purpose, draw) {
+      const value = kept.get(purpose) ?? (await draw());
+      kept.set(purpose, value);
+      return value;
+    },
+  };
+}
+
+test('the hash is in the row of the key before the node is asked, and a repeat takes what was made', async () => {
+  const names = keyNames();
+  const asked: CreateHoldInvoiceCommand[] = [];
+  world.fake.createHold = async (command) => {
+    expect(names.earlier('hold invoice')).toBe(paymentHash);
+    asked.push(command);
+    if (asked.length === 1) throw unreachable();
+    return MADE;
+  };
+  await expect(createHoldInvoice(owner, REQUEST, names)).rejects.toMatchObject({
+    kind: 'unreachable',
+  });
+  expect(await createHoldInvoice(owner, REQUEST, names)).toMatchObject({ invoice: MADE.invoice });
+  expect(asked.map(({ again }) => again)).toEqual([false, true]);
+});
+
+test('the watches for its end and for being held are stored before it is told', async () => {
+  world.fake.createHold = async () => MADE;
+  await createHoldInvoice(owner, REQUEST, randomNames);
+  const held = { ...MADE.payment, statusMsg: 'held' };
+  const { index } = MADE.payment;
+  await owner.feed.record({ payment: held, attempt: null }, owner.node);
+  expect(await world.store.journal.get(WALLET, index)).toMatchObject({ statusMsg: 'held' });
+  expect(await world.store.watches.has(WALLET)).toBe(true);
+});
+
+test('a hash that the wallet has a payment of is refused, and the node is not asked', async () => {
+  world.fake.createHold = async () => MADE;
+  await createHoldInvoice(owner, REQUEST, randomNames);
+  world.fake.createHold = () => Promise.reject(new Error('this was not to be called'));
+  await expect(createHoldInvoice(owner, REQUEST, keyNames())).rejects.toMatchObject({
+    kind: 'refused',
+  });
+});
+
+test("a client's token that does not allow hold invoices yet is replaced, once", async () => {
+  const grant = { scopes: ['receive'], permissions: [] } as const;
+  const { client, credentials } = await createClient(
+    owner,
+    { ...grant, expiresAtMs: null, label: null, budget: null },
+    randomNames,
+  );
+  const session = await wallets.open(credentials);
+  const first = (await world.store.clients.find(client.clientPk))?.token?.id ?? '';
+  let calls = 0;
+  world.fake.createHold = async () => {
+    calls++;
+    if (world.fake.living.has(first)) throw new ApiError('forbidden', 'not allowed');
+    return MADE;
+  };
+  expect(await createHoldInvoice(session, REQUEST, randomNames)).toMatchObject({
+    payment_hash: paymentHash,
+  });
+  expect(calls).toBe(2);
+  const renewed = (await world.store.clients.find(client.clientPk))?.token;
+  expect([...world.fake.living]).toEqual([renewed?.id ?? '']);
+  expect(renewed?.id).not.toBe(first);
+  // A node that still refuses is believed.
+  world.fake.createHold = () => Promise.reject(new ApiError('forbidden', 'not allowed'));
+  const other = createHash('sha256').update('other').digest('hex');
+  const again = createHoldInvoice(session, { ...REQUEST, paymentHash: other }, randomNames);
+  await expect(again).rejects.toMatchObject({ kind: 'forbidden' });
+  await expect(
+    createHoldInvoice(owner, { ...REQUEST, paymentHash: other }, randomNames),
+  ).rejects.toMatchObject({ kind: 'forbidden' });
+});

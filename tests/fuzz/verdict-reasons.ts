@@ -49,6 +49,11 @@ export const REASONS: readonly Reason[] = [
     why: 'must be the same as personal_note',
   },
   {
+    path: /\/settle_invoice$/,
+    field: /^preimage$/,
+    why: 'must hash to the payment hash of the invoice',
+  },
+  {
     path: /\/create_payer_proof$/,
     field: /disclos/,
     why: 'some types of a proof cannot be disclosed',

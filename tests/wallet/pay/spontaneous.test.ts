@@ -99,7 +99,10 @@ test('a refusal of the repeat is no end, because the first request may have been
   await until(() => orders().length === 2);
   await askedAgain();
   expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
-  expect(await world.store.journal.get(WALLET, payment.index)).toMatchObject({ status: 'pending' });
+  expect(await world.store.journal.get(WALLET, payment.index)).toMatchObject({
+    status: 'pending',
+    statusMsg: 'not seen at the node yet',
+  });
 });
 
 test('after a kill it is sent again from its row', async () => {

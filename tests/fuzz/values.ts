@@ -64,6 +64,7 @@ const POOLED: Readonly<Record<string, readonly PoolName[]>> = {
   client_pk: ['client_pk'],
   channel_id: ['channel_id'],
   payment_hash: ['payment_hash'],
+  node_pk: ['node_pk'],
   txid: ['txid'],
   proof: ['proof'],
   id: ['id'],

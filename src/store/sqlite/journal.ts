@@ -106,6 +106,11 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
   const open = db.prepare<Pick<Row, 'json'>, [string]>(
     "SELECT json FROM journal INDEXED BY journal_open WHERE wallet = ? AND status = 'pending' ORDER BY idx",
   );
+  // The prefix of the payment's id stands in the index, so that the rows of other payments are not read.
+  const openOnchain = db.prepare<Pick<Row, 'json'>, [string]>(
+    `SELECT json FROM journal INDEXED BY journal_open
+     WHERE wallet = ? AND status = 'pending' AND substr(idx, 21, 3) IN ('os_', 'or_') ORDER BY idx`,
+  );
   return {
     tip: async (walletId) => rows.tip(walletId),
     async updatedAfter(walletId, start, limit) {
@@ -114,6 +119,7 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
     get: async (walletId, index) => rows.get(walletId, index)?.payment ?? null,
     latest: async (walletId, id) => rows.latest(walletId, id)?.payment ?? null,
     open: async (walletId) => open.all(walletId).map(decode),
+    openOnchain: async (walletId) => openOnchain.all(walletId).map(decode),
     setPersonalNote: (walletId, index, note, nowMs) =>
       queue.write(() => {
         const row = rows.get(walletId, index);

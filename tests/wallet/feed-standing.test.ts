@@ -43,6 +43,7 @@ function open({ credentials = true } = {}) {
     random: () => 0,
     elapsedMs: () => world.nowMs,
     follower: async () => (credentials ? (follower as unknown as Follower) : null),
+    historySinceMs: null,
     onDelivery: () => undefined,
   });
   cleanups.push(async () => {
@@ -54,13 +55,57 @@ function open({ credentials = true } = {}) {
 }
 const batch = (caughtUp: boolean): UpdateBatch => ({ observations: [], cursor: null, caughtUp });
 
-test('a feed that nobody needs is closed and stands nowhere', () => {
+const MINUTES_MS = 60_000;
+
+test('a feed that was not used yet is closed and stands nowhere', () => {
   const { feed } = open();
   expect(feed.standing).toBeNull();
-  const release = feed.hold();
+  feed.closeUnused();
+  feed.hold();
   expect(feed.standing).toEqual({ state: 'behind', sinceMs: 100 });
+});
+
+test('a feed stays open for five minutes after its last use, and may be closed meanwhile', async () => {
+  const { feed, world } = open();
+  feed.hold()();
+  await until(() => world.streams === 1);
+  world.nowMs += 4 * MINUTES_MS;
+  feed.hold()();
+  world.nowMs += 5 * MINUTES_MS - 1;
+  feed.closeUnused();
+  expect([feed.standing?.state, feed.busy]).toEqual(['behind', false]);
+  const release = feed.hold();
+  world.nowMs += 9 * MINUTES_MS;
+  feed.closeUnused();
+  expect(feed.standing).not.toBeNull();
   release();
+  world.nowMs += 5 * MINUTES_MS;
+  feed.closeUnused();
   expect(feed.standing).toBeNull();
+  expect(world.streams).toBe(1);
+  feed.hold();
+  await until(() => world.streams === 2);
+});
+
+test('a feed that nothing uses is stopped at once', async () => {
+  const { feed, world } = open();
+  feed.hold()();
+  await until(() => world.streams === 1);
+  feed.stop();
+  expect(feed.standing).toBeNull();
+  feed.hold();
+  expect(feed.standing).toBeNull();
+});
+
+test('a feed that breaks while nothing uses it is closed, and opened by its next use', async () => {
+  const { feed, world } = open();
+  feed.hold()();
+  await until(() => world.streams === 1);
+  world.next.reject(new Error('the node went away'));
+  await until(() => feed.standing === null);
+  expect(world.streams).toBe(1);
+  feed.hold();
+  expect(feed.standing?.state).toBe('behind');
 });
 
 test('an open feed is behind since it was opened, until it has caught up', async () => {

@@ -11,6 +11,7 @@ import { permissionsOf } from './grants.ts';
 import { type LndIdentity, userPkOf } from './identity.ts';
 import { LabelGrace } from './label-grace.ts';
 import { lndNode } from './node.ts';
+import { OddRows } from './odd-rows.ts';
 import type { LndPlace } from './place.ts';
 import { openPlaces } from './places.ts';
 import type { LndRest } from './rest.ts';
@@ -48,6 +49,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
       locks: keyedLock(),
       local: new LocalChanges(),
       labels: new LabelGrace(elapsedMs),
+      oddRows: new OddRows(),
       sending: new Set(),
       closed: closed.signal,
     };

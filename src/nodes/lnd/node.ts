@@ -16,7 +16,8 @@ import {
   signSend,
 } from './onchain.ts';
 import { sendOutcome } from './outcome.ts';
-import { newestAttempt, payInvoice, trackedPayment } from './payments.ts';
+import { newestOf } from './pages.ts';
+import { payInvoice, trackedPayment } from './payments.ts';
 import { ifAllowed, type LndRest } from './rest.ts';
 import { onchainPayment } from './transactions.ts';
 import { invoiceObservations, outboundObservation } from './translate.ts';
@@ -41,7 +42,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     info: () => nodeInfo(rest, owner, wallet),
     createInvoice: (command) => createInvoice(rest, owner, command),
     cancelInvoice: (index) => cancelInvoice(rest, owner, wallet, index),
-    newestAttempt: () => newestAttempt(owner),
+    newestAttempt: () => newestOf(owner, 'payments'),
     payInvoice: (command) => payInvoice(rest, owner, wallet, command),
     sendOutcome: (question) => sendOutcome(owner, wallet, question),
     payment: (index) => seenPayment(owner, wallet, idOfIndex(index)),

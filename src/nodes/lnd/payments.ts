@@ -1,23 +1,23 @@
 import { base64url, hex } from '@scure/base';
+import { z } from 'zod';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { isFinal } from '../../model/payment.ts';
 import type { Observation, PayInvoiceCommand, SendReport } from '../node.ts';
 import { refusesToPay, reportOf } from './certainty.ts';
 import { maxSendableMsat } from './channels.ts';
+import { pagesOf } from './pages.ts';
 import { isAlreadyThere, isUnknownToLnd } from './refusal.ts';
-import type { LndRest } from './rest.ts';
+import { type LndRest, readAs } from './rest.ts';
 import { outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
-import { type LndPayment, paymentShape, paymentsShape } from './wire.ts';
+import { type LndPayment, paymentShape } from './wire.ts';
 
 /** Seconds in which LND may begin new attempts; HTLCs on their way may take longer to end. */
 const ATTEMPTS_SECS = 60;
 /** LND shows a payment as soon as it has recorded it, so its first answer must come within this time. */
 const FIRST_WITHIN_MS = 30_000;
 const TRACK_TIMEOUT_MS = 15_000;
-/** Number of payments read from LND in one call. */
-const PAGE = 500;
 
 /**
  * Starts a payment and returns once LND has recorded it. Its outcome is published to the feed as it arrives; when the
@@ -136,25 +136,13 @@ export async function trackedPayment(
   throw new ApiError('timeout', 'LND did not answer in time: try again.');
 }
 
-/** The newest `payment_index` among the payments that LND keeps; 0 when there is none. */
-export async function newestAttempt(rest: LndRest): Promise<number> {
-  const path = '/v1/payments?include_incomplete=true&omit_hops=true&reversed=true&max_payments=1';
-  const { payments } = await rest.list(path, paymentsShape);
-  return payments.at(-1)?.payment_index ?? 0;
-}
-
-/** All payments of LND with a greater `payment_index`, a page at a time. */
+/** All payments of LND with a greater `payment_index`, a page at a time. Throws `unreadable` when one cannot be read. */
 export async function* paymentsAfter(
   rest: LndRest,
   paymentIndex: number,
 ): AsyncGenerator<readonly LndPayment[], void, undefined> {
-  let offset = paymentIndex;
-  while (true) {
-    const path = `/v1/payments?include_incomplete=true&omit_hops=true&max_payments=${PAGE}&index_offset=${offset}`;
-    const { payments } = await rest.list(path, paymentsShape);
-    yield payments;
-    offset = payments.reduce((newest, one) => Math.max(newest, one.payment_index), offset);
-    if (payments.length < PAGE) return;
+  for await (const { rows } of pagesOf(rest, 'payments', { after: paymentIndex })) {
+    yield readAs(z.array(paymentShape), rows);
   }
 }
 

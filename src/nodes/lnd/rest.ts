@@ -280,7 +280,8 @@ function parseJson(text: string, changes: boolean): unknown {
   }
 }
 
-function readAs<T>(shape: z.ZodType<T>, value: unknown, changes: boolean): T {
+/** Reads a part of LND's answer. Throws `unreadable`; `changes` says whether the request may have changed something. */
+export function readAs<T>(shape: z.ZodType<T>, value: unknown, changes = false): T {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
   throw unreadable(result.error, changes);

@@ -7,6 +7,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { LabelGrace } from '../../../src/nodes/lnd/label-grace.ts';
+import { OddRows } from '../../../src/nodes/lnd/odd-rows.ts';
 import { publishSend, signSend } from '../../../src/nodes/lnd/onchain.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
 import { LocalChanges } from '../../../src/nodes/lnd/wallet.ts';
@@ -28,6 +29,7 @@ const wallet = {
   locks: keyedLock(),
   local: new LocalChanges(),
   labels: new LabelGrace(() => 0),
+  oddRows: new OddRows(),
   sending: new Set<string>(),
   closed: new AbortController().signal,
 };

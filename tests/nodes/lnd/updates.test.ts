@@ -189,11 +189,11 @@ describe('a live feed', () => {
     });
   }
 
-  test('throws when a stream says what cannot be read', async () => {
-    const { say } = replay(lnd, 'empty');
+  test('throws when a stream says what is no item', async () => {
+    const { sayText } = replay(lnd, 'empty');
     const feed = open();
     await caughtUp(feed);
-    await say('payments', { payment_hash: 'nonsense' });
+    await sayText('payments', '{"result":"nonsense"}');
     expect(await feed.over).toMatchObject({ kind: 'unreadable' });
   });
 

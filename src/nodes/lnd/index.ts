@@ -14,8 +14,10 @@ import { lndNode } from './node.ts';
 import { OddRows } from './odd-rows.ts';
 import type { LndPlace } from './place.ts';
 import { openPlaces } from './places.ts';
+import { PublicChannels } from './public-channels.ts';
 import type { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, unlockWallet, walletMark } from './root-wallet.ts';
+import { Sendable } from './sendable.ts';
 import { lndTokens, RootKeyIds } from './tokens.ts';
 import { type LndWallet, LocalChanges } from './wallet.ts';
 
@@ -50,6 +52,8 @@ export function openLnd(options: RemoteOptions): NodeConnector {
       local: new LocalChanges(),
       labels: new LabelGrace(elapsedMs),
       oddRows: new OddRows(),
+      publicChannels: new PublicChannels(elapsedMs),
+      sendable: new Sendable(elapsedMs),
       sending: new Set(),
       closed: closed.signal,
     };

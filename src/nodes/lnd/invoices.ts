@@ -26,6 +26,7 @@ const ALREADY_EXISTS = 'invoice with payment hash already exists';
 export async function createInvoice(
   rest: LndRest,
   owner: LndRest,
+  wallet: LndWallet,
   command: CreateInvoiceCommand,
 ): Promise<CreatedInvoice> {
   if (command.partnerPk !== null) {
@@ -34,8 +35,10 @@ export async function createInvoice(
     });
   }
   const { preimage } = command;
+  const needsHints = !(await wallet.publicChannels.any(owner));
+  const request = invoiceRequest(command, needsHints);
   try {
-    const added = await rest.post('/v1/invoices', invoiceRequest(command), addedInvoiceShape, {
+    const added = await rest.post('/v1/invoices', request, addedInvoiceShape, {
       // With a preimage, LND makes no second invoice. Without one it does, but the first reaches no payer.
       harmlessTwice: true,
     });
@@ -50,7 +53,10 @@ export async function createInvoice(
   }
 }
 
-function invoiceRequest(command: CreateInvoiceCommand): Record<string, unknown> {
+function invoiceRequest(
+  command: CreateInvoiceCommand,
+  needsHints: boolean,
+): Record<string, unknown> {
   const { amountMsat, description, descriptionHash, expirationSecs, preimage } = command;
   return {
     memo: descriptionHash === null ? (description ?? '') : '',
@@ -60,8 +66,8 @@ function invoiceRequest(command: CreateInvoiceCommand): Record<string, unknown> 
     ...(preimage === null ? {} : { r_preimage: base64.encode(hex.decode(preimage)) }),
     value_msat: `${amountMsat ?? 0n}`,
     expiry: `${expirationSecs}`,
-    // Adds route hints, without which payers cannot find a wallet whose channels are private.
-    private: true,
+    // Adds route hints, without which payers cannot find a wallet whose channels are all private.
+    private: needsHints,
   };
 }
 

@@ -40,9 +40,13 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     descriptor: { kind: 'lnd', network: wallet.network },
     clock: wallet.clock,
     info: () => nodeInfo(rest, owner, wallet),
-    createInvoice: (command) => createInvoice(rest, owner, command),
+    createInvoice: (command) => createInvoice(rest, owner, wallet, command),
     cancelInvoice: (index) => cancelInvoice(rest, owner, wallet, index),
-    newestAttempt: () => newestOf(owner, 'payments'),
+    newestAttempt() {
+      // The wallet asks for this when it begins to prepare a payment.
+      wallet.sendable.readAhead(owner);
+      return newestOf(owner, 'payments');
+    },
     payInvoice: (command) => payInvoice(rest, owner, wallet, command),
     sendOutcome: (question) => sendOutcome(owner, wallet, question),
     payment: (index) => seenPayment(owner, wallet, idOfIndex(index)),

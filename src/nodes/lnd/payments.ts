@@ -1,14 +1,13 @@
 import { base64url, hex } from '@scure/base';
 import { z } from 'zod';
-import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError } from '../../model/errors.ts';
 import { isFinal } from '../../model/payment.ts';
 import type { Observation, PayInvoiceCommand, SendReport } from '../node.ts';
+import { readAs } from './answer.ts';
 import { refusesToPay, reportOf } from './certainty.ts';
-import { maxSendableMsat } from './channels.ts';
 import { pagesOf } from './pages.ts';
 import { isAlreadyThere, isUnknownToLnd } from './refusal.ts';
-import { type LndRest, readAs } from './rest.ts';
+import type { LndRest } from './rest.ts';
 import { outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import { type LndPayment, paymentShape } from './wire.ts';
@@ -17,7 +16,6 @@ import { type LndPayment, paymentShape } from './wire.ts';
 const ATTEMPTS_SECS = 60;
 /** LND shows a payment as soon as it has recorded it, so its first answer must come within this time. */
 const FIRST_WITHIN_MS = 30_000;
-const TRACK_TIMEOUT_MS = 15_000;
 
 /**
  * Starts a payment and returns once LND has recorded it. Its outcome is published to the feed as it arrives; when the
@@ -32,7 +30,7 @@ export async function payInvoice(
 ): Promise<SendReport> {
   const { text, paymentHash, amountMsat } = command.invoice;
   try {
-    await requireSendable(owner, command.amountMsat);
+    await wallet.sendable.require(owner, command.amountMsat);
   } catch (error) {
     if (error instanceof ApiError) return { state: 'refused', error };
     throw error;
@@ -81,18 +79,6 @@ async function alreadyThere(
   return known ? { state: 'known', ...identified(known) } : { state: 'unknown', error };
 }
 
-/**
- * Throws `refused` when the channels cannot send the amount: what cannot be sent at all makes no payment
- * (docs/decisions.md 14), while LND would record a failed one.
- */
-async function requireSendable(owner: LndRest, amountMsat: bigint): Promise<void> {
-  const sendableMsat = await maxSendableMsat(owner);
-  if (amountMsat <= sendableMsat) return;
-  throw refused(
-    `The wallet can send ${formatAmountMsat(sendableMsat)} sats over Lightning now: pay less, or open a channel.`,
-  );
-}
-
 async function followSend(
   updates: AsyncGenerator<LndPayment, void>,
   wallet: LndWallet,
@@ -120,20 +106,13 @@ export async function trackedPayment(
   paymentHash: string,
 ): Promise<LndPayment | null> {
   const path = `/v2/router/track/${base64url.encode(hex.decode(paymentHash))}`;
-  const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(TRACK_TIMEOUT_MS)]);
   try {
     // The first item is the present state; later changes are not needed here.
-    for await (const payment of rest.stream('GET', path, undefined, paymentShape, signal)) {
-      return payment;
-    }
+    return await rest.first(path, paymentShape);
   } catch (error) {
     if (isUnknownToLnd(error)) return null;
     throw error;
-  } finally {
-    stop.abort();
   }
-  throw new ApiError('timeout', 'LND did not answer in time: try again.');
 }
 
 /** All payments of LND with a greater `payment_index`, a page at a time. Throws `unreadable` when one cannot be read. */

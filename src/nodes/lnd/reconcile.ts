@@ -24,12 +24,12 @@ export async function* reconcile(look: Look): AsyncGenerator<Found> {
   if (look.reads === 'everyInvoice') look.unfinished.note(await look.open('all'));
   // What the lists show now need not be looked up at once.
   const invoices = look.unfinished.invoices();
-  const sends = look.unfinished.sends();
+  // Somebody may be waiting for the end of a send, and the lists may be long.
+  yield* asAllowed(openSends(look, look.unfinished.sends()));
   yield* asAllowed(newInvoices(look));
   yield* asAllowed(newPayments(look));
   if (look.reads === 'everyInvoice') yield* asAllowed(noLongerOpen(look, invoices));
   yield* asAllowed(ended(look, look.unfinished.takeDue(look.wallet.clock.now())));
-  yield* asAllowed(openSends(look, sends));
   yield* asAllowed(transactions(look));
 }
 

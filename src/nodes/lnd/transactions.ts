@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { idOf } from '../../model/payment.ts';
 import type { PaymentId } from '../../model/payment-index.ts';
 import type { Observation } from '../node.ts';
+import { readAs } from './answer.ts';
 import { standing } from './fee-bump.ts';
-import { type LndRest, readAs } from './rest.ts';
+import type { LndRest } from './rest.ts';
 import { transactionObservations } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
 import {

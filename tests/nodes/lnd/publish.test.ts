@@ -9,7 +9,9 @@ import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { LabelGrace } from '../../../src/nodes/lnd/label-grace.ts';
 import { OddRows } from '../../../src/nodes/lnd/odd-rows.ts';
 import { publishSend, signSend } from '../../../src/nodes/lnd/onchain.ts';
+import { PublicChannels } from '../../../src/nodes/lnd/public-channels.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
+import { Sendable } from '../../../src/nodes/lnd/sendable.ts';
 import { LocalChanges } from '../../../src/nodes/lnd/wallet.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
@@ -30,6 +32,8 @@ const wallet = {
   local: new LocalChanges(),
   labels: new LabelGrace(() => 0),
   oddRows: new OddRows(),
+  publicChannels: new PublicChannels(() => 0),
+  sendable: new Sendable(() => 0),
   sending: new Set<string>(),
   closed: new AbortController().signal,
 };

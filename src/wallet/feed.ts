@@ -1,4 +1,5 @@
 import { backoffDelayMs } from '../lib/backoff.ts';
+import { both } from '../lib/both.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { quietResolvers } from '../lib/quiet-resolvers.ts';
@@ -38,10 +39,11 @@ export interface FeedOptions {
 
 /** How long a feed stays open after its last use, so that requests that follow each other do not open it anew. */
 const KEPT_OPEN_MS = 5 * 60_000;
+const OPEN_AGAIN = { firstMs: 100, mostMs: 15_000, jitter: 0.5 };
 
 /**
  * Follows the payment changes of a wallet: stores what the node pushes, then calls the listeners. It is open while it
- * has listeners or the wallet has watches, and for some minutes after that (docs/decisions.md 89).
+ * has listeners or the wallet has watches, and on a node without a history some minutes longer (docs/decisions.md 89).
  */
 export class Feed {
   readonly #options: FeedOptions;
@@ -51,6 +53,8 @@ export class Feed {
   #watchesAdded = 0;
   /** When the feed was last used, in monotonic milliseconds; null while it is. */
   #unusedSinceMs: number | null = null;
+  /** Whether the feed stays open unused: opening it reads a node that keeps no history. */
+  #isKeptOpen = false;
   #running: AbortController | null = null;
   #stopped = false;
   #prepared = false;
@@ -168,7 +172,8 @@ export class Feed {
 
   #adjust(): void {
     if (!this.busy) {
-      this.#unusedSinceMs ??= this.#options.elapsedMs();
+      if (this.#isKeptOpen) this.#unusedSinceMs ??= this.#options.elapsedMs();
+      else this.#close();
       return;
     }
     this.#unusedSinceMs = null;
@@ -182,6 +187,7 @@ export class Feed {
   #close(): void {
     this.#running?.abort();
     this.#running = null;
+    this.#isKeptOpen = false;
     this.#standing = null;
     this.#brokenSinceMs = null;
     this.#caughtUp = quietResolvers();
@@ -193,6 +199,7 @@ export class Feed {
     while (!signal.aborted) {
       try {
         const follower = await this.#options.follower();
+        if (signal.aborted) return;
         if (follower === null) {
           if (!this.busy) return this.#close();
           this.#stand('no_credentials', signal);
@@ -201,6 +208,8 @@ export class Feed {
         }
         this.#stand('behind', signal);
         await this.prepare(follower.node);
+        if (signal.aborted) return;
+        this.#isKeptOpen = follower.node.history === undefined;
         await this.#follow(follower, signal, () => {
           failures = 0;
           this.#brokenSinceMs = null;
@@ -217,10 +226,7 @@ export class Feed {
         log.warn('The update feed broke and will be opened again.', { walletId, failures, error });
       }
       if (failures > 0) {
-        await sleep(
-          backoffDelayMs(failures, { firstMs: 100, mostMs: 15_000, jitter: 0.5, random }),
-          signal,
-        );
+        await sleep(backoffDelayMs(failures, { ...OPEN_AGAIN, random }), signal);
       }
     }
   }
@@ -231,10 +237,10 @@ export class Feed {
     onProgress: () => void,
   ): Promise<void> {
     const { store, walletId, historySinceMs, log, elapsedMs } = this.#options;
+    const { journal } = store;
     const updates = node.updates({
       after: (await store.observations.cursor(walletId)) ?? null,
-      open: (which) =>
-        which === 'all' ? store.journal.open(walletId) : store.journal.openOnchain(walletId),
+      open: (which) => (which === 'all' ? journal.open(walletId) : journal.openOnchain(walletId)),
       signal: AbortSignal.any([signal, ended]),
       historySinceMs,
       log,
@@ -289,11 +295,4 @@ export class Feed {
     if (this.#watched && changed.some(isFinal)) await this.refreshWatched();
     return changed;
   }
-}
-
-function both(first: () => void, second: () => void): () => void {
-  return () => {
-    first();
-    second();
-  };
 }

@@ -47,11 +47,11 @@ export class Inbox {
   }
 
   /** Resolves when something arrives, when `other` resolves, after `ms` at the latest, or when `signal` aborts. */
-  async wait(ms: number, other: Promise<void>, signal: AbortSignal): Promise<void> {
+  async wait(ms: number, other: Promise<void> | null, signal: AbortSignal): Promise<void> {
     const timer = new AbortController();
     await Promise.race([
       this.#arrived.promise,
-      other,
+      ...(other === null ? [] : [other]),
       sleep(Math.max(ms, 0), AbortSignal.any([signal, timer.signal])),
     ]);
     timer.abort();

@@ -15,9 +15,8 @@ import { followStreams } from './streams.ts';
 import { Unfinished } from './unfinished.ts';
 import type { LndWallet } from './wallet.ts';
 
-/** The streams wake the feed, and so does the look itself: while one runs there is no other time to wait for. */
+/** While a look runs, its next page wakes the feed, as streams do. */
 const WHILE_LOOKING_MS = 60_000;
-const NEVER = new Promise<void>(() => undefined);
 
 /**
  * Follows the updates of a wallet; see `WalletNode.updates` and docs/architecture.md, Following LND. What LND's streams
@@ -88,7 +87,7 @@ export async function* followWallet(
         look = reads && begin(reads);
       }
       const restMs = look ? WHILE_LOOKING_MS : schedule.restMs(elapsedMs(), dueInMs);
-      await inbox.wait(restMs, look?.next ?? NEVER, signal);
+      await inbox.wait(restMs, look?.next ?? null, signal);
     }
   } finally {
     stop.abort();

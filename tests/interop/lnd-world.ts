@@ -105,8 +105,11 @@ function outsideWorld({ alice, bob, btcd }: Network): Readonly<Record<string, Co
     const tip = await btcd.height();
     for (const node of [alice, bob]) {
       await waitUntil('the tip is known', async () => {
-        const info = await node.rest<{ block_height: number }>('GET', '/v1/getinfo');
-        return info.block_height >= tip;
+        const info = await node.rest<{ block_height: number; synced_to_chain: boolean }>(
+          'GET',
+          '/v1/getinfo',
+        );
+        return info.synced_to_chain && info.block_height >= tip;
       });
     }
     return { height: tip };

@@ -14,10 +14,11 @@ const FASTEST_BLOCKS_MS = 5 * 60_000;
 
 /** Reads the transactions since the cursor, and what stands in the place of those that are not final. */
 export async function* transactions(look: Look): AsyncGenerator<Found> {
-  const { rest, wallet, cursor, sinceMs, spends } = look;
-  const { block_height } = await rest.get('/v1/getinfo', infoShape);
+  const { rest, wallet, cursor, sinceMs, spends, listLag } = look;
+  const { block_height, synced_to_chain } = await rest.get('/v1/getinfo', infoShape);
   const rows = await transactionRowsSince(rest, cursor.height);
   const read = readRows(look, rows, transactionShape, (one) => [one]);
+  listLag.read(read, synced_to_chain);
   const unfinished = (await look.open('onchain')).filter(({ rail }) => rail === 'onchain');
   const sends = unfinished.filter(({ direction }) => direction === 'outbound');
   const receipts = unfinished.filter(({ direction }) => direction === 'inbound');

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Log } from '../../lib/log.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { FollowCursor } from './cursor.ts';
+import type { ListLag } from './list-lag.ts';
 import type { LndRest } from './rest.ts';
 import type { SpendWatch } from './spends.ts';
 import type { Unfinished } from './unfinished.ts';
@@ -18,6 +19,7 @@ export interface Look {
   readonly sinceMs: number | null;
   readonly unfinished: Unfinished;
   readonly spends: SpendWatch;
+  readonly listLag: ListLag;
   /** Returns the unfinished payments that the store has. */
   readonly open: (which: 'all' | 'onchain') => Promise<readonly Payment[]>;
   /**

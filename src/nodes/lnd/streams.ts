@@ -3,11 +3,12 @@ import type { Log } from '../../lib/log.ts';
 import { isApiError } from '../../model/errors.ts';
 import type { FollowCursor } from './cursor.ts';
 import type { Inbox } from './inbox.ts';
+import type { ListLag } from './list-lag.ts';
 import { isMissingAtLnd } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { invoiceObservations, outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
-import { blockShape, invoiceShape, paymentShape } from './wire.ts';
+import { blockShape, invoiceShape, paymentShape, toldTransactionShape } from './wire.ts';
 
 /** LND sends its newest block at once after subscribing. */
 const BLOCK_WITHIN_MS = 30_000;
@@ -25,6 +26,7 @@ export interface Following {
   /** Where the streams begin. */
   readonly start: FollowCursor;
   readonly inbox: Inbox;
+  readonly listLag: ListLag;
   readonly signal: AbortSignal;
 }
 
@@ -83,19 +85,28 @@ async function followPayments({ rest, wallet, log, inbox, signal }: Following): 
 }
 
 /** LND may report a transaction before it puts its label on it, so the transaction is read from the list. */
-async function followTransactions({ rest, inbox, signal }: Following): Promise<void> {
+async function followTransactions(following: Following): Promise<void> {
+  const { rest, wallet, log, listLag, inbox, signal } = following;
   const path = '/v1/transactions/subscribe';
-  for await (const _ of rest.stream('GET', path, undefined, itemShape, signal)) {
+  for await (const item of rest.stream('GET', path, undefined, itemShape, signal)) {
+    wallet.oddRows.read([item], {
+      shape: toldTransactionShape,
+      log,
+      use: (told) => listLag.toldTransaction(told),
+    });
     inbox.requestLook();
   }
 }
 
 /** Each block adds a confirmation, but the stream of transactions reports only the first one. */
-async function followBlocks({ rest, inbox, signal }: Following): Promise<void> {
+async function followBlocks({ rest, listLag, inbox, signal }: Following): Promise<void> {
   const path = '/v2/chainnotifier/register/blocks';
   const blocks = rest.stream('POST', path, {}, blockShape, signal, {
     headWithinMs: BLOCK_WITHIN_MS,
     silenceMs: BLOCK_SILENCE_MS,
   });
-  for await (const _ of blocks) inbox.requestLook();
+  for await (const _ of blocks) {
+    listLag.toldBlock();
+    inbox.requestLook();
+  }
 }

@@ -5,6 +5,7 @@ import { advanced, readCursor, writeCursor } from './cursor.ts';
 import type { Found } from './found.ts';
 import { Inbox } from './inbox.ts';
 import { LABELED_WITHIN_MS } from './label-grace.ts';
+import { LISTED_WITHIN_MS, ListLag } from './list-lag.ts';
 import type { Look } from './look.ts';
 import { LookSchedule } from './look-schedule.ts';
 import { reconcile } from './reconcile.ts';
@@ -36,19 +37,24 @@ export async function* followWallet(
   let told = options.after;
   const inbox = new Inbox();
   const unfinished = new Unfinished();
+  const listLag = new ListLag(elapsedMs);
   const unsubscribe = wallet.local.subscribe({ changed: inbox.add, look: inbox.requestLook });
-  followStreams({ rest, wallet, log, start: cursor, inbox, signal }, (error) =>
+  followStreams({ rest, wallet, log, start: cursor, inbox, listLag, signal }, (error) =>
     inbox.fail(error ?? disconnected()),
   );
   const spends = new SpendWatch(rest, signal, inbox.requestLook);
   const begin = (reads: Look['reads']): RunningLook => {
-    const scope = { rest, wallet, log, cursor, sinceMs, unfinished, spends, open, reads };
+    const scope = { rest, wallet, log, cursor, sinceMs, unfinished, spends, listLag, open, reads };
     return new RunningLook(reconcile(scope));
   };
   const noted = ({ observations, reached }: Found): Found['observations'] => {
     cursor = advanced(cursor, reached);
     unfinished.note(observations.map(({ payment }) => payment));
     return observations;
+  };
+  const againWithinMs = (): number | null => {
+    if (listLag.waiting) return LISTED_WITHIN_MS;
+    return wallet.labels.waiting ? LABELED_WITHIN_MS : null;
   };
   const schedule = new LookSchedule(elapsedMs(), cursor);
   let look: RunningLook | null = begin('everyInvoice');
@@ -71,7 +77,7 @@ export async function* followWallet(
       }
       if (look?.isOver) {
         look = null;
-        schedule.over(elapsedMs(), wallet.labels.waiting ? LABELED_WITHIN_MS : null);
+        schedule.over(elapsedMs(), againWithinMs());
         const isFirst = !isCaughtUp;
         const isMoved = writeCursor(cursor) !== told;
         isCaughtUp = true;

@@ -200,6 +200,12 @@ export const transactionShape = z.object({
 });
 export type LndTransaction = z.output<typeof transactionShape>;
 
+/** Of an item of GET /v1/transactions/subscribe what tells when it is listed */
+export const toldTransactionShape = transactionShape.pick({
+  tx_hash: true,
+  num_confirmations: true,
+});
+
 /** GET /v1/transactions */
 export const transactionsShape = z.object({ transactions: z.array(transactionShape) });
 /** {@link transactionsShape}, whose rows are read one by one */

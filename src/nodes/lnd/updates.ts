@@ -11,6 +11,7 @@ import { LookSchedule } from './look-schedule.ts';
 import { reconcile } from './reconcile.ts';
 import type { LndRest } from './rest.ts';
 import { RunningLook } from './running-look.ts';
+import { spendReports } from './spend-reports.ts';
 import { SpendWatch } from './spends.ts';
 import { followStreams } from './streams.ts';
 import { Unfinished } from './unfinished.ts';
@@ -42,7 +43,7 @@ export async function* followWallet(
   followStreams({ rest, wallet, log, start: cursor, inbox, listLag, signal }, (error) =>
     inbox.fail(error ?? disconnected()),
   );
-  const spends = new SpendWatch(rest, signal, inbox.requestLook);
+  const spends = new SpendWatch(rest, signal, spendReports({ wallet, open, inbox }));
   const begin = (reads: Look['reads']): RunningLook => {
     const scope = { rest, wallet, log, cursor, sinceMs, unfinished, spends, listLag, open, reads };
     return new RunningLook(reconcile(scope));

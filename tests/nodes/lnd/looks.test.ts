@@ -9,7 +9,7 @@ import {
 } from 'bun:test';
 import { openLog } from '../../../src/lib/log.ts';
 import { blankPayment, type Payment } from '../../../src/model/payment.ts';
-import { paymentIndex } from '../../../src/model/payment-index.ts';
+import { paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
 import type { UpdatesOptions, WalletNode } from '../../../src/nodes/node.ts';
 import { type Following, follow, lightningId } from '../../contracts/node/steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
@@ -72,6 +72,31 @@ function openInvoice(hash: string): Payment {
     expiresAtMs: RECORDED_AT_MS + 3_600_000,
   };
 }
+const SPENDER_BYTES = Buffer.alloc(32, 0x0b).toString('base64');
+
+/** A receipt that no block has, paid with a coin of another. */
+function receiptOf(coin: string): Payment {
+  const txid = '0c'.repeat(32);
+  return {
+    ...blankPayment({
+      index: paymentIndex(RECORDED_AT_MS, receiveId(txid, 0)),
+      rail: 'onchain',
+      direction: 'inbound',
+      status: 'pending',
+      statusMsg: 'broadcasted',
+      createdAtMs: RECORDED_AT_MS,
+      updatedAtMs: RECORDED_AT_MS,
+    }),
+    txid,
+    tx: {
+      version: 2,
+      lock_time: 0,
+      input: [{ previous_output: coin, script_sig: '', sequence: 0, witness: [] }],
+      output: [],
+    },
+  };
+}
+
 const MANY = Array.from({ length: 20 }, (_, count) => count.toString(16).padStart(64, '0'));
 /** A look is over when it has read the transactions. */
 const looks = () => asked('GET /v1/transactions?').length;
@@ -101,6 +126,44 @@ describe('what a stream tells', () => {
     await caughtUp(feed);
     expect(statuses(feed, hashes.paid)).toEqual(['completed']);
     expect(statuses(feed, hashes.open)).toEqual(['pending']);
+  });
+
+  test('of a spent coin is passed on while a look is running, as the replacement of its receipt', async () => {
+    const { say } = replay(lnd, 'full');
+    const coin = `${'0a'.repeat(32)}:1`;
+    const receipt = receiptOf(coin);
+    const isLooking = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<Response>();
+    lnd.on('POST /v2/chainnotifier/register/spends', () => {
+      const height = lists.getinfo.block_height;
+      const spend = { spending_tx_hash: SPENDER_BYTES, spending_height: height };
+      const line = `${JSON.stringify({ result: { spend } })}\n`;
+      return new Response(
+        new ReadableStream({
+          async start(controller) {
+            await isLooking.promise;
+            controller.enqueue(new TextEncoder().encode(line));
+          },
+        }),
+      );
+    });
+    const feed = open(CURSOR, [receipt]);
+    await caughtUp(feed);
+    lnd.on('GET /v1/invoices?', () => {
+      isLooking.resolve();
+      return held.promise;
+    });
+    await say('blocks', streams.blocks[0] ?? {});
+    const { payment } = await until(
+      () => feed.observations.find((seen) => seen.payment.replacement !== null),
+      'the receipt was replaced',
+    );
+    expect(payment).toMatchObject({
+      index: receipt.index,
+      status: 'pending',
+      replacement: '0b'.repeat(32),
+    });
+    held.resolve(Response.json(lists.invoices));
   });
 
   test('moves the cursor only together with what it says', async () => {

@@ -1,6 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
-import { sha256 } from '@noble/hashes/sha2.js';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openLnd } from '../../src/nodes/lnd/index.ts';
 import type { WalletNode } from '../../src/nodes/node.ts';
@@ -9,12 +8,12 @@ import { memoryState } from '../nodes/lnd/memory-state.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { describeNetwork } from './harness/describe-network.ts';
 import type { LndNode } from './harness/lnd.ts';
+import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 const DAY_MS = 86_400_000;
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-const base64Of = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 async function walletOf(node: LndNode): Promise<WalletNode> {
   const entry = {
@@ -64,26 +63,21 @@ describeNetwork('the history of a real LND', (network) => {
     await pay(alice, paid.invoice, 'SUCCEEDED');
     const received = await add(alice);
     await pay(bob, received.invoice, 'SUCCEEDED');
-    const preimage = crypto.getRandomValues(new Uint8Array(32));
-    const hash = sha256(preimage);
-    const { payment_request: held } = await bob.rest<{ payment_request: string }>(
-      'POST',
-      '/v2/invoices/hodl',
-      { hash: base64Of(hash), value_msat: '1000000' },
-    );
-    await pay(alice, held, 'IN_FLIGHT');
+    const held = await outsider(bob).holds('1000000');
+    await pay(alice, held.invoice, 'IN_FLIGHT');
+    await held.accepted();
     const open = await add(alice);
     const wallet = await walletOf(alice);
     const feed = follow(wallet, null, [], { historySinceMs: Date.now() + DAY_MS });
     await until(feed.isCaughtUp, 'the feed has caught up');
-    await feed.shows(hexOf(hash), 'pending');
+    await feed.shows(held.hash, 'pending');
     await feed.shows(open.hash, 'pending');
     const hashes = feed.observations.map(({ payment }) => payment.hash);
     expect(hashes).not.toContain(paid.hash);
     expect(hashes).not.toContain(received.hash);
-    await bob.rest('POST', '/v2/invoices/settle', { preimage: base64Of(preimage) });
+    await held.settle();
     await pay(bob, open.invoice, 'SUCCEEDED');
-    await feed.shows(hexOf(hash), 'completed');
+    await feed.shows(held.hash, 'completed');
     await feed.shows(open.hash, 'completed');
     await feed.end();
     // The cursor stands behind what was left out.

@@ -86,6 +86,7 @@ export function openWallets(
       deliver: (payment, walletId) =>
         hasReceiver ? deliveryDraft(payment, walletId, systemClock.now()) : null,
     }),
+    historySinceMs: config.historySinceMs,
     onDelivery: wake,
     connector: nodes.connector,
     rootConnector: nodes.root,

@@ -48,6 +48,8 @@ export interface Config {
   }[];
   /** Hex node key and host with port. */
   readonly channelPeer: ChannelPeer | null;
+  /** Payments made before this time, in milliseconds, and over are left out of a first reading; null: none. */
+  readonly historySinceMs: number | null;
   readonly webhookUrl: string | null;
   /** Base64 without prefix. */
   readonly webhookSecret: string | null;
@@ -101,6 +103,7 @@ export function loadConfig(sources: Sources): Config {
       .list('nodeCredentialsPath')
       .map((path) => nodeCredentialsOf(path, fromFile)),
     channelPeer: parse(find('channelPeer'), asChannelPeer),
+    historySinceMs: parse(find('historySince'), asDay),
     webhookUrl: parse(find('webhookUrl'), parseWebUrl),
     webhookSecret: parse(secret('webhookSecret'), parseWebhookSecret),
     addressDomain: parse(find('addressDomain'), parseDomain),
@@ -186,6 +189,14 @@ function asPpm(text: string): Parsed<number> {
   return match && ppm <= 1_000_000
     ? { value: ppm }
     : { problem: 'must be a percentage from 0% to 100%, such as 1%' };
+}
+
+/** The beginning of a day (UTC) in milliseconds. A day that does not exist, such as 2026-02-30, has none. */
+function asDay(text: string): Parsed<number> {
+  const value = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(value) && new Date(value).toISOString().startsWith(text)
+    ? { value }
+    : { problem: 'must be a day, such as 2026-01-31' };
 }
 
 function asSeconds(text: string): Parsed<number> {

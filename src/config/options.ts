@@ -114,6 +114,14 @@ export const OPTIONS = {
     fallback: 'none',
     repeatable: true,
   },
+  historySince: {
+    flag: 'history-since',
+    env: 'SERVICE_HISTORY_SINCE',
+    value: 'date',
+    description:
+      'Payments of a real node that were over before this day (YYYY-MM-DD, UTC) are not read when a wallet is first followed.',
+    fallback: 'none: the whole history is read',
+  },
   webhookUrl: {
     flag: 'webhook-url',
     env: 'SERVICE_WEBHOOK_URL',

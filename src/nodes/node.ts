@@ -1,6 +1,7 @@
 import type { Bolt11Invoice, RouteHint } from '../codecs/bolt11/index.ts';
 import type { Network } from '../codecs/network.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import type { Channel, ChannelPeer } from '../model/channel.ts';
 import type { NodeCredentials } from '../model/credentials.ts';
 import type { ApiError } from '../model/errors.ts';
@@ -140,8 +141,17 @@ export interface RoutingQuestion {
 export interface UpdatesOptions {
   /** The connector's own cursor from an {@link UpdateBatch}; null starts at the wallet's first payment. */
   readonly after: string | null;
-  /** Returns the unfinished payments that the caller knows, for nodes that must be asked about each of them again. */
-  readonly open: () => Promise<readonly Payment[]>;
+  /**
+   * Returns the unfinished payments that the caller knows, all or those on chain, for nodes that must be asked about
+   * them again.
+   */
+  readonly open: (which: 'all' | 'onchain') => Promise<readonly Payment[]>;
+  /**
+   * When a wallet is read from its first payment, payments that were made before this time and are over may be left
+   * out, in milliseconds since the epoch; null: none.
+   */
+  readonly historySinceMs: number | null;
+  readonly log: Log;
   readonly signal: AbortSignal;
 }
 

@@ -1,20 +1,16 @@
 import { backoffDelayMs } from '../lib/backoff.ts';
+import { both } from '../lib/both.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { quietResolvers } from '../lib/quiet-resolvers.ts';
 import { sleep } from '../lib/sleep.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
-import type { Observation, WalletNode } from '../nodes/node.ts';
+import type { Observation, UpdatesOptions, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, ObservedPayment, Store } from '../store/ports.ts';
-
-/** An open feed has stored everything, may lack something, or has no valid credential to ask its node with. */
-export const FEED_STATES = ['caught_up', 'behind', 'no_credentials'] as const;
-
-/** The state of an open feed, and since when it has been in it, in milliseconds. */
-export interface FeedStanding {
-  readonly state: (typeof FEED_STATES)[number];
-  readonly sinceMs: number;
-}
+import type { FeedStanding } from './feed-standing.ts';
+import { type PaymentListener, PaymentListeners } from './payment-listeners.ts';
+import { ReadProgress } from './read-progress.ts';
 
 /** A wallet's node with a valid credential, by which a feed follows it. */
 export interface Follower {
@@ -33,25 +29,32 @@ export interface FeedOptions {
   readonly random: () => number;
   /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
+  /** See {@link UpdatesOptions.historySinceMs}. */
+  readonly historySinceMs: UpdatesOptions['historySinceMs'];
   /** Null when no valid credential of the wallet is known. */
   readonly follower: () => Promise<Follower | null>;
   /** Called after webhook deliveries were stored. */
   readonly onDelivery: () => void;
 }
 
-type Listener = (payment: Payment) => void;
+/** How long a feed stays open after its last use, so that requests that follow each other do not open it anew. */
+const KEPT_OPEN_MS = 5 * 60_000;
+const OPEN_AGAIN = { firstMs: 100, mostMs: 15_000, jitter: 0.5 };
 
 /**
  * Follows the payment changes of a wallet: stores what the node pushes, then calls the listeners. It is open while it
- * has listeners or the wallet has watches, and closed otherwise (docs/decisions.md 89).
+ * has listeners or the wallet has watches, and on a node without a history some minutes longer (docs/decisions.md 89).
  */
 export class Feed {
   readonly #options: FeedOptions;
-  readonly #any = new Set<Listener>();
-  readonly #byIndex = new Map<PaymentIndex, Set<Listener>>();
+  readonly #listeners = new PaymentListeners();
   #holds = 0;
   #watched = false;
   #watchesAdded = 0;
+  /** When the feed was last used, in monotonic milliseconds; null while it is. */
+  #unusedSinceMs: number | null = null;
+  /** Whether the feed stays open unused: opening it reads a node that keeps no history. */
+  #isKeptOpen = false;
   #running: AbortController | null = null;
   #stopped = false;
   #prepared = false;
@@ -95,30 +98,13 @@ export class Feed {
   /**
    * Calls `listener` after every stored change, until the returned function is called. Keeps the feed open meanwhile.
    */
-  listen(listener: Listener): () => void {
-    this.#any.add(listener);
-    const release = this.hold();
-    return () => {
-      this.#any.delete(listener);
-      release();
-    };
+  listen(listener: PaymentListener): () => void {
+    return both(this.#listeners.add(listener), this.hold());
   }
 
   /** {@link listen} for the changes of one payment. */
-  listenTo(index: PaymentIndex, listener: Listener): () => void {
-    let listeners = this.#byIndex.get(index);
-    if (!listeners) {
-      listeners = new Set();
-      this.#byIndex.set(index, listeners);
-    }
-    const own = listeners;
-    own.add(listener);
-    const release = this.hold();
-    return () => {
-      own.delete(listener);
-      if (own.size === 0) this.#byIndex.delete(index);
-      release();
-    };
+  listenTo(index: PaymentIndex, listener: PaymentListener): () => void {
+    return both(this.#listeners.addFor(index, listener), this.hold());
   }
 
   /**
@@ -143,7 +129,7 @@ export class Feed {
     this.#adjust();
   }
 
-  /** Reads whether the wallet still has watches, and closes a feed that nothing needs any more. */
+  /** Reads whether the wallet still has watches. Without them the feed is open only for its listeners. */
   async refreshWatched(): Promise<void> {
     const added = this.#watchesAdded;
     const watched = await this.#options.store.watches.has(this.#options.walletId);
@@ -169,30 +155,42 @@ export class Feed {
 
   /** Calls the listeners with a change that is stored. */
   emit(payment: Payment): void {
-    for (const listener of this.#byIndex.get(payment.index) ?? []) listener(payment);
-    for (const listener of this.#any) listener(payment);
+    this.#listeners.emit(payment);
   }
 
   /** Closes the feed for good. */
   stop(): void {
     this.#stopped = true;
-    this.#adjust();
+    this.#close();
+  }
+
+  /** Closes the feed if it was last used some minutes ago. Must be called from time to time. */
+  closeUnused(): void {
+    if (this.busy || this.#unusedSinceMs === null) return;
+    if (this.#options.elapsedMs() - this.#unusedSinceMs >= KEPT_OPEN_MS) this.#close();
   }
 
   #adjust(): void {
-    const wanted = this.busy && !this.#stopped;
-    if (wanted && this.#running === null) {
-      const controller = new AbortController();
-      this.#running = controller;
-      this.#stand('behind', controller.signal);
-      void this.#run(controller.signal);
-    } else if (!wanted && this.#running !== null) {
-      this.#running.abort();
-      this.#running = null;
-      this.#standing = null;
-      this.#brokenSinceMs = null;
-      this.#caughtUp = quietResolvers();
+    if (!this.busy) {
+      if (this.#isKeptOpen) this.#unusedSinceMs ??= this.#options.elapsedMs();
+      else this.#close();
+      return;
     }
+    this.#unusedSinceMs = null;
+    if (this.#running !== null || this.#stopped) return;
+    const controller = new AbortController();
+    this.#running = controller;
+    this.#stand('behind', controller.signal);
+    void this.#run(controller.signal);
+  }
+
+  #close(): void {
+    this.#running?.abort();
+    this.#running = null;
+    this.#isKeptOpen = false;
+    this.#standing = null;
+    this.#brokenSinceMs = null;
+    this.#caughtUp = quietResolvers();
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -201,19 +199,25 @@ export class Feed {
     while (!signal.aborted) {
       try {
         const follower = await this.#options.follower();
+        if (signal.aborted) return;
         if (follower === null) {
+          if (!this.busy) return this.#close();
           this.#stand('no_credentials', signal);
           await Promise.race([this.#wake.promise, sleep(60_000, signal)]);
           continue;
         }
         this.#stand('behind', signal);
         await this.prepare(follower.node);
+        if (signal.aborted) return;
+        this.#isKeptOpen = follower.node.history === undefined;
         await this.#follow(follower, signal, () => {
           failures = 0;
           this.#brokenSinceMs = null;
         });
       } catch (error) {
         if (signal.aborted) return;
+        // The next use opens the feed again.
+        if (!this.busy) return this.#close();
         failures++;
         this.#brokenSinceMs ??= this.#options.elapsedMs();
         this.#stand('behind', signal);
@@ -222,10 +226,7 @@ export class Feed {
         log.warn('The update feed broke and will be opened again.', { walletId, failures, error });
       }
       if (failures > 0) {
-        await sleep(
-          backoffDelayMs(failures, { firstMs: 100, mostMs: 15_000, jitter: 0.5, random }),
-          signal,
-        );
+        await sleep(backoffDelayMs(failures, { ...OPEN_AGAIN, random }), signal);
       }
     }
   }
@@ -235,14 +236,19 @@ export class Feed {
     signal: AbortSignal,
     onProgress: () => void,
   ): Promise<void> {
-    const { store, walletId } = this.#options;
+    const { store, walletId, historySinceMs, log, elapsedMs } = this.#options;
+    const { journal } = store;
     const updates = node.updates({
       after: (await store.observations.cursor(walletId)) ?? null,
-      open: () => store.journal.open(walletId),
+      open: (which) => (which === 'all' ? journal.open(walletId) : journal.openOnchain(walletId)),
       signal: AbortSignal.any([signal, ended]),
+      historySinceMs,
+      log,
     });
+    const progress = new ReadProgress(log, walletId, elapsedMs);
     for await (const batch of updates) {
       await this.apply(batch, node);
+      progress.stored(batch);
       onProgress();
       if (!batch.caughtUp) continue;
       this.#caughtUp.resolve();
@@ -289,11 +295,4 @@ export class Feed {
     if (this.#watched && changed.some(isFinal)) await this.refreshWatched();
     return changed;
   }
-}
-
-/** A promise whose rejection is no unhandled error while nothing awaits it. */
-function quietResolvers(): PromiseWithResolvers<void> {
-  const resolvers = Promise.withResolvers<void>();
-  resolvers.promise.catch(() => undefined);
-  return resolvers;
 }

@@ -12,6 +12,8 @@ const LOOK_WITHIN_MS = 1000;
 /** A wallet's payments in the order of their updates, which either the node or the store's journal keeps. */
 export interface History {
   payment(index: PaymentIndex): Promise<Payment | null>;
+  /** {@link payment} without asking a node that is followed by a journal. */
+  stored(index: PaymentIndex): Promise<Payment | null>;
   /** The newest payment with that id; null when there is none. */
   latest(id: PaymentId): Promise<Payment | null>;
   tip(): Promise<UpdatedIndex | null>;
@@ -34,12 +36,14 @@ function nativeHistory(
   walletId: string,
   { spends }: Store,
 ): History {
+  const payment: History['payment'] = async (index) => {
+    const seen = await node.payment(index);
+    // A spend is stored before the node has the payment.
+    return seen?.payment ?? (await spends.get(walletId, index))?.payment ?? null;
+  };
   return {
-    async payment(index) {
-      const seen = await node.payment(index);
-      // A spend is stored before the node has the payment.
-      return seen?.payment ?? (await spends.get(walletId, index))?.payment ?? null;
-    },
+    payment,
+    stored: payment,
     latest: async (id) => (await node.latestPayment(id))?.payment ?? null,
     tip: () => history.tip(),
     updatedAfter: (after, limit) => history.updatedAfter(after, limit),
@@ -91,6 +95,7 @@ function journaledHistory(
       else await look();
       return journal.get(walletId, index);
     },
+    stored: (index) => journal.get(walletId, index),
     async latest(id) {
       const known = await journal.latest(walletId, id);
       return known ?? (await node.latestPayment(id))?.payment ?? null;

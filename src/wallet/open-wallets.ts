@@ -1,9 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
-import type { WalletNode } from '../nodes/node.ts';
+import type { UpdatesOptions, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
-import { Feed, type FeedStanding, type Follower } from './feed.ts';
+import { Feed, type Follower } from './feed.ts';
+import type { FeedStanding } from './feed-standing.ts';
 import { historyOf } from './history.ts';
 import type { LiveClient, LiveClients } from './live-clients.ts';
 import { Resolver } from './pay/resolver.ts';
@@ -20,6 +21,8 @@ export interface OpenWalletsOptions {
   /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
   readonly random: () => number;
+  /** See {@link UpdatesOptions.historySinceMs}. */
+  readonly historySinceMs: UpdatesOptions['historySinceMs'];
   readonly onDelivery: () => void;
 }
 
@@ -42,6 +45,8 @@ interface SessionParts {
 }
 
 const NEVER = new AbortController().signal;
+/** How often feeds that nothing uses are looked for. */
+const CLOSE_UNUSED_MS = 30_000;
 
 /** The open wallets, each with its feed, its resolver of unfinished spends, its locks and its sessions. */
 export class OpenWallets {
@@ -53,6 +58,7 @@ export class OpenWallets {
    */
   readonly #follower: (walletId: string, open: Session | null) => Promise<Follower | null>;
   readonly #wallets = new Map<string, OpenWallet>();
+  readonly #timer: NodeJS.Timeout;
 
   constructor(
     options: OpenWalletsOptions,
@@ -62,6 +68,8 @@ export class OpenWallets {
     this.#options = options;
     this.#live = live;
     this.#follower = follower;
+    this.#timer = setInterval(() => this.closeUnusedFeeds(), CLOSE_UNUSED_MS);
+    this.#timer.unref();
   }
 
   /** The open wallet; opens it if needed. */
@@ -139,7 +147,13 @@ export class OpenWallets {
     };
   }
 
+  /** Closes the feeds that were last used some minutes ago. */
+  closeUnusedFeeds(): void {
+    for (const { feed } of this.#wallets.values()) feed.closeUnused();
+  }
+
   stop(): void {
+    clearInterval(this.#timer);
     for (const { feed, resolver } of this.#wallets.values()) {
       feed.stop();
       resolver.stop();

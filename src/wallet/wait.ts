@@ -15,7 +15,14 @@ export function waitForFinal(
   index: PaymentIndex,
   signal: AbortSignal,
 ): Promise<Payment> {
-  return waitUntil(session, index, isFinal, signal);
+  return waitUntil(session, index, isFinal, { signal, read: 'newest' });
+}
+
+/** How to wait for a payment. */
+interface Waiting {
+  readonly signal: AbortSignal;
+  /** Whether to ask the node for the payment first, or to begin with what it has just shown. */
+  readonly read: 'newest' | 'stored';
 }
 
 /** {@link waitForFinal} with another condition than being final. */
@@ -23,7 +30,7 @@ export async function waitUntil(
   session: Session,
   index: PaymentIndex,
   isReached: (payment: Payment) => boolean,
-  signal: AbortSignal,
+  { signal, read }: Waiting,
 ): Promise<Payment> {
   // The feed must begin before the row is read, so that every later change is pushed.
   await session.feed.prepare(session.node);
@@ -35,7 +42,8 @@ export async function waitUntil(
   });
   const unsubscribe = onAbort([signal, session.ended], reject);
   try {
-    const payment = await session.history.payment(index);
+    const { history } = session;
+    const payment = await (read === 'newest' ? history.payment(index) : history.stored(index));
     if (payment === null) throw paymentNotFound();
     return isReached(payment) ? payment : await promise;
   } finally {

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { FEED_STATES } from './feed.ts';
+import { FEED_STATES } from './feed-standing.ts';
 import type { Wallets } from './wallets.ts';
 
 /** Registers the metrics of open wallets, sessions and feeds, and how far updates are behind. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../model/errors.ts';
-import type { FeedStanding } from './feed.ts';
+import type { FeedStanding } from './feed-standing.ts';
 import { findFollower } from './follower.ts';
 import { type LiveClients, liveClients } from './live-clients.ts';
 import { OpenWallets } from './open-wallets.ts';

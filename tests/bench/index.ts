@@ -8,7 +8,7 @@ import { freePort } from '../support/ports.ts';
 import { measureEndurance } from './endurance.ts';
 import { figures, note, rate, ratio } from './figures.ts';
 import { buildFloors, residentMb, running } from './floors.ts';
-import { measureAddedLatency } from './lnd.ts';
+import { measureLnd } from './lnd.ts';
 import { inTurn, type LoadRequest, type LoadResult, load } from './load.ts';
 import { seedPayments } from './seed-payments.ts';
 import { writeFloor } from './write-floor.ts';
@@ -303,12 +303,7 @@ await sidecar.stop();
 await receiver.stop(true);
 
 // A real LND, if it is installed.
-const lnd = await measureAddedLatency();
-for (const { call: name, directMs, throughSidecarMs } of lnd?.added ?? []) {
-  const addedMs = throughSidecarMs - directMs;
-  const value = `${addedMs.toFixed(2)} ms more than ${directMs.toFixed(2)} ms of LND ${lnd?.version}`;
-  note(`added to LND by ${name}, median`, value, '1 ms', addedMs <= 1);
-}
+await measureLnd(note);
 removeFolder(folder);
 writeFileSync(
   join(import.meta.dir, '..', '..', 'dist', 'bench.json'),

@@ -1,73 +1,171 @@
-import { readFileSync } from 'node:fs';
-import { findBinaries, type LndNode, startNetwork } from '../interop/harness/index.ts';
-import { connectLnd, startLndSidecar } from '../interop/lnd-sidecar.ts';
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  findBinaries,
+  type LndNode,
+  type Network,
+  startNetwork,
+} from '../interop/harness/index.ts';
+import { connectLnd, type LndSidecar, startLndSidecar } from '../interop/lnd-sidecar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import type { Note } from './endurance.ts';
+import { note as printed } from './figures.ts';
 
-/** The time that the sidecar adds to a call of LND: medians of calls that are made in turn. */
-export interface AddedLatency {
-  readonly call: string;
-  readonly directMs: number;
-  readonly throughSidecarMs: number;
+/** Rounds of a comparison; a payment takes LND longer than the other calls. */
+const ROUNDS = 400;
+const PAY_ROUNDS = 100;
+/** The first rounds open connections, so they are not measured. */
+const WARM_UP = 5;
+const SYNCS = 3;
+/** How many invoices a shop may have that nobody has paid yet. */
+const OPEN_INVOICES = 3000;
+/** LND stores invoices one after another. */
+const AT_ONCE = 4;
+
+interface Comparison {
+  readonly rounds: number;
+  readonly direct: () => Promise<unknown>;
+  readonly throughSidecar: () => Promise<unknown>;
 }
 
-const ROUNDS = 400;
-
-/** Measures against a real LND that it starts. Returns null, and prints a clear line, if lnd or btcd is missing. */
-export async function measureAddedLatency(): Promise<{
-  readonly version: string;
-  readonly added: readonly AddedLatency[];
-} | null> {
+/**
+ * Measures what the sidecar adds to calls of a real LND, which it starts: both are called in turn. Prints a clear line
+ * and measures nothing if lnd or btcd is missing.
+ */
+export async function measureLnd(note: Note): Promise<void> {
   const [binaries] = findBinaries();
-  if (binaries === undefined) return null;
+  if (binaries === undefined) return;
   const network = await startNetwork(binaries);
   try {
-    const { alice } = network;
-    const sidecar = await startLndSidecar([
-      '--client-credentials',
-      await connectLnd(alice),
-      '--log-level',
-      'error',
-    ]);
-    const direct = directCalls(alice);
-    const call = async (method: string, path: string, body?: unknown) => {
-      const response = await fetch(`${sidecar.baseUrl}${path}`, {
-        method,
-        ...(body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-      });
-      if (!response.ok) throw new Error(await response.text());
-      await response.text();
-    };
+    measureFlush(note);
+    const flags = [
+      ...['--client-credentials', await connectLnd(network.alice)],
+      ...['--log-level', 'error'],
+    ];
+    const sidecar = await startLndSidecar(flags);
     try {
-      return {
-        version: alice.version.split(' ')[0] ?? alice.version,
-        added: [
-          await compare('node_info', direct.nodeInfo, () => call('GET', '/v2/node/node_info')),
-          await compare('create_invoice', direct.createInvoice, () =>
-            call('POST', '/v2/node/create_invoice', { amount: '1' }),
-          ),
-        ],
-      };
+      await measureCalls(network, sidecar, note);
     } finally {
       await sidecar.close();
     }
+    await measureFirstSync(network.alice, flags, note);
   } finally {
     await network.stop();
   }
 }
 
+async function measureCalls({ alice, bob }: Network, sidecar: LndSidecar, note: Note) {
+  const [lnd, receiver] = [callsOf(alice), callsOf(bob)];
+  const version = alice.version.split(' ')[0];
+  const measure = async (name: string, { rounds, ...calls }: Comparison) => {
+    const direct: number[] = [];
+    const through: number[] = [];
+    for (let round = 0; round < rounds + WARM_UP; round++) {
+      direct.push(await timed(calls.direct));
+      through.push(await timed(calls.throughSidecar));
+    }
+    const [ofLnd, all] = [direct.slice(WARM_UP), through.slice(WARM_UP)];
+    const [lndMs, addedMs] = [quantile(ofLnd, 0.5), quantile(all, 0.5) - quantile(ofLnd, 0.5)];
+    const more = `${addedMs.toFixed(2)} ms more than ${lndMs.toFixed(2)} ms of LND ${version}`;
+    note(`added to LND by ${name}, median`, more, '1 ms', addedMs <= 1);
+    const [p99, lndP99] = [quantile(all, 0.99), quantile(ofLnd, 0.99)];
+    const times = `${p99.toFixed(2)} ms, ${(p99 / lndP99).toFixed(2)} times the ${lndP99.toFixed(2)} ms of LND`;
+    note(`${name}, p99`, times, '1.3 times', p99 <= 1.3 * lndP99);
+  };
+  // Invoices are made before the clock starts, half of them for each side.
+  const measurePayments = async (name: string) => {
+    const count = 2 * (PAY_ROUNDS + WARM_UP);
+    const invoices = await Promise.all(
+      Array.from({ length: count }, () => receiver.addInvoice('1000000')),
+    );
+    const next = () => invoices.pop() ?? '';
+    await measure(name, {
+      rounds: PAY_ROUNDS,
+      direct: () => lnd.pay(next()),
+      throughSidecar: () => sidecar.post('/v2/node/pay_invoice', { invoice: next() }),
+    });
+  };
+  await measure('node_info', {
+    rounds: ROUNDS,
+    direct: lnd.nodeInfo,
+    throughSidecar: () => sidecar.get('/v2/node/node_info'),
+  });
+  await measurePayments('pay_invoice without open invoices');
+  await measure('create_invoice', {
+    rounds: ROUNDS,
+    direct: () => lnd.addInvoice('1000'),
+    throughSidecar: () => sidecar.post('/v2/node/create_invoice', { amount: '1' }),
+  });
+  for (let made = 2 * ROUNDS; made < OPEN_INVOICES; made += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => lnd.addInvoice('1000')));
+  }
+  await measurePayments(`pay_invoice with ${OPEN_INVOICES} open invoices`);
+}
+
+/** Measures the least that a durable write costs: each created invoice is one, and a payment two or three. */
+function measureFlush(note: Note): void {
+  const folder = temporaryFolder('flush');
+  const file = openSync(join(folder, 'file'), 'w');
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    writeSync(file, Buffer.alloc(4096));
+    const startedAt = performance.now();
+    fsyncSync(file);
+    times.push(performance.now() - startedAt);
+  }
+  closeSync(file);
+  removeFolder(folder);
+  const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
+  note('one flush to the disk', `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`);
+}
+
+/** Compares the first sync of an empty sidecar with the time in which LND lists the same payments. */
+async function measureFirstSync(alice: LndNode, flags: readonly string[], note: Note) {
+  const lnd = callsOf(alice);
+  const lists: number[] = [];
+  const syncs: number[] = [];
+  let payments = 0;
+  for (let round = 0; round < SYNCS; round++) {
+    lists.push(await timed(lnd.listAll));
+    const sidecar = await startLndSidecar(flags);
+    try {
+      syncs.push(
+        await timed(async () => {
+          payments = Number((await sidecar.put('/v2/node/sync_payments')).num_new);
+        }),
+      );
+    } finally {
+      await sidecar.close();
+    }
+  }
+  const [syncMs, listMs] = [quantile(syncs, 0.5), quantile(lists, 0.5)];
+  note(
+    `first sync of ${payments} payments of LND`,
+    `${syncMs.toFixed(0)} ms, ${(syncMs / listMs).toFixed(2)} times the ${listMs.toFixed(0)} ms in which LND lists them`,
+    '1.5 times',
+    syncMs <= 1.5 * listMs,
+  );
+}
+
 /** Returns the calls that the sidecar makes to LND, made without the sidecar. */
-function directCalls(node: LndNode) {
+function callsOf(node: LndNode) {
   const macaroon = readFileSync(node.macaroonPath).toString('hex');
   const ca = readFileSync(node.tlsCertPath, 'utf8');
-  const send = async (method: string, path: string, body?: unknown) => {
+  const send = async (method: string, path: string, body?: unknown): Promise<string> => {
     const response = await fetch(`${node.restUrl}${path}`, {
       method,
       headers: { 'grpc-metadata-macaroon': macaroon },
       tls: { ca },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    await response.text();
+    return response.text();
+  };
+  const listed = async (path: string, rows: 'invoices' | 'payments') => {
+    for (let offset = '0'; ; ) {
+      const page = JSON.parse(await send('GET', `${path}&index_offset=${offset}`));
+      if (page[rows].length === 0) return;
+      offset = page.last_index_offset;
+    }
   };
   return {
     nodeInfo: () =>
@@ -77,25 +175,21 @@ function directCalls(node: LndNode) {
         send('GET', '/v1/channels'),
         send('GET', '/v1/channels/pending'),
       ]),
-    createInvoice: () => send('POST', '/v1/invoices', { value_msat: '1000', private: true }),
-  };
-}
-
-async function compare(
-  call: string,
-  direct: () => Promise<unknown>,
-  throughSidecar: () => Promise<unknown>,
-): Promise<AddedLatency> {
-  const times: { direct: number[]; sidecar: number[] } = { direct: [], sidecar: [] };
-  for (let round = 0; round < ROUNDS; round++) {
-    times.direct.push(await timed(direct));
-    times.sidecar.push(await timed(throughSidecar));
-  }
-  // The first calls open connections, so they are not measured.
-  return {
-    call,
-    directMs: median(times.direct.slice(20)),
-    throughSidecarMs: median(times.sidecar.slice(20)),
+    async addInvoice(valueMsat: string): Promise<string> {
+      const body = { value_msat: valueMsat, expiry: '86400' };
+      return JSON.parse(await send('POST', '/v1/invoices', body)).payment_request;
+    },
+    pay: (invoice: string) =>
+      send('POST', '/v2/router/send', {
+        payment_request: invoice,
+        timeout_seconds: 60,
+        fee_limit_msat: '10000',
+      }),
+    async listAll() {
+      await listed('/v1/invoices?num_max_invoices=500', 'invoices');
+      const query = 'include_incomplete=true&omit_hops=true&max_payments=500';
+      await listed(`/v1/payments?${query}`, 'payments');
+    },
   };
 }
 
@@ -105,6 +199,10 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0;
 }
+
+// `bun run tests/bench/lnd.ts` measures this alone.
+if (import.meta.main) await measureLnd(printed);

@@ -53,6 +53,7 @@ describe('defaults', () => {
       logLevel: 'info',
       logFormat: 'text',
       sandboxBlockSecs: 10,
+      historySinceMs: null,
       markerPath: null,
       nodeCredentials: [],
       nodeProxy: null,
@@ -62,6 +63,10 @@ describe('defaults', () => {
     expect(load({}, { XDG_DATA_HOME: '/x' }).dataDir).toBe('/x/wallet-sidecar');
     expect(Object.isFrozen(load())).toBe(true);
   });
+});
+
+test('the history begins with a day, in UTC', () => {
+  expect(load({ 'history-since': '2026-01-31' }).historySinceMs).toBe(Date.UTC(2026, 0, 31));
 });
 
 describe('precedence', () => {
@@ -256,6 +261,8 @@ describe('malformed values are refused with a sentence that names the source', (
     ['log-level', 'loud'],
     ['log-format', 'xml'],
     ['sandbox-block-secs', '-1'],
+    ['history-since', '2026-02-30'],
+    ['history-since', 'yesterday'],
     ['buy-link-template', 'https://example.com/'],
     ['require-auth', 'maybe'],
     ['metrics', 'some'],

@@ -195,6 +195,7 @@ async function walletWorld() {
     elapsedMs: () => performance.now(),
     random: Math.random,
     rules: observationRules({ log, strict: true, deliver: () => null }),
+    historySinceMs: null,
     onDelivery: () => undefined,
     connector: () => sandbox.connector,
     rootConnector: sandbox.connector,

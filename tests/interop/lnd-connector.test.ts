@@ -12,6 +12,7 @@ import { openLnd } from '../../src/nodes/lnd/index.ts';
 import type { Observation, WalletNode } from '../../src/nodes/node.ts';
 import { memoryState } from '../nodes/lnd/memory-state.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { updatesOptions } from '../support/updates-options.ts';
 import { describeNetwork } from './harness/describe-network.ts';
 import type { LndNode } from './harness/lnd.ts';
 
@@ -418,7 +419,7 @@ describeNetwork('the connector on a real LND', (network) => {
     const stop = new AbortController();
     const got: Observation[] = [];
     const feed = (async () => {
-      const options = { after: null, open: async () => [], signal: stop.signal };
+      const options = updatesOptions({ signal: stop.signal });
       for await (const { observations } of owner.node.updates(options)) got.push(...observations);
     })();
     const { bob, alice: payee } = network();
@@ -455,7 +456,7 @@ describeNetwork('the connector on a real LND', (network) => {
     const stop = new AbortController();
     const got: Observation[] = [];
     const feed = (async () => {
-      const options = { after: null, open: async () => [], signal: stop.signal };
+      const options = updatesOptions({ signal: stop.signal });
       for await (const { observations } of owner.node.updates(options)) got.push(...observations);
     })();
     const { invoice, hash } = await bobsInvoice();

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { hex } from '@scure/base';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { commitmentsSettled } from './commitments.ts';
 import { describeNetwork } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { outsider } from './outsider.ts';
@@ -42,6 +43,7 @@ describeNetwork('Lightning payments on LND', (network) => {
   });
 
   test('lightning_max_sendable_balance can be sent to the satoshi, and one more cannot', async () => {
+    await commitmentsSettled(network());
     const info = await sidecar.get('/v2/node/node_info');
     const most = BigInt(info.lightning_max_sendable_balance);
     const above = await bob().invoice({ value: `${most + 1n}` });

@@ -6,6 +6,7 @@ import type { ConformanceWorld } from '../conformance/world.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { type Answer, type Body, succeedingCalls } from '../support/requests.ts';
 import { waitUntil } from '../support/until.ts';
+import { commitmentsSettled } from './commitments.ts';
 import { findBinaries, type Network, startNetwork } from './harness/index.ts';
 import { connectLnd, startLndSidecar } from './lnd-sidecar.ts';
 import { type HoldInvoice, outsider } from './outsider.ts';
@@ -82,24 +83,6 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
   };
 }
 
-/**
- * Waits until the channels have no HTLC left, for half a second at most. LND reports a settled payment some
- * milliseconds before the channel's balances change, and the tests compare balances.
- */
-async function commitmentsSettled({ alice, bob }: Network): Promise<void> {
-  for (let round = 0; round < 20; round++) {
-    const pending = await Promise.all(
-      [alice, bob].map((node) =>
-        node.rest<{ channels: { pending_htlcs: unknown[] }[] }>('GET', '/v1/channels'),
-      ),
-    );
-    if (pending.every(({ channels }) => channels.every((one) => one.pending_htlcs.length === 0))) {
-      return;
-    }
-    await Bun.sleep(25);
-  }
-}
-
 type Control = (body: Body) => Promise<unknown>;
 
 function outsideWorld({ alice, bob, btcd }: Network): Readonly<Record<string, Control>> {
@@ -110,8 +93,11 @@ function outsideWorld({ alice, bob, btcd }: Network): Readonly<Record<string, Co
     const tip = await btcd.height();
     for (const node of [alice, bob]) {
       await waitUntil('the tip is known', async () => {
-        const info = await node.rest<{ block_height: number }>('GET', '/v1/getinfo');
-        return info.block_height >= tip;
+        const info = await node.rest<{ block_height: number; synced_to_chain: boolean }>(
+          'GET',
+          '/v1/getinfo',
+        );
+        return info.synced_to_chain && info.block_height >= tip;
       });
     }
     return { height: tip };

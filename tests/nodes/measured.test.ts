@@ -4,6 +4,7 @@ import { ApiError, type ErrorName } from '../../src/model/errors.ts';
 import { measuredNodes } from '../../src/nodes/measured.ts';
 import type { NodeConnector, UpdatesOptions, WalletNode } from '../../src/nodes/node.ts';
 import { parseExposition } from '../lib/exposition.ts';
+import { updatesOptions } from '../support/updates-options.ts';
 
 let metrics = openMetrics();
 let nowMs = 0;
@@ -117,7 +118,7 @@ test('a stream of updates passes as it is; that it broke is counted, that it was
       }
     },
   });
-  const options = { after: 'c1', open: async () => [], signal: new AbortController().signal };
+  const options = updatesOptions({ after: 'c1' });
   for await (const batch of node.updates(options)) {
     expect(batch).toEqual({ observations: [], cursor: 'c1', caughtUp: true });
     break;

@@ -24,6 +24,10 @@ export interface FakeNode {
   newestAttempt: () => Promise<number>;
   /** The implementation of {@link WalletNode.sendOutcome}, which a test may replace. */
   sendOutcome: (question: SendQuestion) => Promise<SendOutcome>;
+  /** The implementation of {@link WalletNode.payment}, which a test may replace. */
+  payment: WalletNode['payment'];
+  /** The implementation of {@link WalletNode.latestPayment}, which a test may replace. */
+  latestPayment: WalletNode['latestPayment'];
   readonly questions: SendQuestion[];
   /** The payments that the node knows, by index and by id. */
   readonly shown: Map<string, Observation>;
@@ -71,6 +75,8 @@ export function fakeNode({ history = false } = {}): FakeNode {
     nowMs: 1_000_000,
     newestAttempt: async () => 0,
     sendOutcome: async () => ({ state: 'unknown' }),
+    payment: async (index) => fake.shown.get(index) ?? null,
+    latestPayment: async (id) => fake.shown.get(id) ?? null,
     questions: [],
     shown: new Map(),
     sign: async () => SIGNED,
@@ -101,8 +107,8 @@ export function fakeNode({ history = false } = {}): FakeNode {
         return fake.sendOutcome(question);
       },
       estimateRoutingFeeMsat: async () => null,
-      payment: async (index) => fake.shown.get(index) ?? null,
-      latestPayment: async (id) => fake.shown.get(id) ?? null,
+      payment: (index) => fake.payment(index),
+      latestPayment: (id) => fake.latestPayment(id),
       async *updates({ signal }) {
         let batches: UpdateBatch[] = [{ observations: [], cursor: null, caughtUp: true }];
         let more = Promise.withResolvers<void>();

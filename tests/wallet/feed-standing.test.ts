@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test';
+import { afterEach, describe, expect, test } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
 import type { UpdateBatch } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
@@ -13,12 +13,12 @@ afterEach(async () => {
 });
 
 /** A feed of a node whose updates the test yields; `nowMs` is its clock. */
-function open({ credentials = true } = {}) {
+function open({ credentials = true, history = true } = {}) {
   const store = openSqliteStore(':memory:');
   const world = { nowMs: 100, streams: 0, taken: 0, next: Promise.withResolvers<UpdateBatch>() };
   const node = {
     clock: { now: () => world.nowMs },
-    history: { tip: async () => null },
+    ...(history ? { history: { tip: async () => null } } : {}),
     async *updates({ signal }: { signal: AbortSignal }) {
       world.streams++;
       const ended = Promise.withResolvers<null>();
@@ -43,6 +43,7 @@ function open({ credentials = true } = {}) {
     random: () => 0,
     elapsedMs: () => world.nowMs,
     follower: async () => (credentials ? (follower as unknown as Follower) : null),
+    historySinceMs: null,
     onDelivery: () => undefined,
   });
   cleanups.push(async () => {
@@ -54,6 +55,8 @@ function open({ credentials = true } = {}) {
 }
 const batch = (caughtUp: boolean): UpdateBatch => ({ observations: [], cursor: null, caughtUp });
 
+const MINUTE_MS = 60_000;
+
 test('a feed that nobody needs is closed and stands nowhere', () => {
   const { feed } = open();
   expect(feed.standing).toBeNull();
@@ -61,6 +64,54 @@ test('a feed that nobody needs is closed and stands nowhere', () => {
   expect(feed.standing).toEqual({ state: 'behind', sinceMs: 100 });
   release();
   expect(feed.standing).toBeNull();
+});
+
+describe('a feed of a node without a history', () => {
+  /** A feed that was opened and is not used any more. */
+  async function unused() {
+    const opened = open({ history: false });
+    const release = opened.feed.hold();
+    await until(() => opened.world.streams === 1);
+    release();
+    return opened;
+  }
+
+  test('stays open for five minutes after its last use, and may be closed meanwhile', async () => {
+    const { feed, world } = await unused();
+    world.nowMs += 4 * MINUTE_MS;
+    feed.hold()();
+    world.nowMs += 5 * MINUTE_MS - 1;
+    feed.closeUnused();
+    expect([feed.standing?.state, feed.busy]).toEqual(['behind', false]);
+    const release = feed.hold();
+    world.nowMs += 9 * MINUTE_MS;
+    feed.closeUnused();
+    expect(feed.standing).not.toBeNull();
+    release();
+    world.nowMs += 5 * MINUTE_MS;
+    feed.closeUnused();
+    expect(feed.standing).toBeNull();
+    expect(world.streams).toBe(1);
+    feed.hold();
+    await until(() => world.streams === 2);
+  });
+
+  test('is stopped at once', async () => {
+    const { feed } = await unused();
+    feed.stop();
+    expect(feed.standing).toBeNull();
+    feed.hold();
+    expect(feed.standing).toBeNull();
+  });
+
+  test('that breaks while nothing uses it is closed, and opened by its next use', async () => {
+    const { feed, world } = await unused();
+    world.next.reject(new Error('the node went away'));
+    await until(() => feed.standing === null);
+    expect(world.streams).toBe(1);
+    feed.hold();
+    expect(feed.standing?.state).toBe('behind');
+  });
 });
 
 test('an open feed is behind since it was opened, until it has caught up', async () => {

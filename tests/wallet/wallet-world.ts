@@ -44,6 +44,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
       clock: fake.node.clock,
       elapsedMs: () => world.elapsedMs,
       random: () => 0,
+      historySinceMs: null,
       onDelivery: () => undefined,
       connector: () => connector,
       rootConnector: connector,

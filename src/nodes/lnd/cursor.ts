@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** How far LND's lists were read. LND numbers invoices and payments itself. */
+/** How far a wallet was followed. LND numbers invoices and payments itself. */
 export interface FollowCursor {
   /** `add_index` of the newest invoice that was read. */
-  addIndex: number;
+  readonly addIndex: number;
   /** `settle_index` of the newest settled invoice that was read. */
-  settleIndex: number;
+  readonly settleIndex: number;
   /** `payment_index` of the newest outgoing payment that was read. */
-  paymentIndex: number;
+  readonly paymentIndex: number;
   /** All transactions confirmed below this height are final, and were read. */
-  height: number;
+  readonly height: number;
 }
 
 const shape = z.object({ a: z.int(), s: z.int(), p: z.int(), h: z.int() });
@@ -25,4 +25,15 @@ export function readCursor(text: string | null): FollowCursor {
 export function writeCursor(cursor: FollowCursor): string {
   const { addIndex: a, settleIndex: s, paymentIndex: p, height: h } = cursor;
   return JSON.stringify({ a, s, p, h });
+}
+
+/** The cursor after more was read. LND's numbers only grow; a height may fall when LND reads the chain again. */
+export function advanced(cursor: FollowCursor, reached: Partial<FollowCursor>): FollowCursor {
+  const { addIndex = 0, settleIndex = 0, paymentIndex = 0, height = cursor.height } = reached;
+  return {
+    addIndex: Math.max(cursor.addIndex, addIndex),
+    settleIndex: Math.max(cursor.settleIndex, settleIndex),
+    paymentIndex: Math.max(cursor.paymentIndex, paymentIndex),
+    height,
+  };
 }

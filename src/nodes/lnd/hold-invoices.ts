@@ -24,7 +24,9 @@ export async function createHoldInvoice(
 ): Promise<CreatedInvoice> {
   requireNoPartner(command);
   const { paymentHash } = command;
-  const request = { ...termsRequest(command), hash: base64.encode(hex.decode(paymentHash)) };
+  const needsHints = !(await wallet.publicChannels.any(owner));
+  const hash = base64.encode(hex.decode(paymentHash));
+  const request = { ...termsRequest(command, needsHints), hash };
   const make = async () => {
     const added = await rest.post('/v2/invoices/hodl', request, addedHoldInvoiceShape, {
       // LND makes one invoice of a hash.

@@ -12,9 +12,12 @@ import { type LndIdentity, userPkOf } from './identity.ts';
 import { LabelGrace } from './label-grace.ts';
 import type { MovingPlace } from './moving-place.ts';
 import { lndNode } from './node.ts';
+import { OddRows } from './odd-rows.ts';
 import { openPlaces } from './places.ts';
+import { PublicChannels } from './public-channels.ts';
 import type { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, unlockWallet, walletMark } from './root-wallet.ts';
+import { Sendable } from './sendable.ts';
 import { lndTokens, RootKeyIds } from './tokens.ts';
 import { type LndWallet, LocalChanges } from './wallet.ts';
 
@@ -48,6 +51,9 @@ export function openLnd(options: RemoteOptions): NodeConnector {
       locks: keyedLock(),
       local: new LocalChanges(),
       labels: new LabelGrace(elapsedMs),
+      oddRows: new OddRows(),
+      publicChannels: new PublicChannels(elapsedMs),
+      sendable: new Sendable(elapsedMs),
       sending: new Set(),
       closed: closed.signal,
     };

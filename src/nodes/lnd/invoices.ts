@@ -26,12 +26,15 @@ export const ALREADY_EXISTS = 'invoice with payment hash already exists';
 export async function createInvoice(
   rest: LndRest,
   owner: LndRest,
+  wallet: LndWallet,
   command: CreateInvoiceCommand,
 ): Promise<CreatedInvoice> {
   requireNoPartner(command);
   const { preimage } = command;
+  const needsHints = !(await wallet.publicChannels.any(owner));
+  const request = invoiceRequest(command, needsHints);
   try {
-    const added = await rest.post('/v1/invoices', invoiceRequest(command), addedInvoiceShape, {
+    const added = await rest.post('/v1/invoices', request, addedInvoiceShape, {
       // With a preimage, LND makes no second invoice. Without one it does, but the first reaches no payer.
       harmlessTwice: true,
     });
@@ -54,10 +57,13 @@ export function requireNoPartner({ partnerPk }: Pick<CreateInvoiceCommand, 'part
   });
 }
 
-function invoiceRequest(command: CreateInvoiceCommand): Record<string, unknown> {
+function invoiceRequest(
+  command: CreateInvoiceCommand,
+  needsHints: boolean,
+): Record<string, unknown> {
   const { preimage } = command;
   return {
-    ...termsRequest(command),
+    ...termsRequest(command, needsHints),
     ...(preimage === null ? {} : { r_preimage: base64.encode(hex.decode(preimage)) }),
   };
 }
@@ -65,6 +71,7 @@ function invoiceRequest(command: CreateInvoiceCommand): Record<string, unknown> 
 /** The terms that a request for an invoice holds, of either kind. */
 export function termsRequest(
   command: Omit<CreateInvoiceCommand, 'preimage'>,
+  needsHints: boolean,
 ): Record<string, unknown> {
   const { amountMsat, description, descriptionHash, expirationSecs } = command;
   return {
@@ -74,8 +81,8 @@ export function termsRequest(
       : { description_hash: base64.encode(hex.decode(descriptionHash)) }),
     value_msat: `${amountMsat ?? 0n}`,
     expiry: `${expirationSecs}`,
-    // Adds route hints, without which payers cannot find a wallet whose channels are private.
-    private: true,
+    // Adds route hints, without which payers cannot find a wallet whose channels are all private.
+    private: needsHints,
   };
 }
 

@@ -17,7 +17,8 @@ import {
   signSend,
 } from './onchain.ts';
 import { sendOutcome } from './outcome.ts';
-import { newestAttempt, payInvoice, paySpontaneous, trackedPayment } from './payments.ts';
+import { newestOf } from './pages.ts';
+import { payInvoice, paySpontaneous, trackedPayment } from './payments.ts';
 import { ifAllowed, type LndRest } from './rest.ts';
 import { estimateRoutingFeeMsat } from './route-fee.ts';
 import { onchainPayment } from './transactions.ts';
@@ -41,9 +42,13 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     descriptor: { kind: 'lnd', network: wallet.network },
     clock: wallet.clock,
     info: () => nodeInfo(rest, owner, wallet),
-    createInvoice: (command) => createInvoice(rest, owner, command),
+    createInvoice: (command) => createInvoice(rest, owner, wallet, command),
     cancelInvoice: (index) => cancelInvoice(rest, owner, wallet, index),
-    newestAttempt: () => newestAttempt(owner),
+    newestAttempt() {
+      // The wallet asks for this when it begins to prepare a payment.
+      wallet.sendable.readAhead(owner);
+      return newestOf(owner, 'payments');
+    },
     payInvoice: (command) => payInvoice(rest, owner, wallet, command),
     sendOutcome: (question) => sendOutcome(owner, wallet, question),
     estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(owner, wallet, question),

@@ -1,25 +1,23 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base64, base64url, hex } from '@scure/base';
-import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, ownNode, refused } from '../../model/errors.ts';
+import { z } from 'zod';
+import { ApiError, ownNode } from '../../model/errors.ts';
 import { isFinal } from '../../model/payment.ts';
 import type { Observation, PayInvoiceCommand, PaySpontaneousCommand, SendReport } from '../node.ts';
+import { readAs } from './answer.ts';
 import { refusesToPay, reportOf } from './certainty.ts';
-import { maxSendableMsat } from './channels.ts';
 import { keysendRecords } from './keysend.ts';
+import { pagesOf } from './pages.ts';
 import { isAlreadyThere, isUnknownToLnd } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { outboundObservation } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
-import { type LndPayment, paymentShape, paymentsShape } from './wire.ts';
+import { type LndPayment, paymentShape } from './wire.ts';
 
 /** Seconds in which LND may begin new attempts; HTLCs on their way may take longer to end. */
 const ATTEMPTS_SECS = 60;
 /** LND shows a payment as soon as it has recorded it, so its first answer must come within this time. */
 const FIRST_WITHIN_MS = 30_000;
-const TRACK_TIMEOUT_MS = 15_000;
-/** Number of payments read from LND in one call. */
-const PAGE = 500;
 
 /** Bit 9 of BOLT 9, which says that the receiver reads records in its onion; LND asks for it where it knows no features. */
 const TLV_ONION_FEATURE = 9;
@@ -71,7 +69,7 @@ async function startPayment(
   request: Readonly<Record<string, unknown>>,
 ): Promise<SendReport> {
   try {
-    await requireSendable(owner, command.amountMsat);
+    await wallet.sendable.require(owner, command.amountMsat);
   } catch (error) {
     if (error instanceof ApiError) return { state: 'refused', error };
     throw error;
@@ -119,18 +117,6 @@ async function alreadyThere(
   return known ? { state: 'known', ...identified(known) } : { state: 'unknown', error };
 }
 
-/**
- * Throws `refused` when the channels cannot send the amount: what cannot be sent at all makes no payment
- * (docs/decisions.md 14), while LND would record a failed one.
- */
-async function requireSendable(owner: LndRest, amountMsat: bigint): Promise<void> {
-  const sendableMsat = await maxSendableMsat(owner);
-  if (amountMsat <= sendableMsat) return;
-  throw refused(
-    `The wallet can send ${formatAmountMsat(sendableMsat)} sats over Lightning now: pay less, or open a channel.`,
-  );
-}
-
 async function followSend(
   updates: AsyncGenerator<LndPayment, void>,
   wallet: LndWallet,
@@ -158,41 +144,22 @@ export async function trackedPayment(
   paymentHash: string,
 ): Promise<LndPayment | null> {
   const path = `/v2/router/track/${base64url.encode(hex.decode(paymentHash))}`;
-  const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(TRACK_TIMEOUT_MS)]);
   try {
     // The first item is the present state; later changes are not needed here.
-    for await (const payment of rest.stream('GET', path, undefined, paymentShape, signal)) {
-      return payment;
-    }
+    return await rest.first(path, paymentShape);
   } catch (error) {
     if (isUnknownToLnd(error)) return null;
     throw error;
-  } finally {
-    stop.abort();
   }
-  throw new ApiError('timeout', 'LND did not answer in time: try again.');
 }
 
-/** The newest `payment_index` among the payments that LND keeps; 0 when there is none. */
-export async function newestAttempt(rest: LndRest): Promise<number> {
-  const path = '/v1/payments?include_incomplete=true&omit_hops=true&reversed=true&max_payments=1';
-  const { payments } = await rest.list(path, paymentsShape);
-  return payments.at(-1)?.payment_index ?? 0;
-}
-
-/** All payments of LND with a greater `payment_index`, a page at a time. */
+/** All payments of LND with a greater `payment_index`, a page at a time. Throws `unreadable` when one cannot be read. */
 export async function* paymentsAfter(
   rest: LndRest,
   paymentIndex: number,
 ): AsyncGenerator<readonly LndPayment[], void, undefined> {
-  let offset = paymentIndex;
-  while (true) {
-    const path = `/v1/payments?include_incomplete=true&omit_hops=true&max_payments=${PAGE}&index_offset=${offset}`;
-    const { payments } = await rest.list(path, paymentsShape);
-    yield payments;
-    offset = payments.reduce((newest, one) => Math.max(newest, one.payment_index), offset);
-    if (payments.length < PAGE) return;
+  for await (const { rows } of pagesOf(rest, 'payments', { after: paymentIndex })) {
+    yield readAs(z.array(paymentShape), rows);
   }
 }
 

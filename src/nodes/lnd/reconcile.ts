@@ -1,64 +1,39 @@
 import { isApiError } from '../../model/errors.ts';
-import { isFinal, isHeld, type Payment } from '../../model/payment.ts';
+import { isFinal, isHeld } from '../../model/payment.ts';
 import type { Observation } from '../node.ts';
-import type { FollowCursor } from './cursor.ts';
-import { type BumpableSend, labelBumps, standing, withSendLabels } from './fee-bump.ts';
+import type { Found } from './found.ts';
 import { lookUpInvoice } from './invoices.ts';
-import { paymentsAfter, trackedPayment } from './payments.ts';
-import { outpointsOf, replacedPayment } from './replaced.ts';
-import type { LndRest } from './rest.ts';
-import type { SpendWatch } from './spends.ts';
-import { transactionsSince } from './transactions.ts';
-import {
-  invoiceObservations,
-  isOpenHold,
-  outboundObservation,
-  transactionObservations,
-} from './translate.ts';
-import type { LndWallet } from './wallet.ts';
-import { infoShape, invoicesShape, type LndInvoice, type LndTransaction } from './wire.ts';
+import { type Look, readRows } from './look.ts';
+import { transactions } from './look-onchain.ts';
+import { newestOf, pagesOf } from './pages.ts';
+import { trackedPayment } from './payments.ts';
+import { invoiceObservations, isOpenHold, outboundObservation } from './translate.ts';
+import { invoiceHashShape, invoiceShape, type LndInvoice, paymentShape } from './wire.ts';
 
-/** Number of invoices read from LND in one call. */
-const PAGE = 500;
-/** More blocks than a reorganization replaces or a payment needs to be final: transactions in them are read again. */
-const UNSETTLED_BLOCKS = 20;
-/** Blocks come more slowly than this on average. */
-const FASTEST_BLOCKS_MS = 5 * 60_000;
-/** Up to this many unfinished invoices are looked up one by one; for more, the list of all open invoices is read. */
+/** Up to this many invoices are looked up one by one; for more, the list of all open invoices is read. */
 const FEW = 8;
+/** Invoices that are looked up before what was found is passed on. */
+const LOOKED_UP_AT_ONCE = 50;
 
-/** The scope of one {@link reconcile}. */
-export interface Look {
-  readonly rest: LndRest;
-  readonly wallet: LndWallet;
-  readonly cursor: FollowCursor;
-  readonly spends: SpendWatch;
-  /** Returns the unfinished payments that the store has. */
-  readonly open: () => Promise<readonly Payment[]>;
-  /** Called with the hash of each invoice that may be held, or is. */
-  readonly onHold: (hash: string) => void;
-}
-
-/**
- * Reads what changed since the cursor and every unfinished payment, and advances the cursor. What the macaroon may not
- * read is left out.
- */
-export async function* reconcile(look: Look): AsyncGenerator<Observation[]> {
-  const { rest, wallet, cursor } = look;
+/** Reads what changed. What the macaroon may not read is left out. */
+export async function* reconcile(look: Look): AsyncGenerator<Found> {
+  if (look.reads === 'due') {
+    yield* asAllowed(ended(look, look.unfinished.takeDue(look.wallet.clock.now())));
+    return;
+  }
+  if (look.reads === 'everyInvoice') look.unfinished.note(await look.open('all'));
+  // What the lists show now need not be looked up at once.
+  const invoices = look.unfinished.invoices();
+  // Somebody may be waiting for the end of a send, and the lists may be long.
+  yield* asAllowed(openSends(look, look.unfinished.sends()));
   yield* asAllowed(newInvoices(look));
-  yield* asAllowed(newPayments(rest, wallet, cursor));
-  const unfinished = await look.open();
-  const of = (onchain: boolean, direction: Payment['direction']) =>
-    unfinished.filter(
-      (payment) => (payment.rail === 'onchain') === onchain && payment.direction === direction,
-    );
-  yield* asAllowed(openInvoices(look, of(false, 'inbound')));
-  yield* asAllowed(openSends(rest, wallet, of(false, 'outbound')));
-  const [sends, receipts] = [of(true, 'outbound'), of(true, 'inbound')];
-  yield* asAllowed(transactions(look, sends, receipts));
+  yield* asAllowed(newPayments(look));
+  if (look.reads === 'everyInvoice') yield* asAllowed(noLongerOpen(look, invoices));
+  yield* asAllowed(ended(look, look.unfinished.takeDue(look.wallet.clock.now())));
+  yield* asAllowed(transactions(look));
 }
 
-async function* asAllowed(read: AsyncGenerator<Observation[]>): AsyncGenerator<Observation[]> {
+async function* asAllowed(read: AsyncGenerator<Found>): AsyncGenerator<Found> {
   try {
     yield* read;
   } catch (error) {
@@ -66,126 +41,113 @@ async function* asAllowed(read: AsyncGenerator<Observation[]>): AsyncGenerator<O
   }
 }
 
-async function* newInvoices(look: Look): AsyncGenerator<Observation[]> {
-  const { rest, wallet, cursor } = look;
-  while (true) {
-    const path = `/v1/invoices?num_max_invoices=${PAGE}&index_offset=${cursor.addIndex}`;
-    const { invoices } = await rest.list(path, invoicesShape);
-    for (const { add_index, settle_index } of invoices) {
-      cursor.addIndex = Math.max(cursor.addIndex, add_index);
-      cursor.settleIndex = Math.max(cursor.settleIndex, settle_index);
-    }
-    noteHolds(look, invoices);
-    const nowMs = wallet.clock.now();
-    yield invoices.flatMap((invoice) => invoiceObservations(invoice, nowMs));
-    if (invoices.length < PAGE) return;
+async function* newInvoices(look: Look): AsyncGenerator<Found> {
+  const { rest, cursor } = look;
+  const bound = cursor.addIndex === 0 ? look.sinceMs : null;
+  if (bound === null) {
+    yield* invoicesOf(look, {});
+    return;
   }
-}
-
-async function* newPayments(
-  rest: LndRest,
-  wallet: LndWallet,
-  cursor: FollowCursor,
-): AsyncGenerator<Observation[]> {
-  for await (const payments of paymentsAfter(rest, cursor.paymentIndex)) {
-    for (const { payment_index } of payments) {
-      cursor.paymentIndex = Math.max(cursor.paymentIndex, payment_index);
-    }
-    yield payments.map((payment) => outboundObservation(payment, wallet.clock.now()));
+  const newest = await newestOf(rest, 'invoices');
+  yield* invoicesOf(look, { creation_date_start: secsOf(bound) });
+  // Open invoices are followed however old they are.
+  for await (const { observations } of invoicesOf(look, { pending_only: 'true' })) {
+    yield { observations, reached: {} };
   }
+  yield { observations: [], reached: { addIndex: newest } };
 }
 
-function noteHolds({ onHold }: Look, invoices: readonly LndInvoice[]): void {
-  for (const invoice of invoices) if (isOpenHold(invoice)) onHold(invoice.r_hash);
-}
-
-async function* openInvoices(
+async function* invoicesOf(
   look: Look,
-  unfinished: readonly Payment[],
-): AsyncGenerator<Observation[]> {
-  const { rest, wallet } = look;
-  const listed =
-    unfinished.length > FEW ? await pendingInvoices(rest) : new Map<string, LndInvoice>();
-  const changed: Observation[] = [];
-  for (const { hash } of unfinished) {
-    if (hash === null) continue;
-    const invoice = listed.get(hash) ?? (await lookUpInvoice(rest, hash));
-    if (invoice === null) continue;
-    noteHolds(look, [invoice]);
-    const seen = invoiceObservations(invoice, wallet.clock.now());
-    changed.push(...seen.filter(({ payment }) => isFinal(payment) || isHeld(payment)));
+  query: Readonly<Record<string, string>>,
+): AsyncGenerator<Found> {
+  const { rest, wallet, cursor } = look;
+  for await (const page of pagesOf(rest, 'invoices', { after: cursor.addIndex, query })) {
+    let settleIndex = 0;
+    const nowMs = wallet.clock.now();
+    const observations = readRows(look, page.rows, invoiceShape, (invoice) => {
+      noteHold(look, invoice);
+      const seen = invoiceObservations(invoice, nowMs);
+      settleIndex = Math.max(settleIndex, invoice.settle_index);
+      return seen;
+    });
+    yield { observations, reached: { addIndex: page.reached, settleIndex } };
   }
-  yield changed;
 }
 
-async function pendingInvoices(rest: LndRest): Promise<Map<string, LndInvoice>> {
-  const found = new Map<string, LndInvoice>();
-  let offset = 0;
-  while (true) {
-    const path = `/v1/invoices?pending_only=true&num_max_invoices=${PAGE}&index_offset=${offset}`;
-    const { invoices } = await rest.list(path, invoicesShape);
-    for (const invoice of invoices) found.set(invoice.r_hash, invoice);
-    offset = invoices.at(-1)?.add_index ?? offset;
-    if (invoices.length < PAGE) return found;
+async function* newPayments(look: Look): AsyncGenerator<Found> {
+  const { rest, wallet, cursor } = look;
+  const bound = cursor.paymentIndex === 0 ? look.sinceMs : null;
+  // Older sends that are not over are the first that LND tells on its stream.
+  const query = bound === null ? {} : { creation_date_start: secsOf(bound) };
+  const newest = bound === null ? 0 : await newestOf(rest, 'payments');
+  const after = cursor.paymentIndex;
+  for await (const { rows, reached } of pagesOf(rest, 'payments', { after, query })) {
+    const nowMs = wallet.clock.now();
+    const observations = readRows(look, rows, paymentShape, (one) => [
+      outboundObservation(one, nowMs),
+    ]);
+    yield { observations, reached: { paymentIndex: reached } };
+  }
+  yield { observations: [], reached: { paymentIndex: newest } };
+}
+
+/** Looks up those of the invoices that LND does not list as open any more, and passes on those that are held. */
+async function* noLongerOpen(look: Look, invoices: readonly string[]): AsyncGenerator<Found> {
+  const gone = new Set(invoices);
+  if (gone.size > FEW) {
+    const query = { pending_only: 'true' };
+    for await (const { rows } of pagesOf(look.rest, 'invoices', { after: 0, query })) {
+      for (const hash of readRows(look, rows, invoiceHashShape, ({ r_hash }) => [r_hash])) {
+        gone.delete(hash);
+      }
+      yield { observations: rows.flatMap((row) => heldObservations(look, row)), reached: {} };
+    }
+  }
+  yield* ended(look, [...gone]);
+}
+
+/** What a row of LND's list of open invoices says of a hold invoice; nothing for every other invoice. */
+function heldObservations(look: Look, row: unknown): Observation[] {
+  const { success, data: invoice } = invoiceShape.safeParse(row);
+  if (!success || !isOpenHold(invoice)) return [];
+  noteHold(look, invoice);
+  const seen = invoiceObservations(invoice, look.wallet.clock.now());
+  return seen.filter(({ payment }) => isHeld(payment));
+}
+
+function noteHold({ holds }: Look, invoice: LndInvoice): void {
+  if (isOpenHold(invoice)) holds.follow(invoice.r_hash);
+}
+
+/** Looks invoices up, and passes on those that are over or held. */
+async function* ended(look: Look, hashes: readonly string[]): AsyncGenerator<Found> {
+  const { rest, wallet } = look;
+  for (let from = 0; from < hashes.length; from += LOOKED_UP_AT_ONCE) {
+    const observations: Observation[] = [];
+    for (const hash of hashes.slice(from, from + LOOKED_UP_AT_ONCE)) {
+      const invoice = await lookUpInvoice(rest, hash);
+      if (invoice === null) continue;
+      noteHold(look, invoice);
+      const seen = invoiceObservations(invoice, wallet.clock.now());
+      observations.push(...seen.filter(({ payment }) => isFinal(payment) || isHeld(payment)));
+    }
+    yield { observations, reached: {} };
   }
 }
 
 async function* openSends(
-  rest: LndRest,
-  wallet: LndWallet,
-  unfinished: readonly Payment[],
-): AsyncGenerator<Observation[]> {
-  const seen: Observation[] = [];
-  for (const payment of unfinished) {
-    if (payment.hash === null || wallet.sending.has(payment.hash)) continue;
-    const known = await trackedPayment(rest, payment.hash);
-    if (known) seen.push(outboundObservation(known, wallet.clock.now()));
+  { rest, wallet }: Look,
+  hashes: readonly string[],
+): AsyncGenerator<Found> {
+  for (const hash of hashes) {
+    if (wallet.sending.has(hash)) continue;
+    const known = await trackedPayment(rest, hash);
+    if (known === null) continue;
+    yield { observations: [outboundObservation(known, wallet.clock.now())], reached: {} };
   }
-  yield seen;
 }
 
-async function* transactions(
-  { rest, wallet, cursor, spends }: Look,
-  sends: readonly Payment[],
-  receipts: readonly Payment[],
-): AsyncGenerator<Observation[]> {
-  const { block_height } = await rest.get('/v1/getinfo', infoShape);
-  const read = await transactionsSince(rest, cursor.height);
-  const labeled = withSendLabels(read, sends.flatMap(bumpable));
-  await labelBumps(rest, read, labeled);
-  const listed = standing(labeled);
-  const nowMs = wallet.clock.now();
-  const unconfirmed = receipts.filter(({ txid }) => !isInBlock(txid, listed));
-  spends.follow(
-    unconfirmed.toReversed().flatMap(outpointsOf),
-    unspentAt(unconfirmed, { block_height, readFrom: cursor.height, nowMs }),
-  );
-  cursor.height = Math.max(0, block_height - UNSETTLED_BLOCKS);
-  const spenders = [...listed, ...spends.spenders(block_height)];
-  yield [
-    ...wallet.labels.ripe(listed).flatMap((one) => transactionObservations(one, nowMs)),
-    ...[...sends, ...receipts].flatMap((one) => replacedPayment(one, spenders, nowMs) ?? []),
-  ];
-}
-
-function bumpable(payment: Payment): BumpableSend[] {
-  const { txid } = payment;
-  return txid === null ? [] : [{ payment, txid, outpoints: outpointsOf(payment) }];
-}
-
-function isInBlock(txid: string | null, listed: readonly LndTransaction[]): boolean {
-  return listed.some(({ tx_hash, num_confirmations }) => tx_hash === txid && num_confirmations > 0);
-}
-
-/**
- * A height at which the coins of these receipts were not spent. The last read of the list, and its watch of the coins,
- * reached some blocks beyond `readFrom`. Receipts from before the coins were watched can be older.
- */
-function unspentAt(
-  receipts: readonly Payment[],
-  at: { readonly block_height: number; readonly readFrom: number; readonly nowMs: number },
-): number {
-  const oldestMs = receipts.reduce((least, one) => Math.min(least, one.createdAtMs), at.nowMs);
-  const height = at.block_height - Math.ceil((at.nowMs - oldestMs) / FASTEST_BLOCKS_MS);
-  return at.readFrom === 0 ? height : Math.min(height, at.readFrom);
+function secsOf(ms: number): string {
+  return String(Math.floor(ms / 1000));
 }

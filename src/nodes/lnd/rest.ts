@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ApiError, isApiError } from '../../model/errors.ts';
 import type { RemoteEndpoint } from '../remote/endpoint.ts';
 import { failureOf, type RemoteFailure, wasCut } from '../remote/failure.ts';
+import { parseJson, readAs } from './answer.ts';
 import { brokenError, unreadable } from './broken.ts';
 import { anyRefusal, type Certainty } from './certainty.ts';
 import { LndRefusal, mayBeRejected, type Opener, refusalError, saysRejected } from './refusal.ts';
@@ -19,6 +20,8 @@ interface CallOptions {
   readonly mostBytes?: number;
   /** Whether the macaroon is left out, for what LND tells everybody. */
   readonly isPublic?: boolean;
+  /** Whether the answer is a stream, of which only the first item is read. */
+  readonly isStream?: boolean;
 }
 
 /** Options of one stream. */
@@ -98,6 +101,14 @@ export class LndRest {
     return this.#call('GET', path, undefined, shape, options, false);
   }
 
+  /** Reads the first item of a stream, and not the others. Throws `unreadable` for a stream without items. */
+  async first<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    const options = { harmlessTwice: true, mostBytes: MOST_LIST_BYTES, isStream: true };
+    const item = await this.#call('GET', path, undefined, z.unknown(), options, false);
+    const result = z.object({ result: shape });
+    return (await this.#item(await this.#target(), 200, item, result, anyRefusal, false)).result;
+  }
+
   /** Changes something. When no answer comes, the error has `outcomeUnknown`, unless nothing was sent. */
   post<T>(path: string, body: unknown, shape: z.ZodType<T>, options: CallOptions = {}): Promise<T> {
     return this.#call('POST', path, body, shape, options, true);
@@ -149,10 +160,7 @@ export class LndRest {
       for await (const line of stream.lines()) {
         if (!isWanted(line)) continue;
         const item: unknown = parseJson(line, changes);
-        const refusal = streamRefusal.safeParse(item);
-        if (refusal.success)
-          throw await this.#refusal(target, status, refusal.data.error, certainty);
-        yield readAs(result, item, changes).result;
+        yield (await this.#item(target, status, item, result, certainty, changes)).result;
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -173,7 +181,7 @@ export class LndRest {
     const { certainty = anyRefusal, harmlessTwice = false } = options;
     const target = await this.#target();
     const send = () =>
-      target.endpoint.call({
+      target.endpoint[options.isStream ? 'firstLine' : 'call']({
         method,
         path,
         headers: options.isPublic ? {} : headersOf(target),
@@ -197,6 +205,20 @@ export class LndRest {
     } catch (error) {
       throw error instanceof ApiError ? error : this.#broken(failureOf(error), changes);
     }
+  }
+
+  /** Reads an item of a stream. Throws the refusal that stands in its place. */
+  async #item<T>(
+    target: LndTarget,
+    status: number,
+    item: unknown,
+    shape: z.ZodType<T>,
+    certainty: Certainty,
+    changes: boolean,
+  ): Promise<T> {
+    const refusal = streamRefusal.safeParse(item);
+    if (refusal.success) throw await this.#refusal(target, status, refusal.data.error, certainty);
+    return readAs(shape, item, changes);
   }
 
   async #refused(
@@ -272,20 +294,6 @@ export async function ifAllowed<T>(read: Promise<T>): Promise<T | null> {
     if (isApiError(error, 'forbidden')) return null;
     throw error;
   }
-}
-
-function parseJson(text: string, changes: boolean): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw unreadable(error, changes);
-  }
-}
-
-function readAs<T>(shape: z.ZodType<T>, value: unknown, changes: boolean): T {
-  const result = shape.safeParse(value);
-  if (result.success) return result.data;
-  throw unreadable(result.error, changes);
 }
 
 function headersOf({ macaroonHex }: LndTarget): Readonly<Record<string, string>> {

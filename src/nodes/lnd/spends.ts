@@ -26,16 +26,19 @@ interface Spend {
 export class SpendWatch {
   readonly #rest: LndRest;
   readonly #signal: AbortSignal;
-  readonly #changed: () => void;
+  readonly #reported: (spender: Spender | null) => void;
   readonly #streams = new Map<string, AbortController>();
   readonly #spends = new Map<string, Spend>();
   #isOffered = true;
 
-  /** `changed` is called when a report arrives. The watch ends when `signal` aborts. */
-  constructor(rest: LndRest, signal: AbortSignal, changed: () => void) {
+  /**
+   * `reported` is called when a report arrives, with the spender as one that has its first confirmation, or with null
+   * when a report is taken back. The watch ends when `signal` aborts.
+   */
+  constructor(rest: LndRest, signal: AbortSignal, reported: (spender: Spender | null) => void) {
     this.#rest = rest;
     this.#signal = signal;
-    this.#changed = changed;
+    this.#reported = reported;
   }
 
   /** False once LND has shown that it does not report spenders to this macaroon. */
@@ -61,14 +64,7 @@ export class SpendWatch {
 
   /** The reported spenders with their confirmations at a height of the chain. */
   spenders(height: number): Spender[] {
-    return [...this.#spends].map(([outpoint, spend]) => ({
-      tx_hash: spend.txid,
-      num_confirmations: Math.max(height - spend.height + 1, 0),
-      label: '',
-      time_stamp: 0,
-      output_details: [],
-      previous_outpoints: [{ outpoint, is_our_output: false }],
-    }));
+    return [...this.#spends].map(([coin, spend]) => spenderOf(coin, spend, height));
   }
 
   async #watch(coin: string, fromHeight: number): Promise<void> {
@@ -79,9 +75,10 @@ export class SpendWatch {
     const request = requestFor(coin, fromHeight);
     try {
       for await (const event of this.#rest.stream('POST', path, request, spendShape, signal)) {
-        if (event.spend) this.#spends.set(coin, spendOf(event.spend));
+        const spend = event.spend && spendOf(event.spend);
+        if (spend) this.#spends.set(coin, spend);
         else this.#spends.delete(coin);
-        this.#changed();
+        this.#reported(spend ? spenderOf(coin, spend, spend.height) : null);
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -105,6 +102,18 @@ function requestFor(coin: string, fromHeight: number) {
     outpoint: { hash: base64.encode(hex.decode(txid).reverse()), index: Number(index) },
     script: base64.encode(ANY_SCRIPT),
     height_hint: Math.max(fromHeight, 1),
+  };
+}
+
+/** The spender of a coin as it stands at a height of the chain. */
+function spenderOf(coin: string, { txid, height }: Spend, atHeight: number): Spender {
+  return {
+    tx_hash: txid,
+    num_confirmations: Math.max(atHeight - height + 1, 0),
+    label: '',
+    time_stamp: 0,
+    output_details: [],
+    previous_outpoints: [{ outpoint: coin, is_our_output: false }],
   };
 }
 

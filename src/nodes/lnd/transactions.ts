@@ -1,22 +1,38 @@
+import { z } from 'zod';
 import { idOf } from '../../model/payment.ts';
 import type { PaymentId } from '../../model/payment-index.ts';
 import type { Observation } from '../node.ts';
+import { readAs } from './answer.ts';
 import { standing } from './fee-bump.ts';
 import type { LndRest } from './rest.ts';
 import { transactionObservations } from './translate.ts';
 import type { LndWallet } from './wallet.ts';
-import { infoShape, type LndTransaction, transactionsShape } from './wire.ts';
+import {
+  infoShape,
+  type LndTransaction,
+  transactionRowsShape,
+  transactionShape,
+  transactionsShape,
+} from './wire.ts';
 
 /** Blocks, about two weeks, in which a transaction is searched for. */
 const RECENT_BLOCKS = 2016;
 
-/** The transactions confirmed at `startHeight` or above, and all unconfirmed ones. */
-export async function transactionsSince(
+/** The rows of the transactions confirmed at `startHeight` or above, and of all unconfirmed ones, not read yet. */
+export async function transactionRowsSince(
+  rest: LndRest,
+  startHeight: number,
+): Promise<readonly unknown[]> {
+  const path = `/v1/transactions?start_height=${startHeight}&end_height=-1`;
+  return (await rest.list(path, transactionRowsShape)).transactions;
+}
+
+/** {@link transactionRowsSince} read. Throws `unreadable` when one of them cannot be read. */
+async function transactionsSince(
   rest: LndRest,
   startHeight: number,
 ): Promise<readonly LndTransaction[]> {
-  const path = `/v1/transactions?start_height=${startHeight}&end_height=-1`;
-  return (await rest.list(path, transactionsShape)).transactions;
+  return readAs(z.array(transactionShape), await transactionRowsSince(rest, startHeight));
 }
 
 /**

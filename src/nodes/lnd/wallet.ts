@@ -3,6 +3,9 @@ import type { Clock } from '../../lib/clock.ts';
 import type { KeyedLock } from '../../lib/keyed-lock.ts';
 import type { Observation } from '../node.ts';
 import type { LabelGrace } from './label-grace.ts';
+import type { OddRows } from './odd-rows.ts';
+import type { PublicChannels } from './public-channels.ts';
+import type { Sendable } from './sendable.ts';
 
 /** One LND wallet, shared by all handles to it. */
 export interface LndWallet {
@@ -15,6 +18,9 @@ export interface LndWallet {
   readonly locks: KeyedLock;
   readonly local: LocalChanges;
   readonly labels: LabelGrace;
+  readonly oddRows: OddRows;
+  readonly publicChannels: PublicChannels;
+  readonly sendable: Sendable;
   /** Payment hashes of sends whose outcome this process reads from the answer of the send call. */
   readonly sending: Set<string>;
   /** Aborts when the connector closes. */

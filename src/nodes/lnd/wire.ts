@@ -149,11 +149,13 @@ export const invoiceShape = z.object({
 });
 export type LndInvoice = z.output<typeof invoiceShape>;
 
-/** GET /v1/invoices */
+/** GET /v1/invoices; its rows are read one by one as {@link invoiceShape} */
 export const invoicesShape = z.object({
-  invoices: z.array(invoiceShape),
+  invoices: z.array(z.unknown()),
   last_index_offset: count,
 });
+/** A row of GET /v1/invoices of which only the hash is needed */
+export const invoiceHashShape = z.object({ r_hash: bytes });
 
 /** Each item of GET /v1/payments and of the router's streams */
 export const paymentShape = z.object({
@@ -170,9 +172,9 @@ export const paymentShape = z.object({
 });
 export type LndPayment = z.output<typeof paymentShape>;
 
-/** GET /v1/payments */
+/** GET /v1/payments; its rows are read one by one as {@link paymentShape} */
 export const paymentsShape = z.object({
-  payments: z.array(paymentShape),
+  payments: z.array(z.unknown()),
   last_index_offset: count,
 });
 
@@ -201,8 +203,16 @@ export const transactionShape = z.object({
 });
 export type LndTransaction = z.output<typeof transactionShape>;
 
+/** Of an item of GET /v1/transactions/subscribe what tells when it is listed */
+export const toldTransactionShape = transactionShape.pick({
+  tx_hash: true,
+  num_confirmations: true,
+});
+
 /** GET /v1/transactions */
 export const transactionsShape = z.object({ transactions: z.array(transactionShape) });
+/** {@link transactionsShape}, whose rows are read one by one */
+export const transactionRowsShape = z.object({ transactions: z.array(z.unknown()) });
 
 /** POST /v2/chainnotifier/register/blocks */
 export const blockShape = z.object({ height: z.int() });

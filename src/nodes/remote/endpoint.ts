@@ -82,7 +82,22 @@ export class RemoteEndpoint {
     };
   }
 
-  async call(call: RemoteCall): Promise<RemoteAnswer> {
+  call(call: RemoteCall): Promise<RemoteAnswer> {
+    return this.#answer(call, boundedText);
+  }
+
+  /** A call of which only the first line is read, where the answer is no error. For answers that are streams. */
+  firstLine(call: RemoteCall): Promise<RemoteAnswer> {
+    return this.#answer(call, async (body, mostBytes) => {
+      for await (const line of boundedLines(body, mostBytes)) return line;
+      return '';
+    });
+  }
+
+  async #answer(
+    call: RemoteCall,
+    read: (body: AsyncIterable<Uint8Array>, mostBytes: number) => Promise<string>,
+  ): Promise<RemoteAnswer> {
     const startedMs = elapsedMs();
     const leave = await this.#calls.enter(call.timeoutMs, null);
     const ended = new AbortController();
@@ -94,7 +109,7 @@ export class RemoteEndpoint {
       const { status, body } = await this.#open(call, ended.signal);
       const isOk = status >= 200 && status < 300;
       const mostBytes = isOk ? call.mostBytes : Math.min(MOST_ERROR_BYTES, call.mostBytes);
-      return { status, text: await boundedText(body, mostBytes) };
+      return { status, text: await (isOk ? read : boundedText)(body, mostBytes) };
     } catch (error) {
       const failure = ended.signal.aborted ? (ended.signal.reason as unknown) : error;
       // Closes the connection, so that the rest of the answer is not read.

@@ -22,6 +22,8 @@ export interface PaymentJournal {
   latest(walletId: string, id: PaymentId): Promise<Payment | null>;
   /** The pending payments, in the order of their index. */
   open(walletId: string): Promise<Payment[]>;
+  /** Those of {@link open} that are on chain, at a cost that does not grow with the others. */
+  openOnchain(walletId: string): Promise<Payment[]>;
   /** Sets or clears (null) the note, which is an update of the payment. Null when there is no such payment. */
   setPersonalNote(
     walletId: string,

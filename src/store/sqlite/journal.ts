@@ -27,9 +27,10 @@ export interface JournalRows {
   ofAttempt(walletId: string, id: string, attempt: number): JournalRow | null;
   /**
    * Writes the row with the wallet's next `updated_at`, which strictly increases (docs/decisions.md 25). Returns the
-   * payment with it.
+   * payment with it. Of many rows in one transaction, give the `updated_at` of the one before, which need not be read
+   * then.
    */
-  put(walletId: string, row: JournalRow, nowMs: number): Payment;
+  put(walletId: string, row: JournalRow, nowMs: number, beforeMs?: number): Payment;
   /** Stores the attempt of a row, which is not an update of its payment. */
   setAttempt(walletId: string, index: string, attempt: number): void;
   remove(walletId: string, index: string): void;
@@ -75,8 +76,8 @@ export function journalRows(db: Database): JournalRows {
     tip,
     latest: (walletId, id) => decodeRow(byId.get(walletId, id)),
     ofAttempt: (walletId, id, attempt) => decodeRow(byAttempt.get(walletId, id, attempt)),
-    put(walletId, { payment, attempt, afterAttempt }, nowMs) {
-      const updated = { ...payment, updatedAtMs: Math.max(nowMs, lastMs(walletId) + 1) };
+    put(walletId, { payment, attempt, afterAttempt }, nowMs, beforeMs = lastMs(walletId)) {
+      const updated = { ...payment, updatedAtMs: Math.max(nowMs, beforeMs + 1) };
       upsert.run(
         walletId,
         updated.index,
@@ -106,6 +107,11 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
   const open = db.prepare<Pick<Row, 'json'>, [string]>(
     "SELECT json FROM journal INDEXED BY journal_open WHERE wallet = ? AND status = 'pending' ORDER BY idx",
   );
+  // The prefix of the payment's id stands in the index, so that the rows of other payments are not read.
+  const openOnchain = db.prepare<Pick<Row, 'json'>, [string]>(
+    `SELECT json FROM journal INDEXED BY journal_open
+     WHERE wallet = ? AND status = 'pending' AND substr(idx, 21, 3) IN ('os_', 'or_') ORDER BY idx`,
+  );
   return {
     tip: async (walletId) => rows.tip(walletId),
     async updatedAfter(walletId, start, limit) {
@@ -114,6 +120,7 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
     get: async (walletId, index) => rows.get(walletId, index)?.payment ?? null,
     latest: async (walletId, id) => rows.latest(walletId, id)?.payment ?? null,
     open: async (walletId) => open.all(walletId).map(decode),
+    openOnchain: async (walletId) => openOnchain.all(walletId).map(decode),
     setPersonalNote: (walletId, index, note, nowMs) =>
       queue.write(() => {
         const row = rows.get(walletId, index);

@@ -125,6 +125,7 @@ export function sqliteObservations(
       queue.write(() => {
         const changed: Payment[] = [];
         let deliveries = 0;
+        let beforeMs: number | undefined;
         for (const seen of observations) {
           const match = rules.match(candidates(walletId, seen, journaled), seen);
           const row = match && !seen.ownWord ? recognize(walletId, match, seen.attempt) : match;
@@ -145,8 +146,10 @@ export function sqliteObservations(
                       afterAttempt: null,
                     },
                 Math.min(nowMs, seen.payment.updatedAtMs),
+                beforeMs,
               )
             : next;
+          beforeMs = payment.updatedAtMs;
           changed.push(payment);
           deliveries += isFinal(payment)
             ? finalize(walletId, payment, rules)

@@ -66,18 +66,22 @@ export async function send(
   plan: SendPlan,
 ): Promise<{ payment: Payment; begun: boolean }> {
   const { session } = context;
+  const { node } = session;
   const sent = await session.locks.run(plan.id, async () => {
-    const previous = await tellingSent('no', async () => {
+    const { previous, afterAttempt } = await tellingSent('no', async () => {
       await session.resolver.ready();
-      const latest = await session.history.latest(plan.id);
+      const [latest, newest] = await Promise.all([
+        session.history.latest(plan.id),
+        plan.rail === 'onchain' ? null : node.newestAttempt(),
+      ]);
       if (latest) await requireMayMeet(session, latest);
       if (!latest || latest.status === 'failed') plan.requirePayable?.();
       else requireSameAmount(plan, latest);
-      return latest;
+      return { previous: latest, afterAttempt: newest };
     });
     const mayBegin = !previous || (previous.status === 'failed' && plan.again === 'after-failure');
     return mayBegin
-      ? { payment: await begin(context, plan, previous), begun: true }
+      ? { payment: await begin(context, plan, { previous, afterAttempt }), begun: true }
       : { payment: previous, begun: false };
   });
   context.onSent(sent.payment);
@@ -124,7 +128,7 @@ async function reached(
   const stop = new AbortController();
   try {
     const now = await Promise.race([
-      waitUntil(session, payment.index, isReached, signal),
+      waitUntil(session, payment.index, isReached, { signal, read: 'stored' }),
       session.resolver.outOfReach(payment.index, stop.signal),
     ]);
     // The node may show the end before its feed does. The end is stored before the payment is returned.
@@ -138,10 +142,17 @@ async function reached(
   }
 }
 
+/** What was there before a payment is begun. */
+interface Before {
+  readonly previous: Payment | null;
+  /** See {@link NewSpend.afterAttempt}. */
+  readonly afterAttempt: number | null;
+}
+
 async function begin(
   context: SendContext,
   plan: SendPlan,
-  previous: Payment | null,
+  { previous, afterAttempt }: Before,
 ): Promise<Payment> {
   const { session, idempotencyKey } = context;
   const { node } = session;
@@ -166,7 +177,6 @@ async function begin(
     ...plan.details,
   };
   const signed = await tellingSent('no', async () => {
-    const afterAttempt = plan.rail === 'onchain' ? null : await node.newestAttempt();
     await session.feed.prepare(node);
     if (session.hasBudget()) session.guard.requireTrusted();
     const spend: NewSpend = {

@@ -9,9 +9,11 @@ import type {
   SendQuestion,
   SendReport,
   UpdateBatch,
+  UpdatesOptions,
   WalletNode,
 } from '../../../src/nodes/node.ts';
 import { until } from '../../support/until.ts';
+import { updatesOptions } from '../../support/updates-options.ts';
 
 /** Hex of so many random bytes. */
 export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex');
@@ -103,12 +105,18 @@ export function follow(
   node: WalletNode,
   after: string | null = null,
   open: readonly Payment[] = [],
+  change: Partial<UpdatesOptions> = {},
 ): Following {
   const stop = new AbortController();
   const batches: UpdateBatch[] = [];
   const observations: Observation[] = [];
   const over = (async () => {
-    const options = { after, open: async () => open, signal: stop.signal };
+    const options = updatesOptions({
+      after,
+      open: async () => open,
+      signal: stop.signal,
+      ...change,
+    });
     for await (const batch of node.updates(options)) {
       batches.push(batch);
       observations.push(...batch.observations);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { idOf, type Payment, updatedIndexOf } from '../../../src/model/payment.ts';
-import { paymentIndex } from '../../../src/model/payment-index.ts';
+import { paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
 import type { Store } from '../../../src/store/ports.ts';
 import { TerminalStateLeft } from '../../../src/wallet/observe.ts';
 import {
@@ -48,6 +48,14 @@ export function journalContract(open: () => Store): void {
       expect((await store.journal.open(WALLET)).map(({ createdAtMs }) => createdAtMs)).toEqual([
         3, 4, 5,
       ]);
+    });
+
+    test('the unfinished on-chain payments are found among all that are unfinished', async () => {
+      const onchain = { ...payment(7), index: paymentIndex(7, receiveId('aa'.repeat(32), 0)) };
+      const over = { ...onchain, index: paymentIndex(8, receiveId('bb'.repeat(32), 0)) };
+      await observe([payment(3), onchain, { ...over, rail: 'onchain', status: 'completed' }], true);
+      const found = await store.journal.openOnchain(WALLET);
+      expect(found.map(({ index }) => index)).toEqual([onchain.index]);
     });
 
     test('a payment never leaves a terminal state', async () => {

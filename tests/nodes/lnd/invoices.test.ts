@@ -5,6 +5,7 @@ import { idOf } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
 import { invoiceCommand, lightningId } from '../../contracts/node/steps.ts';
+import { channelOf } from './channel-of.ts';
 import { RECORDED, recordedWallet, replay } from './recorded.ts';
 import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
@@ -18,6 +19,7 @@ beforeEach(async () => {
 });
 
 const { hashes } = RECORDED;
+const CHANNEL = channelOf();
 const hexOf = (base64: string) => Buffer.from(base64, 'base64').toString('hex');
 const listed = (memo: string) => {
   const found = RECORDED.lists.invoices.invoices.find((one) => one.memo === memo);
@@ -67,6 +69,23 @@ describe('a created invoice', () => {
       expiry: '60',
       private: true,
     });
+  });
+
+  test('has route hints where no public channel is active, or LND does not tell', async () => {
+    lnd.on('POST /v1/invoices', added(listed('open')));
+    const hinted = async (wallet: WalletNode) => {
+      await wallet.createInvoice(invoiceCommand(wallet));
+      return sent('POST /v1/invoices').at(-1)?.body.private;
+    };
+    const path = 'GET /v1/channels?active_only=true&public_only=true';
+    expect(await hinted(node)).toBe(true);
+    lnd.on(path, { channels: [] });
+    expect(await hinted(await recordedWallet(lnd))).toBe(true);
+    lnd.on(path, { channels: [CHANNEL] });
+    const found = await recordedWallet(lnd);
+    expect([await hinted(found), await hinted(found)]).toEqual([false, false]);
+    // LND is not asked for each invoice.
+    expect(sent(path)).toHaveLength(3);
   });
 
   test('that LND has already of the same preimage is that one', async () => {

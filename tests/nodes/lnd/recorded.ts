@@ -1,3 +1,4 @@
+import type { Clock } from '../../../src/lib/clock.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
@@ -25,6 +26,8 @@ const STREAMS: Readonly<Record<StreamName, string>> = {
 export interface ReplayedLnd {
   /** Streams one item of the recording, once the stream was asked for. */
   say(stream: StreamName, item: object): Promise<void>;
+  /** Streams one line of any text. */
+  sayText(stream: StreamName, line: string): Promise<void>;
   /** Ends a stream, as LND does when it stops. */
   end(stream: StreamName): Promise<void>;
 }
@@ -54,11 +57,12 @@ export function replay(lnd: ScriptedLnd, lists: 'full' | 'empty'): ReplayedLnd {
     lnd.on(start, () => new Response(new ReadableStream({ start: one.resolve })));
   }
   const controllerOf = (name: StreamName) => opened.get(name)?.promise;
+  const sayText: ReplayedLnd['sayText'] = async (stream, line) => {
+    (await controllerOf(stream))?.enqueue(new TextEncoder().encode(`${line}\n`));
+  };
   return {
-    async say(stream, item) {
-      const line = `${JSON.stringify({ result: item })}\n`;
-      (await controllerOf(stream))?.enqueue(new TextEncoder().encode(line));
-    },
+    say: (stream, item) => sayText(stream, JSON.stringify({ result: item })),
+    sayText,
     async end(stream) {
       (await controllerOf(stream))?.close();
     },
@@ -66,7 +70,10 @@ export function replay(lnd: ScriptedLnd, lists: 'full' | 'empty'): ReplayedLnd {
 }
 
 /** The wallet of the recorded node behind the scripted server, by a macaroon that may do what the tests ask. */
-export async function recordedWallet(lnd: ScriptedLnd): Promise<WalletNode> {
+export async function recordedWallet(
+  lnd: ScriptedLnd,
+  clock: Clock = { now: () => RECORDED_AT_MS },
+): Promise<WalletNode> {
   const operations = ['info', 'onchain', 'offchain', 'invoices', 'address'] as const;
   const entry = {
     kind: 'lnd' as const,
@@ -82,7 +89,7 @@ export async function recordedWallet(lnd: ScriptedLnd): Promise<WalletNode> {
   };
   const connector = openLnd({
     state: memoryState(),
-    clock: { now: () => RECORDED_AT_MS },
+    clock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     root: null,
     entries: [entry],

@@ -8,6 +8,7 @@ import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import type { SendQuestion, WalletNode } from '../../../src/nodes/node.ts';
 import { CERT, head, startRawServer } from '../remote/raw-server.ts';
+import { channelOf } from './channel-of.ts';
 import { memoryState } from './memory-state.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
@@ -48,19 +49,7 @@ async function walletAt(at = entry()): Promise<WalletNode> {
   return (await connector.connectConfigured(at)).node;
 }
 
-const CHANNEL = {
-  active: true,
-  channel_point: `${'ab'.repeat(32)}:0`,
-  remote_pubkey: nodeKey(2).pk,
-  capacity: '1000000',
-  local_balance: '900000',
-  remote_balance: '0',
-  commit_fee: '0',
-  fee_per_kw: '0',
-  initiator: false,
-  local_constraints: { chan_reserve_sat: '0' },
-  remote_constraints: { chan_reserve_sat: '0' },
-};
+const CHANNEL = channelOf();
 const paymentOf = (payment_index: string, status = 'IN_FLIGHT') => ({
   payment_hash: HASH,
   value_msat: '5000',
@@ -85,16 +74,17 @@ beforeEach(() => {
 });
 
 const index = paymentIndex(1_700_000_000_123, paymentId('ln', HASH));
+const command = {
+  index,
+  createdAtMs: 1_700_000_000_123,
+  amountMsat: 5000n,
+  personalNote: null,
+  invoice: decodeBolt11(INVOICE),
+  maxFeeMsat: 1000n,
+  message: null,
+};
 async function pay(at = entry()) {
-  return (await walletAt(at)).payInvoice({
-    index,
-    createdAtMs: 1_700_000_000_123,
-    amountMsat: 5000n,
-    personalNote: null,
-    invoice: decodeBolt11(INVOICE),
-    maxFeeMsat: 1000n,
-    message: null,
-  });
+  return (await walletAt(at)).payInvoice(command);
 }
 const asked = () => lnd.requests.filter(({ path }) => path === '/v2/router/send').length;
 

@@ -167,6 +167,35 @@ describe('a live feed', () => {
     await feed.shows(hashes.canceled, 'failed');
   });
 
+  test('reads them again soon where LND told of a transaction or a block before its list has it', async () => {
+    const { say } = replay(lnd, 'empty');
+    const feed = open();
+    await caughtUp(feed);
+    const listed = RECORDED.lists.transactions.transactions.find(
+      ({ amount }) => amount === '70000',
+    );
+    const row = { ...listed, num_confirmations: 0, block_height: 0, label: 'theirs' };
+    let reads = 0;
+    lnd.on('GET /v1/transactions?', () =>
+      Response.json({ transactions: ++reads > 2 ? [row] : [] }),
+    );
+    const [transaction = {}] = streams.transactions;
+    await say('transactions', transaction);
+    const statuses = () =>
+      feed.observations
+        .filter(({ payment }) => payment.amountMsat === 70_000_000n)
+        .map(({ payment }) => payment.status);
+    await until(() => statuses().includes('pending'), 'the coins arrived');
+    lnd.on('GET /v1/getinfo', () => {
+      const synced_to_chain = row.num_confirmations === 6;
+      if (!synced_to_chain) row.num_confirmations += 1;
+      return Response.json({ ...RECORDED.lists.getinfo, synced_to_chain });
+    });
+    const [block = {}] = streams.blocks;
+    await say('blocks', block);
+    await until(() => statuses().includes('completed'), 'the coins are confirmed');
+  });
+
   test('is told of a new invoice by a look soon after: most are the sidecar’s own', async () => {
     const { say } = replay(lnd, 'empty');
     const feed = open();
@@ -189,11 +218,11 @@ describe('a live feed', () => {
     });
   }
 
-  test('throws when a stream says what cannot be read', async () => {
-    const { say } = replay(lnd, 'empty');
+  test('throws when a stream says what is no item', async () => {
+    const { sayText } = replay(lnd, 'empty');
     const feed = open();
     await caughtUp(feed);
-    await say('payments', { payment_hash: 'nonsense' });
+    await sayText('payments', '{"result":"nonsense"}');
     expect(await feed.over).toMatchObject({ kind: 'unreadable' });
   });
 

@@ -31,8 +31,8 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
     });
     afterAll(() => server.stop());
 
-    const call = (change: object = {}) =>
-      endpoint.call({
+    const call = (change: object = {}, read: 'call' | 'firstLine' = 'call') =>
+      endpoint[read]({
         method: 'GET',
         path: '/thing',
         headers: {},
@@ -127,6 +127,14 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
         },
         LONG_MS,
       );
+
+      test('of which the first line is enough is not read on, and the connection is closed', async () => {
+        server.behave((socket) => {
+          socket.write(`${head('200 OK', 'content-length: 1000')}first\nsecond\n`);
+        });
+        expect(await call({}, 'firstLine')).toEqual({ status: 200, text: 'first' });
+        await closed();
+      });
 
       test('that is sent elsewhere goes nowhere', async () => {
         const before = server.requests.length;

@@ -9,6 +9,7 @@ import { keysOfSeed } from '../../../src/nodes/sandbox/world/keys.ts';
 import { publishReleases, trustedReleases } from '../../../src/nodes/sandbox/world/releases.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
 import { until } from '../../support/until.ts';
+import { updatesOptions } from '../../support/updates-options.ts';
 import { openTrialSandbox } from './trial-sandbox.ts';
 
 const folder = temporaryFolder('core');
@@ -73,11 +74,7 @@ test('the feed gives what was before and what comes, with no gap, while payments
   const { node } = await sandbox.connector.connectRoot(Buffer.from(wallet.rootSeed, 'hex'));
   const seen = new Set<string>();
   const reading = (async () => {
-    for await (const { observations } of node.updates({
-      after: null,
-      open: async () => [],
-      signal: stop.signal,
-    })) {
+    for await (const { observations } of node.updates(updatesOptions({ signal: stop.signal }))) {
       for (const { payment } of observations) seen.add(`${idOf(payment)} ${payment.status}`);
     }
   })();
@@ -123,11 +120,7 @@ test('whatever the node answers, refuses or tells its feed is in the file by the
     });
   const told: (string | undefined)[][] = [];
   const reading = (async () => {
-    for await (const { observations } of node.updates({
-      after: null,
-      open: async () => [],
-      signal: stop.signal,
-    })) {
+    for await (const { observations } of node.updates(updatesOptions({ signal: stop.signal }))) {
       for (const { payment } of observations) {
         told.push([payment.status, inFile(payment.index)]);
       }

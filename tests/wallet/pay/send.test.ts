@@ -38,6 +38,44 @@ describe('a send', () => {
     expect((await wallet.world.store.budgets.get(WALLET, clientPk, 1)).spentMsat).toBe(1005n);
   });
 
+  test('asks the node for an earlier payment and for the newest attempt side by side', async () => {
+    const both = Promise.withResolvers<void>();
+    let asked = 0;
+    const meet = async () => {
+      asked++;
+      if (asked === 2) both.resolve();
+      await both.promise;
+    };
+    wallet.world.fake.newestAttempt = async () => {
+      await meet();
+      return 41;
+    };
+    wallet.world.fake.latestPayment = async () => {
+      await meet();
+      return null;
+    };
+    const plan = planOf(async (identity) => shown(sent.done(identity), 42));
+    expect((await send(contextOf(wallet.owner), plan)).payment.status).toBe('completed');
+  });
+
+  test('is waited for without asking again for what the node has just shown', async () => {
+    let asked = 0;
+    wallet.world.fake.payment = async () => {
+      asked++;
+      return null;
+    };
+    let identity: SendIdentity | null = null;
+    const plan = planOf(async (given) => {
+      identity = given;
+      return shown(sent.pending(given), 42);
+    });
+    const end = sendAndWait(contextOf(wallet.owner), plan);
+    await until(() => identity !== null && wallet.owner.feed.standing?.state === 'caught_up');
+    await until(async () => (await unfinished())[0]?.state === 'known');
+    if (identity) wallet.world.fake.push(shown(sent.done(identity), 42));
+    expect([(await end).status, asked]).toEqual(['completed', 0]);
+  });
+
   test('that the node refuses leaves nothing, says so, and may be tried again with its key', async () => {
     const { clientPk, session } = await clientOf(['send'], budgetOf(5000n));
     await claim(clientPk);

@@ -7,6 +7,7 @@ import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts'
 import { PERMISSIONS, type Permission } from '../../../../src/model/permissions.ts';
 import type { ClientToken, NodeTokens } from '../../../../src/nodes/node.ts';
 import { removeFolder, temporaryFolder } from '../../../support/folder.ts';
+import { updatesOptions } from '../../../support/updates-options.ts';
 import { openTrialSandbox } from '../trial-sandbox.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -93,9 +94,7 @@ describe('a token', () => {
     const { issue, connect, tokens, sandbox, userPk } = await walletWorld();
     const token = await issue(PERMISSIONS);
     const node = await connect(token);
-    const feed = node
-      .updates({ after: null, open: async () => [], signal: new AbortController().signal })
-      [Symbol.asyncIterator]();
+    const feed = node.updates(updatesOptions())[Symbol.asyncIterator]();
     await feed.next();
     await tokens.revoke(token.id);
     await expect(node.info()).rejects.toMatchObject(ENDED);

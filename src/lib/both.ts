@@ -1,0 +1,7 @@
+/** One function that calls both. */
+export function both(first: () => void, second: () => void): () => void {
+  return () => {
+    first();
+    second();
+  };
+}

@@ -1,0 +1,69 @@
+import { isFinal, type Payment } from '../../model/payment.ts';
+import { type BumpableSend, labelBumps, standing, withSendLabels } from './fee-bump.ts';
+import type { Found } from './found.ts';
+import { type Look, readRows } from './look.ts';
+import { outpointsOf, replacedPayment } from './replaced.ts';
+import { transactionRowsSince } from './transactions.ts';
+import { transactionObservations } from './translate.ts';
+import { infoShape, type LndTransaction, transactionShape } from './wire.ts';
+
+/** More blocks than a reorganization replaces or a payment needs to be final: transactions in them are read again. */
+const UNSETTLED_BLOCKS = 20;
+/** Blocks come more slowly than this on average. */
+const FASTEST_BLOCKS_MS = 5 * 60_000;
+
+/** Reads the transactions since the cursor, and what stands in the place of those that are not final. */
+export async function* transactions(look: Look): AsyncGenerator<Found> {
+  const { rest, wallet, cursor, sinceMs, spends, listLag } = look;
+  const { block_height, synced_to_chain } = await rest.get('/v1/getinfo', infoShape);
+  const rows = await transactionRowsSince(rest, cursor.height);
+  const read = readRows(look, rows, transactionShape, (one) => [one]);
+  listLag.read(read, synced_to_chain);
+  const unfinished = (await look.open('onchain')).filter(({ rail }) => rail === 'onchain');
+  const sends = unfinished.filter(({ direction }) => direction === 'outbound');
+  const receipts = unfinished.filter(({ direction }) => direction === 'inbound');
+  const labeled = withSendLabels(read, sends.flatMap(bumpable));
+  await labelBumps(rest, read, labeled);
+  const listed = standing(labeled);
+  const nowMs = wallet.clock.now();
+  const unconfirmed = receipts.filter(({ txid }) => !isInBlock(txid, listed));
+  spends.follow(
+    unconfirmed.toReversed().flatMap(outpointsOf),
+    unspentAt(unconfirmed, { block_height, readFrom: cursor.height, nowMs }),
+  );
+  const bound = cursor.height === 0 ? (sinceMs ?? 0) : 0;
+  const seen = wallet.labels
+    .ripe(listed)
+    .flatMap((one) => transactionObservations(one, nowMs))
+    .filter(({ payment }) => !isFinal(payment) || payment.createdAtMs >= bound);
+  const spenders = [...listed, ...spends.spenders(block_height)];
+  yield {
+    observations: [
+      ...seen,
+      ...[...sends, ...receipts].flatMap((one) => replacedPayment(one, spenders, nowMs) ?? []),
+    ],
+    reached: { height: Math.max(0, block_height - UNSETTLED_BLOCKS) },
+  };
+}
+
+function bumpable(payment: Payment): BumpableSend[] {
+  const { txid } = payment;
+  return txid === null ? [] : [{ payment, txid, outpoints: outpointsOf(payment) }];
+}
+
+function isInBlock(txid: string | null, listed: readonly LndTransaction[]): boolean {
+  return listed.some(({ tx_hash, num_confirmations }) => tx_hash === txid && num_confirmations > 0);
+}
+
+/**
+ * A height at which the coins of these receipts were not spent. The last read of the list, and its watch of the coins,
+ * reached some blocks beyond `readFrom`. Receipts from before the coins were watched can be older.
+ */
+function unspentAt(
+  receipts: readonly Payment[],
+  at: { readonly block_height: number; readonly readFrom: number; readonly nowMs: number },
+): number {
+  const oldestMs = receipts.reduce((least, one) => Math.min(least, one.createdAtMs), at.nowMs);
+  const height = at.block_height - Math.ceil((at.nowMs - oldestMs) / FASTEST_BLOCKS_MS);
+  return at.readFrom === 0 ? height : Math.min(height, at.readFrom);
+}

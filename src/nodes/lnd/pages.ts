@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { unreadable } from './broken.ts';
+import type { LndRest } from './rest.ts';
+import { invoicesShape, paymentsShape } from './wire.ts';
+
+/** Number of rows read from LND in one call, which bounds memory for long histories. */
+const PAGE = 500;
+
+/** LND's lists that are numbered, each with the field of a row that holds its number. */
+const LISTS = {
+  invoices: {
+    path: `/v1/invoices?num_max_invoices=${PAGE}`,
+    shape: invoicesShape.transform(({ invoices, ...rest }) => ({ rows: invoices, ...rest })),
+    number: 'add_index',
+  },
+  payments: {
+    path: `/v1/payments?include_incomplete=true&omit_hops=true&max_payments=${PAGE}`,
+    shape: paymentsShape.transform(({ payments, ...rest }) => ({ rows: payments, ...rest })),
+    number: 'payment_index',
+  },
+} as const;
+
+/** Rows of a list, not read yet, and the number of the last of them. */
+export interface Page {
+  readonly rows: readonly unknown[];
+  readonly reached: number;
+}
+
+/** Which rows of a list to read. */
+interface Rows {
+  /** Only rows with a greater number. */
+  readonly after: number;
+  /** Further parameters of the query, such as `pending_only=true`. */
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The rows of a list, a page at a time, oldest first. Throws `unreadable` for an answer that is no such list, or that
+ * would go on for ever.
+ */
+export async function* pagesOf(
+  rest: LndRest,
+  list: keyof typeof LISTS,
+  { after, query = {} }: Rows,
+): AsyncGenerator<Page, void, undefined> {
+  const { path, shape, number } = LISTS[list];
+  const further = Object.entries(query).map(([name, value]) => `&${name}=${value}`);
+  let offset = after;
+  while (true) {
+    const page = await rest.list(`${path}&index_offset=${offset}${further.join('')}`, shape);
+    const { rows, last_index_offset } = page;
+    const reached = Math.max(offset, last_index_offset, numberOf(rows.at(-1), number));
+    yield { rows, reached };
+    if (rows.length < PAGE) return;
+    if (reached === offset) throw unreadable(new Error('the list does not go on'), false);
+    offset = reached;
+  }
+}
+
+/** The number of the newest row of a list; 0 where there is none. */
+export async function newestOf(rest: LndRest, list: keyof typeof LISTS): Promise<number> {
+  const { path, shape, number } = LISTS[list];
+  const newest = path.replace(`=${PAGE}`, '=1');
+  const { rows } = await rest.list(`${newest}&reversed=true`, shape);
+  return numberOf(rows.at(-1), number);
+}
+
+function numberOf(row: unknown, name: string): number {
+  const read = z.looseObject({ [name]: z.string().regex(/^\d{1,15}$/) }).safeParse(row);
+  return read.success ? Number(read.data[name]) : 0;
+}

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeCredentials } from '../../src/model/credentials.ts';
 import { expectError } from '../support/requests.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { describeNetwork, LndRestError } from './harness/index.ts';
 import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
 import { outsider } from './outsider.ts';
@@ -168,7 +168,7 @@ describeNetwork('client credentials on LND', (network) => {
     const credentials: string = made.client_credentials;
     await sidecar.get('/v2/node/list_channels', {}, credentials);
     const macaroon = macaroonOf('GET', '/v1/channels');
-    while (Date.now() <= expiresAtMs) await Bun.sleep(50);
+    await until(() => Date.now() > expiresAtMs);
     expectError(
       await sidecar.call('GET', '/v2/node/node_info', { credentials }),
       'unauthenticated',

@@ -97,16 +97,16 @@ describeNetwork('an invoice that failed and is paid again', (network) => {
   async function rows(): Promise<Body[]> {
     await sidecar.put('/v2/node/sync_payments');
     const all: Body[] = [];
-    let start_index: string | undefined;
+    let after: string | undefined;
     while (true) {
-      const { payments } = await sidecar.get('/v2/node/list_payments', {
+      const { payments, next_index } = await sidecar.get('/v2/node/list_payments', {
         filter: 'all',
-        limit: '1000',
-        ...(start_index === undefined ? {} : { start_index }),
+        limit: '10',
+        ...(after === undefined ? {} : { after }),
       });
       all.push(...payments);
-      if (payments.length < 1000) return all;
-      start_index = payments.at(-1).index;
+      if (next_index === null) return all;
+      after = next_index;
     }
   }
 

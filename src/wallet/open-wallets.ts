@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
+import type { sleep } from '../lib/sleep.ts';
 import type { UpdatesOptions, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
 import { Feed, type Follower } from './feed.ts';
@@ -23,6 +24,8 @@ export interface OpenWalletsOptions {
   readonly random: () => number;
   /** See {@link UpdatesOptions.historySinceMs}. */
   readonly historySinceMs: UpdatesOptions['historySinceMs'];
+  /** Waits while the outcome of a spend is unknown; {@link sleep} when absent. */
+  readonly pause?: typeof sleep;
   readonly onDelivery: () => void;
 }
 
@@ -76,7 +79,6 @@ export class OpenWallets {
   of(walletId: string): OpenWallet {
     const known = this.#wallets.get(walletId);
     if (known) return known;
-    const { store, log, random, elapsedMs } = this.#options;
     const sessions = new Set<Session>();
     const follower = async () => {
       const owner = [...sessions].find((session) => session.isOwner);
@@ -85,7 +87,7 @@ export class OpenWallets {
     };
     const feed = new Feed({ ...this.#options, walletId, follower });
     const node = async () => (await follower())?.node ?? null;
-    const resolver = new Resolver({ walletId, store, feed, log, random, elapsedMs, node });
+    const resolver = new Resolver({ ...this.#options, walletId, feed, node });
     const wallet = { feed, resolver, locks: keyedLock(), sessions };
     this.#wallets.set(walletId, wallet);
     return wallet;

@@ -1,10 +1,13 @@
 import { openLog } from '../../src/lib/log.ts';
+import { sleep } from '../../src/lib/sleep.ts';
 import type { NodeConnector } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
+import type { Session } from '../../src/wallet/session.ts';
 import { openStoreGuard } from '../../src/wallet/store-guard.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
 import { WALLET } from '../support/store-steps.ts';
+import { until } from '../support/until.ts';
 import { type FakeNode, fakeNode } from './fake-node.ts';
 import { memoryMarker } from './memory-marker.ts';
 
@@ -17,7 +20,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
   const marker = memoryMarker();
   /** Runs whenever the node is connected to; a test may replace it. */
   const onConnect = async (): Promise<void> => undefined;
-  const world = { fake, store, marker, onConnect, elapsedMs: 0, start, kill, close };
+  const world = { fake, store, marker, onConnect, elapsedMs: 0, pause: sleep, start, kill, close };
   const connected = async () => {
     await world.onConnect();
     return { userPk: WALLET, node: fake.node, permissions: null };
@@ -33,6 +36,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
     close: async () => undefined,
   };
   let wallets: Wallets | null = null;
+  const owners: Session[] = [];
 
   /** Starts a process over the present store. */
   async function start() {
@@ -45,6 +49,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
       elapsedMs: () => world.elapsedMs,
       random: () => 0,
       historySinceMs: null,
+      pause: (ms, signal) => world.pause(ms, signal),
       onDelivery: () => undefined,
       connector: () => connector,
       rootConnector: connector,
@@ -52,7 +57,9 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
       defaultCredentials: null,
       configured: [],
     });
-    return { wallets, owner: await wallets.open(null) };
+    const owner = await wallets.open(null);
+    owners.push(owner);
+    return { wallets, owner };
   }
 
   /** Ends the process as a kill does. Calls to the node that it made may still return to it. */
@@ -62,8 +69,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
 
   async function close(): Promise<void> {
     kill();
-    // Work in progress ends within the next turns of the event loop.
-    await Bun.sleep(20);
+    await until(() => owners.every(({ resolver }) => !resolver.busy), 'unfinished work ends');
     await store.close();
   }
   return world;

@@ -24,6 +24,8 @@ interface ResolverOptions {
   readonly random: () => number;
   /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
+  /** Waits before the node is asked again or its silence is looked at; {@link sleep} when absent. */
+  readonly pause?: typeof sleep;
   /** The node as the wallet's best valid credential reaches it, or null when none is known. */
   readonly node: () => Promise<WalletNode | null>;
 }
@@ -34,6 +36,7 @@ interface ResolverOptions {
  */
 export class Resolver {
   readonly #options: ResolverOptions;
+  readonly #pause: typeof sleep;
   readonly #stopped = new AbortController();
   #ready: Promise<void> | null = null;
   #working = false;
@@ -53,6 +56,7 @@ export class Resolver {
 
   constructor(options: ResolverOptions) {
     this.#options = options;
+    this.#pause = options.pause ?? sleep;
   }
 
   /** Whether a spend is being resolved. Such a wallet must not be closed. */
@@ -106,7 +110,7 @@ export class Resolver {
   async outOfReach(index: PaymentIndex, signal: AbortSignal): Promise<never> {
     const { feed, elapsedMs, store, walletId } = this.#options;
     while (!signal.aborted) {
-      await sleep(1000, signal);
+      await this.#pause(1000, signal);
       const silentMs = this.#silentSinceMs === null ? 0 : elapsedMs() - this.#silentSinceMs;
       if (Math.max(silentMs, feed.brokenForMs()) < OUT_OF_REACH_MS) continue;
       if ((await store.spends.get(walletId, index)) === null) continue;
@@ -163,7 +167,7 @@ export class Resolver {
           error,
         });
       }
-      await sleep(backoffDelayMs(Math.min(round, 10), { ...ASK_AGAIN, random }), signal);
+      await this.#pause(backoffDelayMs(Math.min(round, 10), { ...ASK_AGAIN, random }), signal);
     }
   }
 

@@ -8,6 +8,7 @@ import { samplePayment } from '../../support/sample-payment.ts';
 import { newSpend, WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
+import { heldPauses } from '../held-pauses.ts';
 import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 
@@ -65,7 +66,7 @@ describe('an unknown send', () => {
       expect(await stored(identity)).toMatchObject({ status: 'completed' });
       const questions = asked();
       await send(contextOf(owner), planOf(silence));
-      await Bun.sleep(500);
+      await until(() => !owner.resolver.busy);
       expect([asked(), starts()]).toEqual([questions, 1]);
     },
     LONG,
@@ -155,9 +156,9 @@ describe('an unknown send', () => {
       await until(() => asked() >= 1);
       world.fake.push({ payment: sent.pending(identity), attempt: 1 });
       await until(async () => (await unfinished())[0]?.state === 'known');
-      await Bun.sleep(100);
+      // A question may have left just before, and none leaves once the work has ended.
       const questions = asked();
-      await Bun.sleep(1000);
+      await until(() => !owner.resolver.busy);
       expect(asked()).toBeLessThanOrEqual(questions + 1);
     },
     LONG,
@@ -185,6 +186,10 @@ describe('an unknown send', () => {
 });
 
 describe('a node out of reach', () => {
+  /** The pause before the node's silence is looked at, once a second; the first ones before questions are shorter. */
+  const beforeLooking = (ms: number) => ms === 1000;
+  const beforeAsking = (ms: number) => ms < 1000;
+
   test(
     'does not show the payment either, which says so after 20 seconds',
     async () => {
@@ -201,6 +206,8 @@ describe('a node out of reach', () => {
   test(
     'ends a blocking call after 60 seconds of silence with error 3, and the payment goes on',
     async () => {
+      const pauses = heldPauses();
+      world.pause = pauses.pause;
       world.fake.sendOutcome = () => Promise.reject(unreachable());
       const waiting = sendAndWait(contextOf(owner), planOf(silence)).then(
         () => 'it ended well',
@@ -210,11 +217,13 @@ describe('a node out of reach', () => {
       void waiting.then(() => {
         ended = true;
       });
-      await until(() => asked() >= 1);
+      await pauses.begun(beforeAsking);
       world.elapsedMs = 59_999;
-      await Bun.sleep(2500);
+      await pauses.pass(beforeLooking);
+      await pauses.pass(beforeLooking);
       expect(ended).toBe(false);
       world.elapsedMs = 60_000;
+      await pauses.end(beforeLooking);
       const [spend] = await unfinished();
       expect(await waiting).toMatchObject({
         kind: 'unreachable',
@@ -228,22 +237,23 @@ describe('a node out of reach', () => {
   test(
     'that gives a word in between is not silent',
     async () => {
+      const pauses = heldPauses();
+      world.pause = pauses.pause;
       world.fake.sendOutcome = () => Promise.reject(unreachable());
       const stop = new AbortController();
       const waiting = sendAndWait(contextOf(owner, { signal: stop.signal }), planOf(silence)).then(
         () => 'it ended well',
         (error: unknown) => error,
       );
-      await until(() => asked() >= 1);
+      await pauses.begun(beforeAsking);
       world.elapsedMs = 40_000;
       world.fake.sendOutcome = async () => ({ state: 'unknown' });
-      const before = asked();
-      await until(() => asked() >= before + 2);
+      await pauses.pass(beforeAsking);
       world.fake.sendOutcome = () => Promise.reject(unreachable());
-      const later = asked();
-      await until(() => asked() > later);
+      await pauses.pass(beforeAsking);
       world.elapsedMs = 80_000;
-      await Bun.sleep(2500);
+      await pauses.pass(beforeLooking);
+      await pauses.pass(beforeLooking);
       stop.abort(refused('the test is over'));
       expect(await waiting).toMatchObject({ kind: 'refused', data: { sent: 'unknown' } });
     },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
-import { onItsWay } from './wallet-steps.ts';
+import { fullClient, onItsWay, underWay } from './wallet-steps.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 
@@ -17,8 +17,17 @@ beforeAll(async () => {
 afterAll(() => hooks.close());
 
 describe('idempotency keys', () => {
-  const once = (key: string, body: object, path = '/v2/node/create_invoice') =>
-    world.call('POST', path, { body, headers: { 'idempotency-key': key } });
+  const once = (
+    key: string,
+    body: object,
+    path = '/v2/node/create_invoice',
+    credentials?: string,
+  ) =>
+    world.call('POST', path, {
+      body,
+      headers: { 'idempotency-key': key },
+      credentials,
+    });
 
   test('the same key and request give the first outcome again; another request is error 111', async () => {
     const first = await once('key-1', { amount: '5' });
@@ -65,14 +74,9 @@ describe('idempotency keys', () => {
       amount: '90',
       behavior: 'hold',
     });
-    const begun = await onItsWay(world, () =>
-      world
-        .call('POST', '/v2/node/pay_invoice', {
-          body: { invoice },
-          headers: { 'idempotency-key': 'key-5' },
-        })
-        .catch(() => null),
-    );
+    const client = await fullClient(world);
+    const pay = () => once('key-5', { invoice }, '/v2/node/pay_invoice', client);
+    const begun = await onItsWay(world, () => pay().catch(() => null));
     const info = await world.get('/v2/node/node_info');
     await world.restart();
     expectError(
@@ -85,10 +89,9 @@ describe('idempotency keys', () => {
     );
     expect(await world.get('/v2/node/node_info')).toEqual(info);
     expect((await once('key-4', { amount: '9' })).body).toEqual(first.body);
-    const resumed = once('key-5', { invoice }, '/v2/node/pay_invoice');
-    await Bun.sleep(100);
+    const resumed = await underWay(world, client, pay);
     await world.post('/sandbox/holds', { payment_hash, settle: true });
-    expect((await resumed).body).toMatchObject({ status: 'completed', hash: payment_hash });
+    expect((await resumed.answer).body).toMatchObject({ status: 'completed', hash: payment_hash });
     await until(() => hooks.received.some(({ body }) => body.includes(payment_hash)));
   });
 });

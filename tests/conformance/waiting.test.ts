@@ -3,7 +3,7 @@ import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { routeAnswered } from './called-routes.ts';
 import { test } from './node-test.ts';
-import { indexes, UNKNOWN_INDEX, walletSteps } from './wallet-steps.ts';
+import { fullClient, indexes, UNKNOWN_INDEX, underWay, walletSteps } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -19,10 +19,11 @@ const { invoice, list, receive } = walletSteps(() => world);
 describe('waiting', () => {
   test('wait_for_payment answers as soon as the payment is final, and at once when it is', async () => {
     const made = await invoice();
-    const waiting = world.get('/v2/node/wait_for_payment', { index: made.index });
-    await Bun.sleep(50);
+    const waiting = await underWay(world, await fullClient(world), (client) =>
+      world.get('/v2/node/wait_for_payment', { index: made.index }, client),
+    );
     await world.post('/v2/node/pay_invoice', { invoice: made.invoice }, world.bob);
-    expect(await waiting).toMatchObject({ index: made.index, status: 'completed' });
+    expect(await waiting.answer).toMatchObject({ index: made.index, status: 'completed' });
     expect(
       await world.get('/v2/node/wait_for_payment', { index: made.index, timeout_secs: '0' }),
     ).toMatchObject({ status: 'completed' });
@@ -85,12 +86,15 @@ describe('waiting', () => {
   test('a client that goes away frees its waiter', async () => {
     const { index } = await invoice();
     const gone = new AbortController();
-    const waiting = world.call('GET', '/v2/node/wait_for_payment', {
-      query: { index },
-      signal: gone.signal,
-    });
-    setTimeout(() => gone.abort(), 50);
-    await expect(waiting).rejects.toThrow();
+    const waiting = await underWay(world, await fullClient(world), (credentials) =>
+      world.call('GET', '/v2/node/wait_for_payment', {
+        query: { index },
+        credentials,
+        signal: gone.signal,
+      }),
+    );
+    gone.abort();
+    await expect(waiting.answer).rejects.toThrow();
     expect((await world.get('/v2/health')).status).toBe('ok');
   });
 });

@@ -1,5 +1,6 @@
 import type { Body } from '../support/requests.ts';
 import { until } from '../support/until.ts';
+import { metricsReader } from './metrics-reader.ts';
 import type { ConformanceWorld } from './world.ts';
 
 /** Steps that several files take with the two wallets of a world. */
@@ -42,6 +43,29 @@ export async function onItsWay<T>(
   const answer = begin();
   await until(async () => (await balance()) !== before);
   return { answer };
+}
+
+/**
+ * Begins a request with credentials of the default wallet that no request has used yet, and resolves once the sidecar
+ * has opened them, which its metrics show: the request is then under way.
+ */
+export async function underWay<T>(
+  world: ConformanceWorld,
+  credentials: string,
+  begin: (credentials: string) => Promise<T>,
+): Promise<{ readonly answer: Promise<T> }> {
+  const { value } = metricsReader(() => world.baseUrl);
+  const sessions = () => value('wallet_sidecar_open_sessions');
+  const before = await sessions();
+  const answer = begin(credentials);
+  await until(async () => (await sessions()) > before, 'the credentials are open');
+  return { answer };
+}
+
+/** Creates a client of the default wallet with scope full. Returns its credentials. */
+export async function fullClient(world: ConformanceWorld): Promise<string> {
+  const body = { scopes: ['full'] };
+  return (await world.post('/v2/node/create_client', body)).client_credentials;
 }
 
 /** Returns steps for a world that is opened before the first step is called. */

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'bun:test';
+import { beforeEach, describe, expect, spyOn, test } from 'bun:test';
 import {
   fingerprint,
   IdempotentRequests,
@@ -13,6 +13,7 @@ import type { KeyScope, Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../support/store-steps.ts';
+import { until } from '../support/until.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 let store: Store;
@@ -200,8 +201,11 @@ describe('202 is not final', () => {
   test('a repeat whose patience ends before anything was begun waits, since there is nothing to tell', async () => {
     const answer = Promise.withResolvers<Outcome>();
     const first = run(() => answer.promise);
+    using begin = spyOn(store.idempotency, 'begin');
     const impatient = run(unasked, { respondAfterMs: 0 });
-    await Bun.sleep(50);
+    // The repeat asks for the state of the key once its patience has ended.
+    await until(() => begin.mock.results.length > 0);
+    await begin.mock.results[0]?.value;
     answer.resolve(OK);
     expect(await Promise.all([first, impatient])).toEqual([OK, OK]);
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { join } from 'node:path';
 import { asStorageError } from '../../src/model/storage-error.ts';
 import type { Store } from '../../src/store/ports.ts';
@@ -6,7 +6,7 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { fits, newSpend, WALLET } from '../support/store-steps.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -83,16 +83,29 @@ function watchEventLoop(): () => number {
   };
 }
 
+/** Counts the timers that this process sets, which here are the pauses of writes that wait for the lock. */
+function countPauses() {
+  const timers = spyOn(globalThis, 'setTimeout');
+  return {
+    more: (count: number) => {
+      const before = timers.mock.calls.length;
+      return until(() => timers.mock.calls.length >= before + count, 'writes try again');
+    },
+    [Symbol.dispose]: () => timers.mockRestore(),
+  };
+}
+
 for (const kind of ['IMMEDIATE', 'EXCLUSIVE'] as const) {
-  test(`a database that is locked for 2 s (${kind}) delays writes, and neither reads nor the event loop`, async () => {
+  test(`a database that is locked while writes try 20 times (${kind}) delays writes, and neither reads nor the event loop`, async () => {
     await begin(1);
+    using pauses = countPauses();
     const release = await lock(kind);
     const longestMs = watchEventLoop();
     const writes = [begin(2), begin(3)];
-    await Bun.sleep(1000);
+    await pauses.more(10);
     expect(await begun()).toEqual([1]);
     writes.push(begin(4));
-    await Bun.sleep(1000);
+    await pauses.more(10);
     const heldUpMs = await release();
     await Promise.all(writes);
     expect(longestMs()).toBeLessThan(IDLE_MS + heldUpMs);

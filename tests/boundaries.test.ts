@@ -14,6 +14,18 @@ const CLOCKS = new Set(['lib/clock.ts', 'client/verify-webhook.ts']);
  */
 const isRoot = (path: string) => /^(app\/|main\.ts$|version\.ts$)/.test(path);
 
+/** Tests that may sleep, each with what the pause is. */
+const SLEEPERS: Readonly<Record<string, string>> = {
+  'faults/clock-jumps.test.ts': 'a random time between two jumps of the clock',
+  'faults/clock.test.ts': 'a random time that a receiver takes, while the clock jumps',
+  'faults/kill.test.ts': 'a random time after which the sidecar is killed',
+  'interop/lnd-faults.test.ts': 'a growing time after which the sidecar is killed',
+  'interop/lnd-retries.test.ts': "the payer's own pause, shorter and longer than those of LND",
+  'net/guarded-fetch.test.ts': 'a server that answers too late, or in drops',
+  'net/lnurl-hostile.test.ts': 'a server that answers in drops',
+  'resources/connections.test.ts': "longer than the kernel's own limit for a silent connection",
+};
+
 interface Source {
   readonly path: string;
   readonly text: string;
@@ -133,6 +145,14 @@ test('tests wait in one way, and start the compiled binary in one place', () => 
     .map(({ path }) => path);
   // The benchmark measures how long the start of a program takes, this one's and others'.
   expect(broken).toEqual(['bench/index.ts']);
+});
+
+test('no test sleeps, except where the time itself is what is tested', () => {
+  // Bun.sleep(0) is one turn of the event loop.
+  const broken = tests
+    .filter(({ path, text }) => path.endsWith('.test.ts') && /Bun\.sleep\((?!0\))/.test(text))
+    .map(({ path }) => path);
+  expect(broken).toEqual(Object.keys(SLEEPERS).toSorted());
 });
 
 test('what runs around each test is registered by each test file', () => {

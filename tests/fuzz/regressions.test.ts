@@ -81,13 +81,13 @@ test('a wait that ends while the payment is read answers what was read, and leav
     history: {
       async payment() {
         ending.abort(new ApiError('timeout', 'Nothing happened within 0 seconds.'));
-        await Bun.sleep(5);
+        await Bun.sleep(0);
         return payment;
       },
     },
   } as unknown as Session;
   expect(await waitForFinal(session, payment.index, ending.signal)).toBe(payment);
-  await Bun.sleep(5);
+  await Bun.sleep(0);
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
 });

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Pays out with a client that has a budget: whoever steals its credentials can spend no more than that.
+# Pays out with a client that has a budget: a thief of its credentials can spend no more than that.
 set -euo pipefail
 source "$(dirname "$0")/sidecar.sh"
 

@@ -1,4 +1,4 @@
-/** Pays out with a client that has a budget: whoever steals its credentials can spend no more than that. */
+/** Pays out with a client that has a budget: a thief of its credentials can spend no more than that. */
 import { ERROR_CODES, type Payment, type WalletSidecar, WalletSidecarError } from 'wallet-sidecar';
 import { sandbox, wallet, walletOf } from './sandbox.ts';
 

@@ -55,7 +55,9 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Asks nobody for a host with a port or an address in brackets: only the sandbox serves those, and the DNS has none. */
+/**
+ * Asks nobody for a host with a port or an address in brackets: only the sandbox serves those, and the DNS has none.
+ */
 async function publicTexts(
   { resolveTxt }: NameResolverOptions,
   dnsName: string,

@@ -76,8 +76,8 @@ const withdrawReply = z.object({
 
 /**
  * Reads the terms of a service. Throws error 113 for an answer that breaks a rule of its LUD, and error 106 for a known
- * kind of LNURL that this wallet does not support, for a withdrawal with no money left, and for a service that must know
- * something of the payer (LUD-18).
+ * kind of LNURL that this wallet does not support, for a withdrawal with no money left, and for a service that must
+ * know something of the payer (LUD-18).
  */
 export function readTerms(reply: unknown): LnurlPayRequest | LnurlWithdrawRequest {
   const { tag } = readReply(z.object({ tag: exactText }), reply);

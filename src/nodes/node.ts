@@ -233,14 +233,14 @@ export interface NodeOnchain {
     command: Pick<PayOnchainCommand, 'address' | 'priority'>,
   ): Promise<{ readonly amountMsat: bigint; readonly feeMsat: bigint }>;
   /**
-   * The most that raising a send's fee would cost now, in millisatoshis. Throws `refused` where the fee suffices already
-   * or cannot be raised.
+   * The most that raising a send's fee would cost now, in millisatoshis. Throws `refused` where the fee suffices
+   * already or cannot be raised.
    */
   bumpFeeBoundMsat(command: BumpFeeCommand): Promise<bigint>;
   /**
-   * Makes the unconfirmed transaction of a send more attractive to miners by a child that spends its change and pays for
-   * both (CPFP), for at most `maxFeeMsat` (null: no limit). The send keeps its txid; the child is no payment. Throws
-   * `refused` as {@link bumpFeeBoundMsat} does.
+   * Makes the unconfirmed transaction of a send more attractive to miners by a child that spends its change and pays
+   * for both (CPFP), for at most `maxFeeMsat` (null: no limit). The send keeps its txid; the child is no payment.
+   * Throws `refused` as {@link bumpFeeBoundMsat} does.
    */
   bumpFee(command: BumpFeeCommand & { readonly maxFeeMsat: bigint | null }): Promise<{
     /** What the child costs; null when that is not known. */
@@ -485,8 +485,8 @@ export interface NodeConnector {
   /** Provisions the node to the trusted releases of a signed list, or unlocks it (docs/decisions.md 79). */
   provision(rootSeed: Uint8Array): Promise<void>;
   /**
-   * Sentences for health about configured nodes that cannot be used now, or as they are configured. Returns at once with
-   * what is known (docs/decisions.md 7); a node that was not in contact for long is asked in the background.
+   * Sentences for health about configured nodes that cannot be used now, or as they are configured. Returns at once
+   * with what is known (docs/decisions.md 7); a node that was not in contact for long is asked in the background.
    */
   problems(): readonly string[];
   close(): Promise<void>;

@@ -42,9 +42,9 @@ export function openChannel(
 }
 
 /**
- * Closes a channel, or forces it closed. Its fee counts in a client's budget, and no fee that has no bound is spent by a
- * client that has one. When a repeat of the request finds no such
- * channel, the earlier run has closed it, and the estimated fee counts as the cost. Errors carry `data.sent`.
+ * Closes a channel, or forces it closed. Its fee counts in a client's budget, and no fee that has no bound is spent by
+ * a client that has one. When a repeat of the request finds no such channel, the earlier run has closed it, and the
+ * estimated fee counts as the cost. Errors carry `data.sent`.
  */
 export function closeChannel(
   session: Session,

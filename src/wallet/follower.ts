@@ -10,8 +10,9 @@ interface FollowerParts extends Pick<OpenWalletsOptions, 'store' | 'clock'> {
 }
 
 /**
- * Returns the credential by which a wallet is followed: the owner's configured one, else an open session, else an active
- * client's. When the owner's node cannot be reached, it may be another wallet's, so the others are tried as well.
+ * Returns the credential by which a wallet is followed: the owner's configured one, else an open session, else an
+ * active client's. When the owner's node cannot be reached, it may be another wallet's, so the others are tried as
+ * well.
  */
 export async function findFollower(
   parts: FollowerParts,

@@ -80,8 +80,8 @@ export function addressTerms(address: DecodedAddress, uri: UriTerms): PayMethod 
 }
 
 /**
- * The terms of an LNURL-pay service. The caller checks that the URI's amount is within its limits. A fixed price is told
- * as the amount; it is not part of the LNURL, and the service may name another one later.
+ * The terms of an LNURL-pay service. The caller checks that the URI's amount is within its limits. A fixed price is
+ * told as the amount; it is not part of the LNURL, and the service may name another one later.
  */
 export function lnurlPayTerms(text: string, request: LnurlPayRequest, uri: UriTerms): PayMethod {
   const { minSendableMsat: minMsat, maxSendableMsat: maxMsat } = request;

@@ -187,7 +187,7 @@ describe("a partner's fee", () => {
   const balanceOf = async (credentials?: string) =>
     Number((await world.get('/v2/node/node_info', {}, credentials)).lightning_balance);
 
-  test("reaches the partner's wallet on the same sandbox as an inbound payment, whoever pays", async () => {
+  test("reaches the partner's wallet on the same sandbox as an inbound payment, from any payer", async () => {
     const partner = await world.post('/sandbox/wallets');
     const { client_credentials: credentials, user_pk: partner_pk } = partner;
     const terms = { partner_pk, partner_prop_fee: 100_000, partner_base_fee: '5' };

@@ -59,7 +59,7 @@ describeNetwork('Lightning payments on LND', (network) => {
     expect(await bob().pays(back.invoice)).toBe('SUCCEEDED');
   });
 
-  test('an invoice that bob pays completes, and whoever waits hears of it', async () => {
+  test('an invoice that bob pays completes, and a caller that waits is told', async () => {
     const made = await sidecar.post('/v2/node/create_invoice', {
       amount: '1234.567',
       description: 'coffee é',

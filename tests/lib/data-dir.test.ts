@@ -134,7 +134,7 @@ describe('one process owns a data directory', () => {
     SLOW_MS,
   );
 
-  test('a lock file of an earlier version is overwritten, whoever it names', () => {
+  test('a lock file of an earlier version is overwritten, whichever process it names', () => {
     mkdirSync(dir);
     const stat = readFileSync('/proc/1/stat', 'utf8');
     const startedAt = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

@@ -9,7 +9,7 @@ export interface DevSidecar {
   call(method: string, path: string, options?: CallOptions): Promise<unknown>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM. Resolves to the exit code. */
   stop(): Promise<number>;
   /** What it wrote so far. */
   log(): string;

@@ -19,8 +19,8 @@ export async function satPerVbyte(owner: LndRest): Promise<bigint> {
 }
 
 /**
- * LND's present fee rate for a send of that priority, in whole satoshis per virtual
- * byte, rounded down as LND does for its own sends.
+ * LND's present fee rate for a send of that priority, in whole satoshis per virtual byte, rounded down as LND does for
+ * its own sends.
  */
 export async function sendSatPerVbyte(owner: LndRest, priority: Priority): Promise<bigint> {
   const rate = (await satPerKw(owner, TARGET_BLOCKS[priority])) / KW_PER_VBYTE;

@@ -64,8 +64,9 @@ interface Tunnel {
 }
 
 /**
- * All requests to the node at one place, through the proxy where there is one. Bounded are the size of answers, the time, and the number of open requests
- * (docs/decisions.md 80); redirects are never followed. All methods throw {@link RemoteFailure}.
+ * Sends all requests to the node at one place, through the proxy where there is one. It bounds the size of answers, the
+ * time and the number of open requests (docs/decisions.md 80), and never follows redirects. All methods throw
+ * {@link RemoteFailure}.
  */
 export class RemoteEndpoint {
   readonly location: RemoteLocation;

@@ -23,9 +23,9 @@ export interface StreamRequest {
 }
 
 /**
- * Sends the request, over connections of `agent`, and resolves with the answer's head. Redirects are returned like other answers, never followed. It
- * does not use `fetch`: the runtime bounds how many of those a process may have open, and streams of many wallets would
- * leave none for calls and webhooks (docs/decisions.md 80).
+ * Sends the request, over connections of `agent`, and resolves with the answer's head. Redirects are returned like
+ * other answers, never followed. It does not use `fetch`: the runtime bounds how many of those a process may have open,
+ * and streams of many wallets would leave none for calls and webhooks (docs/decisions.md 80).
  */
 export function openStream(
   { url, cert }: RemoteLocation,

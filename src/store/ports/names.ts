@@ -34,8 +34,8 @@ export interface NameStore {
     decide: (standing: NameStanding) => NameRecord,
   ): Promise<NameRecord>;
   /**
-   * Takes a place among the wallet's unpaid invoices for payers of its name, until the invoice expires or its payment is
-   * final. Returns false, and takes none, when `most` are taken, or `mostOfSource` for the same source.
+   * Takes a place among the wallet's unpaid invoices for payers of its name, until the invoice expires or its payment
+   * is final. Returns false, and takes none, when `most` are taken, or `mostOfSource` for the same source.
    */
   takePlace(
     walletId: string,

@@ -21,8 +21,8 @@ export async function nameOf(session: Session, served: Names | null): Promise<Hu
 
 /**
  * Claims or changes the wallet's Human Bitcoin Address, by the rules of {@link decideClaim}. Where the node has offers,
- * each name gets one of its own, and every payment that arrives on it is watched; offers of names that were given up can
- * still be paid.
+ * each name gets one of its own, and every payment that arrives on it is watched; offers of names that were given up
+ * can still be paid.
  */
 export async function claimUsername(
   session: Session,

@@ -68,8 +68,8 @@ export async function payeeTerms(
 
 /**
  * The second answer: an invoice that commits to the terms (LUD-06); null when nobody has the name. The invoice is
- * watched, and holds the payer's comment as its message. Every problem is an error of LNURL, and those of the wallet and
- * its node only stand in the log.
+ * watched, and holds the payer's comment as its message. Every problem is an error of LNURL, and those of the wallet
+ * and its node only stand in the log.
  */
 export async function payeeInvoice(
   names: Names,

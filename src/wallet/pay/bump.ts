@@ -17,8 +17,8 @@ export interface BumpRequest {
 
 /**
  * Raises the fee of an on-chain send, which stays the same payment, and returns it (docs/decisions.md 111). What that
- * costs counts in a client's budget, and is bounded before anything is signed. Throws errors 106, 107, 109 and 110, with
- * `data.sent`.
+ * costs counts in a client's budget, and is bounded before anything is signed. Throws errors 106, 107, 109 and 110,
+ * with `data.sent`.
  */
 export function bumpFee(
   session: Session,

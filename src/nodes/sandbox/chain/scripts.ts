@@ -28,8 +28,8 @@ interface ScriptRow {
 }
 
 /**
- * The owner's first script of the branch and of its kind that no transaction has paid yet. It stays the same until it is paid; a new
- * one is made when all are paid.
+ * The owner's first script of the branch and of its kind that no transaction has paid yet. It stays the same until it
+ * is paid; a new one is made when all are paid.
  */
 export function nextUnusedScript(world: World, owner: ScriptOwner, branch: Branch): KnownScript {
   return world.transact(() => {

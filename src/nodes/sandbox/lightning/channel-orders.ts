@@ -152,8 +152,8 @@ export function openJustInTime(world: World, userPk: string, paymentMsat: bigint
 }
 
 /**
- * Closes a channel and returns the fee in millisatoshis. The wallet's side becomes on-chain coins, less
- * the fee. Throws `notFound`, and `refused` when the fee would be above the limit.
+ * Closes a channel and returns the fee in millisatoshis. The wallet's side becomes on-chain coins, less the fee. Throws
+ * `notFound`, and `refused` when the fee would be above the limit.
  */
 export function closeChannel(
   world: World,

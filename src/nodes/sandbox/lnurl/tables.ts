@@ -1,4 +1,7 @@
-/** Tables of offers and LNURL services, and of the names of version 0.2, which the store has now. Amounts that may exceed 2^53 are decimal text, in millisatoshis. */
+/**
+ * Tables of offers and LNURL services, and of the names of version 0.2, which the store has now. Amounts that may
+ * exceed 2^53 are decimal text, in millisatoshis.
+ */
 export const SERVICE_TABLES = `
 CREATE TABLE offers (
   offer_id TEXT PRIMARY KEY,

@@ -138,8 +138,12 @@ describe('the pages', () => {
 
   test('say what changed in this version and since, what breaks first', () => {
     const versions = pageText('CHANGELOG.md').split(/^## /m).slice(1);
-    expect(versions.map((text) => text.split('\n', 1)[0])).toContain(`[${packageJson.version}]`);
-    expect(versions[0]).toStartWith('[Unreleased]\n');
+    const [newest, ...released] = versions.map((text) => text.split('\n', 1)[0] ?? '');
+    expect(newest).toBe('[Unreleased]');
+    expect(released[0]).toStartWith(`[${packageJson.version}] `);
+    for (const heading of released) {
+      expect(heading).toMatch(/^\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}$/);
+    }
     for (const text of versions) {
       const parts = [...text.matchAll(/^### (.+)$/gm)].map(([, part = '']) => part);
       const order = ['Compatibility', 'Added', 'Changed', 'Fixed', 'Security'];

@@ -51,7 +51,10 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ['takes a partner with the least fee', PARTNER],
   ['takes a partner with the largest fee', PARTNER],
   ['takes a base fee with an amount', PARTNER],
-  ["reaches the partner's wallet on the same sandbox as an inbound payment, from any payer", PARTNER],
+  [
+    "reaches the partner's wallet on the same sandbox as an inbound payment, from any payer",
+    PARTNER,
+  ],
   [
     'inbound with partner fees: amount is net, fees what was taken, their sum what was paid',
     PARTNER,

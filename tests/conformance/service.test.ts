@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { metricsReader } from './metrics-reader.ts';
 import { test } from './node-test.ts';
 import { rawStatus } from './raw-status.ts';
+import { fullClient, underWay } from './wallet-steps.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';
 
@@ -19,8 +19,13 @@ beforeAll(async () => {
 afterAll(() => hooks.close());
 
 describe('health and errors', () => {
-  test('health is 200 and ok', async () => {
-    expect(await world.get('/v2/health')).toEqual({ status: 'ok' });
+  test('health is 200, and ok once the node has answered', async () => {
+    const health = await until(async () => {
+      const { status, body } = await world.call('GET', '/v2/health');
+      expect(status).toBe(200);
+      return !/ has not been asked yet: /.test(body.status) && body;
+    }, 'the node has answered');
+    expect(health).toEqual({ status: 'ok' });
   });
 
   test('an unknown path is 404 with code 107, a wrong method 405 with code 7', async () => {
@@ -109,16 +114,11 @@ describe('health and errors', () => {
 
 test('a stop ends waits with error 8 and Retry-After', async () => {
   const { index } = await world.post('/v2/node/create_invoice', { amount: '1' });
-  const created = await world.post('/v2/node/create_client', { scopes: ['full'] });
-  const sessions = () => metricsReader(() => world.baseUrl).value('wallet_sidecar_open_sessions');
-  const before = await sessions();
-  const waiting = world.call('GET', '/v2/node/wait_for_payment', {
-    query: { index },
-    credentials: created.client_credentials,
-  });
-  await until(async () => (await sessions()) > before, 'the request was taken up');
+  const waiting = await underWay(world, await fullClient(world), (credentials) =>
+    world.call('GET', '/v2/node/wait_for_payment', { query: { index }, credentials }),
+  );
   await world.restart();
-  const answer = await waiting;
+  const answer = await waiting.answer;
   expectError(answer, 'overCapacity');
   expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
 });

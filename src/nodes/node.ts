@@ -61,8 +61,8 @@ export interface WalletNode {
    */
   sendOutcome(question: SendQuestion): Promise<SendOutcome>;
   /**
-   * What routing such a payment would cost now, in millisatoshis, as far as the node knows without sending anything into
-   * the network (docs/decisions.md 115). Null when it knows no route. Every token may ask.
+   * What routing such a payment would cost now, in millisatoshis, as far as the node knows without sending anything
+   * into the network (docs/decisions.md 115). Null when it knows no route. Every token may ask.
    */
   estimateRoutingFeeMsat(question: RoutingQuestion): Promise<bigint | null>;
   /** The payment of an index, or null when the node does not know it. */
@@ -189,8 +189,8 @@ export interface NodeOffers {
 /** Payments without an invoice (keysend). */
 export interface NodeSpontaneous {
   /**
-   * Works like {@link WalletNode.payInvoice}, for the hash of the preimage: a repeat makes no second payment and reports
-   * the first. A payment to the wallet's own node is `refused`.
+   * Works like {@link WalletNode.payInvoice}, for the hash of the preimage: a repeat makes no second payment and
+   * reports the first. A payment to the wallet's own node is `refused`.
    */
   pay(command: PaySpontaneousCommand): Promise<SendReport>;
 }
@@ -204,8 +204,8 @@ export interface NodeHoldInvoices {
    */
   create(command: CreateHoldInvoiceCommand): Promise<CreatedInvoice>;
   /**
-   * Completes a held payment with its preimage; does nothing when it is completed. Throws `refused` when nothing is held
-   * for the invoice, or no longer.
+   * Completes a held payment with its preimage; does nothing when it is completed. Throws `refused` when nothing is
+   * held for the invoice, or no longer.
    */
   settle(index: PaymentIndex, preimage: string): Promise<void>;
 }
@@ -371,7 +371,9 @@ export interface CreateInvoiceCommand {
 export interface CreateHoldInvoiceCommand extends Omit<CreateInvoiceCommand, 'preimage'> {
   /** Hex, 32 bytes. */
   readonly paymentHash: string;
-  /** Whether an invoice that the node has for the hash may be returned, because an earlier run of the request made it. */
+  /**
+   * Whether an invoice that the node has for the hash may be returned, because an earlier run of the request made it.
+   */
   readonly again: boolean;
 }
 

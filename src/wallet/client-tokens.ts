@@ -100,7 +100,9 @@ export function replaceExposedToken(session: Session, clientPk: string): Promise
   });
 }
 
-/** Replaces a client's token by one of the same grant, as this version makes it. Throws as {@link replaceExposedToken}. */
+/**
+ * Replaces a client's token by one of the same grant, as this version makes it. Throws as {@link replaceExposedToken}.
+ */
 export function renewToken(session: Session, clientPk: string): Promise<ClientRecord> {
   return session.locks.run('clients', async () => {
     const before = requireToken(await session.store.clients.find(clientPk));

@@ -55,8 +55,8 @@ interface Needs {
   /** Called with the client's own token, so that LND itself refuses what was not granted. */
   readonly own: readonly Method[];
   /**
-   * The client's own token allows these as well, but a configured macaroon without them has the permission all the same:
-   * what they do is refused then.
+   * The client's own token allows these as well, but a configured macaroon without them has the permission all the
+   * same: what they do is refused then.
    */
   readonly additions?: readonly Method[];
   /** Called with the owner's token: look-ups that the sidecar needs, so that the client's token need not allow them. */

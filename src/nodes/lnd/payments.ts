@@ -19,7 +19,9 @@ const ATTEMPTS_SECS = 60;
 /** LND shows a payment as soon as it has recorded it, so its first answer must come within this time. */
 const FIRST_WITHIN_MS = 30_000;
 
-/** Bit 9 of BOLT 9, which says that the receiver reads records in its onion; LND asks for it where it knows no features. */
+/**
+ * Bit 9 of BOLT 9, which says that the receiver reads records in its onion; LND asks for it where it knows no features.
+ */
 const TLV_ONION_FEATURE = 9;
 
 /** Starts paying an invoice; see {@link startPayment}. */
@@ -153,7 +155,9 @@ export async function trackedPayment(
   }
 }
 
-/** All payments of LND with a greater `payment_index`, a page at a time. Throws `unreadable` when one cannot be read. */
+/**
+ * All payments of LND with a greater `payment_index`, a page at a time. Throws `unreadable` when one cannot be read.
+ */
 export async function* paymentsAfter(
   rest: LndRest,
   paymentIndex: number,

@@ -36,8 +36,8 @@ export function isPayable(world: World, invoice: WalletInvoice, paidMsat: bigint
 
 /**
  * Receives a payment of `paidMsat` for an invoice of a wallet that is payable or held, within the caller's transaction:
- * the money goes into the wallet's channels, of which one is opened just in time where there is no room, and the payment
- * completes. Returns the payment.
+ * the money goes into the wallet's channels, of which one is opened just in time where there is no room, and the
+ * payment completes. Returns the payment.
  */
 export function receiveInvoicePayment(
   world: World,

@@ -15,7 +15,8 @@ const payableBase = {
   max_amount: amountOutput.nullable().meta({ description: 'Most accepted, in sats.' }),
   fee_estimate: amountOutput.nullable().meta({
     description:
-      'Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition.',
+      'Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known.',
+    addition: true,
   }),
   expires_at: timestamp
     .nullable()

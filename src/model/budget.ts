@@ -64,7 +64,7 @@ export const budgetJson = z
       description: 'When the current period ends, in milliseconds; null where it never does.',
     }),
   })
-  .meta({ id: 'Budget', description: 'What a client may spend, and has spent (an addition).' });
+  .meta({ id: 'Budget', description: 'What a client may spend, and has spent.', addition: true });
 export type BudgetJson = z.infer<typeof budgetJson>;
 
 /** Returns the period that contains `nowMs`, in UTC: days from midnight, weeks from Monday, months from the first. */

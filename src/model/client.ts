@@ -54,7 +54,7 @@ export const clientInfoJson = z
     effective_permissions: effectivePermissionsField,
     budget: budgetJson
       .nullable()
-      .meta({ description: 'What it may spend; null for no limit. Addition.' }),
+      .meta({ description: 'What it may spend; null for no limit.', addition: true }),
   })
   .meta({ id: 'ClientInfo', description: 'A client credential: who it is and what it may do.' });
 export type ClientInfoJson = z.infer<typeof clientInfoJson>;

@@ -22,6 +22,7 @@ interface Parameter {
 }
 interface Operation {
   readonly operationId: string;
+  readonly description: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
     readonly required: boolean;
@@ -103,6 +104,22 @@ describe('the OpenAPI document', () => {
       ]),
     ];
     expect(missing).toEqual([]);
+  });
+
+  test('says of additions in a whole sentence that other servers may not have them', () => {
+    const sentence = /\.\s+An addition: other servers of this API may not have it\./;
+    const { properties = {} } = bodyOf('post', '/v2/node/create_invoice');
+    expect(properties.payment_hash?.description).toMatch(sentence);
+    expect(properties.description?.description).not.toMatch(sentence);
+    const rail = operation('get', '/v2/node/list_payments').parameters?.find(
+      ({ name }) => name === 'rail',
+    );
+    expect(rail?.description).toMatch(sentence);
+    expect(document.components.schemas.Budget?.description).toMatch(sentence);
+    expect(operation('post', '/v2/node/settle_invoice').description).toMatch(sentence);
+    expect(document.webhooks['payment.held']?.post.description).toMatch(sentence);
+    // The mark of a field becomes that sentence, and is no keyword of its schema.
+    expect(JSON.stringify(document)).not.toMatch(/"addition":|Addition\./);
   });
 
   test('names every operation once', () => {

@@ -43,7 +43,7 @@ export type Permission =
   | 'update_client'
   | 'revoke_client';
 
-/** What a client may spend, and has spent (an addition). */
+/** What a client may spend, and has spent. An addition: other servers of this API may not have it. */
 export interface Budget {
   /** Most that may be spent in one period, fees included, in sats. */
   readonly amount: string;
@@ -158,7 +158,7 @@ export interface ClientInfo {
   readonly permissions: readonly Permission[];
   /** Everything it may do: the permissions of its scopes, and the explicit ones. */
   readonly effective_permissions: readonly Permission[];
-  /** What it may spend; null for no limit. Addition. */
+  /** What it may spend; null for no limit. An addition: other servers of this API may not have it. */
   readonly budget: Budget | null;
 }
 
@@ -255,7 +255,7 @@ export type Payable =
       readonly min_amount: string | null;
       /** Most accepted, in sats. */
       readonly max_amount: string | null;
-      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition. */
+      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. An addition: other servers of this API may not have it. */
       readonly fee_estimate: string | null;
       /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
@@ -275,7 +275,7 @@ export type Payable =
       readonly min_amount: string | null;
       /** Most accepted, in sats. */
       readonly max_amount: string | null;
-      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition. */
+      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. An addition: other servers of this API may not have it. */
       readonly fee_estimate: string | null;
       /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
@@ -295,7 +295,7 @@ export type Payable =
       readonly min_amount: string | null;
       /** Most accepted, in sats. */
       readonly max_amount: string | null;
-      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition. */
+      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. An addition: other servers of this API may not have it. */
       readonly fee_estimate: string | null;
       /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
@@ -315,7 +315,7 @@ export type Payable =
       readonly min_amount: string | null;
       /** Most accepted, in sats. */
       readonly max_amount: string | null;
-      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. Addition. */
+      /** Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known. An addition: other servers of this API may not have it. */
       readonly fee_estimate: string | null;
       /** When it can no longer be paid, in milliseconds; null for never. */
       readonly expires_at: number | null;
@@ -575,9 +575,9 @@ export interface CreateInvoiceRequest {
   readonly amount?: Sats | null | undefined;
   /** Shown to the payer. */
   readonly description?: string | null | undefined;
-  /** SHA-256 of a description that the payer gets elsewhere, in place of `description`. Addition. */
+  /** SHA-256 of a description that the payer gets elsewhere, in place of `description`. An addition: other servers of this API may not have it. */
   readonly description_hash?: string | null | undefined;
-  /** Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage. Addition. */
+  /** Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage. An addition: other servers of this API may not have it. */
   readonly payment_hash?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
@@ -615,7 +615,7 @@ export interface CreateOfferResponse {
 
 /** Request of POST /v2/node/get_next_unused_address. */
 export interface GetNextUnusedAddressRequest {
-  /** Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR). Addition. */
+  /** Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR). An addition: other servers of this API may not have it. */
   readonly type?: 'segwit' | 'taproot' | null | undefined;
 }
 
@@ -675,7 +675,7 @@ export interface PayRequest {
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
+  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -689,7 +689,7 @@ export interface PayInvoiceRequest {
   readonly personal_note?: string | null | undefined;
   /** Older name of `personal_note`. */
   readonly note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
+  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -703,7 +703,7 @@ export interface PayOfferRequest {
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
+  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -717,7 +717,7 @@ export interface PayLnurlRequest {
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
+  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -727,7 +727,7 @@ export interface PayOnchainRequest {
   readonly address: string;
   /** Amount in sats; required without `send_all`. */
   readonly amount?: Sats | null | undefined;
-  /** True sends everything that can be sent in one transaction, in place of an amount. Addition. */
+  /** True sends everything that can be sent in one transaction, in place of an amount. An addition: other servers of this API may not have it. */
   readonly send_all?: boolean | null | undefined;
   /** How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72. */
   readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
@@ -757,7 +757,7 @@ export interface PaySpontaneousRequest {
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. Addition. */
+  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -785,13 +785,13 @@ export interface ListPaymentsRequest {
   readonly limit?: number | undefined;
   /** The `next_index` of the previous page; the page begins after it. */
   readonly after?: string | undefined;
-  /** Only this direction. Addition. */
+  /** Only this direction. An addition: other servers of this API may not have it. */
   readonly direction?: 'inbound' | 'outbound' | 'info' | undefined;
-  /** Only this rail. Addition. */
+  /** Only this rail. An addition: other servers of this API may not have it. */
   readonly rail?: 'onchain' | 'invoice' | 'offer' | 'spontaneous' | undefined;
-  /** Only payments created at this time or later, in milliseconds. Addition. */
+  /** Only payments created at this time or later, in milliseconds. An addition: other servers of this API may not have it. */
   readonly since?: number | undefined;
-  /** Only payments created before this time, in milliseconds. Addition. */
+  /** Only payments created before this time, in milliseconds. An addition: other servers of this API may not have it. */
   readonly until?: number | undefined;
 }
 
@@ -876,7 +876,7 @@ export interface OpenChannelRequest {
   readonly value: Sats;
   /** Your id for the channel; the same id never opens a second channel. Random when omitted. */
   readonly user_channel_id?: string | null | undefined;
-  /** The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`. Addition. */
+  /** The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`. An addition: other servers of this API may not have it. */
   readonly peer?: string | null | undefined;
 }
 
@@ -892,7 +892,7 @@ export interface OpenChannelResponse {
 export interface CloseChannelRequest {
   /** The channel to close. */
   readonly channel_id: string;
-  /** True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher. Addition. */
+  /** True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher. An addition: other servers of this API may not have it. */
   readonly force?: boolean | null | undefined;
 }
 
@@ -950,7 +950,7 @@ export interface ClientInfoResponse {
   readonly permissions: readonly Permission[];
   /** Everything it may do: the permissions of its scopes, and the explicit ones. */
   readonly effective_permissions: readonly Permission[];
-  /** What it may spend; null for no limit. Addition. */
+  /** What it may spend; null for no limit. An addition: other servers of this API may not have it. */
   readonly budget: Budget | null;
   /** The kind of credentials of the caller. */
   readonly kind: 'client_credentials' | 'root_seed';
@@ -972,7 +972,7 @@ export interface CreateClientRequest {
   readonly scopes: readonly Scope[];
   /** Permissions to grant besides. Their names may change: prefer scopes. */
   readonly permissions?: readonly Permission[] | null | undefined;
-  /** What the client may spend. Addition. */
+  /** What the client may spend. An addition: other servers of this API may not have it. */
   readonly budget?: BudgetInput | null | undefined;
 }
 
@@ -1004,9 +1004,9 @@ export interface UpdateClientRequest {
   readonly scopes?: readonly Scope[] | null | undefined;
   /** Permissions that replace the granted ones. */
   readonly permissions?: readonly Permission[] | null | undefined;
-  /** Budget that replaces the present one; not with `clear_budget`. Addition. */
+  /** Budget that replaces the present one; not with `clear_budget`. An addition: other servers of this API may not have it. */
   readonly budget?: BudgetInput | null | undefined;
-  /** Removes the budget. Addition. */
+  /** Removes the budget. An addition: other servers of this API may not have it. */
   readonly clear_budget?: boolean | null | undefined;
 }
 

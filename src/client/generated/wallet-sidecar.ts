@@ -154,7 +154,7 @@ export class WalletSidecar {
    *
    * Needs the permission `create_invoice`.
    *
-   * An addition to the contract.
+   * An addition: other servers of this API may not have it.
    */
   settleInvoice(request: SettleInvoiceRequest, options?: PostOptions): Promise<void> {
     return this.#transport.post('/v2/node/settle_invoice', request, options);
@@ -308,7 +308,7 @@ export class WalletSidecar {
    *
    * Needs the permission `pay_onchain`.
    *
-   * An addition to the contract.
+   * An addition: other servers of this API may not have it.
    */
   bumpFee(request: BumpFeeRequest, options?: PostOptions): Promise<Payment> {
     return this.#transport.post('/v2/node/bump_fee', request, options);
@@ -323,7 +323,7 @@ export class WalletSidecar {
    *
    * Needs the permission `pay_invoice`.
    *
-   * An addition to the contract.
+   * An addition: other servers of this API may not have it.
    */
   paySpontaneous(request: PaySpontaneousRequest, options?: PayOptions): Promise<Payment> {
     return this.#transport.post('/v2/node/pay_spontaneous', request, options);
@@ -455,7 +455,7 @@ export class WalletSidecar {
    *
    * Needs the permission `get_updated_payments`.
    *
-   * An addition to the contract.
+   * An addition: other servers of this API may not have it.
    */
   events(options: EventsOptions = {}): AsyncGenerator<PaymentEvent, never> {
     return paymentEvents(this.#transport, options);
@@ -548,7 +548,7 @@ export class WalletSidecar {
    *
    * Needs no credentials.
    *
-   * An addition to the contract.
+   * An addition: other servers of this API may not have it.
    */
   verifyPayerProof(request: VerifyPayerProofRequest, options?: PostOptions): Promise<CheckedProof> {
     return this.#transport.post('/v2/node/verify_payer_proof', request, options);
@@ -624,7 +624,7 @@ export class WalletSidecar {
    *
    * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
    *
-   * An addition to the contract.
+   * An addition: other servers of this API may not have it.
    */
   confirmBudgets(options?: PostOptions): Promise<void> {
     return this.#transport.post('/v2/node/confirm_budgets', {}, options);
@@ -639,7 +639,7 @@ export class WalletSidecar {
    *
    * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
    *
-   * An addition to the contract.
+   * An addition: other servers of this API may not have it.
    */
   pruneClients(
     request: PruneClientsRequest = {},
@@ -655,7 +655,7 @@ export class WalletSidecar {
    *
    * Needs the permission `get_updated_payments`.
    *
-   * An addition to the contract.
+   * An addition: other servers of this API may not have it.
    */
   webhookDeliveries(
     request: WebhookDeliveriesRequest = {},
@@ -673,7 +673,7 @@ export class WalletSidecar {
    *
    * Needs the permission `get_updated_payments`.
    *
-   * An addition to the contract.
+   * An addition: other servers of this API may not have it.
    */
   redeliverWebhooks(
     request: RedeliverWebhooksRequest = {},

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ADDITION } from './words.ts';
 
 /** Any JSON object of the OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -15,6 +16,7 @@ const SEVERAL = ['anyOf', 'oneOf', 'allOf'];
 /**
  * Returns the JSON schema of a zod schema. Named schemas are added to `schemas` and referred to. The `accepts` of a
  * schema's meta replaces what zod derives for a request, because zod cannot describe transformations and refinements.
+ * Where its meta has `addition`, the description says that the field is one.
  */
 export function jsonSchema(schema: z.ZodType, use: SchemaUse, schemas: Schemas): Json {
   // Inside an object a named schema is referred to; at the top zod would write it in full.
@@ -33,7 +35,8 @@ export function jsonSchema(schema: z.ZodType, use: SchemaUse, schemas: Schemas):
   return tidy(properties.it, use);
 }
 
-function tidy({ accepts, ...derived }: Json, use: SchemaUse): Json {
+function tidy({ accepts, addition, ...found }: Json, use: SchemaUse): Json {
+  const derived = addition ? { ...found, description: `${found.description} ${ADDITION}` } : found;
   const { type, pattern, ...annotations } = derived;
   const given = accepts ? { ...annotations, ...(accepts as Json) } : derived;
   const schema: Record<string, unknown> = { ...given };

@@ -3,6 +3,7 @@ import { finalizedPayload, heldPayload, type WebhookEvent } from '../../model/de
 import type { PaymentJson } from '../../model/payment.ts';
 import { exampleHeldPayment, examplePayment } from '../routes/examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
+import { ADDITION } from './words.ts';
 
 const SIGNED = 'Only where a secret is configured.';
 const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
@@ -42,8 +43,7 @@ export function webhooks(schemas: Schemas): Json {
       payload: heldPayload,
       payment: exampleHeldPayment,
       summary: 'Tell that the money of a hold invoice has arrived',
-      description:
-        'Sent only for invoices that were created with `payment_hash`, with a `webhook-id` of its own; the payment is still pending. `payment.finalized` follows when it is settled or canceled. Addition.',
+      description: `Sent only for invoices that were created with \`payment_hash\`, with a \`webhook-id\` of its own; the payment is still pending. \`payment.finalized\` follows when it is settled or canceled. ${ADDITION}`,
     }),
   };
 }

@@ -44,8 +44,8 @@ export const CALLING: readonly (readonly [title: string, text: string])[] = [
   ],
 ];
 
-/** The paragraph of an endpoint's description that tells that its specification does not have it. */
-export const ADDITION = 'An addition to the contract.';
+/** What the description of an endpoint or field says that the API's specification does not have. */
+export const ADDITION = 'An addition: other servers of this API may not have it.';
 
 const ACCESS_WORDS: Readonly<Record<string, string>> = {
   public: 'Needs no credentials.',

@@ -58,7 +58,8 @@ export const channelRoutes = [
       }),
       peer: channelPeerInput.optional().meta({
         description:
-          'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`. Addition.',
+          'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
+        addition: true,
       }),
     }),
     response: channelJson.pick({ channel_id: true, user_channel_id: true }),
@@ -86,7 +87,8 @@ export const channelRoutes = [
       channel_id: hexInput(32).meta({ description: 'The channel to close.' }),
       force: z.boolean().optional().meta({
         description:
-          'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher. Addition.',
+          'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher.',
+        addition: true,
       }),
     }),
     response: emptyJson,

@@ -65,9 +65,13 @@ const updateClientBody = z
       .optional()
       .meta({ description: 'Permissions that replace the granted ones.' }),
     budget: budgetInput.optional().meta({
-      description: 'Budget that replaces the present one; not with `clear_budget`. Addition.',
+      description: 'Budget that replaces the present one; not with `clear_budget`.',
+      addition: true,
     }),
-    clear_budget: z.boolean().default(false).meta({ description: 'Removes the budget. Addition.' }),
+    clear_budget: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Removes the budget.', addition: true }),
   })
   .check((context) => {
     const body = context.value;
@@ -165,7 +169,7 @@ export const clientRoutes = [
         permissions: permissionsInput.optional(),
         budget: budgetInput
           .optional()
-          .meta({ description: 'What the client may spend. Addition.' }),
+          .meta({ description: 'What the client may spend.', addition: true }),
       })
       .check((context) => {
         const { scopes, permissions } = context.value;

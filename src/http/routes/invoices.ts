@@ -26,11 +26,13 @@ const createInvoiceBody = z
     description: invoiceDescriptionInput.optional().meta({ description: 'Shown to the payer.' }),
     description_hash: hexInput(32).optional().meta({
       description:
-        'SHA-256 of a description that the payer gets elsewhere, in place of `description`. Addition.',
+        'SHA-256 of a description that the payer gets elsewhere, in place of `description`.',
+      addition: true,
     }),
     payment_hash: hexInput(32).optional().meta({
       description:
-        'Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage. Addition.',
+        'Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage.',
+      addition: true,
     }),
     personal_note: personalNoteInput.optional(),
     partner_pk: hexInput(32)

@@ -9,9 +9,10 @@ export const PAY_ERRORS: readonly ErrorName[] = ['overBudget', 'timeout'];
 export const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'serviceFailed'];
 
 /** The request's own cap on routing fees (docs/decisions.md 48). */
-export const maxFeeInput = amountInput
-  .optional()
-  .meta({ description: 'The largest routing fees in sats, in place of `--max-fee`. Addition.' });
+export const maxFeeInput = amountInput.optional().meta({
+  description: 'The largest routing fees in sats, in place of `--max-fee`.',
+  addition: true,
+});
 
 /** A message to the receiver. */
 export const messageInput = noteInput

@@ -89,13 +89,15 @@ export const paymentRoutes = [
       direction: z
         .enum(DIRECTIONS)
         .optional()
-        .meta({ description: 'Only this direction. Addition.' }),
-      rail: z.enum(RAILS).optional().meta({ description: 'Only this rail. Addition.' }),
+        .meta({ description: 'Only this direction.', addition: true }),
+      rail: z.enum(RAILS).optional().meta({ description: 'Only this rail.', addition: true }),
       since: integerQuery(TIMES).optional().meta({
-        description: 'Only payments created at this time or later, in milliseconds. Addition.',
+        description: 'Only payments created at this time or later, in milliseconds.',
+        addition: true,
       }),
       until: integerQuery(TIMES).optional().meta({
-        description: 'Only payments created before this time, in milliseconds. Addition.',
+        description: 'Only payments created before this time, in milliseconds.',
+        addition: true,
       }),
     }),
     response: z.object({

@@ -67,7 +67,8 @@ export const receiveRoutes = [
       'The answer is the same address of a type until a payment to it is seen, so other callers may have received it too.',
     body: z.object({
       type: z.enum(ADDRESS_TYPES).optional().meta({
-        description: 'Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR). Addition.',
+        description: 'Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR).',
+        addition: true,
         default: DEFAULT_ADDRESS_TYPE,
       }),
     }),

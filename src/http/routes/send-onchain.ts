@@ -28,7 +28,8 @@ const onchainBody = z
       .meta({ description: 'Amount in sats; required without `send_all`.' }),
     send_all: z.boolean().optional().meta({
       description:
-        'True sends everything that can be sent in one transaction, in place of an amount. Addition.',
+        'True sends everything that can be sent in one transaction, in place of an amount.',
+      addition: true,
     }),
     priority: priorityInput(DEFAULT_PRIORITY),
     client_payment_id: hexInput(32)

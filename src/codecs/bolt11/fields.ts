@@ -1,6 +1,6 @@
 import { invalid } from './invoice.ts';
 
-/** Means "for ever" for every purpose of this program, as an expiry in seconds or a delta in blocks. */
+/** The largest integer that is read from a field; more is read as this, which means "for ever". */
 const LARGEST_INTEGER = 1e12;
 
 /** A tagged field of an invoice (BOLT 11, Tagged Fields). */

@@ -17,7 +17,7 @@ import {
   exampleWithdrawal,
 } from './examples.ts';
 
-/** Every payer can pay it. */
+/** The type of a new address when the request names none: every payer can pay it. */
 const DEFAULT_ADDRESS_TYPE = 'segwit';
 
 /** The smallest amount of a purchase (docs/api.md, Limits). */

@@ -67,8 +67,8 @@ export async function closingOf(owner: LndRest, channelId: string): Promise<Clos
 }
 
 /**
- * Null also when LND cannot be read: the channel is open or closed by then, and a missing cost must not make that an
- * error.
+ * Returns the transaction from LND's list. Null when it is not listed or LND cannot be read: the channel is open or
+ * closed by then, and a missing cost must not make that an error.
  */
 async function find(owner: LndRest, txid: string): Promise<LndTransaction | null> {
   const listed = await recentTransactions(owner).catch(() => []);

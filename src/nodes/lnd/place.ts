@@ -145,7 +145,7 @@ export class LndPlace {
     return this.#found();
   }
 
-  /** {@link known}, only where the earlier contact was made with what the place's token is made of now. */
+  /** Works as {@link known}, but returns null when the earlier contact was with the wallet of another seed. */
   async knownByToken(): Promise<LndIdentity | null> {
     const found = await this.#found();
     return found !== null && found.openedWith === this.#openedWith ? found : null;
@@ -205,7 +205,7 @@ export class LndPlace {
     }
   }
 
-  /** LND tells everybody its state. A call shows whether it serves, too. */
+  /** Asks LND for its state, which needs no macaroon, then makes a call, which shows whether it serves. */
   async #probe(): Promise<void> {
     const rest = this.unproven();
     const options = { timeoutMs: PROBE_WITHIN_MS };

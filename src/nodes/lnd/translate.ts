@@ -236,7 +236,10 @@ function onchainReceipts(transaction: LndTransaction, nowMs: number): Payment[] 
     }));
 }
 
-/** LND's time of a transaction changes when a block confirms it; the journal keeps the first one. */
+/**
+ * Returns the fields that all payments of a transaction share. LND changes the time at the first block; the journal
+ * keeps the first one.
+ */
 function onchainFacts(transaction: LndTransaction, nowMs: number) {
   const final = transaction.num_confirmations >= FINAL_CONFIRMATIONS;
   const createdAtMs = Math.min(transaction.time_stamp * 1000, nowMs);
@@ -256,7 +259,7 @@ function onchainFacts(transaction: LndTransaction, nowMs: number) {
   } as const;
 }
 
-/** Null for bytes that cannot be read, so that the payment is still shown. */
+/** Reads a transaction; null for bytes that cannot be read, so that the payment is still shown. */
 function readTransaction(rawHex: string): TransactionJson | null {
   try {
     return transactionJsonOf(hex.decode(rawHex));

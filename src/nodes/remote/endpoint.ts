@@ -149,7 +149,7 @@ export class RemoteEndpoint {
     return { status, body: body ?? new Blob([]).stream() };
   }
 
-  /** The runtime's `fetch` knows no SOCKS proxies. */
+  /** Opens a request through the proxy, since the runtime's `fetch` knows no SOCKS. */
   async #openThrough(tunnel: Tunnel, call: RemoteCall, signal: AbortSignal): Promise<OpenAnswer> {
     const request = { ...call, signal, headWithinMs: null, silenceMs: null };
     const agent = call.ownConnection ? tunnel.own : tunnel.shared;

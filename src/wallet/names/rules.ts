@@ -7,7 +7,7 @@ const CLAIM_BALANCE_MSAT = 10_000n * MSAT_PER_SAT;
 const HOUR_MS = 3_600_000;
 /** How long a name can be changed after it was claimed (docs/decisions.md 99). */
 const WINDOW_MS = 24 * HOUR_MS;
-/** How long the name is frozen after that. */
+/** How long a name cannot be changed after the window in which it can. */
 const FREEZE_MS = 90 * 24 * HOUR_MS;
 
 /** The claim of a username, with everything that decides it besides the names that there are. */

@@ -62,7 +62,7 @@ export async function payAny(
   }
 }
 
-/** Error 7 when the caller's amount differs from one that an invoice in the payment string encodes. */
+/** Throws error 7 when the caller's amount differs from one that an invoice in the payment string encodes. */
 function requireEncodedAmounts({ methods }: Examination, givenMsat: bigint | null): void {
   for (const method of methods) {
     if (method.kind !== 'invoice' || method.invoice.amountMsat === null) continue;

@@ -1,7 +1,7 @@
 import { paymentJson } from '../model/payment.ts';
 import type { AskSidecar } from './http.ts';
 import type { CliIo } from './io.ts';
-import { paymentLines, refuseFailed } from './terminal/payment-text.ts';
+import { paymentLines, requireNotFailed } from './terminal/payment-text.ts';
 import { show } from './terminal/show.ts';
 
 /** A payment to wait for. */
@@ -25,5 +25,5 @@ export async function followPayment(
   );
   io.stderr(`The payment is ${answer.value.status}.`);
   show(io, { json: json ?? false }, answer, paymentLines);
-  refuseFailed(answer.value);
+  requireNotFailed(answer.value);
 }

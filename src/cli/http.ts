@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { WalletSidecar, WalletSidecarError } from '../client/index.ts';
-import { CallRefused } from './call-refused.ts';
+import { CallFailed } from './call-failed.ts';
 import { type Connection, type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
 import type { CliIo } from './io.ts';
 import { printable, printableJson } from './terminal/printable.ts';
@@ -14,7 +14,7 @@ export interface Answer<T> {
 
 /**
  * Makes one call to a running sidecar and returns its answer. The answer is checked against the schema, because any
- * program may listen at the address. Throws {@link CallRefused}.
+ * program may listen at the address. Throws {@link CallFailed}.
  */
 export type AskSidecar = <S extends z.ZodType>(
   call: (sidecar: WalletSidecar) => Promise<unknown>,
@@ -53,12 +53,12 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
     const answer = await call(sidecar).catch((error: unknown) => {
       if (!(error instanceof WalletSidecarError)) throw error;
       const { mayHaveTakenEffect } = error;
-      const json = flags.json && error.kind === 'refused' ? { json: jsonText(error.body) } : {};
-      throw new CallRefused(sentenceOf(error, connection), { mayHaveTakenEffect, ...json });
+      const json = flags.json && error.kind === 'error' ? { json: jsonText(error.body) } : {};
+      throw new CallFailed(sentenceOf(error, connection), { mayHaveTakenEffect, ...json });
     });
     const read = schema.safeParse(answer);
     if (read.success) return { json: jsonText(answer), value: read.data };
-    throw new CallRefused(foreignSentence(connection), { mayHaveTakenEffect: true });
+    throw new CallFailed(foreignSentence(connection), { mayHaveTakenEffect: true });
   };
 }
 
@@ -66,7 +66,7 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
 function sentenceOf(error: WalletSidecarError, connection: Connection): string {
   const { origin } = new URL(connection.baseUrl);
   switch (error.kind) {
-    case 'refused': {
+    case 'error': {
       const noCookie = error.httpStatus === UNAUTHORIZED && !connection.given;
       const sentence = `${error.message.replace(/\.$/, '')} (error ${error.code}).`;
       return noCookie ? `${sentence} ${NO_COOKIE}` : sentence;

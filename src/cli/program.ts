@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { ConnectKind } from '../model/connect.ts';
-import { CallRefused } from './call-refused.ts';
+import { CallFailed } from './call-failed.ts';
 import { addAddress } from './commands/address.ts';
 import { addAnalyze } from './commands/analyze.ts';
 import { addClients } from './commands/clients/index.ts';
@@ -74,7 +74,7 @@ export async function runProgram(
   } catch (error) {
     // commander has already written its own message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof CallRefused && error.json !== null) io.stdout(error.json);
+    if (error instanceof CallFailed && error.json !== null) io.stdout(error.json);
     const { message, exitCode } = failure(error);
     io.stderr(message);
     return exitCode;

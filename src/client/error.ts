@@ -1,11 +1,11 @@
 /**
  * How a call went wrong:
- * - `refused`: the sidecar answered with an error; `code` says which one.
+ * - `error`: the sidecar answered with an error; `code` says which one.
  * - `unreachable`: no connection was made, so the request was not sent.
  * - `unanswered`: no answer came, but the request may have arrived. Browsers report `unreachable` as this too.
  * - `foreign`: the answer did not come from a wallet-sidecar.
  */
-export type ErrorKind = 'refused' | 'unreachable' | 'unanswered' | 'foreign';
+export type ErrorKind = 'error' | 'unreachable' | 'unanswered' | 'foreign';
 
 /** The HTTP methods of the API. */
 export type Method = 'GET' | 'POST' | 'PUT';
@@ -29,7 +29,7 @@ interface ErrorFacts {
 export class WalletSidecarError extends Error {
   override readonly name = 'WalletSidecarError';
   readonly kind: ErrorKind;
-  /** One of `ERROR_CODES`; null unless `kind` is `refused`. */
+  /** One of `ERROR_CODES`; null unless `kind` is `error`. */
   readonly code: number | null;
   /** Null when there was no answer. */
   readonly httpStatus: number | null;
@@ -75,7 +75,7 @@ export function errorOf(body: unknown, answered: Answered): WalletSidecarError {
     const { code, msg, data = null } = body;
     const mayHaveTakenEffect = writes && leavesOpen(data, httpStatus ?? 0);
     const facts = { code, httpStatus, data, body, retryAfterMs, mayHaveTakenEffect };
-    return new WalletSidecarError(msg, { kind: 'refused', ...facts });
+    return new WalletSidecarError(msg, { kind: 'error', ...facts });
   }
   return new WalletSidecarError('The answer did not come from a wallet-sidecar: check the url.', {
     ...NOTHING_SAID,

@@ -92,7 +92,7 @@ describe('errors', () => {
       name: 'WalletSidecarError',
       code: ERROR_CODES.forbidden,
       httpStatus: 403,
-      kind: 'refused',
+      kind: 'error',
       data: { permission: 'send' },
       body,
       retryAfterMs: null,
@@ -205,7 +205,7 @@ describe('whether a call that went wrong may have taken effect', () => {
   test('it may when any attempt may have, whatever the last one says', async () => {
     const { client } = clientWith([full, refusal(401)]);
     const error = await errorFrom(client.pay({ payable: 'x' }, { idempotencyKey: 'k' }));
-    expect(error).toMatchObject({ kind: 'refused', httpStatus: 401, mayHaveTakenEffect: true });
+    expect(error).toMatchObject({ kind: 'error', httpStatus: 401, mayHaveTakenEffect: true });
   });
 });
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { paymentJson } from '../../model/payment.ts';
-import { CallRefused } from '../call-refused.ts';
+import { CallFailed } from '../call-failed.ts';
 import { type ConnectionFlags, withConnection } from '../connection.ts';
 import { withExamples } from '../examples.ts';
 import { sidecarClient } from '../http.ts';
 import { readAmount, readPositiveAmount } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
-import { paymentLines, refuseFailed } from '../terminal/payment-text.ts';
+import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
 import { show } from '../terminal/show.ts';
 
 interface PayFlags extends ConnectionFlags {
@@ -60,14 +60,14 @@ export function addPay(parent: Command, io: CliIo): void {
       throw withWayBack(error, idempotencyKey);
     });
     show(io, flags, answer, paymentLines);
-    refuseFailed(answer.value);
+    requireNotFailed(answer.value);
   });
 }
 
 /** Adds to an error how to find out whether the payment was sent, without paying twice. */
 function withWayBack(error: unknown, key: string): unknown {
-  if (!(error instanceof CallRefused) || !error.mayHaveTakenEffect) return error;
-  return new CallRefused(
+  if (!(error instanceof CallFailed) || !error.mayHaveTakenEffect) return error;
+  return new CallFailed(
     `${error.message} The payment may be on its way: run the same command with --idempotency-key ${key} to get its result without paying twice.`,
     { mayHaveTakenEffect: true, ...(error.json === null ? {} : { json: error.json }) },
   );

@@ -1,5 +1,5 @@
 import type { PaymentJson } from '../../model/payment.ts';
-import { CallRefused } from '../call-refused.ts';
+import { CallFailed } from '../call-failed.ts';
 import { fields } from './table.ts';
 import { moment, sats } from './words.ts';
 
@@ -28,10 +28,10 @@ export function statusWords({ status, status_msg }: PaymentJson): string {
 }
 
 /**
- * Throws {@link CallRefused} for a failed payment, because the command then has not succeeded although the API
+ * Throws {@link CallFailed} for a failed payment, because the command then has not succeeded although the API
  * answered.
  */
-export function refuseFailed(payment: PaymentJson): void {
+export function requireNotFailed(payment: PaymentJson): void {
   if (payment.status !== 'failed') return;
-  throw new CallRefused(`The payment failed: ${payment.status_msg}.`);
+  throw new CallFailed(`The payment failed: ${payment.status_msg}.`);
 }

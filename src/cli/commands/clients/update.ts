@@ -33,9 +33,9 @@ export function addClientsUpdate(clients: Command, io: CliIo): void {
     `clients update ${EXAMPLE_PK} --scope read_info`,
   ).action(async (client: string, flags: UpdateFlags) => {
     requireBudget(command, flags);
-    refuseBoth(command, flags, 'label', 'clearLabel');
-    refuseBoth(command, flags, 'expires', 'clearExpiration');
-    refuseBoth(command, flags, 'budget', 'clearBudget');
+    rejectBoth(command, flags, 'label', 'clearLabel');
+    rejectBoth(command, flags, 'expires', 'clearExpiration');
+    rejectBoth(command, flags, 'budget', 'clearBudget');
     const changes = {
       ...grantBody(flags),
       clear_label: flags.clearLabel,
@@ -64,7 +64,7 @@ function clientLines(client: ClientInfoJson): string[] {
   });
 }
 
-function refuseBoth(
+function rejectBoth(
   command: Command,
   flags: UpdateFlags,
   set: keyof UpdateFlags,

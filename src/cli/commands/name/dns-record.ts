@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { decodeHumanBitcoinAddress } from '../../../codecs/human-bitcoin-address.ts';
-import { CallRefused } from '../../call-refused.ts';
+import { CallFailed } from '../../call-failed.ts';
 import { type ConnectionFlags, withConnection } from '../../connection.ts';
 import { withExamples } from '../../examples.ts';
 import { sidecarClient } from '../../http.ts';
@@ -36,16 +36,16 @@ interface TxtRecord {
   readonly text: string;
 }
 
-/** Throws {@link CallRefused} where there is nothing that can be published. */
+/** Throws {@link CallFailed} where there is nothing that can be published. */
 function recordOf(address: string, offer: string | null, lightningAddress: string): TxtRecord {
   if (offer === null) {
-    throw new CallRefused(
+    throw new CallFailed(
       `This wallet's node has no offers, so there is no record to publish. Payers reach the name as the Lightning Address ${printable(lightningAddress)}.`,
     );
   }
   const { dnsName, domain } = decodeHumanBitcoinAddress(address);
   if (/[:[]/.test(domain)) {
-    throw new CallRefused(
+    throw new CallFailed(
       `The DNS has no records for ${printable(domain)}: start the sidecar with --address-domain and a domain of your own.`,
     );
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { checkPayerProof } from '../../../model/payer-proof.ts';
-import { CallRefused } from '../../call-refused.ts';
+import { CallFailed } from '../../call-failed.ts';
 import { withExamples } from '../../examples.ts';
 import type { CliIo } from '../../io.ts';
 import { printableJson } from '../../terminal/printable.ts';
@@ -20,7 +20,7 @@ export function addProofVerify(proof: Command, io: CliIo): void {
     (text: string, flags: { readonly json?: boolean }) => {
       const checked = checkPayerProof(text);
       if (flags.json) io.stdout(printableJson(JSON.stringify(checked)));
-      if (!checked.valid) throw new CallRefused(checked.reason);
+      if (!checked.valid) throw new CallFailed(checked.reason);
       if (flags.json) return;
       const lines = fields({
         'Paid by (payer key)': checked.payer_id,

@@ -9,7 +9,7 @@ import { OPTIONS } from '../../../config/options.ts';
 import { ConfigError, openSettings } from '../../../config/sources.ts';
 import { parseWebhookSecret } from '../../../config/webhook-secret.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { CallRefused } from '../../call-refused.ts';
+import { CallFailed } from '../../call-failed.ts';
 import { withExamples } from '../../examples.ts';
 import type { CliIo } from '../../io.ts';
 import { moment } from '../../terminal/words.ts';
@@ -65,7 +65,7 @@ export function addWebhooksVerify(webhooks: Command, io: CliIo): void {
         JSON.stringify(problem === null ? { valid: true } : { valid: false, reason: problem }),
       );
     }
-    if (problem !== null) throw new CallRefused(problem);
+    if (problem !== null) throw new CallFailed(problem);
     const signedAt = moment(Number(headers['webhook-timestamp']) * 1000);
     if (!flags.json) io.stdout(`Valid: signed with this secret at ${signedAt}.`);
   });

@@ -1,5 +1,5 @@
 /** Details of a call that did not succeed. */
-interface RefusedCall {
+interface FailedCall {
   /** Whether the sidecar may have done what the call asked for, although the call failed. */
   readonly mayHaveTakenEffect?: boolean;
   /** The API's error as JSON, for `--json`; absent in the output for people. */
@@ -7,12 +7,12 @@ interface RefusedCall {
 }
 
 /** An error answer of the sidecar, with the sidecar's own sentence, or another outcome with exit code 1. */
-export class CallRefused extends Error {
-  override readonly name = 'CallRefused';
+export class CallFailed extends Error {
+  override readonly name = 'CallFailed';
   readonly mayHaveTakenEffect: boolean;
   readonly json: string | null;
 
-  constructor(message: string, call: RefusedCall = {}) {
+  constructor(message: string, call: FailedCall = {}) {
     super(message);
     this.mayHaveTakenEffect = call.mayHaveTakenEffect ?? false;
     this.json = call.json ?? null;

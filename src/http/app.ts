@@ -62,8 +62,8 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     waits: callersShare(options.mostWaits, 'waits and streams open'),
     trustedProxies: options.trustedProxies,
   };
-  const refuse = errorResponse(parts.log, options.startId);
-  app.onError(refuse);
+  const answerError = errorResponse(parts.log, options.startId);
+  app.onError(answerError);
   const meters = requestMeters(parts.metrics, elapsedMs);
   const guardSite = localGuard({ allowedHosts: options.allowedHosts });
   const bodies = callersShare(MOST_BODIES, 'requests whose bodies are not complete');
@@ -83,7 +83,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
         response = await answer(context);
       } catch (error) {
         context.set('path', route?.path);
-        response = refuse(error, context);
+        response = answerError(error, context);
       }
       nameIgnored(context, response);
       if (atDomain) openToPages(response);

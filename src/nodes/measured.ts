@@ -151,7 +151,7 @@ function timing(
   elapsedMs: () => number,
 ): Timing {
   const answered = (startedMs: number) => duration.observe((elapsedMs() - startedMs) / 1000);
-  const refused = (startedMs: number, error: unknown) => {
+  const failedAt = (startedMs: number, error: unknown) => {
     answered(startedMs);
     failed(error);
   };
@@ -166,11 +166,11 @@ function timing(
         else
           void answer.then(
             () => answered(startedMs),
-            (error) => refused(startedMs, error),
+            (error) => failedAt(startedMs, error),
           );
         return answer;
       } catch (error) {
-        refused(startedMs, error);
+        failedAt(startedMs, error);
         throw error;
       }
     };

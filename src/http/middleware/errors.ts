@@ -17,13 +17,13 @@ export function errorResponse(
   log: Log,
   startId: string,
 ): (error: unknown, context: Context<AppEnv>) => Response {
-  let refused = 0;
+  let errors = 0;
   return (error, context) => {
     if (isClientGone(error, context.req.raw.signal)) {
       return new Response(null, { status: CLIENT_GONE });
     }
     const known = withSent(internalUnlessApi(error), context);
-    const request_id = `${startId}-${++refused}`;
+    const request_id = `${startId}-${++errors}`;
     // The path of an unknown endpoint is not logged, because it may contain anything, even a secret.
     const path = context.get('path') ?? null;
     const fields = { request_id, method: context.req.method, path };

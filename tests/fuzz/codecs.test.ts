@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { fuzzCodecs } from './codecs.ts';
 
-test('every reader of outside strings answers or refuses with CodecError, and what it reads is stable', () => {
+test('every reader of outside strings returns a value or throws CodecError, and what it reads is stable', () => {
   const { findings, perTarget } = fuzzCodecs({ seed: 20_260_921, inputs: 30_000 });
   expect(findings).toEqual([]);
   // If all inputs failed the first check of their reader, the test would find nothing.

@@ -7,7 +7,7 @@ import type { Database } from 'bun:sqlite';
  * Between work and commit, this process reads changes that a crash would lose. So two rules hold:
  *
  * - No value, error or update leaves the process before everything that it depends on is durable, including what it
- *   only read. Values therefore go through {@link answer}, or come from reads right after {@link commit}.
+ *   only read. Values therefore go through {@link durably}, or come from reads right after {@link commit}.
  * - Nothing is stored outside the file before {@link afterCommit} calls back, because a failed commit would not undo
  *   it.
  */
@@ -23,7 +23,7 @@ export interface GroupCommit {
    * Runs `work` at once. When everything done until then is durable, resolves to its value or rejects with its error.
    * If the commit fails, none of the work is kept.
    */
-  answer<T>(work: () => T): Promise<T>;
+  durably<T>(work: () => T): Promise<T>;
   /**
    * Makes everything done so far durable before it returns. It must not be called within {@link transact}. If the
    * commit fails, it throws and none of the work is kept.
@@ -124,7 +124,7 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
   return {
     begin: () => void begin(),
     transact,
-    async answer(work) {
+    async durably(work) {
       try {
         return work();
       } finally {

@@ -47,9 +47,9 @@ const tooMuch = 'x'.repeat(200_000);
 
 describe('what is answered is durable', () => {
   test('work of one turn is seen at once, kept by one commit, and answered after it', async () => {
-    const { transact, answer, write, seen, durable } = notes();
+    const { transact, durably, write, seen, durable } = notes();
     const answers = ['a', 'b'].map((text) =>
-      answer(() => transact(() => write(text))).then(() => durable()),
+      durably(() => transact(() => write(text))).then(() => durable()),
     );
     expect(seen()).toEqual(['a', 'b']);
     expect(durable()).toEqual([]);
@@ -60,17 +60,17 @@ describe('what is answered is durable', () => {
   });
 
   test('a read that saw work before its commit is answered after it', async () => {
-    const { transact, answer, write, seen, durable } = notes();
+    const { transact, durably, write, seen, durable } = notes();
     transact(() => write('a'));
-    const read = await answer(seen);
+    const read = await durably(seen);
     expect(read).toEqual(['a']);
     expect(durable()).toEqual(read);
   });
 
   test('a refusal that rests on work before its commit is answered after it', async () => {
-    const { transact, answer, write, durable } = notes();
+    const { transact, durably, write, durable } = notes();
     transact(() => write('paid'));
-    const answered = answer(() => {
+    const answered = durably(() => {
       throw refused('paid already');
     }).catch((error: Error) => [error.message, ...durable()]);
     expect(durable()).toEqual([]);
@@ -91,43 +91,43 @@ describe('what is answered is durable', () => {
 
 describe('work is kept whole or not at all', () => {
   test('work that throws takes nothing else of its commit with it', async () => {
-    const { transact, answer, write, durable } = notes();
-    const kept = answer(() => transact(() => write('kept')));
-    const failed = answer(() =>
+    const { transact, durably, write, durable } = notes();
+    const kept = durably(() => transact(() => write('kept')));
+    const failed = durably(() =>
       transact(() => {
         write('half');
         transact(() => write('and its part'));
         throw refused('no');
       }),
     );
-    const alsoKept = answer(() => transact(() => write('also kept')));
+    const alsoKept = durably(() => transact(() => write('also kept')));
     await expect(failed).rejects.toThrow('no');
     await Promise.all([kept, alsoKept]);
     expect(durable()).toEqual(['kept', 'also kept']);
   });
 
   test('when the disk is full in the middle of it, nothing of it is kept and error 8 is answered; later work is kept', async () => {
-    const { transact, answer, write, durable, makeRoom } = notes({ pages: 10 });
-    const full = answer(() => transact(() => write(tooMuch)));
+    const { transact, durably, write, durable, makeRoom } = notes({ pages: 10 });
+    const full = durably(() => transact(() => write(tooMuch)));
     await expect(full).rejects.toMatchObject({ kind: 'overCapacity' });
     expect(durable()).toEqual([]);
     makeRoom();
-    await answer(() => transact(() => write('a')));
+    await durably(() => transact(() => write('a')));
     expect(durable()).toEqual(['a']);
   });
 
   test('when the commit fails, every answer that rests on it fails, nothing of it is kept, and later work is', async () => {
-    const { transact, answer, write, seen, durable, breakCommit } = notes();
+    const { transact, durably, write, seen, durable, breakCommit } = notes();
     const breaking = breakCommit();
     const answers = [
-      answer(() => transact(() => write('a'))),
-      answer(() => transact(breaking)),
-      answer(seen),
+      durably(() => transact(() => write('a'))),
+      durably(() => transact(breaking)),
+      durably(seen),
     ];
     const outcomes = answers.map((answered) => answered.then(() => 'kept', String));
     for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatch(/FOREIGN KEY/);
     expect(seen()).toEqual([]);
-    await answer(() => transact(() => write('b')));
+    await durably(() => transact(() => write('b')));
     expect(durable()).toEqual(['b']);
   });
 
@@ -143,21 +143,21 @@ describe('work is kept whole or not at all', () => {
 
 describe('afterCommit', () => {
   test('calls back once the work is durable, and at once where nothing waits for a commit', async () => {
-    const { transact, answer, afterCommit, write, durable } = notes();
+    const { transact, durably, afterCommit, write, durable } = notes();
     const called: string[][] = [];
     transact(() => {
       write('a');
       afterCommit(() => called.push(durable()));
     });
     expect(called).toEqual([]);
-    await answer(() => undefined);
+    await durably(() => undefined);
     expect(called).toEqual([['a']]);
     afterCommit(() => called.push([]));
     expect(called).toHaveLength(2);
   });
 
   test('never calls back for work that threw, nor for a commit that failed', async () => {
-    const { transact, answer, afterCommit, write, breakCommit } = notes();
+    const { transact, durably, afterCommit, write, breakCommit } = notes();
     const breaking = breakCommit();
     const called: string[] = [];
     const noting = (name: string, work: () => void) => () => {
@@ -165,7 +165,7 @@ describe('afterCommit', () => {
       afterCommit(() => called.push(name));
       work();
     };
-    const kept = answer(() => transact(noting('kept', () => undefined)));
+    const kept = durably(() => transact(noting('kept', () => undefined)));
     const thrown = () =>
       transact(
         noting('thrown', () => {
@@ -175,21 +175,21 @@ describe('afterCommit', () => {
     expect(thrown).toThrow('no');
     await kept;
     expect(called).toEqual(['kept']);
-    await expect(answer(() => transact(noting('lost', breaking)))).rejects.toThrow('FOREIGN KEY');
+    await expect(durably(() => transact(noting('lost', breaking)))).rejects.toThrow('FOREIGN KEY');
     expect(called).toEqual(['kept']);
   });
 
   test('what it starts is committed by itself', async () => {
-    const { transact, answer, afterCommit, write, durable } = notes();
+    const { transact, durably, afterCommit, write, durable } = notes();
     const next = Promise.withResolvers<void>();
     transact(() => {
       write('a');
       afterCommit(() => {
         transact(() => write('b'));
-        next.resolve(answer(() => undefined));
+        next.resolve(durably(() => undefined));
       });
     });
-    await answer(() => undefined);
+    await durably(() => undefined);
     expect(durable()).toEqual(['a']);
     await next.promise;
     expect(durable()).toEqual(['a', 'b']);

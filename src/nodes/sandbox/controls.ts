@@ -57,25 +57,25 @@ export function sandboxControls(options: ControlOptions) {
   const { world, miner } = options;
   return {
     async createWallet() {
-      return world.answer(() => fundedWallet(world));
+      return world.durably(() => fundedWallet(world));
     },
     /** Gives a wallet the funds of a new one on Lightning and on chain, all or nothing. */
     async fundNewWallet(userPk: string) {
-      await world.answer(() => fundNewWallet(world, userPk));
+      await world.durably(() => fundNewWallet(world, userPk));
     },
     async fund(userPk: string, funds: { amountMsat: bigint; rail: 'lightning' | 'onchain' }) {
       const { amountMsat, rail } = funds;
-      return world.answer(() =>
+      return world.durably(() =>
         rail === 'onchain'
           ? fundOnchain(world, userPk, amountMsat)
           : paySpontaneously(world, userPk, { amountMsat, message: null }),
       );
     },
     async mine(count: number) {
-      return world.answer(() => ({ height: miner.mine(count) }));
+      return world.durably(() => ({ height: miner.mine(count) }));
     },
     async pay(order: OutsideOrder) {
-      return world.answer(() => ({ status: payFromOutside(options, order).status }));
+      return world.durably(() => ({ status: payFromOutside(options, order).status }));
     },
     async createInvoice(terms: {
       amountMsat: bigint | null;
@@ -83,7 +83,7 @@ export function sandboxControls(options: ControlOptions) {
       expirationSecs: number;
       behavior: Behavior;
     }) {
-      return world.answer(() => createOutsideInvoice(world, { ...terms, descriptionHash: null }));
+      return world.durably(() => createOutsideInvoice(world, { ...terms, descriptionHash: null }));
     },
     async createOffer(terms: {
       minAmountMsat: bigint | null;
@@ -92,11 +92,11 @@ export function sandboxControls(options: ControlOptions) {
     }) {
       const issuer = { kind: 'outside' as const, behavior: terms.behavior };
       const command = { ...terms, expiresAtMs: null };
-      const { offer } = await world.answer(() => createOffer(world, issuer, command));
+      const { offer } = await world.durably(() => createOffer(world, issuer, command));
       return { offer };
     },
     async decideHold({ paymentHash, settle }: { paymentHash: string; settle: boolean }) {
-      await world.answer(() => decideHeld(world, paymentHash, settle));
+      await world.durably(() => decideHeld(world, paymentHash, settle));
     },
     async createLnurl(service: {
       tag: LnurlTag;
@@ -105,7 +105,7 @@ export function sandboxControls(options: ControlOptions) {
       commentLength: number;
       description: string | null;
     }) {
-      const { name } = await world.answer(() => createLnurlService(world, service));
+      const { name } = await world.durably(() => createLnurlService(world, service));
       const url = options.lnurlUrl(name);
       return { lnurl: encodeLnurl(url), url };
     },
@@ -113,7 +113,7 @@ export function sandboxControls(options: ControlOptions) {
       if (world.clock.now() + secs * 1000 > LAST_TIME_MS) {
         throw rejected('advance_secs', 'would pass the year 3000: move the clock by less');
       }
-      return world.answer(() => {
+      return world.durably(() => {
         world.clock.advance(secs * 1000);
         miner.catchUp();
         options.expiry.sweep();
@@ -122,7 +122,7 @@ export function sandboxControls(options: ControlOptions) {
     },
     /** The outside world takes back an unconfirmed on-chain payment. Returns the txid that replaced it. */
     async replaceOnchain(txid: string) {
-      return world.answer(() => ({ txid: replaceOutsidePayment(world, txid) }));
+      return world.durably(() => ({ txid: replaceOutsidePayment(world, txid) }));
     },
     /** First answer of an LNURL service (LUD-03, LUD-06). */
     lnurlFirst(name: string) {

@@ -66,7 +66,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const parts: NodeParts = { world, tokens, expiry, version, measurement };
 
   async function openOwner(userPk: string): Promise<ConnectedWallet> {
-    await world.answer(() => walletKeys(world, userPk));
+    await world.durably(() => walletKeys(world, userPk));
     return { userPk, node: sandboxNode(parts, userPk, OWNER), permissions: null };
   }
 
@@ -84,13 +84,13 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     connectOwner: openOwner,
     connectRoot: (rootSeed) => openOwner(keysOfSeed(rootSeed).userPk),
     async signup(rootSeed, { partnerPk }) {
-      await world.answer(() => signUp(world, rootSeed, { partnerPk }));
+      await world.durably(() => signUp(world, rootSeed, { partnerPk }));
     },
     async provision(rootSeed) {
       const { userPk } = keysOfSeed(rootSeed);
-      await world.answer(() => walletKeys(world, userPk));
+      await world.durably(() => walletKeys(world, userPk));
       const releases = publishReleases([{ version, measurement: await measurement() }]);
-      await world.answer(() => provision(world, userPk, releases));
+      await world.durably(() => provision(world, userPk, releases));
     },
     problems: () => [],
     async close() {

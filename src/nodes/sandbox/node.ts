@@ -82,7 +82,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       access.require('node_info');
       if (known?.changes === totalChanges(world)) return known.info;
       const measurement = await parts.measurement();
-      const read = await world.answer(() => ({
+      const read = await world.durably(() => ({
         changes: totalChanges(world),
         info: nodeInfo(world, userPk, { version: parts.version, measurement }),
       }));
@@ -91,7 +91,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
     },
     async createInvoice(command) {
       access.require('create_invoice');
-      return world.answer(() => {
+      return world.durably(() => {
         const created = createInvoice(world, userPk, command);
         parts.expiry.sweep();
         return created;
@@ -99,7 +99,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
     },
     async cancelInvoice(index) {
       access.require('cancel_payment', 'create_invoice');
-      await world.answer(() => cancelInvoice(world, userPk, index));
+      await world.durably(() => cancelInvoice(world, userPk, index));
     },
     async newestAttempt() {
       access.require();
@@ -110,19 +110,19 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
     },
     async sendOutcome(question) {
       access.require();
-      return world.answer(() => sendOutcome(world, userPk, question));
+      return world.durably(() => sendOutcome(world, userPk, question));
     },
     async estimateRoutingFeeMsat(question) {
       access.require();
-      return world.answer(() => estimateRoutingFeeMsat(world, userPk, question));
+      return world.durably(() => estimateRoutingFeeMsat(world, userPk, question));
     },
     async payment(index) {
       access.require();
-      return observedOrNull(await world.answer(() => findPayment(world, userPk, index)));
+      return observedOrNull(await world.durably(() => findPayment(world, userPk, index)));
     },
     async latestPayment(id) {
       access.require();
-      return observedOrNull(await world.answer(() => latestPayment(world, userPk, id)));
+      return observedOrNull(await world.durably(() => latestPayment(world, userPk, id)));
     },
     updates(options) {
       access.require();
@@ -131,23 +131,23 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
     history: {
       async tip() {
         access.require();
-        return world.answer(() => newestUpdate(world, userPk));
+        return world.durably(() => newestUpdate(world, userPk));
       },
       async updatedAfter(after, limit) {
         access.require();
-        return world.answer(() => updatedAfter(world, userPk, after, limit));
+        return world.durably(() => updatedAfter(world, userPk, after, limit));
       },
     },
     notes: {
       async setPersonalNote(index, personalNote) {
         access.require('update_personal_note');
-        return world.answer(() => updatePayment(world, userPk, index, { personalNote }));
+        return world.durably(() => updatePayment(world, userPk, index, { personalNote }));
       },
     },
     offers: {
       async createOffer(command) {
         access.require('create_offer');
-        return world.answer(() => createOffer(world, { kind: 'wallet', userPk }, command));
+        return world.durably(() => createOffer(world, { kind: 'wallet', userPk }, command));
       },
       async payOffer(command) {
         return send(command, 'pay_offer', () => startOfferPayment(world, userPk, command));
@@ -161,7 +161,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
     holdInvoices: {
       async create(command) {
         access.require('create_invoice');
-        return world.answer(() => {
+        return world.durably(() => {
           const created = createHoldInvoice(world, userPk, command);
           parts.expiry.sweep();
           return created;
@@ -169,68 +169,68 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       },
       async settle(index, preimage) {
         access.require('create_invoice');
-        await world.answer(() => settleHeld(world, userPk, index, preimage));
+        await world.durably(() => settleHeld(world, userPk, index, preimage));
       },
     },
     onchain: {
       async nextUnusedAddress(type) {
         access.require('get_next_unused_address');
-        return world.answer(() => nextUnusedAddress(world, userPk, type));
+        return world.durably(() => nextUnusedAddress(world, userPk, type));
       },
       async sign(command) {
         access.require('pay_onchain');
-        return world.answer(() => signOnchain(world, userPk, command));
+        return world.durably(() => signOnchain(world, userPk, command));
       },
       async publish(command, signed) {
         return send(command, 'pay_onchain', () => publishOnchain(world, userPk, command, signed));
       },
       async renew(signed) {
         access.require('pay_onchain');
-        await world.answer(() => renewSigned(world, userPk, signed));
+        await world.durably(() => renewSigned(world, userPk, signed));
       },
       async release(signed) {
         access.require('pay_onchain');
-        await world.answer(() => releaseSigned(world, userPk, signed));
+        await world.durably(() => releaseSigned(world, userPk, signed));
       },
       async mostSendable(command) {
         access.require('pay_onchain');
-        return world.answer(() => mostSendable(world, userPk, command));
+        return world.durably(() => mostSendable(world, userPk, command));
       },
       async bumpFeeBoundMsat(command) {
         access.require('pay_onchain');
-        return world.answer(() => bumpFeeBoundMsat(world, userPk, command));
+        return world.durably(() => bumpFeeBoundMsat(world, userPk, command));
       },
       async bumpFee(command) {
         access.require('pay_onchain');
-        return world.answer(() => bumpFee(world, userPk, command));
+        return world.durably(() => bumpFee(world, userPk, command));
       },
       async estimateFeeMsat(command) {
         access.require();
-        return world.answer(() => estimateOnchainFeeMsat(world, userPk, command));
+        return world.durably(() => estimateOnchainFeeMsat(world, userPk, command));
       },
     },
     channels: {
       async listChannels() {
         access.require('list_channels');
-        return world.answer(() => listChannels(world, userPk));
+        return world.durably(() => listChannels(world, userPk));
       },
       async openFeeBoundMsat(valueMsat) {
         access.require('open_channel');
-        return world.answer(() => openFeeBoundMsat(world, userPk, valueMsat));
+        return world.durably(() => openFeeBoundMsat(world, userPk, valueMsat));
       },
       async openChannel(command) {
         access.require('open_channel');
-        return world.answer(() => openChannel(world, userPk, command));
+        return world.durably(() => openChannel(world, userPk, command));
       },
       async closeFeeBoundMsat(channelId) {
         access.require('close_channel');
-        return world.answer(() => closeFeeBoundMsat(world, userPk, channelId));
+        return world.durably(() => closeFeeBoundMsat(world, userPk, channelId));
       },
       // A forced close is the same as one with the peer, who never goes away here and whose delay is nothing.
       async closeChannel(channelId, { maxFeeMsat }) {
         access.require('close_channel');
         const order = { channelId, maxFeeMsat };
-        const feeMsat = await world.answer(() => closeChannel(world, userPk, order));
+        const feeMsat = await world.durably(() => closeChannel(world, userPk, order));
         return { feeMsat, isNew: true };
       },
     },
@@ -240,21 +240,21 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       async issue(command) {
         access.require('create_client', 'update_client');
         access.requireAll(command.permissions);
-        return world.answer(() => tokens.issue(userPk, command));
+        return world.durably(() => tokens.issue(userPk, command));
       },
       async revoke(id) {
         access.require('revoke_client', 'update_client');
-        await world.answer(() => tokens.revoke(userPk, id));
+        await world.durably(() => tokens.revoke(userPk, id));
       },
       async list() {
         access.require('list_clients', 'revoke_client', 'update_client');
-        return world.answer(() => tokens.list(userPk));
+        return world.durably(() => tokens.list(userPk));
       },
     },
     proofs: {
       async proofMaterial(index) {
         access.require('create_payer_proof');
-        return world.answer(() => proofMaterial(world, userPk, index));
+        return world.durably(() => proofMaterial(world, userPk, index));
       },
     },
   };

@@ -42,7 +42,7 @@ export function writeQueue(db: Database): WriteQueue {
     }
     lockedAttempts = 0;
     for (const { work, resolve, reject } of take()) {
-      commits.answer(() => commits.transact(work) as never).then(resolve, reject);
+      commits.durably(() => commits.transact(work) as never).then(resolve, reject);
     }
     try {
       commits.commit();

@@ -241,7 +241,7 @@ function start(
 /** Calls {@link advance}, again and again while the disk is full: nothing else would try it before the next start. */
 async function decide(world: World, userPk: string, index: PaymentIndex): Promise<void> {
   try {
-    await world.answer(() => advance(world, userPk, index));
+    await world.durably(() => advance(world, userPk, index));
   } catch (error) {
     if (!isApiError(error, 'overCapacity')) throw error;
     await sleep(FULL_DISK_PAUSE_MS);

@@ -19,7 +19,7 @@ export async function reportSend(
   send: { readonly userPk: string; readonly index: PaymentIndex; readonly work: () => Payment },
 ): Promise<SendReport> {
   try {
-    return { state: 'known', ...observed(await world.answer(send.work)) };
+    return { state: 'known', ...observed(await world.durably(send.work)) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.kind !== 'overCapacity') return { state: 'refused', error };
@@ -33,7 +33,7 @@ async function reportKept(
 ): Promise<SendReport> {
   const { userPk, index, error } = send;
   try {
-    const kept = await world.answer(() => findPayment(world, userPk, index));
+    const kept = await world.durably(() => findPayment(world, userPk, index));
     return kept === null ? { state: 'refused', error } : { state: 'known', ...observed(kept) };
   } catch (failure) {
     if (!(failure instanceof ApiError)) throw failure;

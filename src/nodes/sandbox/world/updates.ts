@@ -24,11 +24,11 @@ export async function* walletUpdates(
   const stop = onPaymentChange(world, userPk, wake);
   signal.addEventListener('abort', wake, { once: true });
   try {
-    const target = await world.answer(() => newestUpdate(world, userPk));
+    const target = await world.durably(() => newestUpdate(world, userPk));
     while (!signal.aborted) {
       changed = Promise.withResolvers();
       options.check();
-      const payments = await world.answer(() => updatedAfter(world, userPk, cursor, PAGE));
+      const payments = await world.durably(() => updatedAfter(world, userPk, cursor, PAGE));
       if (signal.aborted) return;
       const last = payments.at(-1);
       if (last) cursor = updatedIndexOf(last);

@@ -187,9 +187,9 @@ describe('paying an offer', () => {
     const settled = Promise.withResolvers<void>();
     const full: World = {
       ...world,
-      async answer(work) {
+      async durably(work) {
         if (refusals++ === 0) throw new ApiError('overCapacity', 'The disk is full: free space.');
-        const answered = await world.answer(work);
+        const answered = await world.durably(work);
         settled.resolve();
         return answered;
       },

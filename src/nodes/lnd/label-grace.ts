@@ -18,23 +18,23 @@ export class LabelGrace {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** Whether the last call of {@link ripe} held a transaction back. */
+  /** Whether the last call of {@link withFinalLabel} held a transaction back. */
   get waiting(): boolean {
     return this.#waiting;
   }
 
   /** The transactions whose label does not change any more. */
-  ripe(transactions: readonly LndTransaction[]): LndTransaction[] {
+  withFinalLabel(transactions: readonly LndTransaction[]): LndTransaction[] {
     const nowMs = this.#elapsedMs();
     const seen = new Map<string, number>();
-    const ripe = transactions.filter(({ tx_hash, label, num_confirmations }) => {
+    const final = transactions.filter(({ tx_hash, label, num_confirmations }) => {
       if (label !== '' || num_confirmations > 0) return true;
       const firstSeenMs = this.#firstSeenMs.get(tx_hash) ?? nowMs;
       seen.set(tx_hash, firstSeenMs);
       return nowMs - firstSeenMs >= LABELED_WITHIN_MS;
     });
     this.#firstSeenMs = seen;
-    this.#waiting = ripe.length < transactions.length;
-    return ripe;
+    this.#waiting = final.length < transactions.length;
+    return final;
   }
 }

@@ -33,7 +33,7 @@ export async function* transactions(look: Look): AsyncGenerator<Found> {
   );
   const bound = cursor.height === 0 ? (sinceMs ?? 0) : 0;
   const seen = wallet.labels
-    .ripe(listed)
+    .withFinalLabel(listed)
     .flatMap((one) => transactionObservations(one, nowMs))
     .filter(({ payment }) => !isFinal(payment) || payment.createdAtMs >= bound);
   const spenders = [...listed, ...spends.spenders(block_height)];

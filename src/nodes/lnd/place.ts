@@ -128,7 +128,7 @@ export class LndPlace {
   }
 
   /** Records why the place cannot be used; health shows it. */
-  condemn(problem: string): void {
+  markUnusable(problem: string): void {
     this.#problem = `The LND at ${this.endpoint.location.url}: ${problem}`;
   }
 
@@ -180,7 +180,7 @@ export class LndPlace {
     return new LndRest(target, {
       ...this.events,
       rejected: () => {
-        this.condemn('it does not accept the configured macaroon: run `connect lnd` again.');
+        this.markUnusable('it does not accept the configured macaroon: run `connect lnd` again.');
         this.#context.lost(this);
       },
     });
@@ -274,7 +274,7 @@ export class LndPlace {
   }
 
   #unusable(problem: string): ApiError {
-    this.condemn(problem);
+    this.markUnusable(problem);
     return refused(this.#problem ?? problem);
   }
 }

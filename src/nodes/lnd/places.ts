@@ -129,11 +129,11 @@ function openEntry(
   });
   const macaroon = readMacaroon(token);
   if (macaroon === null) {
-    place.condemn('its configured macaroon is not one of LND: run `connect lnd` again.');
+    place.markUnusable('its configured macaroon is not one of LND: run `connect lnd` again.');
     return { place, macaroon: null };
   }
   if (ids.owns(macaroon.rootKeyId)) {
-    place.condemn(
+    place.markUnusable(
       'its configured macaroon was made by this sidecar for a client: run `connect lnd` with one of your own.',
     );
     return { place, macaroon: null };

@@ -57,7 +57,7 @@ export function addPay(parent: Command, io: CliIo): void {
       paymentJson,
     );
     const answer = await paid.catch((error) => {
-      throw withWayBack(error, idempotencyKey);
+      throw withHowToRepeat(error, idempotencyKey);
     });
     show(io, flags, answer, paymentLines);
     requireNotFailed(answer.value);
@@ -65,7 +65,7 @@ export function addPay(parent: Command, io: CliIo): void {
 }
 
 /** Adds to an error how to find out whether the payment was sent, without paying twice. */
-function withWayBack(error: unknown, key: string): unknown {
+function withHowToRepeat(error: unknown, key: string): unknown {
   if (!(error instanceof CallFailed) || !error.mayHaveTakenEffect) return error;
   return new CallFailed(
     `${error.message} The payment may be on its way: run the same command with --idempotency-key ${key} to get its result without paying twice.`,

@@ -48,7 +48,7 @@ export class Resolver {
    * Spends that the node may be asked about. A spend whose request is just leaving is not among them, because the node
    * cannot know it yet.
    */
-  readonly #minded = new Set<PaymentIndex>();
+  readonly #toResolve = new Set<PaymentIndex>();
   /** Since when this process has looked for each spend that the node does not show, in monotonic milliseconds. */
   readonly #missingSinceMs = new Map<PaymentIndex, number>();
   /** Since when each spend was looked for in vain, or was last sent again, in monotonic milliseconds. */
@@ -94,8 +94,8 @@ export class Resolver {
   }
 
   /** Must be called when the outcome of a spend is unknown. The node is then asked until it shows the outcome. */
-  mind(index: PaymentIndex): void {
-    this.#minded.add(index);
+  resolve(index: PaymentIndex): void {
+    this.#toResolve.add(index);
     if (!this.#missingSinceMs.has(index)) {
       this.#missingSinceMs.set(index, this.#options.elapsedMs());
     }
@@ -145,7 +145,7 @@ export class Resolver {
       if (spend.state === 'begun') await this.giveUp(spend.payment.index);
       else if (spend.state === 'asked') await this.#ask(node, spend, 'restart');
     }
-    for (const { state, payment } of unfinished) if (state === 'asked') this.mind(payment.index);
+    for (const { state, payment } of unfinished) if (state === 'asked') this.resolve(payment.index);
   }
 
   async #work(): Promise<void> {
@@ -171,18 +171,18 @@ export class Resolver {
     }
   }
 
-  /** Asks the node about every spend in `#minded` that is not known yet. Returns whether any is left. */
+  /** Asks the node about every spend in `#toResolve` that is not known yet. Returns whether any is left. */
   async #askAll(): Promise<boolean> {
     this.#again = false;
     await this.#giveUpLeft();
     const { store, walletId } = this.#options;
-    const minded = new Set(this.#minded);
+    const toResolve = new Set(this.#toResolve);
     const asked = (await store.spends.unfinished(walletId)).filter(
-      ({ state, payment }) => state === 'asked' && minded.has(payment.index),
+      ({ state, payment }) => state === 'asked' && toResolve.has(payment.index),
     );
-    for (const { payment } of asked) minded.delete(payment.index);
-    for (const index of minded) {
-      this.#minded.delete(index);
+    for (const { payment } of asked) toResolve.delete(payment.index);
+    for (const index of toResolve) {
+      this.#toResolve.delete(index);
       this.#missingSinceMs.delete(index);
       this.#unansweredSinceMs.delete(index);
     }

@@ -249,7 +249,7 @@ async function startedPayment(
       'The node may have been asked to send, and the outcome is not known; it is asked again.',
       { walletId: session.userPk, index, error: report.error },
     );
-    session.resolver.mind(index);
+    session.resolver.resolve(index);
     return pending;
   }
   if (report.state === 'refused') {
@@ -260,7 +260,7 @@ async function startedPayment(
     return await session.feed.record(report, session.node);
   } catch (error) {
     // The node has shown the payment, but it could not be stored, so the node is asked again.
-    session.resolver.mind(index);
+    session.resolver.resolve(index);
     throw internalUnlessApi(error).with({ sent: 'unknown', index });
   }
 }

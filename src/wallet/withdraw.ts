@@ -1,6 +1,7 @@
 import { formatAmountMsat } from '../model/amount.ts';
 import { internalUnlessApi, refused, rejected } from '../model/errors.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
+import type { PaymentIndex } from '../model/payment-index.ts';
 import type { LnurlWithdrawRequest } from '../net/lnurl.ts';
 import { isServiceNotAsked, isServiceRefusal } from '../net/service-error.ts';
 import type { EffectNames } from './effect-names.ts';
@@ -8,6 +9,7 @@ import { readLnurl } from './pay/lnurl.ts';
 import type { PaymentServices } from './payment-services.ts';
 import { issueInvoice } from './receive.ts';
 import type { Session } from './session.ts';
+import { tellingSent } from './telling-sent.ts';
 import { waitForFinal } from './wait.ts';
 
 /** How long a withdrawal's invoice can be paid, in seconds. */
@@ -25,51 +27,65 @@ export interface WithdrawalRequest {
 /**
  * Withdraws and waits for the money. Returns the finalized inbound payment. The service's terms and the invoice are
  * stored in the key's row before the invoice is handed over, so that a repeat hands over the same invoice
- * (docs/decisions.md 54). When it is not known whether the service will pay, the error carries `data.sent: "unknown"`.
+ * (docs/decisions.md 54). Errors carry `data.sent`, which is `"unknown"` when the service may still pay.
  */
-export async function withdrawLnurl(
+export function withdrawLnurl(
   session: Session,
   request: WithdrawalRequest,
   services: PaymentServices,
-  { names, signal }: { readonly names: EffectNames; readonly signal: AbortSignal },
+  effects: WithdrawalEffects,
 ): Promise<Payment> {
-  const terms = JSON.parse(
-    await names.kept('withdrawal', async () =>
-      JSON.stringify(await termsOf(request, services, signal)),
-    ),
-  ) as WithdrawalTerms;
-  const amountMsat = BigInt(terms.amountMsat);
-  const { payment, invoice } = await issueInvoice(
-    session,
-    {
-      expirationSecs: WITHDRAWAL_EXPIRATION_SECS,
-      amountMsat,
-      description: terms.description,
-      descriptionHash: null,
-      personalNote: request.personalNote,
-      partnerPk: null,
-      partnerPropFeePpm: null,
-      partnerBaseFeeMsat: null,
-    },
-    names,
-  );
-  const known = await session.history.payment(payment.index);
-  if (known && isFinal(known)) return known;
-  const handedOverBefore = names.earlier('handed over') !== null;
-  await names.kept('handed over', () => 'yes', payment.index);
+  const handedOverBefore = effects.names.earlier('handed over') !== null;
+  return tellingSent(handedOverBefore ? 'unknown' : 'no', async () => {
+    const terms = await keptTerms(request, services, effects);
+    const { payment, invoice } = await issueInvoice(
+      session,
+      {
+        expirationSecs: WITHDRAWAL_EXPIRATION_SECS,
+        amountMsat: BigInt(terms.amountMsat),
+        description: terms.description,
+        descriptionHash: null,
+        personalNote: request.personalNote,
+        partnerPk: null,
+        partnerPropFeePpm: null,
+        partnerBaseFeeMsat: null,
+      },
+      effects.names,
+    );
+    const known = await session.history.payment(payment.index);
+    if (known && isFinal(known)) return known;
+    await effects.names.kept('handed over', async () => 'yes', payment.index);
+    const handOver = () => services.lnurl.submitWithdraw(terms, invoice, effects);
+    return received(session, payment.index, handOver, { ...effects, handedOverBefore });
+  });
+}
+
+/** What a withdrawal's effects outside are named, and what ends it. */
+interface WithdrawalEffects {
+  readonly names: EffectNames;
+  readonly signal: AbortSignal;
+}
+
+/** Hands the invoice over, and waits until it is paid. */
+async function received(
+  session: Session,
+  index: PaymentIndex,
+  handOver: () => Promise<void>,
+  { names, signal, handedOverBefore }: WithdrawalEffects & { readonly handedOverBefore: boolean },
+): Promise<Payment> {
   try {
-    await services.lnurl.submitWithdraw(terms, invoice, { signal });
+    await handOver();
+    return await waitForFinal(session, index, signal);
   } catch (error) {
     // Only an ERROR to the first request, or a request that never left, proves that the service will not pay.
     const isOver = isServiceRefusal(error) || isServiceNotAsked(error);
-    if (isOver && !handedOverBefore) {
-      await session.node.cancelInvoice(payment.index);
-      await names.forget();
-      throw error;
+    if (!isOver || handedOverBefore) {
+      throw internalUnlessApi(error).with({ sent: 'unknown', index });
     }
-    throw internalUnlessApi(error).with({ sent: 'unknown', index: payment.index });
+    await session.node.cancelInvoice(index);
+    await names.forget();
+    throw error;
   }
-  return waitForFinal(session, payment.index, signal);
 }
 
 /** The service's terms as they are stored, in JSON. */
@@ -78,6 +94,16 @@ interface WithdrawalTerms {
   readonly k1: string;
   readonly amountMsat: string;
   readonly description: string | null;
+}
+
+/** The service's terms, as an earlier run of the request stored them or as the service tells them now. */
+async function keptTerms(
+  request: WithdrawalRequest,
+  services: PaymentServices,
+  { names, signal }: WithdrawalEffects,
+): Promise<WithdrawalTerms> {
+  const asked = async () => JSON.stringify(await termsOf(request, services, signal));
+  return JSON.parse(await names.kept('withdrawal', asked));
 }
 
 async function termsOf(

@@ -125,6 +125,11 @@ interface RouteFacts {
    */
   readonly answersAccepted?: 'always' | 'repeats';
   /**
+   * Whether the route spends money, or lets a service pay it out. Its errors say in `data.sent` what may have been sent
+   * (docs/decisions.md 12).
+   */
+  readonly movesMoney?: true;
+  /**
    * Whether payers call the route at the address domain too, from programs and from pages of any origin
    * (docs/decisions.md 100).
    */
@@ -160,8 +165,6 @@ export interface Route extends RouteFacts {
   readonly access: RouteAccess;
   /** Whether the route reads an Idempotency-Key, as every POST below `/v2/node/` does (docs/decisions.md 49). */
   readonly takesKey: boolean;
-  /** Whether an error must say in `data.sent` what may have been sent (docs/decisions.md 12). */
-  readonly movesMoney: boolean;
   readonly body: z.ZodType | null;
   readonly query: z.ZodType | null;
   readonly response: z.ZodType;
@@ -181,7 +184,6 @@ export function route<
   return {
     ...definition,
     takesKey: definition.method === 'post' && definition.path.startsWith('/v2/node/'),
-    movesMoney: definition.answersAccepted === 'always',
     body: definition.body ?? null,
     query: definition.query ?? null,
     // The cast is safe: the runner parses with these schemas, and opens a session exactly when the access needs one.

@@ -312,6 +312,19 @@ describe('an error of a spend says that nothing was sent', () => {
       expect(body.data).toMatchObject({ sent: 'no' });
     });
   }
+
+  for (const path of [
+    '/v2/node/pay_spontaneous',
+    '/v2/node/bump_fee',
+    '/v2/node/open_channel',
+    '/v2/node/close_channel',
+    '/v2/node/withdraw_lnurl',
+  ]) {
+    test(`also of ${path}, which is rejected before it is understood`, async () => {
+      const { status, body } = await world.call('POST', path, { rawBody: '{bad' });
+      expect({ status, sent: body.data.sent }).toEqual({ status: 400, sent: 'no' });
+    });
+  }
 });
 
 describe('headers of errors', () => {

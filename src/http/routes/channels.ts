@@ -63,6 +63,7 @@ export const channelRoutes = [
       }),
     }),
     response: channelJson.pick({ channel_id: true, user_channel_id: true }),
+    movesMoney: true,
     errors: ['overBudget', 'unsupported'],
     example: { body: { value: '100000' }, response: exampleChannel },
     handler: async ({ session, names }, { body }) => {
@@ -92,6 +93,7 @@ export const channelRoutes = [
       }),
     }),
     response: emptyJson,
+    movesMoney: true,
     errors: ['notFound', 'overBudget', 'unsupported'],
     example: { body: { channel_id: exampleChannel.channel_id }, response: {} },
     handler: async ({ session, names }, { body }) => {

@@ -116,6 +116,7 @@ export const receiveRoutes = [
         .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
     }),
     response: paymentJson,
+    movesMoney: true,
     answersAccepted: 'repeats',
     errors: ['serviceFailed', 'timeout'],
     example: {

@@ -62,6 +62,7 @@ export const sendOnchainRoutes = [
     paymentStrings: ['address'],
     body: onchainBody,
     response: paymentJson,
+    movesMoney: true,
     answersAccepted: 'always',
     errors: ['overBudget', 'unsupported'],
     example: {
@@ -97,6 +98,7 @@ export const sendOnchainRoutes = [
         .meta({ description: 'The most that raising the fee may cost, in sats.' }),
     }),
     response: paymentJson,
+    movesMoney: true,
     errors: ['notFound', 'overBudget', 'unsupported'],
     example: {
       body: { index: exampleOnchainPayment.index },

@@ -63,6 +63,7 @@ export const sendRoutes = [
         .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
     }),
     response: paymentJson,
+    movesMoney: true,
     answersAccepted: 'always',
     permissionOf: (answer) => PERMISSION_OF[paymentJson.parse(answer).rail] ?? 'pay_invoice',
     errors: [...OUTSIDE_PAY_ERRORS, 'notFound', 'unsupported'],
@@ -101,6 +102,7 @@ export const sendRoutes = [
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
+    movesMoney: true,
     answersAccepted: 'always',
     errors: PAY_ERRORS,
     example: { body: { invoice: exampleInvoice }, response: examplePayment },
@@ -137,6 +139,7 @@ export const sendRoutes = [
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
+    movesMoney: true,
     answersAccepted: 'always',
     errors: [...PAY_ERRORS, 'unsupported'],
     example: {
@@ -177,6 +180,7 @@ export const sendRoutes = [
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
+    movesMoney: true,
     answersAccepted: 'always',
     errors: OUTSIDE_PAY_ERRORS,
     example: {

@@ -28,6 +28,7 @@ export const spontaneousRoutes = [
       max_fee: maxFeeInput,
     }),
     response: paymentJson,
+    movesMoney: true,
     answersAccepted: 'always',
     errors: [...PAY_ERRORS, 'unsupported'],
     example: {

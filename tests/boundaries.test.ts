@@ -88,6 +88,15 @@ test('a folder of a node kind is entered by its front door only', () => {
   expect(broken).toEqual([]);
 });
 
+test('routes are imported by the composition root alone', () => {
+  const isRoute = (path: string) => path.startsWith('http/routes/');
+  const broken = sources
+    .filter(({ path }) => !isRoute(path) && !isRoot(path))
+    .filter(({ imports }) => imports.some(isRoute))
+    .map(({ path }) => path);
+  expect(broken).toEqual([]);
+});
+
 test('routes call the wallet, and never the node or the store', () => {
   const below = /\bsession\.(node|store|history|feed)\b|\bparts\.store\b|\bnodeGroup\b/;
   const broken = sources

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorName } from '../model/errors.ts';
 import type { Permission } from '../model/permissions.ts';
 import type { EffectNames } from '../wallet/effect-names.ts';
@@ -70,6 +70,9 @@ export interface RequestContext {
 export interface SessionContext extends RequestContext {
   readonly session: Session;
 }
+
+/** The schema of an answer without content. */
+export const emptyJson = z.object({});
 
 /** An answer's body that is already JSON text. */
 export class RawJson {

@@ -4,6 +4,7 @@ import { isActiveClient } from '../wallet/clients.ts';
 import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-names.ts';
 import { grantSignal } from '../wallet/grant-signal.ts';
 import { requirePermission, type Session } from '../wallet/session.ts';
+import { resumePayment } from './answer-payment.ts';
 import type { AppEnv } from './env.ts';
 import { comparable } from './input-comparison.ts';
 import type { CallersShare } from './limits/callers-share.ts';
@@ -17,7 +18,6 @@ import {
 } from './middleware/idempotency.ts';
 import type { Parts } from './parts.ts';
 import { RawJson, Reply, type RequestContext, type Route, type SessionContext } from './route.ts';
-import { resumePayment } from './routes/answer-payment.ts';
 
 /** The parts of the server that every route runs with. */
 export interface Runner {

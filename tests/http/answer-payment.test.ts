@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test';
+import { answerPayment } from '../../src/http/answer-payment.ts';
 import type { SessionContext } from '../../src/http/route.ts';
-import { answerPayment } from '../../src/http/routes/answer-payment.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { encodePayment, type Payment } from '../../src/model/payment.ts';
 import type { SendContext } from '../../src/wallet/pay/send.ts';

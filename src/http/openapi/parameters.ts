@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { updatedIndexInput } from '../../model/payment-index.ts';
 import { isStream } from '../allowed-methods.ts';
+import { exampleUpdatedIndex } from '../examples.ts';
 import { IDEMPOTENCY_KEY } from '../middleware/idempotency.ts';
 import type { Route } from '../route.ts';
-import { exampleUpdatedIndex } from '../routes/examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 
 /** Returns the parameters of a route: those in the path, the query and the headers. */

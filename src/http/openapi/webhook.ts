@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { finalizedPayload, heldPayload, type WebhookEvent } from '../../model/delivery.ts';
 import type { PaymentJson } from '../../model/payment.ts';
-import { exampleHeldPayment, examplePayment } from '../routes/examples.ts';
+import { exampleHeldPayment, examplePayment } from '../examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 import { ADDITION } from './words.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { encodeNameRecord, humanBitcoinAddressJson, usernameInput } from '../../model/receive.ts';
 import { claimUsername, nameOf } from '../../wallet/names/claim.ts';
+import { exampleOffer } from '../examples.ts';
 import { route } from '../route.ts';
-import { exampleOffer } from './examples.ts';
 
 const exampleAddress = {
   human_bitcoin_address: '₿satoshi@127.0.0.1:5393',

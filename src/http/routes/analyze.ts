@@ -9,9 +9,9 @@ import {
 import { analyze } from '../../wallet/analyze.ts';
 import type { PricedMethod } from '../../wallet/fee-estimate.ts';
 import type { ClaimMethod } from '../../wallet/method-terms.ts';
+import { exampleCreatedInvoice, exampleInvoice } from '../examples.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
-import { exampleCreatedInvoice, exampleInvoice } from './examples.ts';
 
 /** The route that explains payment strings. */
 export const analyzeRoutes = [

@@ -3,8 +3,7 @@ import { positiveAmountInput } from '../../model/amount.ts';
 import { channelJson, channelPeerInput, encodeChannel } from '../../model/channel.ts';
 import { hexInput } from '../../model/text.ts';
 import { closeChannel, listChannels, openChannel } from '../../wallet/channels.ts';
-import { route } from '../route.ts';
-import { emptyJson } from './node.ts';
+import { emptyJson, route } from '../route.ts';
 
 const exampleChannel = {
   channel_id: 'eea5898784e283095fbb6d9fb6d421b232f822db70cf2d255d57d902cba9003e',

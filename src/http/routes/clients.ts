@@ -19,9 +19,8 @@ import {
   updateClient,
 } from '../../wallet/clients.ts';
 import { excludes, given, implies, oneHolds } from '../body-rules.ts';
-import { route } from '../route.ts';
-import { exampleCredentials } from './examples.ts';
-import { emptyJson } from './node.ts';
+import { exampleCredentials } from '../examples.ts';
+import { emptyJson, route } from '../route.ts';
 
 /** The start of the year 2100, for examples. */
 const TIME_TO_COME = 4_102_444_800_000;

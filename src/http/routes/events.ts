@@ -11,8 +11,8 @@ import { newestUpdate } from '../../wallet/payments.ts';
 import type { Session } from '../../wallet/session.ts';
 import { tail } from '../../wallet/wait.ts';
 import { eventStream, type ServerSentEvent } from '../event-stream.ts';
+import { examplePayment, exampleUpdatedIndex } from '../examples.ts';
 import { route, type SessionContext } from '../route.ts';
-import { examplePayment, exampleUpdatedIndex } from './examples.ts';
 
 /**
  * The stream's first id for a wallet without payments. It sorts before every update, so resuming from it misses none.

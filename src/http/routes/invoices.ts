@@ -5,9 +5,8 @@ import { hexInput, invoiceDescriptionInput, personalNoteInput } from '../../mode
 import { createHoldInvoice, settleInvoice } from '../../wallet/hold-invoice.ts';
 import { createInvoice } from '../../wallet/receive.ts';
 import { excludesBoth, needs } from '../body-rules.ts';
-import { route } from '../route.ts';
-import { exampleCreatedInvoice, examplePayment, indexInput } from './examples.ts';
-import { emptyJson } from './node.ts';
+import { exampleCreatedInvoice, examplePayment, indexInput } from '../examples.ts';
+import { emptyJson, route } from '../route.ts';
 
 /** The default and the largest number of seconds until an invoice expires (docs/api.md, Limits). */
 const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ApiError } from '../../model/errors.ts';
+import { exampleLnurlPayment } from '../examples.ts';
 import type { LnurlServices } from '../lnurl-services.ts';
 import { type RequestContext, route } from '../route.ts';
-import { exampleLnurlPayment } from './examples.ts';
 import { exampleTerms, lnurlJson } from './lnurl-json.ts';
 
 /** Routes of the sandbox's LNURL services, which other wallets call (LUD-01, 03, 06). */

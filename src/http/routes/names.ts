@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Names } from '../../wallet/names/names.ts';
 import { payeeInvoice, payeeTerms, UNKNOWN_PAYEE } from '../../wallet/names/payee.ts';
+import { exampleLnurlPayment } from '../examples.ts';
 import { type RequestContext, route } from '../route.ts';
-import { exampleLnurlPayment } from './examples.ts';
 import { exampleTerms, lnurlJson } from './lnurl-json.ts';
 
 const PATH = '/.well-known/lnurlp/:name';

@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { encodeNodeInfo, nodeInfoJson } from '../../model/node-info.ts';
 import { hexInput } from '../../model/text.ts';
 import { nodeInfo } from '../../wallet/session.ts';
-import { route } from '../route.ts';
-
-/** The schema of an answer without content. */
-export const emptyJson = z.object({});
+import { emptyJson, route } from '../route.ts';
 
 /** Routes that sign up, provision and read the wallet node. */
 export const nodeRoutes = [

@@ -17,11 +17,10 @@ import {
   updatedPayments,
 } from '../../wallet/payments.ts';
 import { syncPayments } from '../../wallet/sync.ts';
+import { examplePayment, exampleUpdatedIndex, indexInput } from '../examples.ts';
 import { agree } from '../input-comparison.ts';
 import { integerQuery, integerQueryOr } from '../query.ts';
-import { RawJson, route } from '../route.ts';
-import { examplePayment, exampleUpdatedIndex, indexInput } from './examples.ts';
-import { emptyJson } from './node.ts';
+import { emptyJson, RawJson, route } from '../route.ts';
 
 const MOST_ON_PAGE = { description: 'The largest number of payments in the answer.' };
 /** The page size of list_payments (docs/api.md, Limits). */

@@ -3,8 +3,8 @@ import { checkedProofJson, checkPayerProof } from '../../model/payer-proof.ts';
 import { paymentIndexInput } from '../../model/payment-index.ts';
 import { noteInput } from '../../model/text.ts';
 import { createProof } from '../../wallet/proofs.ts';
+import { exampleCheckedProof, exampleOfferPayment, exampleProof } from '../examples.ts';
 import { route } from '../route.ts';
-import { exampleCheckedProof, exampleOfferPayment, exampleProof } from './examples.ts';
 
 /** The members of `disclosures`, with default and BOLT 12 TLV type. */
 const DISCLOSURES = {

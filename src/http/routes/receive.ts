@@ -6,16 +6,16 @@ import { ADDRESS_TYPES } from '../../model/receive.ts';
 import { invoiceDescriptionInput, noteInput, personalNoteInput } from '../../model/text.ts';
 import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
 import { withdrawLnurl } from '../../wallet/withdraw.ts';
-import { agree, agreedPaymentString } from '../input-comparison.ts';
-import { paymentStringInput } from '../query.ts';
-import { route } from '../route.ts';
 import {
   exampleAddress,
   exampleLnurlWithdraw,
   exampleOffer,
   examplePurchase,
   exampleWithdrawal,
-} from './examples.ts';
+} from '../examples.ts';
+import { agree, agreedPaymentString } from '../input-comparison.ts';
+import { paymentStringInput } from '../query.ts';
+import { route } from '../route.ts';
 
 /** The type of a new address when the request names none: every payer can pay it. */
 const DEFAULT_ADDRESS_TYPE = 'segwit';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { hexInput, hexOutput, noteInput } from '../../model/text.ts';
-import { route } from '../route.ts';
+import { exampleLnurl, exampleLnurlUrl, exampleOffer, exampleOutsideInvoice } from '../examples.ts';
+import { emptyJson, route } from '../route.ts';
 import { BEHAVIORS } from '../sandbox-controls.ts';
-import { exampleLnurl, exampleLnurlUrl, exampleOffer, exampleOutsideInvoice } from './examples.ts';
-import { emptyJson } from './node.ts';
 import { sandboxControls } from './sandbox.ts';
 
 const DEFAULT_BEHAVIOR = 'settle';

@@ -6,10 +6,10 @@ import { nodeInfoJson } from '../../model/node-info.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { hexInput, hexOutput, noteInput, timestamp } from '../../model/text.ts';
 import { createClient } from '../../wallet/clients.ts';
+import { exampleCredentials, exampleFunding, exampleInvoice } from '../examples.ts';
 import type { Parts } from '../parts.ts';
 import { route } from '../route.ts';
 import type { SandboxControls } from '../sandbox-controls.ts';
-import { exampleCredentials, exampleFunding, exampleInvoice } from './examples.ts';
 
 /** The grant of the credentials of a new sandbox wallet. */
 const FULL_GRANT = {

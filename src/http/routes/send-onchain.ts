@@ -4,11 +4,11 @@ import { encodePayment, PRIORITIES, type Priority, paymentJson } from '../../mod
 import { hexInput, personalNoteInput } from '../../model/text.ts';
 import { bumpFee } from '../../wallet/pay/bump.ts';
 import { payOnchain, readAddress } from '../../wallet/pay/onchain.ts';
+import { answerPayment } from '../answer-payment.ts';
 import { excludes, given, isTrue } from '../body-rules.ts';
+import { exampleAddress, exampleOnchainPayment, indexInput } from '../examples.ts';
 import { paymentStringInput } from '../query.ts';
 import { route } from '../route.ts';
-import { answerPayment } from './answer-payment.ts';
-import { exampleAddress, exampleOnchainPayment, indexInput } from './examples.ts';
 
 const DEFAULT_PRIORITY = 'normal';
 const DEFAULT_BUMP_PRIORITY = 'high';

@@ -9,10 +9,7 @@ import { planInvoicePayment, readInvoice } from '../../wallet/pay/invoice.ts';
 import { lnurlPayRequest, payLnurl } from '../../wallet/pay/lnurl.ts';
 import { planOfferPayment, readOffer } from '../../wallet/pay/offer.ts';
 import { sendAndWait } from '../../wallet/pay/send.ts';
-import { agree, agreedPaymentString } from '../input-comparison.ts';
-import { paymentStringInput } from '../query.ts';
-import { route } from '../route.ts';
-import { answerPayment } from './answer-payment.ts';
+import { answerPayment } from '../answer-payment.ts';
 import {
   exampleInvoice,
   exampleLnurl,
@@ -20,7 +17,10 @@ import {
   exampleOffer,
   exampleOfferPayment,
   examplePayment,
-} from './examples.ts';
+} from '../examples.ts';
+import { agree, agreedPaymentString } from '../input-comparison.ts';
+import { paymentStringInput } from '../query.ts';
+import { route } from '../route.ts';
 import { maxFeeInput, messageInput, OUTSIDE_PAY_ERRORS, PAY_ERRORS } from './pay-inputs.ts';
 
 /** The permission that a payment of `pay` needed, by rail. Every rail that is missing here is paid as an invoice. */

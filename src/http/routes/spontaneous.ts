@@ -4,9 +4,9 @@ import { paymentJson } from '../../model/payment.ts';
 import { nodePkInput, personalNoteInput } from '../../model/text.ts';
 import { sendAndWait } from '../../wallet/pay/send.ts';
 import { planSpontaneousPayment } from '../../wallet/pay/spontaneous.ts';
+import { answerPayment } from '../answer-payment.ts';
+import { exampleNodePk, exampleSpontaneousPayment } from '../examples.ts';
 import { route } from '../route.ts';
-import { answerPayment } from './answer-payment.ts';
-import { exampleNodePk, exampleSpontaneousPayment } from './examples.ts';
 import { maxFeeInput, messageInput, PAY_ERRORS } from './pay-inputs.ts';
 
 /** The route that pays a node without an invoice. */

@@ -5,9 +5,9 @@ import { encodePayment, paymentJson, updatedIndexOf } from '../../model/payment.
 import { updatedIndexInput } from '../../model/payment-index.ts';
 import { waitAndCache } from '../../wallet/payments.ts';
 import { waitForNext } from '../../wallet/wait.ts';
+import { examplePayment, exampleUpdatedIndex, indexInput } from '../examples.ts';
 import { timeoutSecsQuery } from '../query.ts';
 import { route } from '../route.ts';
-import { examplePayment, exampleUpdatedIndex, indexInput } from './examples.ts';
 
 /** Routes that wait for payments. */
 export const waitRoutes = [

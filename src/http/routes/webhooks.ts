@@ -3,9 +3,9 @@ import { DELIVERY_STATES, deliveryJson } from '../../model/delivery.ts';
 import { timestamp } from '../../model/text.ts';
 import { deliveriesOf, redeliver } from '../../wallet/deliveries.ts';
 import { given } from '../body-rules.ts';
+import { exampleOfferPayment } from '../examples.ts';
 import { integerQueryOr } from '../query.ts';
 import { route } from '../route.ts';
-import { exampleOfferPayment } from './examples.ts';
 
 /** The page size of the delivery log (docs/api.md, Limits). */
 const DELIVERIES_LIMIT = { default: 50, least: 1, most: 500 };

@@ -1,10 +1,10 @@
-import { sleep } from '../../lib/sleep.ts';
-import { internalUnlessApi } from '../../model/errors.ts';
-import { encodePayment, isFinal, type Payment, type PaymentJson } from '../../model/payment.ts';
-import type { PaymentIndex } from '../../model/payment-index.ts';
-import { broadcastOf, endOf, type SendContext } from '../../wallet/pay/send.ts';
-import { findPayment, paymentOf } from '../../wallet/payments.ts';
-import { Reply, type SessionContext } from '../route.ts';
+import { sleep } from '../lib/sleep.ts';
+import { internalUnlessApi } from '../model/errors.ts';
+import { encodePayment, isFinal, type Payment, type PaymentJson } from '../model/payment.ts';
+import type { PaymentIndex } from '../model/payment-index.ts';
+import { broadcastOf, endOf, type SendContext } from '../wallet/pay/send.ts';
+import { findPayment, paymentOf } from '../wallet/payments.ts';
+import { Reply, type SessionContext } from './route.ts';
 
 /**
  * Returns the answer of a pay operation: the final payment, or 202 with the pending payment once the caller's `Prefer`

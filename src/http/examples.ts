@@ -1,10 +1,10 @@
-import type { PaymentJson } from '../../model/payment.ts';
+import type { PaymentJson } from '../model/payment.ts';
 import {
   idOfIndex,
   type PaymentIndex,
   paymentIndexInput,
   updatedIndex,
-} from '../../model/payment-index.ts';
+} from '../model/payment-index.ts';
 
 /**
  * Example values for the documentation. They come from one run of the sandbox and agree with each other: invoices

@@ -121,6 +121,12 @@ test('the time comes from the clock alone', () => {
   expect(broken).toEqual([]);
 });
 
+test('hex is read and written by @scure/base alone, which rejects what is not hex', () => {
+  const byBuffer = /Buffer\.from\([^;]*?, 'hex'\)|\.toString\('hex'\)/;
+  const broken = sources.filter(({ text }) => byBuffer.test(text)).map(({ path }) => path);
+  expect(broken).toEqual([]);
+});
+
 test('every exported function, class, constant and type has a doc comment', () => {
   const bare = sources.flatMap(({ path, text }) =>
     [...text.matchAll(/^export (?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm)]

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hex } from '@scure/base';
 import type { Config } from '../config/config.ts';
 import { hasDefaultWallet } from '../config/exposure.ts';
 import { createPrivateFile } from '../lib/replace-file.ts';
@@ -27,9 +28,9 @@ function devSeed(dataDir: string): Uint8Array {
       `${path} does not hold a root seed: remove it to start with a new trial wallet.`,
     );
   }
-  const seed = randomBytes(32);
-  createPrivateFile(path, `${seed.toString('hex')}\n`);
-  return new Uint8Array(seed);
+  const seed = new Uint8Array(randomBytes(32));
+  createPrivateFile(path, `${hex.encode(seed)}\n`);
+  return seed;
 }
 
 /** Signs the trial wallet up, and funds it on its first use. The wallet gets all of its funds or none. */

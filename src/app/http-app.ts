@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { hex } from '@scure/base';
 import type { Config } from '../config/config.ts';
 import { createApp } from '../http/app.ts';
 import { descriptorLimit } from '../http/limits/descriptors.ts';
@@ -34,7 +35,7 @@ export function openHttpApp(
     cookie: cookieToken,
     mostWaits: mostWaits(),
     stopping,
-    startId: randomBytes(3).toString('hex'),
+    startId: hex.encode(randomBytes(3)),
   });
 }
 

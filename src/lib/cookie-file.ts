@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { hex } from '@scure/base';
 import { fileUnusable } from './file-problem.ts';
 import { createPrivateFile } from './replace-file.ts';
 
@@ -16,7 +17,7 @@ const TOKEN_BYTES = 32;
 /** Writes a fresh token to `<data-dir>/cookie`, which only the owner can read. Throws FileUnusable. */
 export function writeCookie(dataDir: string, random: (bytes: number) => Uint8Array): Cookie {
   const path = cookieFile(dataDir);
-  const token = Buffer.from(random(TOKEN_BYTES)).toString('hex');
+  const token = hex.encode(random(TOKEN_BYTES));
   try {
     // A symbolic link is removed, not its target. A file that appears here before the next step makes that step fail.
     rmSync(path, { force: true });

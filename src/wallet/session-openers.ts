@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { hex } from '@scure/base';
 import { isSameSecret } from '../lib/same-secret.ts';
 import type { ClientRecord } from '../model/client.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
@@ -187,8 +188,8 @@ export class SessionOpeners {
  * text.
  */
 function isSecretOf({ secretHash }: ClientRecord, secret: string): boolean {
-  const kept = Buffer.from(secretHash, 'hex');
-  const ofBytes = createHash('sha256').update(Buffer.from(secret, 'hex')).digest();
+  const kept = hex.decode(secretHash);
+  const ofBytes = createHash('sha256').update(hex.decode(secret)).digest();
   const ofText = createHash('sha256').update(secret).digest();
   const [a, b] = [timingSafeEqual(ofBytes, kept), timingSafeEqual(ofText, kept)];
   return a || b;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { hex } from '@scure/base';
 import type { Command } from 'commander';
 import { ROOT_SEED_BYTES, rootSeedPhrase } from '../../model/root-seed.ts';
 import { withExamples } from '../examples.ts';
@@ -18,8 +19,7 @@ export function addSeed(parent: Command, io: CliIo): void {
     (flags: { readonly json?: boolean }) => {
       const bytes = new Uint8Array(randomBytes(ROOT_SEED_BYTES));
       const phrase = rootSeedPhrase(bytes);
-      const hex = Buffer.from(bytes).toString('hex');
-      io.stdout(flags.json ? JSON.stringify({ root_seed: hex, phrase }) : phrase);
+      io.stdout(flags.json ? JSON.stringify({ root_seed: hex.encode(bytes), phrase }) : phrase);
     },
   );
 }

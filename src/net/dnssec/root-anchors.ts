@@ -1,3 +1,4 @@
+import { hex } from '@scure/base';
 import type { Ds } from '../../codecs/dns/index.ts';
 
 const RSA_SHA256 = 8;
@@ -14,5 +15,5 @@ export const ROOT_ANCHORS: readonly Ds[] = [
 ];
 
 function anchor(keyTag: number, digest: string): Ds {
-  return { keyTag, algorithm: RSA_SHA256, digestType: SHA256, digest: Buffer.from(digest, 'hex') };
+  return { keyTag, algorithm: RSA_SHA256, digestType: SHA256, digest: hex.decode(digest) };
 }

@@ -1,3 +1,5 @@
+import { hex } from '@scure/base';
+
 /** TLV record that holds the message of a spontaneous payment, in UTF-8. */
 const MESSAGE_RECORD = '34349334';
 /**
@@ -11,7 +13,7 @@ type Records = Readonly<Record<string, string>>;
 
 /** The records of a keysend, for a request to LND. `preimage` is hex. */
 export function keysendRecords(preimage: string, message: string | null): Records {
-  const encoded = Buffer.from(preimage, 'hex').toString('base64');
+  const encoded = Buffer.from(hex.decode(preimage)).toString('base64');
   return {
     [KEYSEND_RECORD]: encoded,
     ...(message === null ? {} : { [MESSAGE_RECORD]: Buffer.from(message).toString('base64') }),

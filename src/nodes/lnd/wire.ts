@@ -1,3 +1,4 @@
+import { hex } from '@scure/base';
 import { z } from 'zod';
 
 /** A 64-bit integer, which LND writes as a string; as a bigint. */
@@ -16,7 +17,7 @@ const count = z
   .transform(Number);
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 /** Bytes, which LND writes in base64; as hex. */
-const bytes = z.base64().transform((text) => Buffer.from(text, 'base64').toString('hex'));
+const bytes = z.base64().transform((text) => hex.encode(Buffer.from(text, 'base64')));
 
 /** GET /v1/state */
 export const stateShape = z.object({ state: z.string() });

@@ -1,5 +1,6 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { randomBytes } from 'node:crypto';
+import { hex } from '@scure/base';
 import type { DeliveryJson } from '../../model/delivery.ts';
 import type { Outbox } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
@@ -18,7 +19,7 @@ const NEWEST_SETTLED = `SELECT seq FROM delivery WHERE body IS NOT NULL AND stat
  * (docs/decisions.md 92).
  */
 export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
-  const owner = randomBytes(8).toString('hex');
+  const owner = hex.encode(randomBytes(8));
   const due = db.prepare<{ id: string; body: string; attempts: number }, [number, number]>(
     `SELECT id, body, attempts FROM delivery
      WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?`,

@@ -1,3 +1,4 @@
+import { hex } from '@scure/base';
 import { refused } from '../../../model/errors.ts';
 import type { World } from '../world/world.ts';
 
@@ -18,7 +19,7 @@ export function lockCoins(
   coins: readonly { readonly txid: string; readonly vout: number }[],
 ): CoinLock[] {
   world.db.query('DELETE FROM chain_locks WHERE expires_ms <= ?').run(world.clock.now());
-  const id = Buffer.from(world.random(16)).toString('hex');
+  const id = hex.encode(world.random(16));
   const locks = coins.map(({ txid, vout }) => ({ id, outpoint: `${txid}:${vout}` }));
   for (const lock of locks) writeLock(world, owner, lock);
   return locks;

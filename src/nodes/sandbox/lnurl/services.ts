@@ -189,7 +189,7 @@ function issueK1(world: World, name: string): string {
 
 function isK1(world: World, name: string, k1: string): boolean {
   if (!/^[0-9a-f]{64}$/.test(k1)) return false;
-  const bytes = Buffer.from(k1, 'hex');
+  const bytes = hex.decode(k1);
   return timingSafeEqual(bytes.subarray(16), k1Proof(world, name, bytes.subarray(0, 16)));
 }
 

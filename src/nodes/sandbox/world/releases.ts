@@ -54,7 +54,7 @@ export function provision(world: World, userPk: string, list: SignedReleases): v
 
 function isSigned({ text, signature }: SignedReleases): boolean {
   try {
-    return ed25519.verify(Buffer.from(signature, 'hex'), utf8ToBytes(text), TRUSTED_PUBLISHER);
+    return ed25519.verify(hex.decode(signature), utf8ToBytes(text), TRUSTED_PUBLISHER);
   } catch {
     return false;
   }

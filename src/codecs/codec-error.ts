@@ -36,7 +36,26 @@ export function readOr<T, Explained>(
   try {
     return read();
   } catch (error) {
-    if (error instanceof CodecError) return explain(error);
-    throw error;
+    return explainedCodecError(error, explain);
   }
+}
+
+/** {@link readOr} for work that takes time. */
+export async function readOrLater<T, Explained>(
+  read: () => Promise<T>,
+  explain: (error: CodecError) => Explained,
+): Promise<T | Explained> {
+  try {
+    return await read();
+  } catch (error) {
+    return explainedCodecError(error, explain);
+  }
+}
+
+function explainedCodecError<Explained>(
+  error: unknown,
+  explain: (error: CodecError) => Explained,
+): Explained {
+  if (error instanceof CodecError) return explain(error);
+  throw error;
 }

@@ -1,5 +1,5 @@
 import { Agent } from 'node:https';
-import { CodecError } from '../codecs/codec-error.ts';
+import { readOrLater } from '../codecs/codec-error.ts';
 import { type DnsName, type Ds, parseDnsName } from '../codecs/dns/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openDohSource } from './dns-over-https.ts';
@@ -51,7 +51,7 @@ export function createTxtResolver(options: TxtResolverOptions): ResolveTxt {
     const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
     try {
       const source = openDohSource({ url, ca, agent, signal: AbortSignal.timeout(timeoutMs) });
-      return await explained(resolveTxt(name, { source, anchors, nowSecs }));
+      return await explained(() => resolveTxt(name, { source, anchors, nowSecs }));
     } finally {
       agent.destroy();
     }
@@ -73,13 +73,14 @@ export function createTxtResolver(options: TxtResolverOptions): ResolveTxt {
   };
 }
 
-async function explained(work: Promise<ProvenTxt | null>): Promise<ProvenTxt | null> {
+async function explained(work: () => Promise<ProvenTxt | null>): Promise<ProvenTxt | null> {
   try {
-    return await work;
+    return await readOrLater(work, (error) => {
+      const message = 'The DNS-over-HTTPS resolver answered something unreadable: check --doh-url.';
+      throw serviceFailed('unusable_answer', message, error);
+    });
   } catch (error) {
     if (error instanceof Unproven) throw serviceFailed('unusable_answer', error.message, error);
-    if (!(error instanceof CodecError)) throw error;
-    const message = 'The DNS-over-HTTPS resolver answered something unreadable: check --doh-url.';
-    throw serviceFailed('unusable_answer', message, error);
+    throw error;
   }
 }

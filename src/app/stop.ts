@@ -23,9 +23,13 @@ export async function stopInStages(parts: StoppingParts, log: Log): Promise<void
   const { stopping, listener, wallets, dispatcher, nodes, store } = parts;
   await runStopStages(
     [
-      { name: 'waits', deadlineMs: STOP_MS.waits, stop: () => stopping.abort(stoppingError()) },
+      {
+        name: 'waits',
+        deadlineMs: STOP_MS.waits,
+        stop: async () => stopping.abort(stoppingError()),
+      },
       { name: 'requests', deadlineMs: STOP_MS.requests, stop: () => listener.stop() },
-      { name: 'feeds', deadlineMs: STOP_MS.feeds, stop: () => wallets.stop() },
+      { name: 'feeds', deadlineMs: STOP_MS.feeds, stop: async () => wallets.stop() },
       { name: 'webhooks', deadlineMs: STOP_MS.webhooks, stop: () => dispatcher.stop() },
       { name: 'node', deadlineMs: STOP_MS.node, stop: () => nodes.close() },
       { name: 'store', deadlineMs: STOP_MS.store, stop: () => store.close() },

@@ -3,7 +3,7 @@ import type { Log } from './log.ts';
 /** One part of the program to stop. */
 export interface StopStage {
   readonly name: string;
-  readonly stop: () => Promise<void> | void;
+  readonly stop: () => Promise<void>;
   /** After this many milliseconds the next stage begins, even if this one has not ended. */
   readonly deadlineMs: number;
 }
@@ -12,7 +12,7 @@ export interface StopStage {
 export async function runStopStages(stages: readonly StopStage[], log: Log): Promise<void> {
   for (const { name, stop, deadlineMs } of stages) {
     try {
-      await withDeadline(Promise.resolve(stop()), deadlineMs, name);
+      await withDeadline(stop(), deadlineMs, name);
     } catch (error) {
       log.warn('A part did not stop cleanly.', { part: name, error });
     }

@@ -22,7 +22,7 @@ export async function issueToken(
   const permissions = permissionsOf(grant);
   const obstacle = tokens.obstacle(permissions);
   if (obstacle !== null) throw refused(obstacle);
-  const id = names ? await names.kept('token', () => tokens.newId()) : tokens.newId();
+  const id = names ? await names.kept('token', async () => tokens.newId()) : tokens.newId();
   const token = await tokens.issue({ id, permissions, expiresAtMs });
   return { id, token, exposed: false };
 }

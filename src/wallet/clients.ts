@@ -210,7 +210,7 @@ export function revokeClient(
       return target;
     };
     requireTarget(await session.store.clients.list(session.userPk));
-    await names.kept('revocation', () => 'yes');
+    await names.kept('revocation', async () => 'yes');
     const { records } = await session.store.clients.change(session.userPk, (all) => {
       const target = requireTarget(all);
       const family = [target, ...descendantsOf(all, clientPk)];

@@ -21,11 +21,7 @@ export interface EffectNames {
    * Draws a value once and stores it in the key's row before it resolves; a repeat gets the stored value. `index` is
    * the payment that the effect is about.
    */
-  kept(
-    purpose: string,
-    draw: () => string | Promise<string>,
-    index?: PaymentIndex,
-  ): Promise<string>;
+  kept(purpose: string, draw: () => Promise<string>, index?: PaymentIndex): Promise<string>;
   /** Deletes the stored values, where the effect certainly did not happen. */
   forget(): Promise<void>;
 }

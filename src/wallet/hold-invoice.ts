@@ -24,7 +24,7 @@ export async function createHoldInvoice(
   return session.locks.run(paymentId('ln', paymentHash), async () => {
     const again = names.earlier('hold invoice') === paymentHash;
     if (!again) await requireUnused(session, paymentHash);
-    await names.kept('hold invoice', () => paymentHash);
+    await names.kept('hold invoice', async () => paymentHash);
     const createdAtMs = session.node.clock.now();
     const created = await withPresentToken(session, () =>
       holdInvoices.create({ ...request, message: null, createdAtMs, again }),

@@ -30,7 +30,7 @@ test('without a key every name is another, and nothing is kept', async () => {
   expect(randomNames.isKeyed).toBe(false);
   expect(randomNames.bytes('invoice')).toHaveLength(32);
   expect(hexOf(randomNames.bytes('invoice'))).not.toBe(hexOf(randomNames.bytes('invoice')));
-  expect(await randomNames.kept('offer', () => 'drawn')).toBe('drawn');
+  expect(await randomNames.kept('offer', async () => 'drawn')).toBe('drawn');
   expect(randomNames.earlier('offer')).toBeNull();
 });
 
@@ -67,7 +67,7 @@ test('what is drawn is kept in the key’s row before it is used, and drawn once
   const one = names();
   const { index } = samplePayment(1);
   let draws = 0;
-  const draw = () => `drawn ${++draws}`;
+  const draw = async () => `drawn ${++draws}`;
   expect(await one.kept('txid', draw, index)).toBe('drawn 1');
   expect(await one.kept('txid', draw, index)).toBe('drawn 1');
   expect(written).toEqual([{ scope: SCOPE, json: '{"txid":"drawn 1"}', index }]);
@@ -75,15 +75,15 @@ test('what is drawn is kept in the key’s row before it is used, and drawn once
 
 test('a later name is kept beside the earlier ones', async () => {
   const one = names();
-  await one.kept('a', () => '1');
-  await one.kept('b', () => '2');
+  await one.kept('a', async () => '1');
+  await one.kept('b', async () => '2');
   expect(written.at(-1)).toMatchObject({ json: '{"a":"1","b":"2"}', index: null });
 });
 
 test('a repeat goes on with what an earlier run has kept, and draws nothing', async () => {
   const again = names({ effect: '{"a":"1"}' });
   expect([again.earlier('a'), again.earlier('b')]).toEqual(['1', null]);
-  const drawn = await again.kept('a', () => {
+  const drawn = await again.kept('a', async () => {
     throw new Error('drawn anew');
   });
   expect(drawn).toBe('1');
@@ -92,7 +92,7 @@ test('a repeat goes on with what an earlier run has kept, and draws nothing', as
 
 test('what could not be kept is not used', async () => {
   keys = { name: () => Promise.reject(new Error('disk full')) } as unknown as IdempotencyStore;
-  await expect(names().kept('a', () => '1')).rejects.toThrow('disk full');
+  await expect(names().kept('a', async () => '1')).rejects.toThrow('disk full');
 });
 
 test('an effect that did not happen is taken back by its key', async () => {

@@ -38,7 +38,7 @@ export function listen(
   { host, port }: { readonly host: string; readonly port: number },
   log: Log,
 ): Listener {
-  const ready = Promise.withResolvers<(request: Request) => Response | Promise<Response>>();
+  const ready = Promise.withResolvers<(request: Request) => Promise<Response>>();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -57,7 +57,7 @@ export function listen(
     port: ownPort,
     baseUrl: `http://${urlHost(host)}:${ownPort}`,
     answerWith(app) {
-      const answer = (request: Request) => app.fetch(request, env);
+      const answer = async (request: Request) => app.fetch(request, env);
       server.reload({ fetch: answer });
       ready.resolve(answer);
     },

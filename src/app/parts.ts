@@ -54,7 +54,7 @@ export function registerFigures(
       help: 'The version of the program and the kind of node of the default wallet; the value is always 1.',
       labels: ['version', 'node'],
     },
-    () => [{ labels: { version: VERSION, node: nodeKind }, value: 1 }],
+    async () => [{ labels: { version: VERSION, node: nodeKind }, value: 1 }],
   );
 }
 

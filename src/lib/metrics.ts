@@ -55,21 +55,19 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-type ReadSamples<Label extends string> = () =>
-  | readonly Sample<Label>[]
-  | Promise<readonly Sample<Label>[]>;
+type ReadSamples<Label extends string> = () => Promise<readonly Sample<Label>[]>;
 
 /** The content type of {@link Metrics.render}. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Opens an empty set of metrics. */
 export function openMetrics(): Metrics {
-  const families = new Map<string, () => string | Promise<string>>();
+  const families = new Map<string, () => Promise<string>>();
 
   function register(
     type: 'counter' | 'gauge' | 'histogram',
     { name, help, labels = [] }: FamilyOptions<string>,
-    lines: () => string | Promise<string>,
+    lines: () => Promise<string>,
   ): void {
     requireName(name, /^[a-zA-Z_:][a-zA-Z0-9_:]*$/);
     for (const label of labels) requireName(label, /^(?!__|le$)[a-zA-Z_][a-zA-Z0-9_]*$/);
@@ -90,7 +88,7 @@ export function openMetrics(): Metrics {
   return {
     counter(options) {
       const series = seriesBy(options, (labels) => new CounterSeries(options.name, labels));
-      register('counter', options, series.lines);
+      register('counter', options, async () => series.lines());
       return series.of;
     },
     histogram({ buckets, ...options }) {
@@ -99,7 +97,7 @@ export function openMetrics(): Metrics {
         options,
         (labels) => new HistogramSeries(options.name, labels, buckets),
       );
-      register('histogram', options, series.lines);
+      register('histogram', options, async () => series.lines());
       return series.of;
     },
     gauge: readFamily('gauge'),

@@ -10,18 +10,18 @@ export function processMetrics(metrics: Metrics, clock: Clock): void {
   const startedAtSecs = clock.now() / 1000 - process.uptime();
   metrics.gauge(
     { name: 'process_resident_memory_bytes', help: 'Memory that the process holds.' },
-    () => [{ labels: {}, value: process.memoryUsage.rss() }],
+    async () => [{ labels: {}, value: process.memoryUsage.rss() }],
   );
   metrics.readCounter(
     { name: 'process_cpu_seconds_total', help: 'Processor time that the process has used.' },
-    () => {
+    async () => {
       const { user, system } = process.cpuUsage();
       return [{ labels: {}, value: (user + system) / 1e6 }];
     },
   );
   metrics.gauge(
     { name: 'process_start_time_seconds', help: 'When the process started, in UNIX time.' },
-    () => [{ labels: {}, value: startedAtSecs }],
+    async () => [{ labels: {}, value: startedAtSecs }],
   );
   if (process.platform !== 'linux') return;
   metrics.gauge(

@@ -29,7 +29,7 @@ export function measuredStore(store: Store, metrics: Metrics, clock: Clock): Sto
       name: 'wallet_sidecar_last_update_timestamp_seconds',
       help: 'When a change of a payment was last stored, in UNIX time; absent before the first.',
     },
-    () => (updatedAtMs === null ? [] : [{ labels: {}, value: updatedAtMs / 1000 }]),
+    async () => (updatedAtMs === null ? [] : [{ labels: {}, value: updatedAtMs / 1000 }]),
   );
   const finalized = finalizationCounter(metrics, clock.now());
   const observations: ObservationStore = {

@@ -7,11 +7,11 @@ import type { Wallets } from './wallets.ts';
 export function walletMetrics(metrics: Metrics, wallets: Wallets, clock: Clock): void {
   metrics.gauge(
     { name: 'wallet_sidecar_open_wallets', help: 'Wallets that are kept open.' },
-    () => [{ labels: {}, value: wallets.figures().wallets }],
+    async () => [{ labels: {}, value: wallets.figures().wallets }],
   );
   metrics.gauge(
     { name: 'wallet_sidecar_open_sessions', help: 'Credentials that are kept open.' },
-    () => [{ labels: {}, value: wallets.figures().sessions }],
+    async () => [{ labels: {}, value: wallets.figures().sessions }],
   );
   metrics.gauge(
     {
@@ -19,7 +19,7 @@ export function walletMetrics(metrics: Metrics, wallets: Wallets, clock: Clock):
       help: 'Update feeds that are open, by how they stand.',
       labels: ['state'],
     },
-    () => {
+    async () => {
       const { feeds } = wallets.figures();
       return FEED_STATES.map((state) => ({
         labels: { state },
@@ -32,7 +32,7 @@ export function walletMetrics(metrics: Metrics, wallets: Wallets, clock: Clock):
       name: 'wallet_sidecar_feed_lag_seconds',
       help: 'For how long an open feed has been behind; the longest of them, 0 when none is.',
     },
-    () => {
+    async () => {
       const behind = wallets.figures().feeds.filter(({ state }) => state === 'behind');
       const nowMs = clock.now();
       return [

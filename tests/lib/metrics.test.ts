@@ -23,7 +23,7 @@ describe('a family', () => {
   test('comes in the order in which it was registered, with its lines even while it has no series', async () => {
     const metrics = openMetrics();
     metrics.counter({ name: 'b_total', help: 'B.', labels: ['x'] });
-    metrics.gauge({ name: 'a', help: 'A.' }, () => []);
+    metrics.gauge({ name: 'a', help: 'A.' }, async () => []);
     expect(await metrics.render()).toBe(
       '# HELP b_total B.\n# TYPE b_total counter\n# HELP a A.\n# TYPE a gauge\n',
     );
@@ -104,7 +104,7 @@ describe('a gauge', () => {
   test('shows infinities and what is no number as the format spells them', async () => {
     const metrics = openMetrics();
     const values = [Infinity, -Infinity, Number.NaN, -0.5, 1e21];
-    metrics.gauge({ name: 'odd', help: 'x', labels: ['n'] }, () =>
+    metrics.gauge({ name: 'odd', help: 'x', labels: ['n'] }, async () =>
       values.map((value, n) => ({ labels: { n: `${n}` }, value })),
     );
     expect((await metrics.render()).split('\n').slice(2, -1)).toEqual([

@@ -5,6 +5,9 @@ import type { EffectNames } from './effect-names.ts';
 import type { Session } from './session.ts';
 import { tellingSent } from './telling-sent.ts';
 
+/** What an on-chain fee is paid for. */
+type FeePurpose = 'opening' | 'closing' | 'bumping';
+
 /** An on-chain fee that is reserved in the caller's budget. */
 export interface ReservedFee {
   /** Whether an earlier run of the same request reserved it. */
@@ -23,7 +26,7 @@ export interface ReservedFee {
 export async function reserveFee(
   session: Session,
   names: EffectNames,
-  purpose: 'opening' | 'closing' | 'bumping',
+  purpose: FeePurpose,
   bound: () => Promise<bigint>,
 ): Promise<ReservedFee> {
   const { store, userPk, guard, node, caller } = session;
@@ -33,7 +36,7 @@ export async function reserveFee(
   const settle = async (costMsat: bigint) => {
     if (hasBudget) await store.spends.settle(userPk, name, costMsat);
   };
-  const boundMsat = await tellingSent('no', async () => {
+  const boundMsat = await tellingSent(sentBefore(names, purpose), async () => {
     await session.resolver.ready();
     if (hasBudget) guard.requireTrusted();
     const kept = await names.kept(purpose, async () => `${hasBudget ? await bound() : 0n}`);
@@ -57,9 +60,9 @@ export async function reserveFee(
         return await act(hasBudget ? boundMsat * FEE_HEADROOM : null);
       } catch (thrown) {
         const error = internalUnlessApi(thrown);
-        const sent = wasRefused(error) ? 'no' : 'unknown';
+        const sent = wasRefused(error) ? sentBefore(names, purpose) : 'unknown';
         // An earlier run may have succeeded, so the refusal of a repeat gives nothing back.
-        if (sent === 'no' && !isRepeat) {
+        if (sent === 'no') {
           await tellingSent(sent, async () => {
             await settle(0n);
             await names.forget();
@@ -71,6 +74,11 @@ export async function reserveFee(
     settle: (feeMsat) => tellingSent('unknown', () => settle(feeMsat ?? boundMsat)),
     giveBack: () => tellingSent('unknown', () => settle(0n)),
   };
+}
+
+/** What the request may have sent before it asks the node now: an earlier run with its key may have asked it. */
+export function sentBefore(names: EffectNames, purpose: FeePurpose): 'no' | 'unknown' {
+  return names.earlier(purpose) === null ? 'no' : 'unknown';
 }
 
 function wasRefused(error: ApiError): boolean {

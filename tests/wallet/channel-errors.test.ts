@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { ApiError } from '../../src/model/errors.ts';
+import { ApiError, refused } from '../../src/model/errors.ts';
 import type { NodeChannels } from '../../src/nodes/node.ts';
 import { closeChannel, openChannel } from '../../src/wallet/channels.ts';
-import { randomNames } from '../../src/wallet/effect-names.ts';
+import { type EffectNames, randomNames } from '../../src/wallet/effect-names.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import { BUDGET, clientWorld } from './client-world.ts';
 
@@ -28,9 +28,16 @@ beforeEach(async () => {
 });
 
 const CALLS = {
-  open: () =>
-    openChannel(session, { valueMsat: 1000n, userChannelId: null, peer: null }, randomNames),
-  close: () => closeChannel(session, { channelId: 'c', forced: false }, randomNames),
+  open: (names = randomNames) =>
+    openChannel(session, { valueMsat: 1000n, userChannelId: null, peer: null }, names),
+  close: (names = randomNames) => closeChannel(session, { channelId: 'c', forced: false }, names),
+};
+/** The names of a repeat whose first run may have asked the node. */
+const repeated: EffectNames = {
+  ...randomNames,
+  isKeyed: true,
+  earlier: () => '500',
+  kept: async () => '500',
 };
 const fullDisk = () =>
   Promise.reject(new ApiError('overCapacity', 'The disk is full: free space.'));
@@ -49,6 +56,16 @@ for (const [name, call] of Object.entries(CALLS)) {
     test('unknown, when the connector breaks', async () => {
       Object.assign(channels, { openChannel: bug, closeChannel: bug });
       await expect(call()).rejects.toMatchObject({ kind: 'internal', data: { sent: 'unknown' } });
+    });
+
+    test('unknown for a repeat, whatever refuses it, since its first run may have asked the node', async () => {
+      const refuse = () => Promise.reject(refused('Not enough coins: receive more.'));
+      Object.assign(channels, { openChannel: refuse, closeChannel: refuse });
+      const repeat = call(repeated);
+      await expect(repeat).rejects.toMatchObject({ kind: 'refused', data: { sent: 'unknown' } });
+      await expect(call()).rejects.toMatchObject({ kind: 'refused', data: { sent: 'no' } });
+      Object.assign(clients.world.store.spends, { reserve: fullDisk });
+      await expect(call(repeated)).rejects.toMatchObject({ data: { sent: 'unknown' } });
     });
 
     test('no, when something breaks before the node is asked', async () => {

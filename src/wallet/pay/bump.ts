@@ -3,7 +3,7 @@ import { isFinal, type Payment, type Priority } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { paymentOf } from '../payments.ts';
-import { reserveFee } from '../reserved-fee.ts';
+import { reserveFee, sentBefore } from '../reserved-fee.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { tellingSent } from '../telling-sent.ts';
 
@@ -27,7 +27,8 @@ export function bumpFee(
 ): Promise<Payment> {
   const onchain = nodeGroup(session, 'onchain');
   return session.locks.run(`bump_${index}`, async () => {
-    const payment = await tellingSent('no', () => paymentOf(session, index));
+    const before = sentBefore(names, 'bumping');
+    const payment = await tellingSent(before, () => paymentOf(session, index));
     const { txid } = payment;
     if (
       payment.rail !== 'onchain' ||
@@ -36,7 +37,7 @@ export function bumpFee(
       txid === null
     ) {
       throw refused('Only the fee of an on-chain send that is pending can be raised.').with({
-        sent: 'no',
+        sent: before,
       });
     }
     const command = { txid, priority };

@@ -100,6 +100,22 @@ describe('send_all', () => {
     });
     expectError(refused, 'overBudget');
   });
+
+  test('fits a budget of exactly what can be sent with its fee', async () => {
+    const { onchain_balance: all } = await world.get('/v2/node/node_info');
+    const { client_credentials } = await world.post('/v2/node/create_client', {
+      scopes: ['send'],
+      budget: { amount: all, period: 'total' },
+    });
+    const home = await world.post('/v2/node/get_next_unused_address', {}, world.bob);
+    const sent = await world.post(
+      '/v2/node/pay_onchain',
+      { ...home, send_all: true },
+      client_credentials,
+    );
+    expect(sent.status).toBe('pending');
+    await world.post('/sandbox/blocks', { count: 6 });
+  });
 });
 
 describe('bump_fee', () => {
@@ -142,6 +158,22 @@ describe('bump_fee', () => {
     const { index } = await world.post('/v2/node/create_invoice', { amount: '5' }, world.bob);
     expectError(await bump(index), 'refused');
     expectError(await bump(UNKNOWN_INDEX), 'notFound');
+    await world.post('/sandbox/blocks', { count: 6 });
+  });
+
+  test("a caller that may not read payments learns nothing of another's but its status, and raises nothing", async () => {
+    const sent = await send('4700');
+    const { client_credentials: credentials } = await world.post(
+      '/v2/node/create_client',
+      { scopes: ['send'] },
+      world.bob,
+    );
+    const before = await onchainBalance();
+    const body = { index: sent.index };
+    const asked = await world.call('POST', '/v2/node/bump_fee', { body, credentials });
+    expectError(asked, 'refused');
+    expect(asked.body.data).toEqual({ status: 'pending' });
+    expect(await onchainBalance()).toBe(before);
     await world.post('/sandbox/blocks', { count: 6 });
   });
 

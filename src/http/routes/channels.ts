@@ -82,7 +82,7 @@ export const channelRoutes = [
     access: 'close_channel',
     summary: 'Close a Lightning channel',
     description:
-      'Both sides agree on the closing transaction, so the peer must be online. Closing a closed channel again is error 107.',
+      'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing a closed channel again does nothing, or is error 107 where the node does not know it any more.',
     body: z.object({
       channel_id: hexInput(32).meta({ description: 'The channel to close.' }),
       force: z.boolean().optional().meta({

@@ -84,7 +84,9 @@ async function childOf(owner: LndRest, { txid, priority }: BumpFeeCommand): Prom
   }
   const parentVbytes = virtualBytesOf(hex.decode(parent.raw_tx_hex));
   if (parent.total_fees >= rate * parentVbytes) {
-    throw refused('The transaction pays for that priority already: choose a higher one, or wait.');
+    throw refused(
+      'The transaction pays for that priority already: wait for the next block, or ask for a higher priority if there is one.',
+    );
   }
   const feeSat = rate * (parentVbytes + CHILD_VBYTES) - parent.total_fees;
   const satPerVbyte = (feeSat + CHILD_VBYTES - 1n) / CHILD_VBYTES;

@@ -71,6 +71,7 @@ async function inspect(
   const { info, network } = await readInfo(
     new LndRest({ endpoint, macaroonHex: () => macaroonHex }),
   ).catch((error: unknown) => {
+    if (isApiError(error, 'unauthenticated')) throw ofAnotherNode(error);
     throw isApiError(error, 'forbidden') ? withoutInfo(macaroon, error) : error;
   });
   const nodePk = info.identity_pubkey;
@@ -79,6 +80,14 @@ async function inspect(
     permissions: servedByLnd(permissionsOf(macaroon.operations)),
     credentials: { kind: 'lnd', url, cert, nodePk, network, token: macaroonHex },
   };
+}
+
+function ofAnotherNode(cause: ApiError): ApiError {
+  return new ApiError(
+    'unauthenticated',
+    'LND does not accept this macaroon: take one of this node, which has not expired or been deleted.',
+    { cause },
+  );
 }
 
 /** The error for a macaroon that may not call GetInfo, with the command that makes one that may. */

@@ -6,6 +6,7 @@ import { paymentOf } from '../payments.ts';
 import { reserveFee, sentBefore } from '../reserved-fee.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { tellingSent } from '../telling-sent.ts';
+import { requireMaySee } from './paid-by-another.ts';
 
 /** A request to raise the fee of an on-chain send that waits for its first confirmation. */
 export interface BumpRequest {
@@ -40,6 +41,7 @@ export function bumpFee(
         sent: before,
       });
     }
+    await requireMaySee(session, payment);
     const command = { txid, priority };
     const fee = await reserveFee(session, names, 'bumping', () =>
       onchain.bumpFeeBoundMsat(command),

@@ -146,9 +146,9 @@ async function feeLimitMsat(
   request: Omit<OnchainTerms, 'address'> & { readonly address: string },
 ): Promise<bigint | null> {
   if (!session.hasBudget()) return request.maxFeeMsat;
-  const estimateMsat =
-    request.feeMsat ?? (await nodeGroup(session, 'onchain').estimateFeeMsat(request));
-  const boundMsat = estimateMsat * FEE_HEADROOM;
-  const { maxFeeMsat } = request;
+  const { maxFeeMsat, feeMsat } = request;
+  // A fee that leaves nothing cannot be higher.
+  const boundMsat =
+    feeMsat ?? (await nodeGroup(session, 'onchain').estimateFeeMsat(request)) * FEE_HEADROOM;
   return maxFeeMsat !== null && maxFeeMsat < boundMsat ? maxFeeMsat : boundMsat;
 }

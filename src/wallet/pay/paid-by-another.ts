@@ -1,5 +1,6 @@
 import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
+import { allows, type Session } from '../session.ts';
 
 /**
  * Error 106 for what another client of the wallet has paid or is paying. It tells `data.status` and nothing else
@@ -15,4 +16,14 @@ export class PaidByAnother extends ApiError {
   override with(): this {
     return this;
   }
+}
+
+/**
+ * Throws {@link PaidByAnother} for an outgoing payment that the caller may not see. Its own payer may see it, and
+ * callers that may read payments (docs/decisions.md 46).
+ */
+export async function requireMaySee(session: Session, payment: Payment): Promise<void> {
+  if (session.isOwner || allows(session, 'get_payment_by_id')) return;
+  const caller = await session.store.spends.callerOf(session.userPk, payment.index);
+  if (caller !== session.caller.id) throw new PaidByAnother(payment);
 }

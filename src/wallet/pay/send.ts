@@ -6,10 +6,10 @@ import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import type { NewSpend } from '../../store/ports.ts';
 import { requireWithinBudget } from '../budget.ts';
 import type { EffectNames } from '../effect-names.ts';
-import { allows, type Session } from '../session.ts';
+import type { Session } from '../session.ts';
 import { tellingSent } from '../telling-sent.ts';
 import { waitUntil } from '../wait.ts';
-import { PaidByAnother } from './paid-by-another.ts';
+import { requireMaySee } from './paid-by-another.ts';
 
 /** What every pay request brings along, on any rail. */
 export interface SendContext {
@@ -59,7 +59,7 @@ export interface SendPlan {
  * Makes a payment at most once: an id that is pending or completed is not sent again, for any caller
  * (docs/decisions.md 46). The spend's row is `begun` or `asked` in a committed transaction before the request leaves
  * (docs/decisions.md 34). Returns the payment as the node shows it, or pending when its outcome is unknown; `begun` is
- * false for an earlier payment with the same id. Errors carry `data.sent`, but for {@link PaidByAnother}.
+ * false for an earlier payment with the same id. Errors carry `data.sent`, but for the payment of another client.
  */
 export async function send(
   context: SendContext,
@@ -286,10 +286,7 @@ async function requireMayMeet(session: Session, previous: Payment): Promise<void
       'This invoice is your own: it cannot be paid from the wallet it pays into.',
     );
   }
-  if (session.isOwner || allows(session, 'get_payment_by_id')) return;
-  const caller = await session.store.spends.callerOf(session.userPk, previous.index);
-  if (caller === session.caller.id || previous.status === 'failed') return;
-  throw new PaidByAnother(previous);
+  if (previous.status !== 'failed') await requireMaySee(session, previous);
 }
 
 function requireStillGood(session: Session): void {

@@ -1,5 +1,5 @@
 import { dustLimitSat } from '../../../codecs/dust.ts';
-import { INPUT_WEIGHTS, type SpendKind, transactionVsize } from './weight.ts';
+import { frameWeight, INPUT_WEIGHTS, type SpendKind, transactionVsize, vsizeOf } from './weight.ts';
 
 /** An unspent output, as far as coin selection needs it. */
 export interface Coin {
@@ -47,11 +47,20 @@ export function selectCoins<C extends Coin>(
     const single = settle([coin], target);
     if ('coins' in single) return single;
   }
-  for (let count = 2; count < useful.length; count++) {
-    const several = settle(useful.slice(0, count), target);
-    if ('coins' in several) return several;
+  return settle(useful.slice(0, enough(useful, target)), target);
+}
+
+/** How many of the coins, from the first on, pay for the outputs and the fee; all of them where none do. */
+function enough(coins: readonly Coin[], { outputs, feeRate }: SelectionTarget): number {
+  const outSat = outputs.reduce((sum, { valueSat }) => sum + valueSat, 0n);
+  let weight = frameWeight(outputs.map(({ script }) => script));
+  let inSat = 0n;
+  for (const [at, { valueSat, kind }] of coins.entries()) {
+    inSat += valueSat;
+    weight += INPUT_WEIGHTS[kind];
+    if (inSat - outSat >= BigInt(vsizeOf(weight) * feeRate)) return at + 1;
   }
-  return settle(useful, target);
+  return coins.length;
 }
 
 /** What the coins hold together, and the fee of spending all of them on one output, in satoshis. Pure. */

@@ -38,9 +38,15 @@ export function transactionVsize(
   inputs: readonly SpendKind[],
   scripts: readonly Uint8Array[],
 ): number {
-  const weight =
-    TRANSACTION_OVERHEAD_WEIGHT +
-    inputs.reduce((sum, kind) => sum + INPUT_WEIGHTS[kind], 0) +
-    scripts.reduce((sum, script) => sum + outputWeight(script), 0);
+  return vsizeOf(inputs.reduce((sum, kind) => sum + INPUT_WEIGHTS[kind], frameWeight(scripts)));
+}
+
+/** Weight of a transaction with these outputs and no inputs. */
+export function frameWeight(scripts: readonly Uint8Array[]): number {
+  return scripts.reduce((sum, script) => sum + outputWeight(script), TRANSACTION_OVERHEAD_WEIGHT);
+}
+
+/** Virtual bytes of that weight (BIP 141). */
+export function vsizeOf(weight: number): number {
   return Math.ceil(weight / WEIGHT_PER_VBYTE);
 }

@@ -71,7 +71,9 @@ function childOf(world: World, userPk: string, { txid, priority }: BumpFeeComman
   const { script } = nextUnusedScript(world, owner, 'change');
   const childVsize = BigInt(transactionVsize([change.kind], [script]));
   if (parent.feeSat >= rate * parent.vsize) {
-    throw refused('The transaction pays for that priority already: choose a higher one, or wait.');
+    throw refused(
+      'The transaction pays for that priority already: wait for the next block, or ask for a higher priority if there is one.',
+    );
   }
   const feeSat = rate * (parent.vsize + childVsize) - parent.feeSat;
   if (change.valueSat - feeSat >= dustLimitSat(script)) {

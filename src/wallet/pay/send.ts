@@ -70,22 +70,28 @@ export async function send(
   const sent = await session.locks.run(plan.id, async () => {
     const { previous, afterAttempt } = await tellingSent('no', async () => {
       await session.resolver.ready();
-      const [latest, newest] = await Promise.all([
-        session.history.latest(plan.id),
-        plan.rail === 'onchain' ? null : node.newestAttempt(),
-      ]);
+      const newest = plan.rail === 'onchain' ? null : node.newestAttempt();
+      // An earlier payment is returned without it, also while the node is away.
+      newest?.catch(() => undefined);
+      const latest = await session.history.latest(plan.id);
       if (latest) await requireMayMeet(session, latest);
       if (!latest || latest.status === 'failed') plan.requirePayable?.();
       else requireSameAmount(plan, latest);
-      return { previous: latest, afterAttempt: newest };
+      return {
+        previous: latest,
+        afterAttempt: !latest || mayFollow(plan, latest) ? await newest : null,
+      };
     });
-    const mayBegin = !previous || (previous.status === 'failed' && plan.again === 'after-failure');
-    return mayBegin
-      ? { payment: await begin(context, plan, { previous, afterAttempt }), begun: true }
-      : { payment: previous, begun: false };
+    if (previous && !mayFollow(plan, previous)) return { payment: previous, begun: false };
+    return { payment: await begin(context, plan, { previous, afterAttempt }), begun: true };
   });
   context.onSent(sent.payment);
   return sent;
+}
+
+/** Whether another payment may follow that one of the same id. */
+function mayFollow({ again }: SendPlan, { status }: Payment): boolean {
+  return status === 'failed' && again === 'after-failure';
 }
 
 /** {@link send} that then waits until the payment is final (docs/decisions.md 47). */

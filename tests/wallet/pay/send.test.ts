@@ -6,6 +6,7 @@ import { type SendIdentity, send, sendAndWait } from '../../../src/wallet/pay/se
 import { samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
+import { unreachable } from '../fake-node.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 import { budgetOf, errorOf, refusal, sendWorld, silence } from './send-world.ts';
 
@@ -168,6 +169,14 @@ describe('one id is sent once', () => {
   test('while nothing is known of it', async () => {
     answer = silence;
     const first = await send(contextOf(wallet.owner), counted());
+    const second = await send(contextOf(wallet.owner), counted());
+    expect([starts, second.begun, second.payment.index]).toEqual([1, false, first.payment.index]);
+  });
+
+  test('and is returned while the node is away', async () => {
+    answer = silence;
+    const first = await send(contextOf(wallet.owner), counted());
+    wallet.world.fake.newestAttempt = () => Promise.reject(unreachable());
     const second = await send(contextOf(wallet.owner), counted());
     expect([starts, second.begun, second.payment.index]).toEqual([1, false, first.payment.index]);
   });

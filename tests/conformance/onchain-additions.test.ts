@@ -114,6 +114,10 @@ describe('send_all', () => {
       client_credentials,
     );
     expect(sent.status).toBe('pending');
+    // Files that run later on the same nodes need the coins.
+    await world.post('/sandbox/blocks', { count: 6 });
+    const body = { address: await address(), amount: sent.amount.slice(0, -1) };
+    await world.post('/v2/node/pay_onchain', body, world.bob);
     await world.post('/sandbox/blocks', { count: 6 });
   });
 });

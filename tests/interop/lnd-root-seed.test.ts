@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { expectError } from '../support/requests.ts';
-import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { SLOW_TEST_MS, until, waitUntil } from '../support/until.ts';
 import { describeNetwork, type LndProcess } from './harness/index.ts';
 import { startLndSidecar } from './lnd-sidecar.ts';
 
@@ -57,7 +57,12 @@ describeNetwork('a fresh LND under a root seed', (network) => {
       await network().btcd.generate(1);
       await synced(sidecar, '123456');
 
-      await sidecar.put('/v2/node/sync_payments');
+      // LND's balance may change a moment before its feed tells of the payment.
+      await until(async () => {
+        await sidecar.put('/v2/node/sync_payments');
+        const cached = await sidecar.get('/v2/node/list_payments', { filter: 'all' });
+        return cached.payments.length === 1;
+      }, 'the payment is in the cache');
       await sidecar.stop();
       await carol.stop();
       await sidecar.start();

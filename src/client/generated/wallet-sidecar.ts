@@ -515,7 +515,7 @@ export class WalletSidecar {
    *
    * `POST /v2/node/close_channel`
    *
-   * Both sides agree on the closing transaction, so the peer must be online. Closing a closed channel again is error 107.
+   * Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing a closed channel again does nothing, or is error 107 where the node does not know it any more.
    *
    * Needs the permission `close_channel`.
    */

@@ -5,7 +5,7 @@ import type { Store } from '../store/ports.ts';
 const DAY_MS = 24 * 3600 * 1000;
 /** Idempotency keys are kept at least 7 days (docs/decisions.md 49). */
 const KEYS_KEPT_MS = 8 * DAY_MS;
-/** This many of the newest keys are kept whatever their age, because the clock may be wrong. */
+/** This many of the newest keys are kept at any age, because the clock may be wrong. */
 const KEYS_KEPT_COUNT = 10_000;
 
 /** Removes stored rows that have expired, now and daily. Returns a function that stops it. */

@@ -56,7 +56,8 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * Asks nobody for a host with a port or an address in brackets: only the sandbox serves those, and the DNS has none.
+ * Asks no resolver about a host with a port or an address in brackets: only the sandbox serves those, and the DNS has
+ * none.
  */
 async function publicTexts(
   { resolveTxt }: NameResolverOptions,

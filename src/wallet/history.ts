@@ -58,7 +58,7 @@ async function soon(look: Promise<void>): Promise<void> {
   const usable = look.catch((error) => {
     if (!isApiError(error) || error.kind === 'unauthenticated') throw error;
   });
-  // After the moment nobody waits for the look any more.
+  // After the moment the look is not awaited any more.
   usable.catch(() => undefined);
   const over = new AbortController();
   try {

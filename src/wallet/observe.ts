@@ -178,8 +178,8 @@ function merge(previous: Payment, { payment: seen, inBlock }: ObservedPayment): 
 }
 
 /**
- * The reason why a payment ended does not change, whatever the node reports later. What is held is held until it ends:
- * a report that it has not arrived is an old one.
+ * The reason why a payment ended does not change, even if the node reports another one later. What is held is held
+ * until it ends: a report that it has not arrived is an old one.
  */
 function keepsStatusMsg(previous: Payment, seen: Payment): boolean {
   return isFinal(previous) || (isHeld(previous) && !isFinal(seen));

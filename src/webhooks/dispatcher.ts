@@ -16,11 +16,11 @@ const ATTEMPT_LIMIT_MS = 10_000;
 const LEASE_MS = 3 * ATTEMPT_LIMIT_MS;
 /** The most attempts in progress at once. A receiver that hangs delays a delivery only when all of them hang. */
 const MAX_CONCURRENT = 256;
-/** The longest time between two looks at the outbox, whatever the clock says. */
+/** The longest time between two looks at the outbox, even when the clock is set back. */
 const LONGEST_SLEEP_MS = 5_000;
 /**
- * How long settled deliveries are kept, so that they can be sent again. At least {@link KEPT_LEAST} are kept, whatever
- * the clock says, and at most {@link KEPT_MOST}.
+ * How long settled deliveries are kept, so that they can be sent again. At least {@link KEPT_LEAST} are kept, even when
+ * the clock is set forward, and at most {@link KEPT_MOST}.
  */
 const KEPT_MS = 30 * 24 * 3600 * 1000;
 const KEPT_LEAST = 10_000;

@@ -30,7 +30,7 @@ export function preflight(): Response {
   });
 }
 
-/** Lets a route for payers run for GET only: HEAD has no use for an invoice that nobody reads, so it makes none. */
+/** Lets a route for payers run for GET only: the answer to HEAD shows no invoice, so it makes none. */
 export function effectForGet(route: Route, run: RunRoute): RunRoute {
   if (!route.answersAtDomain) return run;
   return async (context, session, input) =>

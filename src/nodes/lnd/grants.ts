@@ -198,7 +198,7 @@ export function permissionsOf(operations: readonly Operation[]): Permission[] {
   });
 }
 
-/** Those of the permissions that LND can serve; the others are answered with error 110, whatever the macaroon. */
+/** Those of the permissions that LND can serve; the others are error 110 with any macaroon. */
 export function servedByLnd(permissions: readonly Permission[]): Permission[] {
   return permissions.filter((permission) => NEEDS[permission] !== null);
 }

@@ -24,7 +24,7 @@ export async function* reconcile(look: Look): AsyncGenerator<Found> {
   if (look.reads === 'everyInvoice') look.unfinished.note(await look.open('all'));
   // What the lists show now need not be looked up at once.
   const invoices = look.unfinished.invoices();
-  // Somebody may be waiting for the end of a send, and the lists may be long.
+  // A request may be waiting for the end of a send, and the lists may be long.
   yield* asAllowed(openSends(look, look.unfinished.sends()));
   yield* asAllowed(newInvoices(look));
   yield* asAllowed(newPayments(look));

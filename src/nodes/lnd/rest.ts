@@ -18,7 +18,7 @@ interface CallOptions {
   readonly certainty?: Certainty;
   /** The largest answer, in bytes. */
   readonly mostBytes?: number;
-  /** Whether the macaroon is left out, for what LND tells everybody. */
+  /** Whether the macaroon is left out, for what LND tells without one. */
   readonly isPublic?: boolean;
   /** Whether the answer is a stream, of which only the first item is read. */
   readonly isStream?: boolean;

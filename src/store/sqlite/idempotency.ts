@@ -65,7 +65,7 @@ export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyS
     `DELETE FROM idempotency
      WHERE ${KEY} AND idx IS NULL AND effect IS NULL AND body IS NULL AND NOT gone`,
   );
-  // A key stays bound to a spend that is not over, whatever its request had named.
+  // A key stays bound to a spend that is not over, even where its request had named nothing.
   const unname = db.prepare(
     `UPDATE idempotency SET effect = NULL,
        idx = iif(EXISTS (SELECT 1 FROM spend s WHERE s.wallet = idempotency.wallet AND s.idx = idempotency.idx),

@@ -32,7 +32,7 @@ const EXPIRY_SECS = 600;
 /** The most unpaid invoices of a name, and those of them for one source address (docs/decisions.md 100). */
 const MOST_UNPAID = { most: 100, mostOfSource: 20 };
 
-/** The answer to both calls for a name that nobody has. */
+/** The answer to both calls for a name that is not claimed. */
 export const UNKNOWN_PAYEE = lnurlError('There is no payee of that name here.');
 
 const TOO_MANY_REQUESTS = 'Too many requests: try again in a minute.';
@@ -46,8 +46,8 @@ export interface PayerRequest {
 }
 
 /**
- * The first answer of a name's LNURL-pay service (LUD-06, LUD-16); null when nobody has the name. It asks no node, and
- * says nothing of the wallet.
+ * The first answer of a name's LNURL-pay service (LUD-06, LUD-16); null when the name is not claimed. It asks no node,
+ * and says nothing of the wallet.
  */
 export async function payeeTerms(
   names: Names,
@@ -67,7 +67,7 @@ export async function payeeTerms(
 }
 
 /**
- * The second answer: an invoice that commits to the terms (LUD-06); null when nobody has the name. The invoice is
+ * The second answer: an invoice that commits to the terms (LUD-06); null when the name is not claimed. The invoice is
  * watched, and holds the payer's comment as its message. Every problem is an error of LNURL, and those of the wallet
  * and its node only stand in the log.
  */

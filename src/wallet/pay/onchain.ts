@@ -47,7 +47,7 @@ export function readAddress(text: string): DecodedAddress {
 }
 
 /**
- * Publishes the payment once for its `client_payment_id`, whatever becomes of it, and returns it
+ * Publishes the payment once for its `client_payment_id`, also when it fails, and returns it
  * (docs/decisions.md 39). Throws errors 7, 106, 109 and 110.
  */
 export async function payOnchain(

@@ -1,0 +1,46 @@
+import type { NodeCredentials } from '../model/credentials.ts';
+import type { Permission } from '../model/permissions.ts';
+import type { WalletNode } from './wallet-node.ts';
+
+/** A wallet opened with one token of its node. */
+export interface ConnectedWallet {
+  /** Hex ed25519 public key that identifies the wallet. */
+  readonly userPk: string;
+  readonly node: WalletNode;
+  /** What a configured token allows; null where it allows everything, or where the sidecar's own grant decides. */
+  readonly permissions: readonly Permission[] | null;
+}
+
+/** A client's token in the form in which the store keeps it. */
+export interface ClientToken {
+  readonly id: string;
+  readonly token: string;
+}
+
+/** Opens wallets of one kind of node. It connects only to the places that it was opened with (docs/decisions.md 56). */
+export interface NodeConnector {
+  /** Opens the wallet of a configured entry, with the entry's own token. */
+  connectConfigured(entry: NodeCredentials): Promise<ConnectedWallet>;
+  /**
+   * Opens a wallet with a token that {@link NodeTokens.issue} made for a client. `token` is called for each request,
+   * because a changed grant replaces the token. Throws `unreachable` when no configured place speaks for the wallet.
+   */
+  connectClient(userPk: string, token: () => ClientToken): Promise<ConnectedWallet>;
+  /**
+   * Opens a wallet with the token of its owner, for what no client causes, such as an invoice for a payer of its name.
+   * Throws `unreachable` or `refused` when none of the configured places holds the wallet.
+   */
+  connectOwner(userPk: string): Promise<ConnectedWallet>;
+  /** Opens the wallet of the root seed. Before signup it throws `refused` and names signup as the next step. */
+  connectRoot(rootSeed: Uint8Array): Promise<ConnectedWallet>;
+  /** Creates the wallet of the seed; a repeat does nothing (docs/decisions.md 79). */
+  signup(rootSeed: Uint8Array, options: { partnerPk: string | null }): Promise<void>;
+  /** Provisions the node to the trusted releases of a signed list, or unlocks it (docs/decisions.md 79). */
+  provision(rootSeed: Uint8Array): Promise<void>;
+  /**
+   * Sentences for health about configured nodes that cannot be used now, or as they are configured. Returns at once
+   * with what is known (docs/decisions.md 7); a node that was not in contact for long is asked in the background.
+   */
+  problems(): readonly string[];
+  close(): Promise<void>;
+}

@@ -1,0 +1,184 @@
+import type { Channel, ChannelPeer } from '../model/channel.ts';
+import type { Payment, Priority } from '../model/payment.ts';
+import type { PaymentIndex } from '../model/payment-index.ts';
+import type { Permission } from '../model/permissions.ts';
+import type { AddressType } from '../model/receive.ts';
+import type {
+  PayOfferCommand,
+  PayOnchainCommand,
+  PaySpontaneousCommand,
+  SendReport,
+  SignedSend,
+} from './node-sends.ts';
+
+/** The notes of a node that keeps personal notes itself. */
+export interface NodeNotes {
+  /** Sets or clears (null) the note. Returns the updated payment. Throws `notFound`. */
+  setPersonalNote(index: PaymentIndex, note: string | null): Promise<Payment>;
+}
+
+/** BOLT 12 offers. */
+export interface NodeOffers {
+  createOffer(command: CreateOfferCommand): Promise<{ offer: string; offerId: string }>;
+  /** Works like {@link WalletNode.payInvoice}. An index is paid once; a repeat reports the first payment. */
+  payOffer(command: PayOfferCommand): Promise<SendReport>;
+}
+
+export interface CreateOfferCommand {
+  readonly description: string | null;
+  readonly minAmountMsat: bigint | null;
+  readonly expiresAtMs: number | null;
+}
+
+/** Payments without an invoice (keysend). */
+export interface NodeSpontaneous {
+  /**
+   * Works like {@link WalletNode.payInvoice}, for the hash of the preimage: a repeat makes no second payment and
+   * reports the first. A payment to the wallet's own node is `refused`.
+   */
+  pay(command: PaySpontaneousCommand): Promise<SendReport>;
+}
+
+/** The on-chain wallet. */
+export interface NodeOnchain {
+  /** The wallet's receiving address of that type, the same until a payment to it is seen. */
+  nextUnusedAddress(type: AddressType): Promise<string>;
+  /**
+   * Chooses coins, checks the fee and signs; publishes nothing. The coins are locked for some minutes. Throws
+   * `refused`, with no coin locked, when the fee would be above `maxFeeMsat` or the coins do not suffice.
+   */
+  sign(command: PayOnchainCommand): Promise<SignedSend>;
+  /** Publishes exactly these bytes. Publishing them again is harmless, since only one copy can confirm. */
+  publish(command: PayOnchainCommand, signed: SignedSend): Promise<SendReport>;
+  /** Extends the locks on the coins of a signed send that is not published yet by some minutes. */
+  renew(signed: SignedSend): Promise<void>;
+  /** Releases the coins of a signed send that was never published. */
+  release(signed: SignedSend): Promise<void>;
+  /**
+   * The most that one transaction can send to the address now, in millisatoshis, and its fee. Nothing is left then but
+   * what the node keeps back. Throws `refused` when there is nothing to send.
+   */
+  mostSendable(
+    command: Pick<PayOnchainCommand, 'address' | 'priority'>,
+  ): Promise<{ readonly amountMsat: bigint; readonly feeMsat: bigint }>;
+  /**
+   * The most that raising a send's fee would cost now, in millisatoshis. Throws `refused` where the fee suffices
+   * already or cannot be raised.
+   */
+  bumpFeeBoundMsat(command: BumpFeeCommand): Promise<bigint>;
+  /**
+   * Makes the unconfirmed transaction of a send more attractive to miners by a child that spends its change and pays
+   * for both (CPFP), for at most `maxFeeMsat` (null: no limit). The send keeps its txid; the child is no payment.
+   * Throws `refused` as {@link bumpFeeBoundMsat} does.
+   */
+  bumpFee(command: BumpFeeCommand & { readonly maxFeeMsat: bigint | null }): Promise<{
+    /** What the child costs; null when that is not known. */
+    readonly feeMsat: bigint | null;
+    /** False where a child that pays as much was there before. */
+    readonly isNew: boolean;
+  }>;
+  /**
+   * What the transaction would cost in fees now, in millisatoshis. Throws `refused` when it cannot be made. Every token
+   * may ask.
+   */
+  estimateFeeMsat(
+    command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
+  ): Promise<bigint>;
+}
+
+/** The transaction of an on-chain send whose fee is to be raised. */
+export interface BumpFeeCommand {
+  readonly txid: string;
+  /** How soon it should now be confirmed. */
+  readonly priority: Priority;
+}
+
+/** Lightning channels that are opened and closed on request. */
+export interface NodeChannels {
+  listChannels(): Promise<Channel[]>;
+  /** The most that opening a channel of that value would cost in on-chain fees now, in millisatoshis. */
+  openFeeBoundMsat(valueMsat: bigint): Promise<bigint>;
+  /**
+   * Opens one channel for a user channel id (docs/decisions.md 31); the same id with another value or another peer is
+   * `refused`. Throws `refused` also when the on-chain fee would be above `maxFeeMsat`; null is no limit.
+   */
+  openChannel(command: OpenChannelCommand): Promise<OpenedChannel>;
+  /**
+   * The most that closing the channel would cost this wallet in on-chain fees now, in millisatoshis. Throws `notFound`,
+   * and `refused` where the cost of a forced close has no bound.
+   */
+  closeFeeBoundMsat(channelId: string, options: { readonly forced: boolean }): Promise<bigint>;
+  /**
+   * Closes the channel, for at most `maxFeeMsat` (null: no limit): together with the peer, or `forced`, by this side
+   * alone. Throws `notFound`. A channel that is closing or closed already may be not found or reported with `isNew`
+   * false.
+   */
+  closeChannel(
+    channelId: string,
+    options: { readonly forced: boolean; readonly maxFeeMsat: bigint | null },
+  ): Promise<ClosedChannel>;
+}
+
+export interface OpenChannelCommand {
+  readonly valueMsat: bigint;
+  /** 32 hex characters. */
+  readonly userChannelId: string;
+  /** Null: the node's own choice, or the configured peer. */
+  readonly peer: ChannelPeer | null;
+  readonly maxFeeMsat: bigint | null;
+}
+
+/** A channel after {@link NodeChannels.openChannel}. */
+export interface OpenedChannel {
+  readonly channelId: string;
+  readonly userChannelId: string;
+  /** What it cost on chain. Null when that is not known; without a limit the node need not find it out. */
+  readonly feeMsat: bigint | null;
+  /** False where the channel of that id existed before. */
+  readonly isNew: boolean;
+}
+
+/** A channel after {@link NodeChannels.closeChannel}. */
+export interface ClosedChannel {
+  /** What it cost on chain. Null when that is not known; without a limit the node need not find it out. */
+  readonly feeMsat: bigint | null;
+  /** False where the channel was closing or closed before. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Tokens of the node itself, one for each client, with no more than the client's grant: the node refuses what was not
+ * granted even if the sidecar has a fault. They stay in the store and never reach a client (docs/decisions.md 57).
+ */
+export interface NodeTokens {
+  /** A new id for a token, marked as made by this installation. Makes no call to the node. */
+  newId(): string;
+  /** Why the node cannot limit a client to these permissions; null when it can. */
+  obstacle(permissions: readonly Permission[]): string | null;
+  /** Makes a token that allows what the permissions need and nothing else, until it expires, and returns it. */
+  issue(command: IssueTokenCommand): Promise<string>;
+  /** Ends the token of an id; does nothing where there is none. */
+  revoke(id: string): Promise<void>;
+  /** The ids of the valid tokens at the node that carry this installation's mark. */
+  list(): Promise<string[]>;
+}
+
+export interface IssueTokenCommand {
+  readonly id: string;
+  readonly permissions: readonly Permission[];
+  readonly expiresAtMs: number | null;
+}
+
+/** Material for payer proofs (docs/decisions.md 101). */
+export interface NodeProofs {
+  /** The BOLT 12 invoice (TLV bytes), preimage and payer key of a completed outbound offer payment; null otherwise. */
+  proofMaterial(index: PaymentIndex): Promise<ProofMaterial | null>;
+}
+
+/** Data for a payer proof that only the payer has. */
+export interface ProofMaterial {
+  readonly invoiceTlv: Uint8Array;
+  /** Hex. */
+  readonly preimage: string;
+  readonly payerSecretKey: Uint8Array;
+}

@@ -1,0 +1,56 @@
+import type { Payment } from '../model/payment.ts';
+import type { PaymentIndex } from '../model/payment-index.ts';
+
+export interface CreateInvoiceCommand {
+  readonly createdAtMs: number;
+  readonly expirationSecs: number;
+  readonly amountMsat: bigint | null;
+  readonly description: string | null;
+  /** Hex SHA-256 in place of a description (LUD-06); null otherwise. */
+  readonly descriptionHash: string | null;
+  readonly personalNote: string | null;
+  /** A message that the payer gave when it asked for the invoice (LUD-12); it is kept with the payment. */
+  readonly message: string | null;
+  readonly partnerPk: string | null;
+  readonly partnerPropFeePpm: number | null;
+  readonly partnerBaseFeeMsat: bigint | null;
+  /**
+   * Hex, 32 bytes. It identifies the invoice before it is made, so that a repeat after a crash makes no second one:
+   * creating it again returns the first. With null the node draws one.
+   */
+  readonly preimage: string | null;
+}
+
+export interface CreateHoldInvoiceCommand extends Omit<CreateInvoiceCommand, 'preimage'> {
+  /** Hex, 32 bytes. */
+  readonly paymentHash: string;
+  /**
+   * Whether an invoice that the node has for the hash may be returned, because an earlier run of the request made it.
+   */
+  readonly again: boolean;
+}
+
+/** A created invoice and its pending payment; hashes and secrets are hex. */
+export interface CreatedInvoice {
+  readonly payment: Payment;
+  readonly invoice: string;
+  readonly paymentHash: string;
+  readonly paymentSecret: string;
+  /** The expiry that the invoice encodes (docs/decisions.md 27). */
+  readonly expiresAtMs: number;
+}
+
+/** Invoices for a hash whose preimage the node learns when they are settled (docs/decisions.md 116). */
+export interface NodeHoldInvoices {
+  /**
+   * Creates such an invoice; its pending inbound payment is durable when this returns. It becomes {@link isHeld} when
+   * the money has arrived. Throws `refused` when the node has an invoice or payment of that hash, unless the command
+   * allows to return an earlier invoice of the same terms. {@link WalletNode.cancelInvoice} gives held money back.
+   */
+  create(command: CreateHoldInvoiceCommand): Promise<CreatedInvoice>;
+  /**
+   * Completes a held payment with its preimage; does nothing when it is completed. Throws `refused` when nothing is
+   * held for the invoice, or no longer.
+   */
+  settle(index: PaymentIndex, preimage: string): Promise<void>;
+}

@@ -1,0 +1,54 @@
+import type { Log } from '../lib/log.ts';
+import type { Payment } from '../model/payment.ts';
+import type { UpdatedIndex } from '../model/payment-index.ts';
+
+/**
+ * A payment as the node showed it. The attempt that it is about decides which row it may change (docs/decisions.md 42).
+ */
+export interface Observation {
+  readonly payment: Payment;
+  /**
+   * The node's own identity of an outgoing Lightning attempt, greater for each later attempt; null for everything else
+   * and on nodes whose payments carry the wallet's own index.
+   */
+  readonly attempt: number | null;
+  /** The parts of an AMP receipt, each with its own hash and preimage (hex); null for every other payment. */
+  readonly ampParts?: readonly { readonly hash: string; readonly preimage: string }[] | null;
+  /** Whether a block has the payment's own transaction, so that no other replaces it now. */
+  readonly inBlock?: boolean;
+}
+
+export interface UpdatesOptions {
+  /** The connector's own cursor from an {@link UpdateBatch}; null starts at the wallet's first payment. */
+  readonly after: string | null;
+  /**
+   * Returns the unfinished payments that the caller knows, all or those on chain, for nodes that must be asked about
+   * them again.
+   */
+  readonly open: (which: 'all' | 'onchain') => Promise<readonly Payment[]>;
+  /**
+   * When a wallet is read from its first payment, payments that were made before this time and are over may be left
+   * out, in milliseconds since the epoch; null: none.
+   */
+  readonly historySinceMs: number | null;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Changes in the order in which they happened. */
+export interface UpdateBatch {
+  /** On nodes without {@link NodeHistory}, `updatedAtMs` is the time of the change and the journal assigns its own. */
+  readonly observations: readonly Observation[];
+  /** Resumes after this batch; null when the batch does not move the cursor. */
+  readonly cursor: string | null;
+  /** Whether everything that happened before the feed was opened has now been given. */
+  readonly caughtUp: boolean;
+}
+
+/** The history of a node that keeps its own order of updates. For other nodes the store keeps a journal. */
+export interface NodeHistory {
+  /** The newest update, or null when there is none. */
+  tip(): Promise<UpdatedIndex | null>;
+  /** Payments updated after `after` in order of (updated_at, id), each in its newest state, at most `limit`. */
+  updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
+}

@@ -1,0 +1,85 @@
+import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
+import type { ApiError } from '../model/errors.ts';
+import type { Payment, Priority } from '../model/payment.ts';
+import type { PaymentIndex } from '../model/payment-index.ts';
+import type { Observation } from './node-observations.ts';
+
+/** What a connector knows after the node was asked to move money. */
+export type SendReport =
+  /** No byte of the request was written, or the node itself refused: nothing was sent and nothing will be. */
+  | { readonly state: 'refused'; readonly error: ApiError }
+  /** Anything that does not prove a refusal: a cut connection, a timeout, a proxy's page, an unreadable body. */
+  | { readonly state: 'unknown'; readonly error: ApiError }
+  | ({ readonly state: 'known' } & Observation);
+
+/** The result of {@link WalletNode.sendOutcome}; `reason` becomes the payment's `status_msg`. */
+export type SendOutcome =
+  | ({ readonly state: 'known' } & Observation)
+  | { readonly state: 'never'; readonly reason: string }
+  | { readonly state: 'unknown' };
+
+/** The send that {@link WalletNode.sendOutcome} asks about. */
+export interface SendQuestion {
+  /** The payment as the wallet recorded it before the send; its index is the wallet's own. */
+  readonly payment: Payment;
+  /**
+   * {@link WalletNode.newestAttempt} as read before the send: this attempt and all before it belong to earlier sends.
+   */
+  readonly afterAttempt: number | null;
+  /** The attempt, once the node has said which one it is; null before. */
+  readonly attempt: number | null;
+  /** The signed transaction of an on-chain send; null for Lightning. */
+  readonly signed: SignedSend | null;
+}
+
+/** A signed transaction, which is stored before it is published (docs/decisions.md 38); plain JSON. */
+export interface SignedSend {
+  readonly txid: string;
+  /** The whole transaction, hex. */
+  readonly txHex: string;
+  /** The fee, in millisatoshis as decimal text. */
+  readonly feeMsat: string;
+  /** What the connector needs to renew or release the locks on the coins; other code does not read it. */
+  readonly locks: readonly { readonly id: string; readonly outpoint: string }[];
+}
+
+interface SendCommand {
+  /** The payment's identity, chosen by the caller before anything is sent. */
+  readonly index: PaymentIndex;
+  readonly createdAtMs: number;
+  readonly amountMsat: bigint;
+  readonly personalNote: string | null;
+}
+
+export interface PayInvoiceCommand extends SendCommand {
+  /** The invoice, whose signature the caller has checked. */
+  readonly invoice: Bolt11Invoice;
+  readonly maxFeeMsat: bigint;
+  /** A message that the payer gave the receiver beside the payment (LUD-12); it is kept with the payment. */
+  readonly message: string | null;
+}
+
+export interface PayOfferCommand extends SendCommand {
+  readonly offer: string;
+  readonly maxFeeMsat: bigint;
+  readonly message: string | null;
+  /** The Human Bitcoin Address under which the offer was found, without `₿`; null otherwise. */
+  readonly viaName: string | null;
+}
+
+export interface PaySpontaneousCommand extends SendCommand {
+  /** Hex public key of the receiving node. */
+  readonly nodePk: string;
+  /** Hex, 32 bytes, drawn by the payer; it names the payment. */
+  readonly preimage: string;
+  readonly maxFeeMsat: bigint;
+  /** A message to the receiver, sent with the payment. */
+  readonly message: string | null;
+}
+
+export interface PayOnchainCommand extends SendCommand {
+  readonly address: string;
+  readonly priority: Priority;
+  /** The most that the transaction may cost in fees; null is no limit. */
+  readonly maxFeeMsat: bigint | null;
+}

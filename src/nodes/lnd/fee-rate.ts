@@ -1,4 +1,5 @@
 import type { Priority } from '../../model/payment.ts';
+import { refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { feeRateShape } from './wire.ts';
 
@@ -28,5 +29,11 @@ export async function sendSatPerVbyte(owner: LndRest, priority: Priority): Promi
 }
 
 async function satPerKw(owner: LndRest, blocks: number): Promise<bigint> {
-  return (await owner.get(`/v2/wallet/estimatefee/${blocks}`, feeRateShape)).sat_per_kw;
+  try {
+    return (await owner.get(`/v2/wallet/estimatefee/${blocks}`, feeRateShape)).sat_per_kw;
+  } catch (error) {
+    // LND before 0.20 has no rate for the next block alone.
+    if (blocks > 1 || !refusalText(error).includes('must be greater than 1')) throw error;
+    return satPerKw(owner, 2);
+  }
 }

@@ -1,4 +1,5 @@
-import { type LndRest, MOST_LIST_BYTES } from './rest.ts';
+import { MOST_LIST_BYTES } from '../remote/calls.ts';
+import type { LndRest } from './rest.ts';
 import { type LndCoin, unspentShape } from './wire.ts';
 
 const EVERY_DEPTH = 9_999_999;

@@ -69,7 +69,7 @@ async function inspect(
   if (!macaroon) throw rejected('', 'This is not a macaroon of LND: give another one.');
   const endpoint = new RemoteEndpoint({ url, cert }, proxy);
   const { info, network } = await readInfo(
-    new LndRest({ endpoint, macaroonHex: () => macaroonHex }),
+    new LndRest({ endpoint, token: () => macaroonHex }),
   ).catch((error: unknown) => {
     if (isApiError(error, 'unauthenticated')) throw ofAnotherNode(error);
     throw isApiError(error, 'forbidden') ? withoutInfo(macaroon, error) : error;

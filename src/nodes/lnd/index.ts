@@ -5,15 +5,16 @@ import { keyedLock } from '../../lib/keyed-lock.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { Permission } from '../../model/permissions.ts';
 import type { NodeConnector } from '../node.ts';
+import { type NodeIdentity, userPkOf } from '../remote/identity.ts';
+import type { MovingPlace } from '../remote/moving-place.ts';
+import { openPlaces } from '../remote/places.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
 import { lndConnect } from './connect.ts';
 import { permissionsOf } from './grants.ts';
-import { type LndIdentity, userPkOf } from './identity.ts';
 import { LabelGrace } from './label-grace.ts';
-import type { MovingPlace } from './moving-place.ts';
 import { lndNode } from './node.ts';
 import { OddRows } from './odd-rows.ts';
-import { openPlaces } from './places.ts';
+import { lndProtocol, ROOT_SEED_PROTOCOL } from './protocol.ts';
 import { PublicChannels } from './public-channels.ts';
 import type { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, unlockWallet, walletMark } from './root-wallet.ts';
@@ -36,10 +37,10 @@ export function openLnd(options: RemoteOptions): NodeConnector {
   const closed = new AbortController();
   const wallets = new Map<string, LndWallet>();
   let openedSeedHash = '';
-  const places = openPlaces(options, ids);
+  const places = openPlaces(options, lndProtocol(ids), ROOT_SEED_PROTOCOL);
 
-  function walletOf({ nodePk, network }: LndIdentity): LndWallet {
-    const userPk = userPkOf(nodePk);
+  function walletOf({ nodePk, network }: NodeIdentity): LndWallet {
+    const userPk = userPkOf('lnd', nodePk);
     const known = wallets.get(userPk);
     if (known) return known;
     const wallet: LndWallet = {
@@ -62,8 +63,8 @@ export function openLnd(options: RemoteOptions): NodeConnector {
   }
 
   function opened(
-    place: MovingPlace,
-    identity: LndIdentity,
+    place: MovingPlace<LndRest>,
+    identity: NodeIdentity,
     permissions: readonly Permission[] | null,
     rest: LndRest,
   ) {
@@ -82,7 +83,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
    * The root seed's place, with the administrator's macaroon that follows from the seed. LND's wallet may still be
    * locked or missing. Throws `refused` without `--node-url`.
    */
-  function rootPlace(rootSeed: Uint8Array): MovingPlace {
+  function rootPlace(rootSeed: Uint8Array): MovingPlace<LndRest> {
     if (places.root === null) {
       throw refused('No LND is configured for the root seed: start the sidecar with --node-url.');
     }
@@ -96,9 +97,9 @@ export function openLnd(options: RemoteOptions): NodeConnector {
 
   return {
     async connectConfigured(entry) {
-      const { place, macaroon } = places.entry(entry);
+      const { place, token } = places.entry(entry);
       const identity = (await place.now.known()) ?? (await place.now.prove());
-      return opened(place, identity, permissionsOf(macaroon.operations), place.owner());
+      return opened(place, identity, permissionsOf(token.operations), place.owner());
     },
     async connectClient(userPk, token) {
       const { place, identity } = await places.speakingFor(userPk);

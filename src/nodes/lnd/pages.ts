@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unreadable } from './broken.ts';
+import { unreadable } from '../remote/broken.ts';
 import type { LndRest } from './rest.ts';
 import { invoicesShape, paymentsShape } from './wire.ts';
 
@@ -52,7 +52,7 @@ export async function* pagesOf(
     const reached = Math.max(offset, last_index_offset, numberOf(rows.at(-1), number));
     yield { rows, reached };
     if (rows.length < PAGE) return;
-    if (reached === offset) throw unreadable(new Error('the list does not go on'), false);
+    if (reached === offset) throw unreadable('LND', new Error('the list does not go on'), false);
     offset = reached;
   }
 }

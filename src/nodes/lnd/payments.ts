@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ApiError, ownNode } from '../../model/errors.ts';
 import { isFinal } from '../../model/payment.ts';
 import type { Observation, PayInvoiceCommand, PaySpontaneousCommand, SendReport } from '../node.ts';
-import { readAs } from './answer.ts';
+import { readAs } from '../remote/answer.ts';
 import { refusesToPay, reportOf } from './certainty.ts';
 import { keysendRecords } from './keysend.ts';
 import { pagesOf } from './pages.ts';
@@ -163,7 +163,7 @@ export async function* paymentsAfter(
   paymentIndex: number,
 ): AsyncGenerator<readonly LndPayment[], void, undefined> {
   for await (const { rows } of pagesOf(rest, 'payments', { after: paymentIndex })) {
-    yield readAs(z.array(paymentShape), rows);
+    yield readAs('LND', z.array(paymentShape), rows);
   }
 }
 

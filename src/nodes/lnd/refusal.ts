@@ -95,7 +95,7 @@ export function saysRejected({ text }: LndRefusal): boolean {
 const PERMISSION_DENIED = 'permission denied';
 
 /** Why an LND does not serve. */
-type NotOpen = 'no_wallet' | 'locked' | 'starting';
+export type NotOpen = 'no_wallet' | 'locked' | 'starting';
 /** Messages of an LND whose wallet is not open; it sends them before it looks at the call. */
 const NOT_OPEN: readonly (readonly [words: string, why: NotOpen])[] = [
   ['wallet not created', 'no_wallet'],

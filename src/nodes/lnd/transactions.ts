@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idOf } from '../../model/payment.ts';
 import type { PaymentId } from '../../model/payment-index.ts';
 import type { Observation } from '../node.ts';
-import { readAs } from './answer.ts';
+import { readAs } from '../remote/answer.ts';
 import { standing } from './fee-bump.ts';
 import type { LndRest } from './rest.ts';
 import { transactionObservations } from './translate.ts';
@@ -32,7 +32,7 @@ async function transactionsSince(
   rest: LndRest,
   startHeight: number,
 ): Promise<readonly LndTransaction[]> {
-  return readAs(z.array(transactionShape), await transactionRowsSince(rest, startHeight));
+  return readAs('LND', z.array(transactionShape), await transactionRowsSince(rest, startHeight));
 }
 
 /**

@@ -9,7 +9,7 @@ import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
 afterAll(() => lnd.stop());
-const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), macaroonHex: () => '0e' });
+const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => '0e' });
 
 /** A transaction of 82 virtual bytes that spends one coin and makes one output. */
 const RAW = hex.encode(

@@ -10,7 +10,7 @@ import { infoOf, nodeKey, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
 afterAll(() => lnd.stop());
-const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), macaroonHex: () => '0e' });
+const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => '0e' });
 
 const FUNDING = 'ab'.repeat(32);
 const POINT = `${FUNDING}:1`;

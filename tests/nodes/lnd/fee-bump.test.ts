@@ -84,7 +84,7 @@ describe('LND is told the label of a fee bump', () => {
   const rest = () =>
     new LndRest({
       endpoint: new RemoteEndpoint({ url: lnd.url, cert: lnd.cert }),
-      macaroonHex: () => null,
+      token: () => null,
     });
   const label = (before: string) => {
     const read = [listed(BUMP, { label: before }), listed('0b'.repeat(32), { output_details: [] })];

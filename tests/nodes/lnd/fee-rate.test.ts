@@ -6,7 +6,7 @@ import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
 afterAll(() => lnd.stop());
-const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), macaroonHex: () => '0e' });
+const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => '0e' });
 const asked = () => lnd.requests.map(({ path }) => path);
 beforeEach(() => {
   lnd.reset();

@@ -18,8 +18,8 @@ import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
 afterAll(() => lnd.stop());
-const rest = new LndRest({ endpoint: new RemoteEndpoint(lnd), macaroonHex: () => 'c1' });
-const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), macaroonHex: () => '0e' });
+const rest = new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => 'c1' });
+const owner = new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => '0e' });
 const node = nodeKey(1);
 const LOCK = new Uint8Array(32).fill(7);
 const wallet = {

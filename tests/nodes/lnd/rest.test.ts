@@ -14,7 +14,7 @@ beforeEach(() => {
   lnd.reset();
   ended = 0;
   rest = new LndRest(
-    { endpoint: new RemoteEndpoint(lnd), macaroonHex: () => 'aa' },
+    { endpoint: new RemoteEndpoint(lnd), token: () => 'aa' },
     {
       rejected: () => {
         ended += 1;

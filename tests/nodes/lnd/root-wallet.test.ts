@@ -45,7 +45,7 @@ beforeEach(() => {
 const rest = () =>
   new LndRest({
     endpoint: new RemoteEndpoint({ url: fakeLnd.url.origin, cert: null }),
-    macaroonHex: () => null,
+    token: () => null,
   });
 
 test('what follows from a root seed for LND never changes', () => {

@@ -8,7 +8,7 @@ import { refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
 afterAll(() => lnd.stop());
-const rest = new LndRest({ endpoint: new RemoteEndpoint(lnd), macaroonHex: () => 'aa' });
+const rest = new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => 'aa' });
 let nowMs: number;
 let sendable: Sendable;
 beforeEach(() => {

@@ -27,7 +27,7 @@ function watch(): SpendWatch {
   return new SpendWatch(
     new LndRest({
       endpoint: new RemoteEndpoint({ url: lnd.url, cert: lnd.cert }),
-      macaroonHex: () => null,
+      token: () => null,
     }),
     stop.signal,
     () => undefined,

@@ -2,73 +2,11 @@ import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
-import { type Standing, StandingWatch } from '../../../src/nodes/lnd/standing.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { memoryState } from './memory-state.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
-
-describe('what is known of an LND', () => {
-  let nowMs = 0;
-  let probes: PromiseWithResolvers<void>[] = [];
-  let watch: StandingWatch;
-  beforeEach(() => {
-    nowMs = 0;
-    probes = [];
-    watch = new StandingWatch(
-      () => nowMs,
-      () => {
-        const probe = Promise.withResolvers<void>();
-        probes.push(probe);
-        return probe.promise;
-      },
-    );
-  });
-  const answered = async (standing: Standing) => {
-    watch.note(standing);
-    probes.at(-1)?.resolve();
-    await Bun.sleep(0);
-  };
-
-  test('is nothing at first, and reading it asks LND once', async () => {
-    expect([watch.now(), watch.now(), probes.length]).toEqual(['unknown', 'unknown', 1]);
-    await answered('open');
-    expect(watch.now()).toBe('open');
-  });
-
-  test('is what the last contact showed, and LND is not asked while that is fresh', () => {
-    watch.note('open');
-    nowMs = 29_999;
-    expect([watch.now(), probes.length]).toEqual(['open', 0]);
-  });
-
-  test('is asked for again after 30 seconds without contact', async () => {
-    watch.note('open');
-    nowMs = 30_000;
-    expect([watch.now(), probes.length]).toEqual(['open', 1]);
-    await answered('silent');
-    expect(watch.now()).toBe('silent');
-  });
-
-  test('is asked for again after a failure, but not more than once a second', async () => {
-    watch.note('silent');
-    expect([watch.now(), probes.length]).toEqual(['silent', 1]);
-    await answered('locked');
-    nowMs = 999;
-    expect([watch.now(), probes.length]).toEqual(['locked', 1]);
-    nowMs = 1000;
-    expect([watch.now(), probes.length]).toEqual(['locked', 2]);
-  });
-
-  test('stays what it was when asking fails', async () => {
-    watch.note('silent');
-    watch.now();
-    probes[0]?.reject(new Error('no answer'));
-    await Bun.sleep(0);
-    expect(watch.now()).toBe('silent');
-  });
-});
 
 describe('health says of an LND', () => {
   const lnd = scriptedLnd();

@@ -11,7 +11,7 @@ const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
 const ids = new RootKeyIds('ab'.repeat(16));
 const others = new RootKeyIds('cd'.repeat(16));
 const tokens = lndTokens(
-  () => new LndRest({ endpoint: new RemoteEndpoint(lnd), macaroonHex: () => 'aa' }),
+  () => new LndRest({ endpoint: new RemoteEndpoint(lnd), token: () => 'aa' }),
   ids,
   random,
 );

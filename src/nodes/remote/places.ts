@@ -1,29 +1,28 @@
 import type { NodeCredentials } from '../../model/credentials.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
-import type { RemoteLocation } from '../remote/location.ts';
 import type { ConnectorRows, RemoteOptions } from '../remote-kind.ts';
-import { type LndIdentity, userPkOf } from './identity.ts';
-import { type Macaroon, readMacaroon } from './macaroon.ts';
+import { type NodeIdentity, userPkOf } from './identity.ts';
+import type { RemoteLocation } from './location.ts';
 import { MovingPlace, type PlaceNow } from './moving-place.ts';
-import { LndPlace, type PlaceContext } from './place.ts';
-import type { RootKeyIds } from './tokens.ts';
+import { Place, type PlaceContext } from './place.ts';
+import type { PlaceProtocol, RemoteProtocol } from './protocol.ts';
 
 /** A configured entry with its place. */
-interface OpenedEntry {
+interface OpenedEntry<Client, Token> {
   readonly credentials: NodeCredentials;
-  readonly place: MovingPlace;
-  /** The content of the entry's token; null when it is not a macaroon, or may not be used as an entry. */
-  readonly macaroon: Macaroon | null;
+  readonly place: MovingPlace<Client>;
+  /** The content of the entry's token; null when it is not one of this kind, or may not be used as an entry. */
+  readonly token: Token | null;
 }
 
 /** The places that the configuration names. */
-export interface Places {
-  readonly root: MovingPlace | null;
+export interface Places<Client, Token> {
+  readonly root: MovingPlace<Client> | null;
   /** The place of a configured entry. Throws {@link ApiError} when it cannot be used. */
-  entry(credentials: NodeCredentials): { place: MovingPlace; macaroon: Macaroon };
+  entry(credentials: NodeCredentials): { place: MovingPlace<Client>; token: Token };
   /** The place that speaks for a wallet. Throws `unreachable` when there is none. */
-  speakingFor(userPk: string): Promise<{ place: MovingPlace; identity: LndIdentity }>;
+  speakingFor(userPk: string): Promise<{ place: MovingPlace<Client>; identity: NodeIdentity }>;
   problems(): readonly string[];
 }
 
@@ -36,13 +35,17 @@ interface PlacesOptions {
   readonly reread?: RemoteOptions['reread'];
 }
 
-/** Opens the configured places without connecting to any of them. */
-export function openPlaces(
+/**
+ * Opens the configured places without connecting to any of them. `rootSeed` is how the root seed's place is spoken to;
+ * by default as the others are.
+ */
+export function openPlaces<Client, Token>(
   { state, random, root: rootLocation, entries, proxy, reread }: PlacesOptions,
-  ids: RootKeyIds,
-): Places {
-  const speakers = new Map<string, LndPlace>();
-  const context: PlaceContext = {
+  protocol: RemoteProtocol<Client, Token>,
+  rootSeed: PlaceProtocol<Client> = protocol,
+): Places<Client, Token> {
+  const speakers = new Map<string, Place<Client>>();
+  const context: PlaceContext<Client> = {
     state,
     random,
     proxy,
@@ -53,13 +56,13 @@ export function openPlaces(
     },
     lost: (place) => places.find(({ now }) => now === place)?.follow(),
   };
-  const moved = (before: LndPlace, after: LndPlace) => {
+  const moved = (before: Place<Client>, after: Place<Client>) => {
     for (const [nodePk, speaker] of speakers) if (speaker === before) speakers.set(nodePk, after);
   };
-  const opened = entries.map((credentials): OpenedEntry => {
-    const { place, macaroon } = openEntry(credentials, context, ids);
+  const opened = entries.map((credentials): OpenedEntry<Client, Token> => {
+    const { place, token } = openEntry(protocol, credentials, context);
     const now = () => locatedAt(reread?.entry(credentials) ?? null, credentials);
-    return { credentials, macaroon, place: new MovingPlace(place, now, moved) };
+    return { credentials, token, place: new MovingPlace(place, now, moved) };
   });
   for (const { credentials, place } of opened) {
     if (credentials.nodePk !== null) context.claim(credentials.nodePk, place.now);
@@ -67,7 +70,11 @@ export function openPlaces(
   const root =
     rootLocation &&
     new MovingPlace(
-      new LndPlace(rootLocation, context, { ownToken: null, declared: null, keyMayChange: true }),
+      new Place(rootSeed, rootLocation, context, {
+        ownToken: null,
+        declared: null,
+        keyMayChange: true,
+      }),
       () => {
         const location = reread?.root() ?? null;
         return location && { location, token: null };
@@ -80,7 +87,7 @@ export function openPlaces(
    * The wallet of a place, or null. A place that was never reached is asked now, except the root seed's, which waits
    * for the seed.
    */
-  async function identityOf(place: MovingPlace): Promise<LndIdentity | null> {
+  async function identityOf(place: MovingPlace<Client>): Promise<NodeIdentity | null> {
     const known = await place.now.known();
     if (known !== null || place === root) return known;
     return place.now.prove().catch(() => null);
@@ -96,16 +103,19 @@ export function openPlaces(
           'These node credentials are not configured: start the sidecar with them.',
         );
       }
-      const { place, macaroon } = found;
-      if (macaroon === null)
-        throw refused(place.now.problem ?? 'The configured macaroon is unusable.');
-      return { place, macaroon };
+      const { place, token } = found;
+      if (token === null) {
+        throw refused(place.now.problem ?? `The configured ${protocol.tokenName} is unusable.`);
+      }
+      return { place, token };
     },
     async speakingFor(userPk) {
-      const usable = opened.filter(({ macaroon }) => macaroon !== null).map(({ place }) => place);
+      const usable = opened.filter(({ token }) => token !== null).map(({ place }) => place);
       for (const place of [...(root ? [root] : []), ...usable]) {
         const identity = await identityOf(place);
-        if (identity && userPkOf(identity.nodePk) === userPk) return { place, identity };
+        if (identity && userPkOf(protocol.kind, identity.nodePk) === userPk) {
+          return { place, identity };
+        }
       }
       throw new ApiError(
         'unreachable',
@@ -116,29 +126,32 @@ export function openPlaces(
   };
 }
 
-function openEntry(
+function openEntry<Client, Token>(
+  protocol: RemoteProtocol<Client, Token>,
   credentials: NodeCredentials,
-  context: PlaceContext,
-  ids: RootKeyIds,
-): { place: LndPlace; macaroon: Macaroon | null } {
-  const { nodePk, network, token } = credentials;
-  const place = new LndPlace(credentials, context, {
-    ownToken: token,
+  context: PlaceContext<Client>,
+): { place: Place<Client>; token: Token | null } {
+  const { nodePk, network, token: ownToken } = credentials;
+  const place = new Place(protocol, credentials, context, {
+    ownToken,
     declared: nodePk !== null && network !== null ? { nodePk, network } : null,
     keyMayChange: false,
   });
-  const macaroon = readMacaroon(token);
-  if (macaroon === null) {
-    place.markUnusable('its configured macaroon is not one of LND: run `connect lnd` again.');
-    return { place, macaroon: null };
-  }
-  if (ids.owns(macaroon.rootKeyId)) {
+  const { kind, title, tokenName } = protocol;
+  const token = protocol.readToken(ownToken);
+  if (token === null) {
     place.markUnusable(
-      'its configured macaroon was made by this sidecar for a client: run `connect lnd` with one of your own.',
+      `its configured ${tokenName} is not one of ${title}: run \`connect ${kind}\` again.`,
     );
-    return { place, macaroon: null };
+    return { place, token: null };
   }
-  return { place, macaroon };
+  if (protocol.isOfClient(token)) {
+    place.markUnusable(
+      `its configured ${tokenName} was made by this sidecar for a client: run \`connect ${kind}\` with one of your own.`,
+    );
+    return { place, token: null };
+  }
+  return { place, token };
 }
 
 /** What the file of an entry says now; null when it is for another node. */

@@ -4,13 +4,16 @@ import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { decodeZbase32 } from './zbase32.ts';
 
-/** The prefix that LND puts before every message that it signs (`signedMsgPrefix` of its rpcserver). */
+/** The prefix that nodes put before every message that they sign. */
 const PREFIX = utf8ToBytes('Lightning Signed Message:');
 const COMPACT_BYTES = 65;
 /** The first byte of a compact signature is this number plus the recovery number, plus 4 for a compressed key. */
 const COMPACT_HEADER = 27;
 
-/** Whether the signature, as LND's `signmessage` answers it, was made over the message with the node's key (hex). */
+/**
+ * Whether the signature, in z-base-32 as a node's `signmessage` answers it, was made over the message with the node's key
+ * (hex).
+ */
 export function isSignedByNode(message: Uint8Array, signature: string, nodePk: string): boolean {
   try {
     const compact = decodeZbase32(signature);

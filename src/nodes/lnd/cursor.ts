@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FoundUpTo } from '../remote/found.ts';
 
 /** How far a wallet was followed. LND numbers invoices and payments itself. */
 export interface FollowCursor {
@@ -11,6 +12,9 @@ export interface FollowCursor {
   /** All transactions confirmed below this height are final, and were read. */
   readonly height: number;
 }
+
+/** What a stream or a look found at LND, and how far it has read. */
+export type Found = FoundUpTo<FollowCursor>;
 
 const shape = z.object({ a: z.int(), s: z.int(), p: z.int(), h: z.int() });
 

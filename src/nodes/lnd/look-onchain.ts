@@ -1,6 +1,6 @@
 import { isFinal, type Payment } from '../../model/payment.ts';
+import type { Found } from './cursor.ts';
 import { type BumpableSend, labelBumps, standing, withSendLabels } from './fee-bump.ts';
-import type { Found } from './found.ts';
 import { type Look, readRows } from './look.ts';
 import { outpointsOf, replacedPayment } from './replaced.ts';
 import { transactionRowsSince } from './transactions.ts';

@@ -1,5 +1,5 @@
 import type { FollowCursor } from './cursor.ts';
-import type { Inbox } from './inbox.ts';
+import type { LndInbox } from './inbox.ts';
 import type { Look } from './look.ts';
 
 /** After subscribing, the lists are read once more this much later, because LND may begin to listen late. */
@@ -25,7 +25,7 @@ export class LookSchedule {
   /** What is to be looked at now; null is nothing. `dueInMs` is when the next invoice is due. */
   next(
     nowMs: number,
-    { wanted, isDeafToInvoices }: Pick<Inbox, 'wanted' | 'isDeafToInvoices'>,
+    { wanted, isDeafToInvoices }: Pick<LndInbox, 'wanted' | 'isDeafToInvoices'>,
     dueInMs: number,
   ): Look['reads'] | null {
     if (wanted === 'soon') this.#within(nowMs, SETTLED_IN_MS);

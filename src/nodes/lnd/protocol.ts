@@ -2,21 +2,19 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { ApiError, isApiError } from '../../model/errors.ts';
 import type { PlaceProtocol, RemoteProtocol } from '../remote/protocol.ts';
+import { permissionsOf } from './grants.ts';
 import { readInfo, versionOf } from './info.ts';
 import { type Macaroon, readMacaroon } from './macaroon.ts';
 import type { Opener } from './refusal.ts';
 import { LndRest } from './rest.ts';
-import type { RootKeyIds } from './tokens.ts';
 import { infoShape, signatureShape } from './wire.ts';
 
-/** How the places of LNDs that their operators open are spoken to. */
-export function lndProtocol(ids: RootKeyIds): RemoteProtocol<LndRest, Macaroon> {
-  return {
-    ...placeProtocol('operator'),
-    readToken: readMacaroon,
-    isOfClient: ({ rootKeyId }) => ids.owns(rootKeyId),
-  };
-}
+/** How LNDs that their operators open are spoken to. */
+export const LND_PROTOCOL: RemoteProtocol<LndRest, Macaroon> = {
+  ...placeProtocol('operator'),
+  readToken: readMacaroon,
+  permissionsOf: ({ operations }) => permissionsOf(operations),
+};
 
 /** How the place of the root seed's LND is spoken to. */
 export const ROOT_SEED_PROTOCOL: PlaceProtocol<LndRest> = {

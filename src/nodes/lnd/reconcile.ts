@@ -1,7 +1,7 @@
 import { isApiError } from '../../model/errors.ts';
 import { isFinal, isHeld } from '../../model/payment.ts';
 import type { Observation } from '../node.ts';
-import type { Found } from './found.ts';
+import type { Found } from './cursor.ts';
 import { lookUpInvoice } from './invoices.ts';
 import { type Look, readRows } from './look.ts';
 import { transactions } from './look-onchain.ts';

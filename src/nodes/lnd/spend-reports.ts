@@ -1,4 +1,4 @@
-import type { Inbox } from './inbox.ts';
+import type { LndInbox } from './inbox.ts';
 import type { Look } from './look.ts';
 import { replacedPayment, type Spender } from './replaced.ts';
 
@@ -11,7 +11,9 @@ export function spendReports({
   wallet,
   open,
   inbox,
-}: Pick<Look, 'wallet' | 'open'> & { readonly inbox: Inbox }): (spender: Spender | null) => void {
+}: Pick<Look, 'wallet' | 'open'> & { readonly inbox: LndInbox }): (
+  spender: Spender | null,
+) => void {
   const tell = async (spender: Spender): Promise<void> => {
     const receipts = (await open('onchain')).filter(
       ({ rail, direction }) => rail === 'onchain' && direction === 'inbound',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Log } from '../../lib/log.ts';
 import { isApiError } from '../../model/errors.ts';
 import type { FollowCursor } from './cursor.ts';
-import type { Inbox } from './inbox.ts';
+import type { LndInbox } from './inbox.ts';
 import type { ListLag } from './list-lag.ts';
 import { isMissingAtLnd } from './refusal.ts';
 import type { LndRest } from './rest.ts';
@@ -25,7 +25,7 @@ export interface Following {
   readonly log: Log;
   /** Where the streams begin. */
   readonly start: FollowCursor;
-  readonly inbox: Inbox;
+  readonly inbox: LndInbox;
   readonly listLag: ListLag;
   readonly signal: AbortSignal;
 }
@@ -68,7 +68,10 @@ async function followInvoices({
     wallet.oddRows.read([item], {
       shape: invoiceShape,
       log,
-      use: (invoice) => inbox.add(invoiceObservations(invoice, wallet.clock.now()), invoice),
+      use: (invoice) => {
+        const reached = { settleIndex: invoice.settle_index };
+        inbox.add(invoiceObservations(invoice, wallet.clock.now()), reached);
+      },
     });
   }
 }

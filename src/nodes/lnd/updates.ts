@@ -1,17 +1,16 @@
 import { elapsedMs } from '../../lib/clock.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { UpdateBatch, UpdatesOptions } from '../node.ts';
-import { advanced, readCursor, writeCursor } from './cursor.ts';
-import type { Found } from './found.ts';
+import { RunningLook } from '../remote/running-look.ts';
+import { advanced, type FollowCursor, type Found, readCursor, writeCursor } from './cursor.ts';
 import { openHolds } from './holds.ts';
-import { Inbox } from './inbox.ts';
+import { LndInbox } from './inbox.ts';
 import { LABELED_WITHIN_MS } from './label-grace.ts';
 import { LISTED_WITHIN_MS, ListLag } from './list-lag.ts';
 import type { Look } from './look.ts';
 import { LookSchedule } from './look-schedule.ts';
 import { reconcile } from './reconcile.ts';
 import type { LndRest } from './rest.ts';
-import { RunningLook } from './running-look.ts';
 import { spendReports } from './spend-reports.ts';
 import { SpendWatch } from './spends.ts';
 import { followStreams } from './streams.ts';
@@ -39,7 +38,7 @@ export async function* followWallet(
   const { log, open, historySinceMs: sinceMs } = options;
   let cursor = readCursor(options.after);
   let told = options.after;
-  const inbox = new Inbox();
+  const inbox = new LndInbox();
   const unfinished = new Unfinished();
   const listLag = new ListLag(elapsedMs);
   const holds = openHolds({ rest, wallet, add: inbox.add, signal });
@@ -52,7 +51,7 @@ export async function* followWallet(
     inbox.fail(error ?? disconnected()),
   );
   const spends = new SpendWatch(rest, signal, spendReports({ wallet, open, inbox }));
-  const begin = (reads: Look['reads']): RunningLook => {
+  const begin = (reads: Look['reads']): RunningLook<FollowCursor> => {
     const scope = { rest, wallet, log, cursor, sinceMs, unfinished, spends, holds, listLag };
     return new RunningLook(reconcile({ ...scope, open, reads }));
   };
@@ -66,7 +65,7 @@ export async function* followWallet(
     return wallet.labels.waiting ? LABELED_WITHIN_MS : null;
   };
   const schedule = new LookSchedule(elapsedMs(), cursor);
-  let look: RunningLook | null = begin('everyInvoice');
+  let look: RunningLook<FollowCursor> | null = begin('everyInvoice');
   let isCaughtUp = false;
   try {
     while (!signal.aborted) {

@@ -35,15 +35,21 @@ interface PlacesOptions {
   readonly reread?: RemoteOptions['reread'];
 }
 
-/**
- * Opens the configured places without connecting to any of them. `rootSeed` is how the root seed's place is spoken to;
- * by default as the others are.
- */
+/** What places must know of their kind. */
+export interface PlacesKind<Client, Token> {
+  readonly protocol: RemoteProtocol<Client, Token>;
+  /** How the root seed's place is spoken to; as the others where absent. */
+  readonly rootSeed?: PlaceProtocol<Client>;
+  /** Whether this sidecar made the token for a client. */
+  readonly isOfClient: (token: Token) => boolean;
+}
+
+/** Opens the configured places without connecting to any of them. */
 export function openPlaces<Client, Token>(
   { state, random, root: rootLocation, entries, proxy, reread }: PlacesOptions,
-  protocol: RemoteProtocol<Client, Token>,
-  rootSeed: PlaceProtocol<Client> = protocol,
+  kind: PlacesKind<Client, Token>,
 ): Places<Client, Token> {
+  const { protocol } = kind;
   const speakers = new Map<string, Place<Client>>();
   const context: PlaceContext<Client> = {
     state,
@@ -60,7 +66,7 @@ export function openPlaces<Client, Token>(
     for (const [nodePk, speaker] of speakers) if (speaker === before) speakers.set(nodePk, after);
   };
   const opened = entries.map((credentials): OpenedEntry<Client, Token> => {
-    const { place, token } = openEntry(protocol, credentials, context);
+    const { place, token } = openEntry(kind, credentials, context);
     const now = () => locatedAt(reread?.entry(credentials) ?? null, credentials);
     return { credentials, token, place: new MovingPlace(place, now, moved) };
   });
@@ -70,7 +76,7 @@ export function openPlaces<Client, Token>(
   const root =
     rootLocation &&
     new MovingPlace(
-      new Place(rootSeed, rootLocation, context, {
+      new Place(kind.rootSeed ?? protocol, rootLocation, context, {
         ownToken: null,
         declared: null,
         keyMayChange: true,
@@ -127,7 +133,7 @@ export function openPlaces<Client, Token>(
 }
 
 function openEntry<Client, Token>(
-  protocol: RemoteProtocol<Client, Token>,
+  { protocol, isOfClient }: PlacesKind<Client, Token>,
   credentials: NodeCredentials,
   context: PlaceContext<Client>,
 ): { place: Place<Client>; token: Token | null } {
@@ -145,7 +151,7 @@ function openEntry<Client, Token>(
     );
     return { place, token: null };
   }
-  if (protocol.isOfClient(token)) {
+  if (isOfClient(token)) {
     place.markUnusable(
       `its configured ${tokenName} was made by this sidecar for a client: run \`connect ${kind}\` with one of your own.`,
     );

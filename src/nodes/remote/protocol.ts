@@ -1,4 +1,5 @@
 import type { RemoteKind } from '../../model/node-kind.ts';
+import type { Permission } from '../../model/permissions.ts';
 import type { RemoteEvents, RemoteTarget } from './calls.ts';
 import type { NodeIdentity } from './identity.ts';
 
@@ -27,10 +28,10 @@ export interface PlaceProtocol<Client> {
   ): Promise<void>;
 }
 
-/** What the configured places must know of their kind. `Token` is what can be read of a token. */
+/** What configured credentials need of their kind. `Token` is what can be read of a token. */
 export interface RemoteProtocol<Client, Token> extends PlaceProtocol<Client> {
   /** Reads a token; null when it is not one of the kind. */
   readToken(text: string): Token | null;
-  /** Whether this sidecar made the token for a client. */
-  isOfClient(token: Token): boolean;
+  /** What the token allows. */
+  permissionsOf(token: Token): readonly Permission[];
 }

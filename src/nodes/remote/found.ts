@@ -1,15 +1,14 @@
 import { idOf, isFinal } from '../../model/payment.ts';
 import type { Observation } from '../node.ts';
-import type { FollowCursor } from './cursor.ts';
 
-/** What a stream or a look found at LND, and how far it has read. */
-export interface Found {
+/** What a stream or a look found at a node, and how far it has read, in the cursor of the node's kind. */
+export interface FoundUpTo<Cursor> {
   readonly observations: readonly Observation[];
-  readonly reached: Partial<FollowCursor>;
+  readonly reached: Partial<Cursor>;
 }
 
 /**
- * The ends that LND has told of while a look was running. LND may have answered a page of the look before that, so the
+ * The ends that a node has told of while a look was running. The node may have answered a page of the look before that, so the
  * page may show a payment as pending that is known to be over.
  */
 export class Ends {

@@ -1,19 +1,18 @@
-import type { Found } from './found.ts';
-import { Ends } from './found.ts';
+import { Ends, type FoundUpTo } from './found.ts';
 
 /**
- * A look beside which the streams go on. It reads one page ahead of what was taken, so that LND reads while the page
+ * A look beside which the streams go on. It reads one page ahead of what was taken, so that the node reads while the page
  * before is stored, and memory holds two pages.
  */
-export class RunningLook {
-  /** What LND's streams ended since the look began. */
+export class RunningLook<Cursor> {
+  /** What the node's streams ended since the look began. */
   readonly ends = new Ends();
   /** Resolves when a page can be taken, or the look is over or has failed. Never rejects. */
   next: Promise<void>;
-  readonly #pages: AsyncGenerator<Found>;
-  #read: { readonly page: Found | null } | { readonly error: unknown } | null = null;
+  readonly #pages: AsyncGenerator<FoundUpTo<Cursor>>;
+  #read: { readonly page: FoundUpTo<Cursor> | null } | { readonly error: unknown } | null = null;
 
-  constructor(pages: AsyncGenerator<Found>) {
+  constructor(pages: AsyncGenerator<FoundUpTo<Cursor>>) {
     this.#pages = pages;
     this.next = this.#readNext();
   }
@@ -26,7 +25,7 @@ export class RunningLook {
    * Takes the page that was read and begins to read the next one; null where none was read yet or the look is over.
    * Throws the error that ended the look.
    */
-  take(): Found | null {
+  take(): FoundUpTo<Cursor> | null {
     const read = this.#read;
     if (read === null) return null;
     if ('error' in read) throw read.error;

@@ -1,0 +1,97 @@
+import { keyedLock } from '../../lib/keyed-lock.ts';
+import type { Permission } from '../../model/permissions.ts';
+import type { NodeConnector, WalletNode } from '../node.ts';
+import type { RemoteOptions } from '../remote-kind.ts';
+import { type NodeIdentity, userPkOf } from './identity.ts';
+import { LocalChanges } from './local-changes.ts';
+import type { MovingPlace } from './moving-place.ts';
+import { openPlaces, type PlacesKind } from './places.ts';
+import type { RemoteWallet } from './wallet.ts';
+
+/** What opens the wallets of one kind of node. */
+interface ConnectorKind<Client, Token, Wallet extends RemoteWallet>
+  extends PlacesKind<Client, Token> {
+  /** A wallet with what this kind keeps of it. It is called once for each wallet. */
+  readonly walletOf: (wallet: RemoteWallet) => Wallet;
+  /** The node port of a wallet for one token; `client` makes its calls. */
+  readonly nodeOf: (wallet: Wallet, client: Client, place: MovingPlace<Client>) => WalletNode;
+}
+
+/** The part of a connector that is the same for every kind of node that runs outside the sidecar. */
+interface RemoteConnector<Client> {
+  readonly connector: Omit<NodeConnector, 'connectRoot' | 'signup' | 'provision'>;
+  /** The root seed's place; null where the seed controls no node of this kind. */
+  readonly root: MovingPlace<Client> | null;
+  /** Opens the wallet at a place with the place's own token, and everything allowed. */
+  readonly asOwner: (
+    place: MovingPlace<Client>,
+    identity: NodeIdentity,
+  ) => Awaited<ReturnType<NodeConnector['connectOwner']>>;
+}
+
+/** Opens the configured places and what connects to them. It connects to no node before the first request needs one. */
+export function openConnector<Client, Token, Wallet extends RemoteWallet>(
+  options: RemoteOptions,
+  kind: ConnectorKind<Client, Token, Wallet>,
+): RemoteConnector<Client> {
+  const { clock, random } = options;
+  const closed = new AbortController();
+  const wallets = new Map<string, Wallet>();
+  const places = openPlaces(options, kind);
+
+  function walletOf({ nodePk, network }: NodeIdentity): Wallet {
+    const userPk = userPkOf(kind.protocol.kind, nodePk);
+    const known = wallets.get(userPk);
+    if (known) return known;
+    const wallet = kind.walletOf({
+      userPk,
+      nodePk,
+      network,
+      clock,
+      random,
+      locks: keyedLock(),
+      local: new LocalChanges(),
+      closed: closed.signal,
+    });
+    wallets.set(userPk, wallet);
+    return wallet;
+  }
+
+  function opened(
+    place: MovingPlace<Client>,
+    identity: NodeIdentity,
+    client: Client,
+    permissions: readonly Permission[] | null,
+  ) {
+    const wallet = walletOf(identity);
+    return { userPk: wallet.userPk, node: kind.nodeOf(wallet, client, place), permissions };
+  }
+
+  const asOwner: RemoteConnector<Client>['asOwner'] = (place, identity) =>
+    opened(place, identity, place.owner(), null);
+
+  return {
+    root: places.root,
+    asOwner,
+    connector: {
+      async connectConfigured(entry) {
+        const { place, token } = places.entry(entry);
+        const identity = (await place.now.known()) ?? (await place.now.prove());
+        return opened(place, identity, place.owner(), kind.protocol.permissionsOf(token));
+      },
+      async connectClient(userPk, token) {
+        const { place, identity } = await places.speakingFor(userPk);
+        const client = place.with(() => token().token);
+        return opened(place, identity, client, null);
+      },
+      async connectOwner(userPk) {
+        const { place, identity } = await places.speakingFor(userPk);
+        return asOwner(place, identity);
+      },
+      problems: () => places.problems(),
+      async close() {
+        closed.abort();
+      },
+    },
+  };
+}

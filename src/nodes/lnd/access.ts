@@ -1,12 +1,11 @@
 import { base64, base64urlnopad, hex } from '@scure/base';
 import type { ConnectInput } from '../../model/connect.ts';
 import { rejected } from '../../model/errors.ts';
-import type { RemoteLocation } from '../remote/location.ts';
+import type { NodeAccess } from '../remote/inspect.ts';
 import { readMacaroon } from './macaroon.ts';
 
-/** Where an LND is, and the macaroon for it. */
-export interface LndAccess extends RemoteLocation {
-  readonly macaroonHex: string;
+/** Where an LND is, and the macaroon for it, in hex. */
+export interface LndAccess extends NodeAccess {
   /** Base URL of the REST port that LND has by default, where a URI names the port of gRPC; null otherwise. */
   readonly restUrl: string | null;
 }
@@ -29,7 +28,7 @@ function accessByOptions({ options, read }: ConnectInput): LndAccess {
   return {
     url: url.replace(/\/+$/, ''),
     cert: certPath === undefined ? null : new TextDecoder().decode(read(certPath)),
-    macaroonHex: macaroonIn(read(macaroonPath)),
+    token: macaroonIn(read(macaroonPath)),
     restUrl: null,
   };
 }
@@ -47,7 +46,7 @@ function accessByUri({ argument = '', options }: ConnectInput): LndAccess {
   return {
     url: `https://${uri.host}`,
     cert: cert && pemOf(bytesOf(cert)),
-    macaroonHex: hex.encode(bytesOf(macaroon)),
+    token: hex.encode(bytesOf(macaroon)),
     restUrl: uri.port === GRPC_PORT ? `https://${uri.hostname}:${REST_PORT}` : null,
   };
 }

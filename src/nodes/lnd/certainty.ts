@@ -1,5 +1,3 @@
-import type { ApiError } from '../../model/errors.ts';
-import type { SendReport } from '../node.ts';
 import { type LndRefusal, wasTurnedAway } from './refusal.ts';
 
 /**
@@ -80,9 +78,4 @@ function isCertain(refusal: LndRefusal, words: readonly RegExp[]): boolean {
   // words.
   if (grpcCode === 5 && text === 'Not Found') return true;
   return grpcCode === 2 && words.some((known) => known.test(text));
-}
-
-/** The report for an error of a call that moves money: `refused` only where nothing was sent, else `unknown`. */
-export function reportOf(error: ApiError): SendReport {
-  return { state: error.outcomeUnknown ? 'unknown' : 'refused', error };
 }

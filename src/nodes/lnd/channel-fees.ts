@@ -1,8 +1,9 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
+import { ifAllowed } from '../remote/if-allowed.ts';
 import { channelIdOf } from './channels.ts';
-import { ifAllowed, type LndRest } from './rest.ts';
+import type { LndRest } from './rest.ts';
 import { recentTransactions } from './transactions.ts';
 import { closedChannelsShape, type LndTransaction, pendingChannelsShape } from './wire.ts';
 

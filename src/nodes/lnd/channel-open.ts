@@ -3,6 +3,7 @@ import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts
 import type { ChannelPeer } from '../../model/channel.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../node.ts';
+import { channelPeerOf } from '../remote/channel-peer.ts';
 import { refusesToOpen } from './certainty.ts';
 import { openingCostMsat } from './channel-fees.ts';
 import { channelIdOf, openedAs, readChannels } from './channels.ts';
@@ -46,12 +47,7 @@ export async function openChannel(
 ): Promise<OpenedChannel> {
   const known = await alreadyOpened(owner, command);
   if (known) return known;
-  const peer = command.peer ?? configuredPeer;
-  if (peer === null) {
-    throw refused(
-      'No peer is configured for channels: name one in peer, or start the sidecar with --channel-peer.',
-    );
-  }
+  const peer = channelPeerOf(command.peer, configuredPeer);
   const { valueMsat, userChannelId, maxFeeMsat } = command;
   const funding = await chooseFunding(owner, wholeSats(valueMsat));
   const boundMsat = funding.feeBoundSat * MSAT_PER_SAT;

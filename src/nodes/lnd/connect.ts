@@ -1,12 +1,11 @@
 import type { ConnectedNode, ConnectInput, ConnectKind } from '../../model/connect.ts';
-import { ApiError, isApiError, rejected } from '../../model/errors.ts';
+import { ApiError, isApiError } from '../../model/errors.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
-import { RemoteEndpoint } from '../remote/endpoint.ts';
+import { inspect } from '../remote/inspect.ts';
 import { accessOf, type LndAccess } from './access.ts';
-import { permissionsOf, servedByLnd } from './grants.ts';
-import { readInfo, versionOf } from './info.ts';
+import { servedByLnd } from './grants.ts';
 import { type Macaroon, readMacaroon } from './macaroon.ts';
-import { LndRest } from './rest.ts';
+import { LND_PROTOCOL } from './protocol.ts';
 
 /** The command `connect lnd`: takes access to an LND as flags, or as the lndconnect:// URI that mobile wallets scan. */
 export const lndConnect: ConnectKind['connect'] = {
@@ -37,15 +36,15 @@ export const lndConnect: ConnectKind['connect'] = {
 /** Connects to the LND; where the URI names the port of gRPC, at the REST port of that host. */
 async function reach(access: LndAccess, { proxy, tell }: ConnectInput): Promise<ConnectedNode> {
   const { restUrl } = access;
-  if (restUrl === null) return inspect(access, proxy);
+  if (restUrl === null) return inspectLnd(access, proxy);
   try {
-    return await inspect(access, proxy);
+    return await inspectLnd(access, proxy);
   } catch (error) {
     if (!isUnanswered(error)) throw error;
     tell(
       `No REST interface answers at ${access.url}, the port that LND has for gRPC: trying ${restUrl}.`,
     );
-    return inspect({ ...access, url: restUrl }, proxy).catch((last: unknown) => {
+    return inspectLnd({ ...access, url: restUrl }, proxy).catch((last: unknown) => {
       throw isUnanswered(last) ? withRestHint(last) : last;
     });
   }
@@ -60,34 +59,13 @@ function withRestHint(cause: ApiError): ApiError {
   return new ApiError(cause.kind, sentence, { cause });
 }
 
-/** Connects to an LND and finds out its identity and what the macaroon allows there. */
-async function inspect(
-  { url, cert, macaroonHex }: LndAccess,
-  proxy: ProxyAddress | null,
-): Promise<ConnectedNode> {
-  const macaroon = readMacaroon(macaroonHex);
-  if (!macaroon) throw rejected('', 'This is not a macaroon of LND: give another one.');
-  const endpoint = new RemoteEndpoint({ url, cert }, proxy);
-  const { info, network } = await readInfo(
-    new LndRest({ endpoint, token: () => macaroonHex }),
-  ).catch((error: unknown) => {
-    if (isApiError(error, 'unauthenticated')) throw ofAnotherNode(error);
-    throw isApiError(error, 'forbidden') ? withoutInfo(macaroon, error) : error;
+/** Finds out the identity of an LND and what the macaroon allows there. */
+async function inspectLnd(access: LndAccess, proxy: ProxyAddress | null): Promise<ConnectedNode> {
+  const found = await inspect(LND_PROTOCOL, access, proxy).catch((error: unknown) => {
+    const macaroon = readMacaroon(access.token);
+    throw macaroon && isApiError(error, 'forbidden') ? withoutInfo(macaroon, error) : error;
   });
-  const nodePk = info.identity_pubkey;
-  return {
-    version: versionOf(info),
-    permissions: servedByLnd(permissionsOf(macaroon.operations)),
-    credentials: { kind: 'lnd', url, cert, nodePk, network, token: macaroonHex },
-  };
-}
-
-function ofAnotherNode(cause: ApiError): ApiError {
-  return new ApiError(
-    'unauthenticated',
-    'LND does not accept this macaroon: take one of this node, which has not expired or been deleted.',
-    { cause },
-  );
+  return { ...found, permissions: servedByLnd(found.permissions) };
 }
 
 /** The error for a macaroon that may not call GetInfo, with the command that makes one that may. */

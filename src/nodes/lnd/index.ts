@@ -5,11 +5,11 @@ import { ApiError, refused } from '../../model/errors.ts';
 import type { NodeConnector } from '../node.ts';
 import { openConnector } from '../remote/connector.ts';
 import type { MovingPlace } from '../remote/moving-place.ts';
+import { OddRows } from '../remote/odd-rows.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
 import { lndConnect } from './connect.ts';
 import { LabelGrace } from './label-grace.ts';
 import { lndNode } from './node.ts';
-import { OddRows } from './odd-rows.ts';
 import { LND_PROTOCOL, ROOT_SEED_PROTOCOL } from './protocol.ts';
 import { PublicChannels } from './public-channels.ts';
 import type { LndRest } from './rest.ts';
@@ -20,11 +20,14 @@ import type { LndWallet } from './wallet.ts';
 
 /** The node kind LND, reached by its REST interface. */
 export const LND: RemoteNodeKind = {
-  title: 'LND',
+  title: LND_PROTOCOL.title,
   testedWith: ['0.18.5', '0.20.3', '0.21.2'],
   open: openLnd,
   connect: lndConnect,
 };
+
+/** Fields that name a row of LND's lists and are no secret. */
+const ROW_IDENTITIES = ['add_index', 'r_hash', 'payment_index', 'payment_hash', 'tx_hash'];
 
 /** Opens the connector for LND. It connects to no node before the first request needs one. */
 export function openLnd(options: RemoteOptions): NodeConnector {
@@ -38,7 +41,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
     walletOf: (wallet): LndWallet => ({
       ...wallet,
       labels: new LabelGrace(elapsedMs),
-      oddRows: new OddRows(),
+      oddRows: new OddRows('LND', ROW_IDENTITIES),
       publicChannels: new PublicChannels(elapsedMs),
       sendable: new Sendable(elapsedMs),
       sending: new Set(),

@@ -1,6 +1,7 @@
 import type { ChannelPeer } from '../../model/channel.ts';
 import { idOfIndex, type PaymentId } from '../../model/payment-index.ts';
 import type { NodeTokens, Observation, WalletNode } from '../node.ts';
+import { ifAllowed } from '../remote/if-allowed.ts';
 import { bumpFee, bumpFeeBoundMsat } from './bump.ts';
 import { closeChannel, closeFeeBoundMsat } from './channel-close.ts';
 import { estimateOpenFee, openChannel } from './channel-open.ts';
@@ -19,7 +20,7 @@ import {
 import { sendOutcome } from './outcome.ts';
 import { newestOf } from './pages.ts';
 import { payInvoice, paySpontaneous, trackedPayment } from './payments.ts';
-import { ifAllowed, type LndRest } from './rest.ts';
+import type { LndRest } from './rest.ts';
 import { estimateRoutingFeeMsat } from './route-fee.ts';
 import { onchainPayment } from './transactions.ts';
 import { invoiceObservations, outboundObservation } from './translate.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ApiError, isApiError } from '../../model/errors.ts';
+import type { ApiError } from '../../model/errors.ts';
 import {
   MOST_LIST_BYTES,
   RemoteCalls,
@@ -237,15 +237,5 @@ export class LndRest {
     } catch {
       return false;
     }
-  }
-}
-
-/** The result of the read, or null when the macaroon may not read it. */
-export async function ifAllowed<T>(read: Promise<T>): Promise<T | null> {
-  try {
-    return await read;
-  } catch (error) {
-    if (isApiError(error, 'forbidden')) return null;
-    throw error;
   }
 }

@@ -1,6 +1,6 @@
+import type { OddRows } from '../remote/odd-rows.ts';
 import type { RemoteWallet } from '../remote/wallet.ts';
 import type { LabelGrace } from './label-grace.ts';
-import type { OddRows } from './odd-rows.ts';
 import type { PublicChannels } from './public-channels.ts';
 import type { Sendable } from './sendable.ts';
 

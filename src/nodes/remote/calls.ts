@@ -90,8 +90,8 @@ export class RemoteCalls {
 
   /**
    * Sends the request and reads the answer by its shape. Throws what `refused` makes of an answer that is an error; and
-   * {@link ApiError} where there is no answer, or one that cannot be read, with `outcomeUnknown` if the request may have
-   * changed something.
+   * {@link ApiError} where there is no answer, or one that cannot be read, with `outcomeUnknown` if the request may
+   * have changed something.
    */
   async call<T>(request: RemoteRequest, shape: z.ZodType<T>, refused: ReadRefusal): Promise<T> {
     const target = await this.#target();

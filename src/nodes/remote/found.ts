@@ -8,8 +8,8 @@ export interface FoundUpTo<Cursor> {
 }
 
 /**
- * The ends that a node has told of while a look was running. The node may have answered a page of the look before that, so the
- * page may show a payment as pending that is known to be over.
+ * The ends that a node has told of while a look was running. The node may have answered a page of the look before that,
+ * so the page may show a payment as pending that is known to be over.
  */
 export class Ends {
   readonly #over = new Set<string>();

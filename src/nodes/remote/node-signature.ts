@@ -11,8 +11,8 @@ const COMPACT_BYTES = 65;
 const COMPACT_HEADER = 27;
 
 /**
- * Whether the signature, in z-base-32 as a node's `signmessage` answers it, was made over the message with the node's key
- * (hex).
+ * Whether the signature, in z-base-32 as a node's `signmessage` answers it, was made over the message with the node's
+ * key (hex).
  */
 export function isSignedByNode(message: Uint8Array, signature: string, nodePk: string): boolean {
   try {

@@ -1,8 +1,8 @@
 import { Ends, type FoundUpTo } from './found.ts';
 
 /**
- * A look beside which the streams go on. It reads one page ahead of what was taken, so that the node reads while the page
- * before is stored, and memory holds two pages.
+ * A look beside which the streams go on. It reads one page ahead of what was taken, so that the node reads while the
+ * page before is stored, and memory holds two pages.
  */
 export class RunningLook<Cursor> {
   /** What the node's streams ended since the look began. */

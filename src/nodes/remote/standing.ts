@@ -1,6 +1,6 @@
 /**
- * What a node was like when it was last in contact. `closed`: it answered that it does not serve, and why and what to do
- * is the rest of a sentence about it.
+ * What a node was like when it was last in contact. `closed`: it answered that it does not serve, and why and what to
+ * do is the rest of a sentence about it.
  */
 export type Standing = 'unknown' | 'open' | 'silent' | { readonly closed: string };
 

@@ -7,13 +7,13 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { LabelGrace } from '../../../src/nodes/lnd/label-grace.ts';
-import { OddRows } from '../../../src/nodes/lnd/odd-rows.ts';
 import { publishSend, signSend } from '../../../src/nodes/lnd/onchain.ts';
 import { PublicChannels } from '../../../src/nodes/lnd/public-channels.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
 import { Sendable } from '../../../src/nodes/lnd/sendable.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { LocalChanges } from '../../../src/nodes/remote/local-changes.ts';
+import { OddRows } from '../../../src/nodes/remote/odd-rows.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
@@ -31,7 +31,7 @@ const wallet = {
   locks: keyedLock(),
   local: new LocalChanges(),
   labels: new LabelGrace(() => 0),
-  oddRows: new OddRows(),
+  oddRows: new OddRows('LND', []),
   publicChannels: new PublicChannels(() => 0),
   sendable: new Sendable(() => 0),
   sending: new Set<string>(),

@@ -1,0 +1,39 @@
+import type { ConnectedNode } from '../../model/connect.ts';
+import { ApiError, isApiError, rejected } from '../../model/errors.ts';
+import type { ProxyAddress } from '../../model/proxy-address.ts';
+import { RemoteEndpoint } from './endpoint.ts';
+import type { RemoteLocation } from './location.ts';
+import type { RemoteProtocol } from './protocol.ts';
+
+/** Where a node is, and the token for it. */
+export interface NodeAccess extends RemoteLocation {
+  readonly token: string;
+}
+
+/** Connects to a node and finds out its identity and what the token allows there. Throws `ApiError`. */
+export async function inspect<Client, Token>(
+  protocol: RemoteProtocol<Client, Token>,
+  { url, cert, token }: NodeAccess,
+  proxy: ProxyAddress | null,
+): Promise<ConnectedNode> {
+  const { kind, title, tokenName } = protocol;
+  const content = protocol.readToken(token);
+  if (content === null) {
+    throw rejected('', `This is not a ${tokenName} of ${title}: give another one.`);
+  }
+  const endpoint = new RemoteEndpoint({ url, cert }, proxy);
+  const client = protocol.client({ endpoint, token: () => token }, {});
+  const { nodePk, network, version } = await protocol.identify(client).catch((error: unknown) => {
+    if (!isApiError(error, 'unauthenticated')) throw error;
+    throw new ApiError(
+      'unauthenticated',
+      `${title} does not accept this ${tokenName}: take one of this node, which has not expired or been deleted.`,
+      { cause: error },
+    );
+  });
+  return {
+    version,
+    permissions: protocol.permissionsOf(content),
+    credentials: { kind, url, cert, nodePk, network, token },
+  };
+}

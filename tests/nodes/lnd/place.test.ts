@@ -1,9 +1,12 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import { RootKeyIds } from '../../../src/nodes/lnd/tokens.ts';
+import { fingerprintOf } from '../../../src/nodes/remote/location.ts';
 import { memoryState } from './memory-state.ts';
 import { infoOf, nodeKey, refusal, type ScriptedLnd, scriptedLnd } from './scripted-lnd.ts';
 
@@ -127,6 +130,22 @@ describe('a configured place', () => {
     await expect(connector.connectConfigured(entry)).rejects.toThrow(/made by this sidecar/);
     expect(connector.problems()).toHaveLength(1);
     expect(here.requests).toEqual([]);
+  });
+
+  test('goes on with what an earlier release stored of it', async () => {
+    const entry = entryAt(here, { nodePk: null, network: null });
+    const fingerprint = fingerprintOf(entry);
+    const found = { nodePk: node.pk, network: 'regtest' };
+    await state.put('lnd', 'lnd-location', fingerprint, found);
+    const seed = sha256(new TextEncoder().encode(`wallet-sidecar/lnd-user/${node.pk}`));
+    const userPk = Buffer.from(ed25519.getPublicKey(seed)).toString('hex');
+    await state.put(userPk, 'lnd-place', 'last', { fingerprint: 'of another place' });
+    const connector = open(entry);
+    const wallet = await connector.connectConfigured(entry);
+    expect([wallet.userPk, here.requests]).toEqual([userPk, []]);
+    await wallet.node.channels?.listChannels();
+    expect(here.requests.map(({ path }) => path)).toContain('/v1/signmessage');
+    expect(await state.get(userPk, 'lnd-place', 'last')).toEqual({ fingerprint });
   });
 
   test('of the first version learns its key at first contact and keeps it', async () => {

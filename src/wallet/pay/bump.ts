@@ -29,19 +29,7 @@ export function bumpFee(
   const onchain = nodeGroup(session, 'onchain');
   return session.locks.run(`bump_${index}`, async () => {
     const before = sentBefore(names, 'bumping');
-    const payment = await tellingSent(before, () => paymentOf(session, index));
-    const { txid } = payment;
-    if (
-      payment.rail !== 'onchain' ||
-      payment.direction !== 'outbound' ||
-      isFinal(payment) ||
-      txid === null
-    ) {
-      throw refused('Only the fee of an on-chain send that is pending can be raised.').with({
-        sent: before,
-      });
-    }
-    await requireMaySee(session, payment);
+    const txid = await tellingSent(before, () => bumpableTxid(session, index));
     const command = { txid, priority };
     const fee = await reserveFee(session, names, 'bumping', () =>
       onchain.bumpFeeBoundMsat(command),
@@ -53,6 +41,17 @@ export function bumpFee(
     else await fee.giveBack();
     return tellingSent('unknown', () => paymentOf(session, index));
   });
+}
+
+/** The transaction of a send whose fee the caller may raise. Throws `refused` (error 106) for any other payment. */
+async function bumpableTxid(session: Session, index: PaymentIndex): Promise<string> {
+  const payment = await paymentOf(session, index);
+  const { rail, direction, txid } = payment;
+  if (rail !== 'onchain' || direction !== 'outbound' || isFinal(payment) || txid === null) {
+    throw refused('Only the fee of an on-chain send that is pending can be raised.');
+  }
+  await requireMaySee(session, payment);
+  return txid;
 }
 
 /** The smaller of two limits; null is none. */

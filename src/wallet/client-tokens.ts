@@ -101,12 +101,13 @@ export function replaceExposedToken(session: Session, clientPk: string): Promise
 }
 
 /**
- * Replaces a client's token by one of the same grant, as this version makes it. Throws as {@link replaceExposedToken}.
+ * Replaces the token of the calling client by one of the same grant, as this version makes it, unless the token of that
+ * id has been replaced already. Throws as {@link replaceExposedToken}.
  */
-export function renewToken(session: Session, clientPk: string): Promise<ClientRecord> {
+export function renewToken(session: Session, usedId: string | null): Promise<ClientRecord> {
   return session.locks.run('clients', async () => {
-    const before = requireToken(await session.store.clients.find(clientPk));
-    return replaceToken(session, before);
+    const before = requireToken(await session.store.clients.find(session.caller.id));
+    return before.token?.id === usedId ? replaceToken(session, before) : before;
   });
 }
 

@@ -79,11 +79,12 @@ async function requireUnused(session: Session, paymentHash: string): Promise<voi
  * version without hold invoices: it is replaced, and the work is run once more.
  */
 async function withPresentToken<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  const usedId = session.tokenId();
   try {
     return await work();
   } catch (error) {
     if (!isApiError(error, 'forbidden') || session.isOwner) throw error;
-    session.liveClients.changed([await renewToken(session, session.caller.id)]);
+    session.liveClients.changed([await renewToken(session, usedId)]);
     return await work();
   }
 }

@@ -102,6 +102,7 @@ export class OpenWallets {
       userPk,
       caller,
       isOwner: live === undefined,
+      tokenId: () => live?.record().token?.id ?? null,
       hasBudget: () => live?.record().budgetState === 'set',
       client: () => live?.record() ?? parts.client ?? null,
       onGrantChange: live?.onChange ?? (() => () => undefined),

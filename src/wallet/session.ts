@@ -31,6 +31,8 @@ export interface Session {
   readonly isOwner: boolean;
   /** The client in its present state; null for the root seed, and for a configured token that allows everything. */
   readonly client: () => Client | null;
+  /** The id of the node's token with which the client's calls are made now; null for the owner. */
+  readonly tokenId: () => string | null;
   /** Whether the caller is a client with a budget now. */
   readonly hasBudget: () => boolean;
   /** Calls `listener` when the client's grant changes. Returns a function that removes the listener. */

@@ -123,3 +123,32 @@ test("a client's token that does not allow hold invoices yet is replaced, once",
     createHoldInvoice(owner, { ...REQUEST, paymentHash: other }, randomNames),
   ).rejects.toMatchObject({ kind: 'forbidden' });
 });
+
+test("a client's token that two calls at once are not allowed with is replaced once", async () => {
+  const grant = { scopes: ['receive'], permissions: [] } as const;
+  const { client, credentials } = await createClient(
+    owner,
+    { ...grant, expiresAtMs: null, label: null, budget: null },
+    randomNames,
+  );
+  const session = await wallets.open(credentials);
+  const first = (await world.store.clients.find(client.clientPk))?.token?.id ?? '';
+  const both = Promise.withResolvers<void>();
+  let calls = 0;
+  world.fake.createHold = async (command) => {
+    const isFirstToken = world.fake.living.has(first);
+    if (++calls === 2) both.resolve();
+    await both.promise;
+    if (isFirstToken) throw new ApiError('forbidden', 'not allowed');
+    return { ...MADE, paymentHash: command.paymentHash };
+  };
+  const other = createHash('sha256').update('other').digest('hex');
+  const made = await Promise.all([
+    createHoldInvoice(session, REQUEST, randomNames),
+    createHoldInvoice(session, { ...REQUEST, paymentHash: other }, randomNames),
+  ]);
+  expect(made.map(({ payment_hash }) => payment_hash)).toEqual([paymentHash, other]);
+  expect(calls).toBe(4);
+  // One token was made with the client, and one in its place.
+  expect(world.fake.issued).toHaveLength(2);
+});

@@ -34,9 +34,7 @@ export function openChannel(
     const opened = await fee.spend((maxFeeMsat) =>
       channels.openChannel({ valueMsat, userChannelId, peer, maxFeeMsat }),
     );
-    // An existing channel costs nothing, unless an earlier run of this request opened it.
-    if (opened.isNew || fee.isRepeat) await fee.settle(opened.feeMsat);
-    else await fee.giveBack();
+    await fee.conclude(opened);
     return opened;
   });
 }
@@ -60,12 +58,10 @@ export function closeChannel(
       const closed = await fee.spend((maxFeeMsat) =>
         channels.closeChannel(channelId, { forced, maxFeeMsat }),
       );
-      // A channel that was closed before costs nothing, unless an earlier run of this request closed it.
-      if (closed.isNew || fee.isRepeat) await fee.settle(closed.feeMsat);
-      else await fee.giveBack();
+      await fee.conclude(closed);
     } catch (error) {
       if (!fee.isRepeat || !isApiError(error, 'notFound')) throw error;
-      await fee.settle(null);
+      await fee.conclude({ isNew: false, feeMsat: null });
     }
   });
 }

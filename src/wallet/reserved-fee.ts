@@ -17,9 +17,11 @@ export interface ReservedFee {
    * the fee is given back. When the outcome is not known, it stays reserved.
    */
   spend<T>(act: (maxFeeMsat: bigint | null) => Promise<T>): Promise<T>;
-  /** Replaces the reservation by the true fee; null, where the node does not tell it, makes the estimate the cost. */
-  settle(feeMsat: bigint | null): Promise<void>;
-  giveBack(): Promise<void>;
+  /**
+   * Replaces the reservation by the true fee; null, where the node does not tell it, makes the estimate the cost. What
+   * the node had done before costs nothing, unless an earlier run of the same request asked for it.
+   */
+  conclude(done: { readonly isNew: boolean; readonly feeMsat: bigint | null }): Promise<void>;
 }
 
 /** Reserves the fee under a name that only this request has, so that no other request replaces it or gives it back. */
@@ -71,8 +73,8 @@ export async function reserveFee(
         throw error.with({ sent });
       }
     },
-    settle: (feeMsat) => tellingSent('unknown', () => settle(feeMsat ?? boundMsat)),
-    giveBack: () => tellingSent('unknown', () => settle(0n)),
+    conclude: ({ isNew, feeMsat }) =>
+      tellingSent('unknown', () => settle(isNew || isRepeat ? (feeMsat ?? boundMsat) : 0n)),
   };
 }
 

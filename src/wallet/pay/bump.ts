@@ -37,8 +37,7 @@ export function bumpFee(
     const bumped = await fee.spend((allowedMsat) =>
       onchain.bumpFee({ ...command, maxFeeMsat: lesser(allowedMsat, maxFeeMsat) }),
     );
-    if (bumped.isNew || fee.isRepeat) await fee.settle(bumped.feeMsat);
-    else await fee.giveBack();
+    await fee.conclude(bumped);
     return tellingSent('unknown', () => paymentOf(session, index));
   });
 }

@@ -1,9 +1,9 @@
 import { sleep } from '../lib/sleep.ts';
-import { internalUnlessApi } from '../model/errors.ts';
 import { encodePayment, isFinal, type Payment, type PaymentJson } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import { broadcastOf, endOf, type SendContext } from '../wallet/pay/send.ts';
 import { findPayment, paymentOf } from '../wallet/payments.ts';
+import { tellingSent } from '../wallet/telling-sent.ts';
 import { Reply, type SessionContext } from './route.ts';
 
 /**
@@ -32,7 +32,8 @@ export async function answerPayment(
       { error },
     ),
   );
-  const payment = (await begun(first.index, () => findPayment(session, first.index))) ?? first;
+  const payment =
+    (await tellingSent('unknown', () => findPayment(session, first.index), first.index)) ?? first;
   return isFinal(payment) ? encodePayment(payment) : new Reply(202, encodePayment(payment));
 }
 
@@ -46,19 +47,10 @@ export function resumePayment(
   index: PaymentIndex,
 ): Promise<PaymentJson | Reply> {
   return answerPayment(context, async ({ session, signal, onSent }) => {
-    const payment = await begun(index, () => paymentOf(session, index));
+    const payment = await tellingSent('unknown', () => paymentOf(session, index), index);
     onSent(payment);
     return payment.rail === 'onchain'
       ? broadcastOf(session, payment, signal)
       : endOf(session, payment, signal);
   });
-}
-
-/** Reads a payment that was begun, so errors carry `data.sent: "unknown"`. */
-async function begun<T>(index: PaymentIndex, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw internalUnlessApi(error).with({ sent: 'unknown', index });
-  }
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '../../lib/log.ts';
 import { sleep } from '../../lib/sleep.ts';
-import { ApiError, internalUnlessApi, refused, rejected } from '../../model/errors.ts';
+import { ApiError, refused, rejected } from '../../model/errors.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyState, IdempotencyStore, KeyScope } from '../../store/ports.ts';
+import { tellingSent } from '../../wallet/telling-sent.ts';
 import { isSealed, seal, unseal } from './sealed-outcome.ts';
 
 /** The parts of an answer that are kept for repeats of its request. */
@@ -113,11 +114,7 @@ export class IdempotentRequests {
   async #settled(request: IdempotentRequest): Promise<IdempotencyState> {
     const state = await this.#claim(request);
     if (state.state !== 'running' || state.index === null) return state;
-    try {
-      await request.ready();
-    } catch (error) {
-      throw internalUnlessApi(error).with({ sent: 'unknown', index: state.index });
-    }
+    await tellingSent('unknown', request.ready, state.index);
     return this.#claim(request);
   }
 

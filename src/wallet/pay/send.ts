@@ -132,20 +132,18 @@ async function reached(
 ): Promise<Payment> {
   if (isReached(payment)) return payment;
   const stop = new AbortController();
-  try {
+  const { index } = payment;
+  const wait = async () => {
     const now = await Promise.race([
-      waitUntil(session, payment.index, isReached, { signal, read: 'stored' }),
-      session.resolver.outOfReach(payment.index, stop.signal),
+      waitUntil(session, index, isReached, { signal, read: 'stored' }),
+      session.resolver.outOfReach(index, stop.signal),
     ]);
     // The node may show the end before its feed does. The end is stored before the payment is returned.
     if (session.node.history)
       await session.feed.record({ payment: now, attempt: null }, session.node);
     return now;
-  } catch (error) {
-    throw internalUnlessApi(error).with({ sent: 'unknown', index: payment.index });
-  } finally {
-    stop.abort();
-  }
+  };
+  return tellingSent('unknown', wait, index).finally(() => stop.abort());
 }
 
 /** What was there before a payment is begun. */

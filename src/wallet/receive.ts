@@ -81,7 +81,7 @@ export function encodeCreated(
 
 /** Creates a reusable offer, and watches every payment that arrives on it. */
 export async function createOffer(
-  session: Session,
+  wallet: ServedWallet,
   request: {
     readonly description: string | null;
     readonly minAmountMsat: bigint | null;
@@ -89,12 +89,12 @@ export async function createOffer(
   },
 ): Promise<string> {
   const { expirationSecs } = request;
-  const { offer, offerId } = await nodeGroup(session, 'offers').createOffer({
+  const { offer, offerId } = await nodeGroup(wallet, 'offers').createOffer({
     description: request.description,
     minAmountMsat: request.minAmountMsat,
-    expiresAtMs: expirationSecs === null ? null : session.node.clock.now() + expirationSecs * 1000,
+    expiresAtMs: expirationSecs === null ? null : wallet.node.clock.now() + expirationSecs * 1000,
   });
-  await watch(session, { kind: 'offer', offerId });
+  await watch(wallet, { kind: 'offer', offerId });
   return offer;
 }
 

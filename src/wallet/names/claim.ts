@@ -1,7 +1,8 @@
 import { ApiError } from '../../model/errors.ts';
 import type { HumanBitcoinAddress } from '../../model/receive.ts';
 import type { NameRecord } from '../../store/ports.ts';
-import { type ServedWallet, type Session, watch } from '../session.ts';
+import { createOffer } from '../receive.ts';
+import type { ServedWallet, Session } from '../session.ts';
 import type { Names } from './names.ts';
 import { decideClaim, isUpdatable, type NameClaim } from './rules.ts';
 
@@ -56,20 +57,15 @@ async function claim(
     store.names.find(username),
   ]);
   decideClaim(claimed, { current, holder });
-  const offer = await watchedOffer(wallet, `${username}@${domain}`);
+  const terms = {
+    description: `${username}@${domain}`,
+    minAmountMsat: null,
+    expirationSecs: null,
+  };
+  const offer = wallet.node.offers ? await createOffer(wallet, terms) : null;
   return store.names.claim(walletId, username, (standing) =>
     decideClaim({ ...claimed, offer }, standing),
   );
-}
-
-/** Makes an offer and watches it; null on a node without offers. */
-async function watchedOffer(wallet: ServedWallet, description: string): Promise<string | null> {
-  const { offers } = wallet.node;
-  if (!offers) return null;
-  const terms = { description, minAmountMsat: null, expiresAtMs: null };
-  const { offer, offerId } = await offers.createOffer(terms);
-  await watch(wallet, { kind: 'offer', offerId });
-  return offer;
 }
 
 /**

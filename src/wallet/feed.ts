@@ -247,7 +247,7 @@ export class Feed {
     });
     const progress = new ReadProgress(log, walletId, elapsedMs);
     for await (const batch of updates) {
-      await this.apply(batch, node);
+      await this.#apply(batch, node);
       progress.stored(batch);
       onProgress();
       if (!batch.caughtUp) continue;
@@ -268,31 +268,33 @@ export class Feed {
    */
   async record(observation: Observation, node: WalletNode): Promise<Payment> {
     const { payment } = observation;
-    await this.apply({ observations: [observation], cursor: null }, node);
+    await this.observe(observation, node);
     if (node.history) return payment;
     const { store, walletId } = this.#options;
     return (await store.journal.get(walletId, payment.index)) ?? payment;
   }
 
-  /** Stores observations of a node, then calls the listeners and wakes the dispatcher. Returns the changed payments. */
-  async apply(
-    batch: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
+  /** {@link record} for callers that do not need the payment as the journal has it. */
+  async observe(observation: ObservedPayment, node: WalletNode): Promise<void> {
+    await this.#apply({ observations: [observation], cursor: null }, node);
+  }
+
+  /** Stores observations of a node, then calls the listeners and wakes the dispatcher. */
+  async #apply(
+    {
+      observations,
+      cursor,
+    }: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
     node: WalletNode,
-  ): Promise<Payment[]> {
+  ): Promise<void> {
     const { store, walletId, rules, onDelivery } = this.#options;
     const { changed, deliveries } = await store.observations.apply(
       walletId,
-      {
-        observations: batch.observations,
-        cursor: batch.cursor,
-        journaled: node.history === undefined,
-        nowMs: node.clock.now(),
-      },
+      { observations, cursor, journaled: node.history === undefined, nowMs: node.clock.now() },
       rules,
     );
     if (deliveries > 0) onDelivery();
     for (const payment of changed) this.emit(payment);
     if (this.#watched && changed.some(isFinal)) await this.refreshWatched();
-    return changed;
   }
 }

@@ -89,7 +89,7 @@ function journaledHistory(
       if (known && known.status !== 'pending') return known;
       const look = async () => {
         const seen = await node.payment(index);
-        if (seen) await feed.apply({ observations: [seen], cursor: null }, node);
+        if (seen) await feed.observe(seen, node);
       };
       if (known) await soon(look());
       else await look();

@@ -61,7 +61,7 @@ export async function settleInvoice(
   const holdInvoices = nodeGroup(session, 'holdInvoices');
   await withPresentToken(session, () => holdInvoices.settle(index, preimage));
   const settled = await node.payment(index);
-  if (settled) await session.feed.record(settled, node);
+  if (settled) await session.feed.observe(settled, node);
 }
 
 /**

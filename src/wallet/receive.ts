@@ -42,7 +42,7 @@ export async function keepIssued(
   watches: readonly Watch[],
 ): Promise<void> {
   const watched = () => Promise.all(watches.map((one) => watch(wallet, one)));
-  const recorded = () => wallet.feed.record({ payment, attempt: null }, wallet.node);
+  const recorded = () => wallet.feed.observe({ payment, attempt: null }, wallet.node);
   if (isFinal(payment) || isHeld(payment)) {
     // A repeat may find the invoice paid. Recording that ends the watch, so the watch must be stored first.
     await watched();

@@ -273,7 +273,7 @@ export class Resolver {
   }
 
   async #apply(node: WalletNode, observation: ObservedPayment): Promise<void> {
-    await this.#options.feed.apply({ observations: [observation], cursor: null }, node);
+    await this.#options.feed.observe(observation, node);
   }
 
   async #giveUpLeft(): Promise<void> {

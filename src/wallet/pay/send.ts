@@ -139,8 +139,8 @@ async function reached(
       session.resolver.outOfReach(index, stop.signal),
     ]);
     // The node may show the end before its feed does. The end is stored before the payment is returned.
-    if (session.node.history)
-      await session.feed.record({ payment: now, attempt: null }, session.node);
+    const { node, feed } = session;
+    if (node.history) await feed.observe({ payment: now, attempt: null }, node);
     return now;
   };
   return tellingSent('unknown', wait, index).finally(() => stop.abort());

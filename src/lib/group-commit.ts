@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { quietResolvers } from './quiet-resolvers.ts';
 
 /**
  * Shares durable commits of a database file: the work of one turn of the event loop is committed once, at the end of
@@ -57,9 +58,8 @@ export function groupCommit(db: Database, explain: (error: unknown) => unknown):
   function begin(): Group {
     if (group) return group;
     statements.begin.run();
-    const durable = Promise.withResolvers<void>();
-    // Without this, a failed commit that no caller waits for would be an unhandled rejection.
-    durable.promise.catch(() => undefined);
+    // A failed commit that no caller waits for is no unhandled error.
+    const durable = quietResolvers();
     setImmediate(() => {
       // The result is not used here: callers that wait get a failure from the promise.
       if (group === begun) finish(begun);

@@ -281,12 +281,10 @@ export class Feed {
 
   /** Stores observations of a node, then calls the listeners and wakes the dispatcher. */
   async #apply(
-    {
-      observations,
-      cursor,
-    }: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
+    batch: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
     node: WalletNode,
   ): Promise<void> {
+    const { observations, cursor } = batch;
     const { store, walletId, rules, onDelivery } = this.#options;
     const { changed, deliveries } = await store.observations.apply(
       walletId,

@@ -1,3 +1,4 @@
+import { quietResolvers } from '../lib/quiet-resolvers.ts';
 import { ApiError } from '../model/errors.ts';
 import { isFinal, type Payment, updatedIndexOf } from '../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
@@ -34,9 +35,8 @@ export async function waitUntil(
 ): Promise<Payment> {
   // The feed must begin before the row is read, so that every later change is pushed.
   await session.feed.prepare(session.node);
-  const { promise, resolve, reject } = Promise.withResolvers<Payment>();
-  // The promise may be rejected while the row is read and nothing awaits it yet. That must not end the process.
-  promise.catch(() => undefined);
+  // The promise may be rejected while the row is read and nothing awaits it yet.
+  const { promise, resolve, reject } = quietResolvers<Payment>();
   const stopListening = session.feed.listenTo(index, (payment) => {
     if (isReached(payment)) resolve(payment);
   });
@@ -64,8 +64,7 @@ export async function* tail(
   await session.feed.prepare(session.node);
   let cursor = after;
   let changed = Promise.withResolvers<void>();
-  const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => undefined);
+  const failed = quietResolvers<never>();
   const stopListening = session.feed.listen(() => changed.resolve());
   const unsubscribe = onAbort([signal, session.ended], failed.reject);
   try {

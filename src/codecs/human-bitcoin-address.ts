@@ -4,7 +4,7 @@ import { type NameAtHost, readNameAtHost } from './name-at-host.ts';
 
 /** A Human Bitcoin Address (BIP 353). Only on the sandbox its domain may have a port. */
 export interface HumanBitcoinName extends NameAtHost {
-  /** The DNS name of its record: `<user>.user._bitcoin-payment.<domain>`. */
+  /** See {@link recordName}. */
   readonly dnsName: string;
 }
 
@@ -21,9 +21,19 @@ const RULES = {
 /** Reads `₿user@domain`; the `₿` is optional. Throws CodecError('human-bitcoin-address'). */
 export function decodeHumanBitcoinAddress(text: string): HumanBitcoinName {
   const { username, domain } = readNameAtHost(text.replace(/^₿/, ''), RULES, invalid);
-  const dnsName = `${username}.user._bitcoin-payment.${domain}`;
+  const dnsName = recordName({ username, domain });
   if (dnsName.replace(/:\d+$/, '').length > MAX_DNS_NAME) invalid('it is too long for the DNS');
   return { username, domain, dnsName };
+}
+
+/** The DNS name of the TXT record by which payers find a name (BIP 353). */
+export function recordName({ username, domain }: NameAtHost): string {
+  return `${username}.user._bitcoin-payment.${domain}`;
+}
+
+/** The text of the TXT record of a name that stands for an offer (BIP 353): a BIP 321 URI. */
+export function recordText(offer: string): string {
+  return `bitcoin:?lno=${offer}`;
 }
 
 /** Writes `₿user@domain`. */

@@ -1,3 +1,4 @@
+import { recordName, recordText } from '../../codecs/human-bitcoin-address.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { HumanBitcoinAddress } from '../../model/receive.ts';
 import type { NameRecord } from '../../store/ports.ts';
@@ -69,15 +70,15 @@ async function claim(
 }
 
 /**
- * The TXT record of `<username>.user._bitcoin-payment.<domain>` (BIP 353), or null when the username is not claimed or
+ * The text of the TXT record of a username under the domain of all names (BIP 353), or null when it is not claimed or
  * stands for no offer. Letter case and a dot at the end of `dnsName` do not matter.
  */
 export async function zoneText({ store, domain }: Names, dnsName: string): Promise<string | null> {
   const name = dnsName.toLowerCase().replace(/\.$/, '');
-  const suffix = `.user._bitcoin-payment.${domain.toLowerCase()}`;
+  const suffix = recordName({ username: '', domain: domain.toLowerCase() });
   if (!name.endsWith(suffix)) return null;
   const record = await store.names.find(name.slice(0, -suffix.length));
-  return record?.offer ? `bitcoin:?lno=${record.offer}` : null;
+  return record?.offer ? recordText(record.offer) : null;
 }
 
 function addressOf(record: NameRecord, { domain }: Names, nowMs: number): HumanBitcoinAddress {

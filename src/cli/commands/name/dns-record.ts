@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { decodeHumanBitcoinAddress } from '../../../codecs/human-bitcoin-address.ts';
+import { decodeHumanBitcoinAddress, recordText } from '../../../codecs/human-bitcoin-address.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { type ConnectionFlags, withConnection } from '../../connection.ts';
 import { withExamples } from '../../examples.ts';
@@ -49,7 +49,7 @@ function recordOf(address: string, offer: string | null, lightningAddress: strin
       `The DNS has no records for ${printable(domain)}: start the sidecar with --address-domain and a domain of your own.`,
     );
   }
-  return { name: dnsName, type: 'TXT', text: `bitcoin:?lno=${offer}` };
+  return { name: dnsName, type: 'TXT', text: recordText(offer) };
 }
 
 /** The record as a line of a zone file (RFC 1035, section 5.1), in strings of at most 255 characters. */

@@ -37,7 +37,9 @@ export async function claimUsername(
   const record = await locks.run('name', async () => {
     const current = await names.store.names.ofWallet(userPk);
     if (current?.username === username) return current;
-    return names.wallets.asOwner(userPk, wanted.nodeKind, (wallet) => claim(names, wallet, wanted));
+    return names.wallets.asOwner(userPk, wanted.nodeKind, (wallet) =>
+      claim(names, wallet, wanted, current),
+    );
   });
   return addressOf(record, names, node.clock.now());
 }
@@ -46,6 +48,7 @@ async function claim(
   { store, domain }: Names,
   wallet: ServedWallet,
   wanted: Pick<NameClaim, 'walletId' | 'nodeKind' | 'username'>,
+  current: NameRecord | null,
 ): Promise<NameRecord> {
   const { walletId, username } = wanted;
   const { lightningBalanceMsat, onchainBalanceMsat } = await wallet.node.info();
@@ -53,11 +56,7 @@ async function claim(
   const balanceMsat = lightningBalanceMsat + onchainBalanceMsat;
   const claimed = { ...wanted, domain, balanceMsat, offer: null, nowMs };
   // The rules are applied before an offer is made, and again when the name is written: others claim names meanwhile.
-  const [current, holder] = await Promise.all([
-    store.names.ofWallet(walletId),
-    store.names.find(username),
-  ]);
-  decideClaim(claimed, { current, holder });
+  decideClaim(claimed, { current, holder: await store.names.find(username) });
   const terms = {
     description: `${username}@${domain}`,
     minAmountMsat: null,

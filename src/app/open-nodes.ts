@@ -32,8 +32,8 @@ interface NodesOptions {
   readonly config: Config;
   readonly store: Store;
   readonly version: string;
-  /** The URL on which the sidecar itself listens. */
-  readonly baseUrl: string;
+  /** The domain of the names of wallets on the sandbox. */
+  readonly addressDomain: string;
   /** The URL by which others reach the sidecar, from the configuration. */
   readonly sidecarUrl: string;
   /** The file of the sandbox's world, or `:memory:`. */
@@ -44,7 +44,7 @@ interface NodesOptions {
 
 /** Opens a connector for each kind of node. */
 export function openNodes(options: NodesOptions): Nodes {
-  const { config, store, version, baseUrl, sidecarUrl, sandboxPath, measured } = options;
+  const { config, store, version, addressDomain, sidecarUrl, sandboxPath, measured } = options;
   const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
   const kind = defaultKind(config);
   const configured = configuredNodes(config);
@@ -59,7 +59,7 @@ export function openNodes(options: NodesOptions): Nodes {
           version,
           measurement: fileMeasurement(process.execPath),
           blockSecs: config.sandboxBlockSecs,
-          addressDomain: config.addressDomain ?? baseUrl.replace('http://', ''),
+          addressDomain,
           publicUrl: sidecarUrl,
           buyLinkTemplate: config.buyLinkTemplate,
         })

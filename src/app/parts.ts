@@ -118,22 +118,17 @@ export function openServices(
   };
 }
 
-/** Opens the names of wallets; null where no domain is configured and no sandbox is in use (docs/decisions.md 100). */
+/** Opens the names of wallets under that domain. */
 export function openServedNames(
-  config: Config,
+  domain: string,
   parts: {
     readonly store: Store;
     readonly log: Log;
     readonly wallets: Wallets;
-    readonly sandbox: Sandbox | null;
-    /** The URL on which the sidecar itself listens. */
-    readonly baseUrl: string;
     readonly sidecarUrl: string;
   },
-): Names | null {
-  const { store, log, wallets, sandbox, baseUrl, sidecarUrl } = parts;
-  const domain = config.addressDomain ?? (sandbox ? baseUrl.replace('http://', '') : null);
-  if (domain === null) return null;
+): Names {
+  const { store, log, wallets, sidecarUrl } = parts;
   return openNames({
     domain,
     callbackUrl: (username) => `${sidecarUrl}/.well-known/lnurlp/${username}/callback`,

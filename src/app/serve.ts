@@ -95,11 +95,12 @@ async function start(
   const { store } = budgets;
   const { baseUrl } = listener;
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
+  const addressDomain = config.addressDomain ?? baseUrl.replace('http://', '');
   const nodes = openNodes({
     config,
     store,
     version: VERSION,
-    baseUrl,
+    addressDomain,
     sidecarUrl,
     sandboxPath: fileIn(config, 'sandbox.sqlite'),
     measured: measuredNodes(metrics, elapsedMs),
@@ -121,7 +122,11 @@ async function start(
     await takeOverSandboxClients(store, sandbox);
     await takeOverSandboxNames(store, sandbox);
   }
-  const names = openServedNames(config, { store, log, wallets, sandbox, baseUrl, sidecarUrl });
+  // Without a domain of their own, names are served on the sandbox alone (docs/decisions.md 100).
+  const names =
+    sandbox || config.addressDomain !== null
+      ? openServedNames(addressDomain, { store, log, wallets, sidecarUrl })
+      : null;
   const cookie =
     config.dataDir === ':memory:'
       ? null

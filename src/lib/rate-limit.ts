@@ -29,12 +29,8 @@ export function rateLimit({ burst, perSec, mostKeys, elapsedMs }: RateLimitOptio
       const allowed = left >= 1;
       keys.delete(key);
       keys.set(key, { left: allowed ? left - 1 : left, atMs });
-      if (keys.size > mostKeys) {
-        for (const oldest of keys.keys()) {
-          keys.delete(oldest);
-          break;
-        }
-      }
+      const [oldest] = keys.keys();
+      if (keys.size > mostKeys && oldest !== undefined) keys.delete(oldest);
       return allowed;
     },
   };

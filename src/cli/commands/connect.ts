@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { parseProxyAddress } from '../../config/network.ts';
 import { OPTIONS } from '../../config/options.ts';
 import { ConfigError, openSettings, parseFound } from '../../config/sources.ts';
@@ -34,11 +34,9 @@ function addKind(parent: Command, io: CliIo, name: string, { title, connect }: C
     .argument(`[${argument.name}]`, argument.description);
   for (const { flags, description } of options) command.option(flags, description);
   command
-    .addOption(
-      new Option(
-        `--${OPTIONS.nodeProxy.flag} <${OPTIONS.nodeProxy.value}>`,
-        `SOCKS5 proxy to reach the node through, such as 127.0.0.1:9050 of Tor [${OPTIONS.nodeProxy.env}]`,
-      ),
+    .option(
+      `--${OPTIONS.nodeProxy.flag} <${OPTIONS.nodeProxy.value}>`,
+      `SOCKS5 proxy to reach the node through, such as 127.0.0.1:9050 of Tor [${OPTIONS.nodeProxy.env}]`,
     )
     .option('--json', 'print JSON');
   withExamples(command, example).action(

@@ -12,9 +12,8 @@ export function isAtDomain({ headers }: Request, domainHosts: ReadonlySet<string
 }
 
 /** Lets pages of any origin read an answer, without credentials. */
-export function openToPages(response: Response): Response {
-  response.headers.set('access-control-allow-origin', '*');
-  return response;
+export function openToPages({ headers }: Response): void {
+  headers.set('access-control-allow-origin', '*');
 }
 
 /** The answer to OPTIONS of a route for payers, which a browser asks before some requests of a page. */

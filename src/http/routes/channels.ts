@@ -96,8 +96,8 @@ export const channelRoutes = [
     errors: ['notFound', 'overBudget', 'unsupported'],
     example: { body: { channel_id: exampleChannel.channel_id }, response: {} },
     handler: async ({ session, names }, { body }) => {
-      const { channel_id: channelId, force = false } = body;
-      await closeChannel(session, { channelId, forced: force === true }, names);
+      const { channel_id: channelId, force: forced = false } = body;
+      await closeChannel(session, { channelId, forced }, names);
       return {};
     },
   }),

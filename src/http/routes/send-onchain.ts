@@ -41,7 +41,7 @@ const onchainBody = z
     const { amount, send_all } = context.value;
     const reject = (path: string, message: string) =>
       context.issues.push({ code: 'custom', path: [path], message, input: context.value });
-    const hasAmount = (amount ?? null) !== null;
+    const hasAmount = amount !== undefined;
     if (!hasAmount && send_all !== true) reject('amount', 'is required, or send_all');
     if (hasAmount && send_all === true) reject('amount', 'must be left out with send_all');
   })

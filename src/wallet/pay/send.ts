@@ -45,8 +45,8 @@ export interface SendPlan {
   readonly requirePayable?: () => void;
   /** Fields of the payment that are known before the node is asked. */
   readonly details: Partial<Payment>;
-  /** What a repeat must send again, as JSON. It is stored before the node is asked; null or absent for nothing. */
-  readonly stored?: string | null;
+  /** What a repeat must send again, as JSON. It is stored before the node is asked; absent for nothing. */
+  readonly stored?: string;
   /**
    * Signs the transaction, which is stored before the node is asked to publish it; null when there is nothing to sign.
    */

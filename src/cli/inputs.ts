@@ -65,18 +65,18 @@ export function readPaymentIndex(text: string): string {
 
 /** Returns a client's public key in lowercase hex. */
 export function readClientPk(text: string): string {
-  const read = hexInput(32).safeParse(text);
-  if (read.success) return read.data;
-  throw new InvalidArgumentError(
-    'It must be the 64 hex characters that "wallet-sidecar clients list" shows',
-  );
+  return hex32(text, 'It must be the 64 hex characters that "wallet-sidecar clients list" shows');
 }
 
 /** Returns 32 bytes in lowercase hex. */
 export function readHex32(text: string): string {
+  return hex32(text, 'It must be 64 hex characters');
+}
+
+function hex32(text: string, rule: string): string {
   const read = hexInput(32).safeParse(text);
   if (read.success) return read.data;
-  throw new InvalidArgumentError('It must be 64 hex characters');
+  throw new InvalidArgumentError(rule);
 }
 
 /** Returns a function that reads a flag which may be repeated and may hold several names separated by commas. */

@@ -10,6 +10,13 @@ import { nodeGroup, type ServedWallet, type Session, watch } from './session.ts'
 /** An invoice to create, without the values that the wallet adds. */
 export type InvoiceRequest = Omit<CreateInvoiceCommand, 'createdAtMs' | 'message' | 'preimage'>;
 
+/** The terms of an invoice without a partner that takes a fee. */
+export const NO_PARTNER = {
+  partnerPk: null,
+  partnerPropFeePpm: null,
+  partnerBaseFeeMsat: null,
+} satisfies Partial<InvoiceRequest>;
+
 /** Creates an invoice and watches it, see {@link makeInvoice}. With a key, a repeat creates the same invoice. */
 export async function issueInvoice(
   session: Session,

@@ -7,7 +7,7 @@ import { isServiceNotAsked, isServiceRefusal } from '../net/service-error.ts';
 import type { EffectNames } from './effect-names.ts';
 import { readLnurl } from './pay/lnurl.ts';
 import type { PaymentServices } from './payment-services.ts';
-import { issueInvoice } from './receive.ts';
+import { issueInvoice, NO_PARTNER } from './receive.ts';
 import type { Session } from './session.ts';
 import { tellingSent } from './telling-sent.ts';
 import { waitForFinal } from './wait.ts';
@@ -46,9 +46,7 @@ export function withdrawLnurl(
         description: terms.description,
         descriptionHash: null,
         personalNote: request.personalNote,
-        partnerPk: null,
-        partnerPropFeePpm: null,
-        partnerBaseFeeMsat: null,
+        ...NO_PARTNER,
       },
       effects.names,
     );

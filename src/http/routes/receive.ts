@@ -4,7 +4,7 @@ import { rejected } from '../../model/errors.ts';
 import { encodePayment, paymentJson } from '../../model/payment.ts';
 import { ADDRESS_TYPES } from '../../model/receive.ts';
 import { invoiceDescriptionInput, noteInput, personalNoteInput } from '../../model/text.ts';
-import { createInvoice, createOffer, nextUnusedAddress } from '../../wallet/receive.ts';
+import { createInvoice, createOffer, NO_PARTNER, nextUnusedAddress } from '../../wallet/receive.ts';
 import { withdrawLnurl } from '../../wallet/withdraw.ts';
 import {
   exampleAddress,
@@ -162,9 +162,7 @@ export const receiveRoutes = [
         description: 'Purchase of bitcoin',
         descriptionHash: null,
         personalNote: null,
-        partnerPk: null,
-        partnerPropFeePpm: null,
-        partnerBaseFeeMsat: null,
+        ...NO_PARTNER,
       };
       const { index, invoice } = await createInvoice(session, request, names);
       return { redirect_url: parts.buyLink(invoice), index };

@@ -15,7 +15,7 @@ import { paymentId } from '../../model/payment-index.ts';
 import { usernameInput } from '../../model/receive.ts';
 import { noteInput } from '../../model/text.ts';
 import type { NameRecord } from '../../store/ports.ts';
-import { makeInvoice } from '../receive.ts';
+import { makeInvoice, NO_PARTNER } from '../receive.ts';
 import type { ServedWallet } from '../session.ts';
 import type { Names } from './names.ts';
 
@@ -131,9 +131,7 @@ async function invoiceFor(
       descriptionHash: metadataHash(metadataOf(names, username)),
       personalNote: null,
       message: comment,
-      partnerPk: null,
-      partnerPropFeePpm: null,
-      partnerBaseFeeMsat: null,
+      ...NO_PARTNER,
       preimage: hex.encode(preimage),
     });
     return invoice;

@@ -52,7 +52,7 @@ function nativeHistory(
 
 /**
  * Waits for a look at the node for a moment. While the node gives no usable answer, the stored payment is the best
- * result. Throws only when the credentials have ended.
+ * result. Throws when the credentials have ended, and for a defect.
  */
 async function soon(look: Promise<void>): Promise<void> {
   const usable = look.catch((error) => {

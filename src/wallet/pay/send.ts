@@ -280,8 +280,8 @@ function requireSameAmount({ amountMsat, rail }: SendPlan, previous: Payment): v
 }
 
 /**
- * Throws error 106 when the caller may not see an earlier payment with the same id. Its own payer may, and callers that
- * may read payments (docs/decisions.md 46).
+ * Throws error 106 when the earlier payment with the same id goes into this wallet, or when it did not fail and the
+ * caller may not see it (docs/decisions.md 46).
  */
 async function requireMayMeet(session: Session, previous: Payment): Promise<void> {
   if (previous.direction !== 'outbound') {

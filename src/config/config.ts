@@ -1,3 +1,4 @@
+import { systemClock } from '../lib/clock.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import { decodeCredentials } from '../model/credentials.ts';
@@ -103,7 +104,7 @@ export function loadConfig(sources: Sources): Config {
       .list('nodeCredentialsPath')
       .map((path) => nodeCredentialsOf(path, fromFile)),
     channelPeer: parse(find('channelPeer'), asChannelPeer),
-    historySinceMs: parse(find('historySince'), asDay),
+    historySinceMs: parse(find('historySince'), asPastDay),
     webhookUrl: parse(find('webhookUrl'), parseWebUrl),
     webhookSecret: parse(secret('webhookSecret'), parseWebhookSecret),
     addressDomain: parse(find('addressDomain'), parseDomain),
@@ -191,12 +192,19 @@ function asPpm(text: string): Parsed<number> {
     : { problem: 'must be a percentage from 0% to 100%, such as 1%' };
 }
 
-/** The beginning of a day (UTC) in milliseconds. A day that does not exist, such as 2026-02-30, has none. */
-function asDay(text: string): Parsed<number> {
+/**
+ * The beginning of a past day or of today (UTC) in milliseconds. A day that does not exist, such as 2026-02-30, has
+ * none.
+ */
+function asPastDay(text: string): Parsed<number> {
   const value = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  return !Number.isNaN(value) && new Date(value).toISOString().startsWith(text)
-    ? { value }
-    : { problem: 'must be a day, such as 2026-01-31' };
+  if (Number.isNaN(value) || !new Date(value).toISOString().startsWith(text)) {
+    return { problem: 'must be a day, such as 2026-01-31' };
+  }
+  // A later day would leave out payments that are still to come.
+  return value > systemClock.now()
+    ? { problem: 'must not be in the future (UTC), or payments would be left out' }
+    : { value };
 }
 
 function asSeconds(text: string): Parsed<number> {

@@ -263,6 +263,7 @@ describe('malformed values are refused with a sentence that names the source', (
     ['sandbox-block-secs', '-1'],
     ['history-since', '2026-02-30'],
     ['history-since', 'yesterday'],
+    ['history-since', '2999-01-01'],
     ['buy-link-template', 'https://example.com/'],
     ['require-auth', 'maybe'],
     ['metrics', 'some'],

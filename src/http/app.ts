@@ -7,9 +7,15 @@ import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from './input/ignored-fiel
 import { callersShare } from './limits/callers-share.ts';
 import { limitHead } from './limits/request-head.ts';
 import { streamForGet } from './limits/stream-for-get.ts';
-import { effectForGet, isAtDomain, openToPages, preflight } from './middleware/address-domain.ts';
+import {
+  effectForGet,
+  isAtDomain,
+  openToPages,
+  payerForm,
+  preflight,
+} from './middleware/address-domain.ts';
 import { authenticate } from './middleware/authenticate.ts';
-import { errorResponse } from './middleware/errors.ts';
+import { apiForm, errorResponse } from './middleware/errors.ts';
 import { localGuard } from './middleware/guards.ts';
 import { IdempotentRequests } from './middleware/idempotency.ts';
 import { bodyReader } from './middleware/read-body.ts';
@@ -83,7 +89,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
         response = await answer(context);
       } catch (error) {
         context.set('path', route?.path);
-        response = answerError(error, context);
+        response = answerError(error, context, route?.answersAtDomain ? payerForm : apiForm);
       }
       nameIgnored(context, response);
       if (atDomain) openToPages(response);

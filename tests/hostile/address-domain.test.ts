@@ -79,6 +79,22 @@ describe('a payer', () => {
     expect(await ask(`${CALLBACK}${query}`)).toEqual(problem(reason));
   });
 
+  test('gets an error of LNURL also for what no route takes (LUD-06)', async () => {
+    expect(await ask(`${CALLBACK}?amount=5000&amount=6000`)).toEqual(problem(/^amount: .* twice/));
+    expect(await ask(`${TERMS}?a=1&a=2`)).toEqual(problem(/^a: .* twice/));
+    // The proxy lets no longer head through.
+    const long = 'x'.repeat(66_000);
+    for (const [path, headers, reason] of [
+      [`${CALLBACK}?comment=${long}`, {}, /^The request line is longer/],
+      [TERMS, { 'x-long': long }, /^The request line and headers are longer/],
+    ] as const) {
+      const { status: http, body } = await call('GET', path, {
+        headers: { ...headers, host: domain },
+      });
+      expect({ ...body, http }).toEqual(problem(reason));
+    }
+  });
+
   test('pays a comment of the full length, and an empty one is none', async () => {
     for (const [comment, message] of [
       ['x'.repeat(200), 'x'.repeat(200)],

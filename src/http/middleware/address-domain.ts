@@ -1,5 +1,7 @@
+import { payeeProblem } from '../../wallet/names/payee.ts';
 import type { Route } from '../route.ts';
 import type { RunRoute } from '../run-route.ts';
+import { apiForm, type ErrorForm } from './errors.ts';
 
 const METHODS = 'GET, HEAD, OPTIONS';
 
@@ -28,6 +30,13 @@ export function preflight(): Response {
     },
   });
 }
+
+/**
+ * Writes an error of a route for payers, which a payer's wallet reads as an error of LNURL (LUD-06). Those who may not
+ * call the route at all get error 112.
+ */
+export const payerForm: ErrorForm = (error) =>
+  error.kind === 'hostNotAllowed' ? apiForm(error) : { httpStatus: 200, body: payeeProblem(error) };
 
 /** Lets a route for payers run for GET only: the answer to HEAD shows no invoice, so it makes none. */
 export function effectForGet(route: Route, run: RunRoute): RunRoute {

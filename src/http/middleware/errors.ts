@@ -9,6 +9,18 @@ const RETRY_AFTER_SECS = '2';
 /** The status that metrics count for a request whose client went away. It is never sent. */
 const CLIENT_GONE = 499;
 
+/** Writes the status and the JSON body of the answer to an error. */
+export type ErrorForm = (error: ApiError) => {
+  readonly httpStatus: number;
+  readonly body: unknown;
+};
+
+/** The form of errors of the API (docs/decisions.md 10). */
+export const apiForm: ErrorForm = (error) => ({
+  httpStatus: error.httpStatus,
+  body: error.body(),
+});
+
 /**
  * Turns every error into an answer, in this one place (docs/decisions.md 10). An error that is not in the table of
  * errors is error 6. The answer's `x-request-id` is the `request_id` of the log line.
@@ -16,9 +28,9 @@ const CLIENT_GONE = 499;
 export function errorResponse(
   log: Log,
   startId: string,
-): (error: unknown, context: Context<AppEnv>) => Response {
+): (error: unknown, context: Context<AppEnv>, form?: ErrorForm) => Response {
   let errors = 0;
-  return (error, context) => {
+  return (error, context, form = apiForm) => {
     if (isClientGone(error, context.req.raw.signal)) {
       return new Response(null, { status: CLIENT_GONE });
     }
@@ -39,7 +51,8 @@ export function errorResponse(
       context.header('www-authenticate', 'Bearer');
     }
     if (known.kind === 'overCapacity') context.header('retry-after', RETRY_AFTER_SECS);
-    return context.json(known.body(), known.httpStatus as 400);
+    const { httpStatus, body } = form(known);
+    return context.json(body as object, httpStatus as 400);
   };
 }
 

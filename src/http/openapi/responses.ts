@@ -183,17 +183,20 @@ function headersNamed(...names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function sharedStatuses({ body }: Route): number[] {
+function sharedStatuses({ body, answersAtDomain }: Route): number[] {
+  // Payers get other errors as answers of LNURL.
+  if (answersAtDomain) return [405];
   return [405, 414, 431, 500, ...(body ? [413, 415] : [])];
 }
 
 function errorsByStatus(route: Route): Map<number, ErrorName[]> {
-  const { access, body, query, takesKey, errors = [] } = route;
+  const { access, body, query, takesKey, answersAtDomain, errors = [] } = route;
   const names = new Set<ErrorName>(['hostNotAllowed']);
   const add = (...more: readonly ErrorName[]) => {
     for (const name of more) names.add(name);
   };
-  if (body || query || takesKey || isStream(route)) add('rejected');
+  const readsInput = body || query || takesKey || isStream(route);
+  if (readsInput && !answersAtDomain) add('rejected');
   if (body) add('overCapacity');
   if (access !== 'public') {
     // Opening a wallet may ask its node, which can fail. Before signup it is error 106.

@@ -10,7 +10,7 @@ import {
   readPayOrder,
 } from '../../codecs/lnurl-answers.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
-import { isApiError } from '../../model/errors.ts';
+import { type ApiError, isApiError } from '../../model/errors.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { usernameInput } from '../../model/receive.ts';
 import { noteInput } from '../../model/text.ts';
@@ -37,6 +37,16 @@ export const UNKNOWN_PAYEE = lnurlError('There is no payee of that name here.');
 
 const TOO_MANY_REQUESTS = 'Too many requests: try again in a minute.';
 const TOO_MANY_UNPAID = 'This name has too many unpaid invoices: try again in ten minutes.';
+
+const NOT_REACHED = 'The payee cannot be reached now: try again later.';
+
+/**
+ * An error outside the two calls as payers read it: what is wrong with their request, and nothing of the sidecar
+ * (docs/decisions.md 100).
+ */
+export function payeeProblem(error: ApiError): LnurlAnswer {
+  return lnurlError(isApiError(error, 'rejected') ? error.message : NOT_REACHED);
+}
 
 /** A request of a payer: the parameters of the second call, and the address that it came from. */
 export interface PayerRequest {
@@ -96,7 +106,7 @@ export async function payeeInvoice(
     return lnurlError(
       isApiError(error, 'refused')
         ? 'The payee cannot take this payment: try another amount.'
-        : 'The payee cannot be reached now: try again later.',
+        : NOT_REACHED,
     );
   }
 }

@@ -41,6 +41,21 @@ describe('get_next_unused_address', () => {
   });
 });
 
+describe('max_fee of pay_onchain', () => {
+  test('bounds the fee before anything is signed', async () => {
+    const before = await onchainBalance();
+    const body = { address: await address(), amount: '20000', max_fee: '1' };
+    const options = { credentials: world.bob };
+    const tooMuch = await world.call('POST', '/v2/node/pay_onchain', { body, ...options });
+    expectError(tooMuch, 'refused', /fee/);
+    expect(tooMuch.body.data.sent).toBe('no');
+    expect(await onchainBalance()).toBe(before);
+    const enough = { ...body, max_fee: '20000' };
+    const { fees } = await world.post('/v2/node/pay_onchain', enough, world.bob);
+    expect(Number(fees)).toBeLessThanOrEqual(20_000);
+  });
+});
+
 describe('send_all', () => {
   const body = async (more: object = {}) => ({ address: await address(), send_all: true, ...more });
   test('an amount or send_all is required, and not both', async () => {

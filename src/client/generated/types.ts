@@ -731,6 +731,8 @@ export interface PayOnchainRequest {
   readonly send_all?: boolean | null | undefined;
   /** How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72. */
   readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
+  /** The most that the transaction may cost in fees, in sats. An addition: other servers of this API may not have it. */
+  readonly max_fee?: Sats | null | undefined;
   /** Idempotency key of the payment; random when omitted. */
   readonly client_payment_id?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */

@@ -32,6 +32,10 @@ const onchainBody = z
       addition: true,
     }),
     priority: priorityInput(DEFAULT_PRIORITY),
+    max_fee: amountInput.optional().meta({
+      description: 'The most that the transaction may cost in fees, in sats.',
+      addition: true,
+    }),
     client_payment_id: hexInput(32)
       .optional()
       .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
@@ -77,7 +81,7 @@ export const sendOnchainRoutes = [
           priority: body.priority ?? DEFAULT_PRIORITY,
           clientPaymentId: body.client_payment_id ?? null,
           personalNote: body.personal_note ?? null,
-          maxFeeMsat: null,
+          maxFeeMsat: body.max_fee ?? null,
         }),
       ),
   }),

@@ -7,7 +7,6 @@ import { CERT, head, pour, type RawServer, startRawServer } from './raw-server.t
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-const LONG_MS = 60_000;
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
@@ -74,59 +73,48 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
       await until(() => server.open() === 0, 'every connection was closed');
     }
 
+    /** Checks that of an answer of 1 GiB little is taken, and that the connection is closed then. */
+    async function expectCutOff(read: () => Promise<unknown>): Promise<void> {
+      let written = () => 0;
+      server.behave((socket) => {
+        socket.write(head('200 OK', `content-length: ${GIB}`));
+        written = pour(socket, CHUNK, GIB);
+      });
+      expect((await failure(read())).reason).toBe('oversized');
+      await closed();
+      expect(written()).toBeLessThan(64 * MIB);
+    }
+
     describe('a call', () => {
-      test(
-        'is read up to its limit: of 1 GiB little is taken, and the connection is closed',
-        async () => {
-          let written = () => 0;
-          server.behave((socket) => {
-            socket.write(head('200 OK', `content-length: ${GIB}`));
-            written = pour(socket, CHUNK, GIB);
-          });
-          expect((await failure(call())).reason).toBe('oversized');
-          await closed();
-          expect(written()).toBeLessThan(64 * MIB);
-        },
-        LONG_MS,
-      );
+      test('is read up to its limit: of 1 GiB little is taken, and the connection is closed', async () => {
+        await expectCutOff(call);
+      });
 
-      test(
-        'that is refused is read up to 64 KiB, whatever the limit of an answer',
-        async () => {
-          server.behave((socket) => {
-            socket.write(head('500 Internal Server Error', 'content-length: 70000'));
-            socket.end(Buffer.alloc(70_000, 'x'));
-          });
-          expect((await failure(call())).reason).toBe('oversized');
-          await closed();
-        },
-        LONG_MS,
-      );
+      test('that is refused is read up to 64 KiB, whatever the limit of an answer', async () => {
+        server.behave((socket) => {
+          socket.write(head('500 Internal Server Error', 'content-length: 70000'));
+          socket.end(Buffer.alloc(70_000, 'x'));
+        });
+        expect((await failure(call())).reason).toBe('oversized');
+        await closed();
+      });
 
-      test(
-        'ends at its time in silence, and may have been read',
-        async () => {
-          server.behave(() => undefined);
-          const { reason, nothingSent } = await failure(call({ timeoutMs: 200 }));
-          expect([reason, nothingSent]).toEqual(['timeout', false]);
-          await closed();
-        },
-        LONG_MS,
-      );
+      test('ends at its time in silence, and may have been read', async () => {
+        server.behave(() => undefined);
+        const { reason, nothingSent } = await failure(call({ timeoutMs: 200 }));
+        expect([reason, nothingSent]).toEqual(['timeout', false]);
+        await closed();
+      });
 
-      test(
-        'ends at its time however slowly it is answered',
-        async () => {
-          server.behave((socket) => {
-            socket.write(head('200 OK', 'content-length: 1000'));
-            const timer = setInterval(() => socket.write('x'), 20);
-            socket.once('close', () => clearInterval(timer));
-          });
-          expect((await failure(call({ timeoutMs: 400 }))).reason).toBe('timeout');
-          await closed();
-        },
-        LONG_MS,
-      );
+      test('ends at its time however slowly it is answered', async () => {
+        server.behave((socket) => {
+          socket.write(head('200 OK', 'content-length: 1000'));
+          const timer = setInterval(() => socket.write('x'), 20);
+          socket.once('close', () => clearInterval(timer));
+        });
+        expect((await failure(call({ timeoutMs: 400 }))).reason).toBe('timeout');
+        await closed();
+      });
 
       test('of which the first line is enough is not read on, and the connection is closed', async () => {
         server.behave((socket) => {
@@ -186,38 +174,23 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
         endpoint = endpointAt(server.url);
       });
 
-      test(
-        'waits for its turn when one place has 32 of them, and leaves no byte when it gives up',
-        async () => {
-          server.behave(() => undefined);
-          const before = server.requests.length;
-          const held = Array.from({ length: 32 }, () => failure(call({ timeoutMs: 1500 })));
-          const { reason, nothingSent } = await failure(call({ timeoutMs: 300 }));
-          expect([reason, nothingSent]).toEqual(['timeout', true]);
-          await Promise.all(held);
-          expect(server.requests.length - before).toBeLessThanOrEqual(32);
-          server.behave((socket) => socket.end(`${head('200 OK', 'content-length: 2')}{}`));
-          expect((await call()).text).toBe('{}');
-        },
-        LONG_MS,
-      );
+      test('waits for its turn when one place has 32 of them, and leaves no byte when it gives up', async () => {
+        server.behave(() => undefined);
+        const before = server.requests.length;
+        const held = Array.from({ length: 32 }, () => failure(call({ timeoutMs: 1500 })));
+        const { reason, nothingSent } = await failure(call({ timeoutMs: 300 }));
+        expect([reason, nothingSent]).toEqual(['timeout', true]);
+        await Promise.all(held);
+        expect(server.requests.length - before).toBeLessThanOrEqual(32);
+        server.behave((socket) => socket.end(`${head('200 OK', 'content-length: 2')}{}`));
+        expect((await call()).text).toBe('{}');
+      });
     });
 
     describe('a stream', () => {
-      test(
-        'ends at a line without end, and the connection is closed',
-        async () => {
-          let written = () => 0;
-          server.behave((socket) => {
-            socket.write(head('200 OK', `content-length: ${GIB}`));
-            written = pour(socket, CHUNK, GIB);
-          });
-          expect((await failure(lines())).reason).toBe('oversized');
-          await closed();
-          expect(written()).toBeLessThan(64 * MIB);
-        },
-        LONG_MS,
-      );
+      test('ends at a line without end, and the connection is closed', async () => {
+        await expectCutOff(lines);
+      });
 
       test('gives lines whole, however they were cut', async () => {
         const body = Buffer.from('{"a":"₿"}\n\n{"b":2}\n{"c":3}');
@@ -232,26 +205,18 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
         expect(await lines()).toEqual(['{"a":"₿"}', '{"b":2}', '{"c":3}']);
       });
 
-      test(
-        'whose head does not come in time ends, where it must come at once',
-        async () => {
-          server.behave(() => undefined);
-          const { reason, nothingSent } = await failure(lines({ headWithinMs: 200 }));
-          expect([reason, nothingSent]).toEqual(['timeout', false]);
-          await closed();
-        },
-        LONG_MS,
-      );
+      test('whose head does not come in time ends, where it must come at once', async () => {
+        server.behave(() => undefined);
+        const { reason, nothingSent } = await failure(lines({ headWithinMs: 200 }));
+        expect([reason, nothingSent]).toEqual(['timeout', false]);
+        await closed();
+      });
 
-      test(
-        'that falls silent ends, where silence is not usual',
-        async () => {
-          server.behave((socket) => socket.write(`${head('200 OK')}{"a":1}\n`));
-          expect((await failure(lines({ silenceMs: 200 }))).reason).toBe('timeout');
-          await closed();
-        },
-        LONG_MS,
-      );
+      test('that falls silent ends, where silence is not usual', async () => {
+        server.behave((socket) => socket.write(`${head('200 OK')}{"a":1}\n`));
+        expect((await failure(lines({ silenceMs: 200 }))).reason).toBe('timeout');
+        await closed();
+      });
 
       test('that is sent elsewhere goes nowhere', async () => {
         const before = server.requests.length;

@@ -14,7 +14,6 @@ import { contextOf, planOf, sent, shown } from './plan.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-const LONG = 60_000;
 let world: WalletWorld;
 let owner: Session;
 const open = async (options: Parameters<typeof walletWorld>[0] = {}) => {
@@ -46,68 +45,56 @@ async function sendIntoSilence(number = 1) {
 const stored = ({ index }: SendIdentity) => world.store.journal.get(WALLET, index);
 
 describe('an unknown send', () => {
-  test(
-    'is asked about again until the node shows it, and is never started again',
-    async () => {
-      world.fake.newestAttempt = async () => 7;
-      const { identity, starts } = await sendIntoSilence();
-      await until(() => asked() >= 3);
-      expect(await stored(identity)).toMatchObject({ status: 'pending' });
-      for (const question of world.fake.questions) {
-        expect(question).toMatchObject({
-          payment: { index: identity.index },
-          afterAttempt: 7,
-          attempt: null,
-          signed: null,
-        });
-      }
-      world.fake.sendOutcome = async () => shown(sent.done(identity), 8);
-      await until(async () => (await unfinished()).length === 0);
-      expect(await stored(identity)).toMatchObject({ status: 'completed' });
-      const questions = asked();
-      await send(contextOf(owner), planOf(silence));
-      await until(() => !owner.resolver.busy);
-      expect([asked(), starts()]).toEqual([questions, 1]);
-    },
-    LONG,
-  );
-
-  test(
-    'has failed once the node says that it never will be, and may then be made again',
-    async () => {
-      const { identity } = await sendIntoSilence();
-      world.fake.sendOutcome = never;
-      await until(async () => (await unfinished()).length === 0);
-      expect(await stored(identity)).toMatchObject({
-        status: 'failed',
-        statusMsg: 'the invoice expired',
+  test('is asked about again until the node shows it, and is never started again', async () => {
+    world.fake.newestAttempt = async () => 7;
+    const { identity, starts } = await sendIntoSilence();
+    await until(() => asked() >= 3);
+    expect(await stored(identity)).toMatchObject({ status: 'pending' });
+    for (const question of world.fake.questions) {
+      expect(question).toMatchObject({
+        payment: { index: identity.index },
+        afterAttempt: 7,
+        attempt: null,
+        signed: null,
       });
-      const again = await send(
-        contextOf(owner),
-        planOf(async (own) => shown(sent.done(own), 1)),
-      );
-      expect(again).toMatchObject({ begun: true, payment: { status: 'completed' } });
-    },
-    LONG,
-  );
+    }
+    world.fake.sendOutcome = async () => shown(sent.done(identity), 8);
+    await until(async () => (await unfinished()).length === 0);
+    expect(await stored(identity)).toMatchObject({ status: 'completed' });
+    const questions = asked();
+    await send(contextOf(owner), planOf(silence));
+    await until(() => !owner.resolver.busy);
+    expect([asked(), starts()]).toEqual([questions, 1]);
+  });
 
-  test(
-    'is waited for, and its waiter gets the end that the node shows at last',
-    async () => {
-      let own: SendIdentity | null = null;
-      const waiting = sendAndWait(
-        contextOf(owner),
-        planOf((identity) => {
-          own = identity;
-          return silence();
-        }),
-      );
-      await until(() => asked() > 0);
-      world.fake.sendOutcome = async () => shown(sent.failed(own as unknown as SendIdentity), 1);
-      expect(await waiting).toMatchObject({ status: 'failed' });
-    },
-    LONG,
-  );
+  test('has failed once the node says that it never will be, and may then be made again', async () => {
+    const { identity } = await sendIntoSilence();
+    world.fake.sendOutcome = never;
+    await until(async () => (await unfinished()).length === 0);
+    expect(await stored(identity)).toMatchObject({
+      status: 'failed',
+      statusMsg: 'the invoice expired',
+    });
+    const again = await send(
+      contextOf(owner),
+      planOf(async (own) => shown(sent.done(own), 1)),
+    );
+    expect(again).toMatchObject({ begun: true, payment: { status: 'completed' } });
+  });
+
+  test('is waited for, and its waiter gets the end that the node shows at last', async () => {
+    let own: SendIdentity | null = null;
+    const waiting = sendAndWait(
+      contextOf(owner),
+      planOf((identity) => {
+        own = identity;
+        return silence();
+      }),
+    );
+    await until(() => asked() > 0);
+    world.fake.sendOutcome = async () => shown(sent.failed(own as unknown as SendIdentity), 1);
+    expect(await waiting).toMatchObject({ status: 'failed' });
+  });
 
   test('that never was ends for its waiter as failed, also where only the node tells of payments', async () => {
     for (const history of [false, true]) {
@@ -118,71 +105,59 @@ describe('an unknown send', () => {
       expect(await waiting).toMatchObject({ status: 'failed', statusMsg: 'the invoice expired' });
       expect(await unfinished()).toEqual([]);
     }
-  }, 20_000);
+  });
 
-  test(
-    'is not taken for one whose request is just leaving, of which the node cannot know yet',
-    async () => {
-      await sendIntoSilence(1);
-      const answer = Promise.withResolvers<SendReport>();
-      let own: SendIdentity | null = null;
-      const leaving = send(
-        contextOf(owner),
-        planOf(
-          (identity) => {
-            own = identity;
-            return answer.promise;
-          },
-          { number: 2 },
-        ),
-      );
-      await until(() => own !== null);
-      const second = own as unknown as SendIdentity;
-      world.fake.sendOutcome = async ({ payment }) =>
-        payment.index === second.index ? never() : { state: 'unknown' };
-      const before = asked();
-      await until(() => asked() >= before + 3);
-      expect(await stored(second)).toMatchObject({ status: 'pending' });
-      answer.resolve(shown(sent.done(second, 2), 2));
-      expect((await leaving).payment.status).toBe('completed');
-    },
-    LONG,
-  );
+  test('is not taken for one whose request is just leaving, of which the node cannot know yet', async () => {
+    await sendIntoSilence(1);
+    const answer = Promise.withResolvers<SendReport>();
+    let own: SendIdentity | null = null;
+    const leaving = send(
+      contextOf(owner),
+      planOf(
+        (identity) => {
+          own = identity;
+          return answer.promise;
+        },
+        { number: 2 },
+      ),
+    );
+    await until(() => own !== null);
+    const second = own as unknown as SendIdentity;
+    world.fake.sendOutcome = async ({ payment }) =>
+      payment.index === second.index ? never() : { state: 'unknown' };
+    const before = asked();
+    await until(() => asked() >= before + 3);
+    expect(await stored(second)).toMatchObject({ status: 'pending' });
+    answer.resolve(shown(sent.done(second, 2), 2));
+    expect((await leaving).payment.status).toBe('completed');
+  });
 
-  test(
-    'that is shown in the meantime is asked about no more',
-    async () => {
-      const { identity } = await sendIntoSilence();
-      await until(() => asked() >= 1);
-      world.fake.push({ payment: sent.pending(identity), attempt: 1 });
-      await until(async () => (await unfinished())[0]?.state === 'known');
-      // A question may have left just before, and none leaves once the work has ended.
-      const questions = asked();
-      await until(() => !owner.resolver.busy);
-      expect(asked()).toBeLessThanOrEqual(questions + 1);
-    },
-    LONG,
-  );
+  test('that is shown in the meantime is asked about no more', async () => {
+    const { identity } = await sendIntoSilence();
+    await until(() => asked() >= 1);
+    world.fake.push({ payment: sent.pending(identity), attempt: 1 });
+    await until(async () => (await unfinished())[0]?.state === 'known');
+    // A question may have left just before, and none leaves once the work has ended.
+    const questions = asked();
+    await until(() => !owner.resolver.busy);
+    expect(asked()).toBeLessThanOrEqual(questions + 1);
+  });
 
-  test(
-    'says after 20 seconds that the node does not show it yet, and not before',
-    async () => {
-      const { identity } = await sendIntoSilence();
-      await until(() => asked() >= 1);
-      world.elapsedMs = 19_999;
-      const before = asked();
-      await until(() => asked() >= before + 2);
-      expect(await stored(identity)).toMatchObject({ statusMsg: 'pending' });
-      world.elapsedMs = 20_000;
-      await until(async () => (await stored(identity))?.statusMsg === 'not seen at the node yet');
-      expect(await stored(identity)).toMatchObject({ status: 'pending' });
-      // The payment is not known yet, so the node is asked about it again.
-      const after = asked();
-      await until(() => asked() > after);
-      expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
-    },
-    LONG,
-  );
+  test('says after 20 seconds that the node does not show it yet, and not before', async () => {
+    const { identity } = await sendIntoSilence();
+    await until(() => asked() >= 1);
+    world.elapsedMs = 19_999;
+    const before = asked();
+    await until(() => asked() >= before + 2);
+    expect(await stored(identity)).toMatchObject({ statusMsg: 'pending' });
+    world.elapsedMs = 20_000;
+    await until(async () => (await stored(identity))?.statusMsg === 'not seen at the node yet');
+    expect(await stored(identity)).toMatchObject({ status: 'pending' });
+    // The payment is not known yet, so the node is asked about it again.
+    const after = asked();
+    await until(() => asked() > after);
+    expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+  });
 });
 
 describe('a node out of reach', () => {
@@ -190,75 +165,63 @@ describe('a node out of reach', () => {
   const beforeLooking = (ms: number) => ms === 1000;
   const beforeAsking = (ms: number) => ms < 1000;
 
-  test(
-    'does not show the payment either, which says so after 20 seconds',
-    async () => {
-      world.fake.sendOutcome = () => Promise.reject(unreachable());
-      const { identity } = await sendIntoSilence();
-      await until(() => asked() >= 1);
-      world.elapsedMs = 20_000;
-      await until(async () => (await stored(identity))?.statusMsg === 'not seen at the node yet');
-      expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
-    },
-    LONG,
-  );
+  test('does not show the payment either, which says so after 20 seconds', async () => {
+    world.fake.sendOutcome = () => Promise.reject(unreachable());
+    const { identity } = await sendIntoSilence();
+    await until(() => asked() >= 1);
+    world.elapsedMs = 20_000;
+    await until(async () => (await stored(identity))?.statusMsg === 'not seen at the node yet');
+    expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+  });
 
-  test(
-    'ends a blocking call after 60 seconds of silence with error 3, and the payment goes on',
-    async () => {
-      const pauses = heldPauses();
-      world.pause = pauses.pause;
-      world.fake.sendOutcome = () => Promise.reject(unreachable());
-      const waiting = sendAndWait(contextOf(owner), planOf(silence)).then(
-        () => 'it ended well',
-        (error: unknown) => error,
-      );
-      let ended = false;
-      void waiting.then(() => {
-        ended = true;
-      });
-      await pauses.begun(beforeAsking);
-      world.elapsedMs = 59_999;
-      await pauses.pass(beforeLooking);
-      await pauses.pass(beforeLooking);
-      expect(ended).toBe(false);
-      world.elapsedMs = 60_000;
-      await pauses.end(beforeLooking);
-      const [spend] = await unfinished();
-      expect(await waiting).toMatchObject({
-        kind: 'unreachable',
-        data: { sent: 'unknown', index: spend?.payment.index },
-      });
-      expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
-    },
-    LONG,
-  );
+  test('ends a blocking call after 60 seconds of silence with error 3, and the payment goes on', async () => {
+    const pauses = heldPauses();
+    world.pause = pauses.pause;
+    world.fake.sendOutcome = () => Promise.reject(unreachable());
+    const waiting = sendAndWait(contextOf(owner), planOf(silence)).then(
+      () => 'it ended well',
+      (error: unknown) => error,
+    );
+    let ended = false;
+    void waiting.then(() => {
+      ended = true;
+    });
+    await pauses.begun(beforeAsking);
+    world.elapsedMs = 59_999;
+    await pauses.pass(beforeLooking);
+    await pauses.pass(beforeLooking);
+    expect(ended).toBe(false);
+    world.elapsedMs = 60_000;
+    await pauses.end(beforeLooking);
+    const [spend] = await unfinished();
+    expect(await waiting).toMatchObject({
+      kind: 'unreachable',
+      data: { sent: 'unknown', index: spend?.payment.index },
+    });
+    expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+  });
 
-  test(
-    'that gives a word in between is not silent',
-    async () => {
-      const pauses = heldPauses();
-      world.pause = pauses.pause;
-      world.fake.sendOutcome = () => Promise.reject(unreachable());
-      const stop = new AbortController();
-      const waiting = sendAndWait(contextOf(owner, { signal: stop.signal }), planOf(silence)).then(
-        () => 'it ended well',
-        (error: unknown) => error,
-      );
-      await pauses.begun(beforeAsking);
-      world.elapsedMs = 40_000;
-      world.fake.sendOutcome = async () => ({ state: 'unknown' });
-      await pauses.pass(beforeAsking);
-      world.fake.sendOutcome = () => Promise.reject(unreachable());
-      await pauses.pass(beforeAsking);
-      world.elapsedMs = 80_000;
-      await pauses.pass(beforeLooking);
-      await pauses.pass(beforeLooking);
-      stop.abort(refused('the test is over'));
-      expect(await waiting).toMatchObject({ kind: 'refused', data: { sent: 'unknown' } });
-    },
-    LONG,
-  );
+  test('that gives a word in between is not silent', async () => {
+    const pauses = heldPauses();
+    world.pause = pauses.pause;
+    world.fake.sendOutcome = () => Promise.reject(unreachable());
+    const stop = new AbortController();
+    const waiting = sendAndWait(contextOf(owner, { signal: stop.signal }), planOf(silence)).then(
+      () => 'it ended well',
+      (error: unknown) => error,
+    );
+    await pauses.begun(beforeAsking);
+    world.elapsedMs = 40_000;
+    world.fake.sendOutcome = async () => ({ state: 'unknown' });
+    await pauses.pass(beforeAsking);
+    world.fake.sendOutcome = () => Promise.reject(unreachable());
+    await pauses.pass(beforeAsking);
+    world.elapsedMs = 80_000;
+    await pauses.pass(beforeLooking);
+    await pauses.pass(beforeLooking);
+    stop.abort(refused('the test is over'));
+    expect(await waiting).toMatchObject({ kind: 'refused', data: { sent: 'unknown' } });
+  });
 });
 
 describe('after a kill', () => {
@@ -289,22 +252,17 @@ describe('after a kill', () => {
       expect(await world.store.idempotency.begin(scope, 'print', 1)).toMatchObject({ index: null });
     });
 
-    test(
-      `what was asked for is asked about, and stays pending until the node shows it (${kind})`,
-      async () => {
-        await open({ history });
-        await begin(1, { state: 'asked', afterAttempt: history ? null : 3 });
-        await restart();
-        await owner.resolver.ready();
-        expect(world.fake.questions).toHaveLength(1);
-        expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
-        world.fake.sendOutcome = async ({ payment }) =>
-          shown(sent.done(payment), history ? null : 4);
-        await until(async () => (await unfinished()).length === 0);
-        expect(await world.store.watches.has(WALLET)).toBe(false);
-      },
-      LONG,
-    );
+    test(`what was asked for is asked about, and stays pending until the node shows it (${kind})`, async () => {
+      await open({ history });
+      await begin(1, { state: 'asked', afterAttempt: history ? null : 3 });
+      await restart();
+      await owner.resolver.ready();
+      expect(world.fake.questions).toHaveLength(1);
+      expect(await unfinished()).toMatchObject([{ state: 'asked' }]);
+      world.fake.sendOutcome = async ({ payment }) => shown(sent.done(payment), history ? null : 4);
+      await until(async () => (await unfinished()).length === 0);
+      expect(await world.store.watches.has(WALLET)).toBe(false);
+    });
   }
 
   test('what never was is given up where only the node tells of payments, and failed where the journal does', async () => {
@@ -367,42 +325,34 @@ describe('on chain', () => {
   const onchain = { rail: 'onchain', again: 'never', sign: async () => SIGNED } as const;
   const publishes = () => world.fake.onchainCalls.filter((call) => call.startsWith('publish'));
 
-  test(
-    'a payment that the node takes when it is published again after 20 seconds was seen',
-    async () => {
-      world.fake.publish = silence;
-      const { payment } = await send(contextOf(owner), planOf(silence, onchain));
-      await until(() => publishes().length >= 1);
-      world.fake.publish = async () =>
-        shown({ ...sent.pending(payment), rail: 'onchain', statusMsg: 'broadcasted' });
-      world.elapsedMs = 20_000;
-      await until(async () => (await unfinished())[0]?.state === 'known');
-      // The work ends with the spend; what it noted is stored by then.
-      await until(() => !owner.resolver.busy);
-      expect((await stored(payment))?.statusMsg).toBe('broadcasted');
-    },
-    LONG,
-  );
+  test('a payment that the node takes when it is published again after 20 seconds was seen', async () => {
+    world.fake.publish = silence;
+    const { payment } = await send(contextOf(owner), planOf(silence, onchain));
+    await until(() => publishes().length >= 1);
+    world.fake.publish = async () =>
+      shown({ ...sent.pending(payment), rail: 'onchain', statusMsg: 'broadcasted' });
+    world.elapsedMs = 20_000;
+    await until(async () => (await unfinished())[0]?.state === 'known');
+    // The work ends with the spend; what it noted is stored by then.
+    await until(() => !owner.resolver.busy);
+    expect((await stored(payment))?.statusMsg).toBe('broadcasted');
+  });
 
-  test(
-    'an unknown publish is repeated with the same bytes, its coins locked anew before, until it is known',
-    async () => {
-      world.fake.publish = silence;
-      const { payment } = await send(contextOf(owner), planOf(silence, onchain));
-      await until(() => publishes().length >= 2);
-      expect(new Set(publishes())).toEqual(new Set([`publish ${payment.index} ${SIGNED.txHex}`]));
-      expect(world.fake.onchainCalls.slice(0, 2)).toEqual([
-        `renew ${SIGNED.txid}`,
-        `publish ${payment.index} ${SIGNED.txHex}`,
-      ]);
-      expect(world.fake.questions[0]?.signed).toEqual(SIGNED);
-      world.fake.publish = async () =>
-        shown({ ...sent.pending(payment), rail: 'onchain', txid: SIGNED.txid });
-      await until(async () => (await unfinished())[0]?.state === 'known');
-      expect(await stored(payment)).toMatchObject({ status: 'pending', txid: SIGNED.txid });
-    },
-    LONG,
-  );
+  test('an unknown publish is repeated with the same bytes, its coins locked anew before, until it is known', async () => {
+    world.fake.publish = silence;
+    const { payment } = await send(contextOf(owner), planOf(silence, onchain));
+    await until(() => publishes().length >= 2);
+    expect(new Set(publishes())).toEqual(new Set([`publish ${payment.index} ${SIGNED.txHex}`]));
+    expect(world.fake.onchainCalls.slice(0, 2)).toEqual([
+      `renew ${SIGNED.txid}`,
+      `publish ${payment.index} ${SIGNED.txHex}`,
+    ]);
+    expect(world.fake.questions[0]?.signed).toEqual(SIGNED);
+    world.fake.publish = async () =>
+      shown({ ...sent.pending(payment), rail: 'onchain', txid: SIGNED.txid });
+    await until(async () => (await unfinished())[0]?.state === 'known');
+    expect(await stored(payment)).toMatchObject({ status: 'pending', txid: SIGNED.txid });
+  });
 
   test('after a kill the stored bytes are published, and nothing is signed again', async () => {
     await world.store.spends.begin(

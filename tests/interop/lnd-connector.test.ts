@@ -1,25 +1,30 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
-import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../src/model/credentials.ts';
 import { isApiError } from '../../src/model/errors.ts';
-import type { Payment } from '../../src/model/payment.ts';
-import { type PaymentIndex, paymentId, paymentIndex } from '../../src/model/payment-index.ts';
+import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { Permission } from '../../src/model/permissions.ts';
 import { METHODS } from '../../src/nodes/lnd/grants.ts';
 import { openLnd } from '../../src/nodes/lnd/index.ts';
-import type { Observation, WalletNode } from '../../src/nodes/node.ts';
+import {
+  ended,
+  follow,
+  invoiceCommand,
+  known,
+  payCommand,
+  questionOf,
+  randomHex,
+} from '../contracts/node/steps.ts';
 import { memoryState } from '../nodes/lnd/memory-state.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
-import { updatesOptions } from '../support/updates-options.ts';
 import { describeNetwork } from './harness/describe-network.ts';
 import type { LndNode } from './harness/lnd.ts';
+import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
-const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 describeNetwork('the connector on a real LND', (network) => {
   const entryOf = async (node: LndNode, change: Partial<NodeCredentials> = {}) => ({
@@ -52,48 +57,7 @@ describeNetwork('the connector on a real LND', (network) => {
     return { opened, owner: await opened.connectConfigured(entry) };
   }
 
-  const invoiceOf = (preimage: string | null, expirationSecs = 3600) => ({
-    createdAtMs: Date.now(),
-    expirationSecs,
-    amountMsat: 1_000_000n,
-    description: 'tea',
-    descriptionHash: null,
-    personalNote: null,
-    message: null,
-    partnerPk: null,
-    partnerPropFeePpm: null,
-    partnerBaseFeeMsat: null,
-    preimage,
-  });
-
-  async function bobsInvoice(amountMsat = 1_000_000n): Promise<{ invoice: string; hash: string }> {
-    const added = await network().bob.rest<{ payment_request: string; r_hash: string }>(
-      'POST',
-      '/v1/invoices',
-      { value_msat: `${amountMsat}` },
-    );
-    return {
-      invoice: added.payment_request,
-      hash: Buffer.from(added.r_hash, 'base64').toString('hex'),
-    };
-  }
-
-  const payCommand = (invoice: string, hash: string) => ({
-    index: paymentIndex(Date.now(), paymentId('ln', hash)),
-    createdAtMs: Date.now(),
-    amountMsat: 1_000_000n,
-    personalNote: null,
-    invoice: decodeBolt11(invoice),
-    maxFeeMsat: 100_000n,
-    message: null,
-  });
-
-  async function seen(node: WalletNode, index: PaymentIndex, status: Payment['status']) {
-    return waitUntil(`the payment is ${status}`, async () => {
-      const found = await node.payment(index);
-      return found?.payment.status === status && found;
-    });
-  }
+  const bobsInvoice = () => outsider(network().bob).invoice({ value_msat: '1000000' });
 
   test('a configured macaroon opens its wallet and says what it allows', async () => {
     const { owner } = await alice();
@@ -109,9 +73,9 @@ describeNetwork('the connector on a real LND', (network) => {
     const id = tokens.newId();
     const token = await tokens.issue({ id, permissions: ['create_invoice'], expiresAtMs: null });
     const client = await opened.connectClient(owner.userPk, () => ({ id, token }));
-    const preimage = hexOf(random(32));
-    const first = await client.node.createInvoice(invoiceOf(preimage));
-    const second = await client.node.createInvoice(invoiceOf(preimage));
+    const preimage = randomHex(32);
+    const first = await client.node.createInvoice(invoiceCommand(client.node, { preimage }));
+    const second = await client.node.createInvoice(invoiceCommand(client.node, { preimage }));
     expect(second.invoice).toBe(first.invoice);
     expect(second.paymentSecret).toBe(first.paymentSecret);
   });
@@ -125,8 +89,8 @@ describeNetwork('the connector on a real LND', (network) => {
     const token = await tokens.issue({ id, permissions, expiresAtMs: null });
     expect(await tokens.list()).toContain(id);
     const client = await opened.connectClient(owner.userPk, () => ({ id, token }));
-    const { invoice, hash } = await bobsInvoice();
-    const report = await client.node.payInvoice(payCommand(invoice, hash));
+    const { invoice } = await bobsInvoice();
+    const report = await client.node.payInvoice(payCommand(client.node, invoice));
     expect(report.state === 'refused' && report.error.kind).toBe('forbidden');
     const bake = await network()
       .alice.rest<unknown>(
@@ -140,7 +104,9 @@ describeNetwork('the connector on a real LND', (network) => {
     await tokens.revoke(id);
     await tokens.revoke(id);
     expect(await tokens.list()).not.toContain(id);
-    const ended = await client.node.createInvoice(invoiceOf(null)).catch((error) => error);
+    const ended = await client.node
+      .createInvoice(invoiceCommand(client.node))
+      .catch((error) => error);
     expect(isApiError(ended, 'unauthenticated')).toBe(true);
   });
 
@@ -153,7 +119,9 @@ describeNetwork('the connector on a real LND', (network) => {
       expiresAtMs: Date.now() - 1000,
     });
     const client = await opened.connectClient(owner.userPk, () => ({ id, token: token ?? '' }));
-    const ended = await client.node.createInvoice(invoiceOf(null)).catch((error) => error);
+    const ended = await client.node
+      .createInvoice(invoiceCommand(client.node))
+      .catch((error) => error);
     expect(isApiError(ended, 'unauthenticated')).toBe(true);
   });
 
@@ -162,29 +130,21 @@ describeNetwork('the connector on a real LND', (network) => {
     const { node } = owner;
     const afterAttempt = await node.newestAttempt();
     const { invoice, hash } = await bobsInvoice();
-    const command = payCommand(invoice, hash);
+    const command = payCommand(node, invoice);
     const report = await node.payInvoice(command);
     expect(report.state).toBe('known');
     const attempt = report.state === 'known' ? report.attempt : null;
     expect(attempt).toBeGreaterThan(afterAttempt ?? 0);
-    const done = await seen(node, command.index, 'completed');
+    const done = await ended(node, hash);
+    expect(done.payment.status).toBe('completed');
     expect(done.attempt).toBe(attempt);
     const again = await node.payInvoice(command);
     expect(again.state === 'known' && again.attempt).toBe(attempt);
-    const outcome = await node.sendOutcome({
-      payment: { ...done.payment, index: command.index },
-      afterAttempt,
-      attempt: null,
-      signed: null,
-    });
+    const own = { ...done.payment, index: command.index };
+    const outcome = await node.sendOutcome(questionOf(own, { afterAttempt }));
     expect(outcome.state === 'known' && outcome.payment.status).toBe('completed');
     expect(await node.newestAttempt()).toBe(attempt);
-    const later = await node.sendOutcome({
-      payment: { ...done.payment, index: command.index },
-      afterAttempt: attempt,
-      attempt: null,
-      signed: null,
-    });
+    const later = await node.sendOutcome(questionOf(own, { afterAttempt: attempt }));
     // The invoice has not expired, so LND may still make an attempt.
     expect(later.state).toBe('unknown');
   });
@@ -192,40 +152,39 @@ describeNetwork('the connector on a real LND', (network) => {
   test('a failed payment that is tried again is another attempt, with a greater number', async () => {
     const { owner } = await alice();
     const { invoice, hash } = await bobsInvoice();
-    const payment_hash = Buffer.from(hash, 'hex').toString('base64');
-    await network().bob.rest('POST', '/v2/invoices/cancel', { payment_hash });
-    const command = payCommand(invoice, hash);
+    await outsider(network().bob).cancel(hash);
+    const command = payCommand(owner.node, invoice);
     const attempts: (number | null)[] = [];
     for (let round = 0; round < 2; round += 1) {
       const report = await owner.node.payInvoice(command);
       attempts.push(report.state === 'known' ? report.attempt : null);
-      await seen(owner.node, command.index, 'failed');
+      expect((await ended(owner.node, hash)).payment.status).toBe('failed');
     }
     const [first = null, second = null] = attempts;
     expect(first).toBeGreaterThan(0);
     expect(second).toBeGreaterThan(first ?? 0);
-    const question = { payment: { ...(await seen(owner.node, command.index, 'failed')).payment } };
-    const asked = { ...question, afterAttempt: first, attempt: null, signed: null };
-    const outcome = await owner.node.sendOutcome(asked);
+    const { payment } = await ended(owner.node, hash);
+    const question = questionOf({ ...payment, index: command.index }, { afterAttempt: first });
+    const outcome = await owner.node.sendOutcome(question);
     expect(outcome.state === 'known' && outcome.attempt).toBe(second);
   });
 
   test('what LND refuses before it records a payment is refused', async () => {
     const { owner } = await alice();
-    const own = await owner.node.createInvoice(invoiceOf(null));
-    const report = await owner.node.payInvoice(payCommand(own.invoice, own.paymentHash));
+    const own = await owner.node.createInvoice(invoiceCommand(owner.node));
+    const report = await owner.node.payInvoice(payCommand(owner.node, own.invoice));
     expect(report.state === 'refused' && report.error.message).toContain('self-payments');
   });
 
   test('an invoice that expired long ago by the chain, and is in no list, was never sent', async () => {
     const { owner } = await alice();
-    const { payment } = await owner.node.createInvoice(invoiceOf(null));
-    const outcome = await owner.node.sendOutcome({
-      payment: { ...payment, direction: 'outbound', invoice: OLD_INVOICE, hash: 'ab'.repeat(32) },
-      afterAttempt: 0,
-      attempt: null,
-      signed: null,
-    });
+    const { payment } = await owner.node.createInvoice(invoiceCommand(owner.node));
+    const outcome = await owner.node.sendOutcome(
+      questionOf(
+        { ...payment, direction: 'outbound', invoice: OLD_INVOICE, hash: 'ab'.repeat(32) },
+        { afterAttempt: 0 },
+      ),
+    );
     expect(outcome).toEqual({ state: 'never', reason: 'not sent' });
   });
 
@@ -238,7 +197,7 @@ describeNetwork('the connector on a real LND', (network) => {
       '/v1/newaddress?type=4',
     );
     const command = {
-      index: paymentIndex(Date.now(), paymentId('os', hexOf(random(32)))),
+      index: paymentIndex(Date.now(), paymentId('os', randomHex(32))),
       createdAtMs: Date.now(),
       amountMsat: 70_000_000n,
       personalNote: null,
@@ -266,16 +225,15 @@ describeNetwork('the connector on a real LND', (network) => {
     await onchain.release(signed);
     await onchain.release(signed);
     expect(await leases()).toBe(0);
-    const question = (payment: Payment) => ({ payment, afterAttempt: null, attempt: null, signed });
-    const first = await onchain.publish(allowed, signed);
-    if (first.state !== 'known') throw first.error;
+    const first = known(await onchain.publish(allowed, signed));
+    const question = questionOf(first.payment, { signed });
     expect(first.payment.txid).toBe(signed.txid);
     const second = await onchain.publish(allowed, signed);
     expect(second.state).toBe('known');
-    expect((await owner.node.sendOutcome(question(first.payment))).state).toBe('known');
+    expect((await owner.node.sendOutcome(question)).state).toBe('known');
     await network().btcd.generate(6);
     const third = await waitUntil('the send is final', async () => {
-      const outcome = await owner.node.sendOutcome(question(first.payment));
+      const outcome = await owner.node.sendOutcome(question);
       return outcome.state === 'known' && outcome.payment.status === 'completed' && outcome;
     });
     expect(third.payment.feesMsat).toBe(BigInt(signed.feeMsat));
@@ -290,7 +248,7 @@ describeNetwork('the connector on a real LND', (network) => {
     if (!onchain) throw new Error('no chain');
     const address = await onchain.nextUnusedAddress('segwit');
     const send = () => ({
-      index: paymentIndex(Date.now(), paymentId('os', hexOf(random(32)))),
+      index: paymentIndex(Date.now(), paymentId('os', randomHex(32))),
       createdAtMs: Date.now(),
       // The whole balance except the fee and the reserve for anchors, so that both sends need the same coins.
       amountMsat: 20_000_000_000n,
@@ -304,17 +262,13 @@ describeNetwork('the connector on a real LND', (network) => {
     await onchain.release(signedLost);
     const won = send();
     const signedWon = await onchain.sign(won);
-    const published = await onchain.publish(won, signedWon);
-    expect(published.state).toBe('known');
+    const published = known(await onchain.publish(won, signedWon));
     const rejected = await onchain.publish(lost, signedLost);
     expect(rejected.state).toBe('unknown');
-    if (published.state !== 'known') throw published.error;
-    const question = {
-      payment: { ...published.payment, index: lost.index, txid: null },
-      afterAttempt: null,
-      attempt: null,
-      signed: signedLost,
-    };
+    const question = questionOf(
+      { ...published.payment, index: lost.index, txid: null },
+      { signed: signedLost },
+    );
     const pending = await owner.node.sendOutcome(question);
     expect(pending.state === 'known' && pending.payment.replacement).toBe(signedWon.txid);
     await network().btcd.generate(6);
@@ -328,7 +282,7 @@ describeNetwork('the connector on a real LND', (network) => {
     const { owner } = await alice();
     const { channels } = owner.node;
     if (!channels) throw new Error('no channels');
-    const userChannelId = hexOf(random(16));
+    const userChannelId = randomHex(16);
     const boundMsat = await channels.openFeeBoundMsat(1_000_000_000n);
     const command = {
       ...{ valueMsat: 1_000_000_000n, userChannelId, peer: null },
@@ -416,30 +370,13 @@ describeNetwork('the connector on a real LND', (network) => {
 
   test('a spontaneous AMP payment comes with parts whose preimages fit their hashes', async () => {
     const { owner } = await alice();
-    const stop = new AbortController();
-    const got: Observation[] = [];
-    const feed = (async () => {
-      const options = updatesOptions({ signal: stop.signal });
-      for await (const { observations } of owner.node.updates(options)) got.push(...observations);
-    })();
+    const feed = follow(owner.node);
     const { bob, alice: payee } = network();
-    const response = await fetch(`${bob.restUrl}/v2/router/send`, {
-      method: 'POST',
-      headers: { 'grpc-metadata-macaroon': (await readFile(bob.macaroonPath)).toString('hex') },
-      tls: { ca: await readFile(bob.tlsCertPath, 'utf8') },
-      body: JSON.stringify({
-        dest: Buffer.from(payee.pubkey, 'hex').toString('base64'),
-        amt_msat: '70000',
-        amp: true,
-        timeout_seconds: 20,
-        fee_limit_msat: '10000',
-        no_inflight_updates: true,
-      }),
-    });
-    expect(await response.text()).toContain('SUCCEEDED');
+    expect(await outsider(bob).sendsAmp(payee, '70000')).toBe('SUCCEEDED');
     const seenAmp = await waitUntil(
       'the feed has the receipt',
-      async () => got.find(({ ampParts }) => ampParts && ampParts.length > 0) ?? false,
+      async () =>
+        feed.observations.find(({ ampParts }) => ampParts && ampParts.length > 0) ?? false,
     );
     expect(seenAmp.payment).toMatchObject({ status: 'completed', amountMsat: 70_000n });
     for (const { hash, preimage } of seenAmp.ampParts ?? []) {
@@ -447,28 +384,16 @@ describeNetwork('the connector on a real LND', (network) => {
         new Bun.CryptoHasher('sha256').update(Buffer.from(preimage, 'hex')).digest('hex'),
       ).toBe(hash);
     }
-    stop.abort();
-    await feed;
+    await feed.end();
   });
 
   test('the feed gives each change with its attempt', async () => {
     const { owner } = await alice();
-    const stop = new AbortController();
-    const got: Observation[] = [];
-    const feed = (async () => {
-      const options = updatesOptions({ signal: stop.signal });
-      for await (const { observations } of owner.node.updates(options)) got.push(...observations);
-    })();
+    const feed = follow(owner.node);
     const { invoice, hash } = await bobsInvoice();
-    await owner.node.payInvoice(payCommand(invoice, hash));
-    await waitUntil('the feed has the payment', async () =>
-      got.some(
-        ({ payment, attempt }) =>
-          payment.hash === hash && payment.status === 'completed' && attempt !== null,
-      ),
-    );
-    stop.abort();
-    await feed;
+    await owner.node.payInvoice(payCommand(owner.node, invoice));
+    expect((await feed.shows(hash, 'completed')).attempt).not.toBeNull();
+    await feed.end();
   });
 });
 

@@ -65,6 +65,9 @@ export function outsider(node: LndNode) {
       });
       return { hash: hex.encode(hash), status };
     },
+    /** Sends a spontaneous AMP payment and returns LND's final status. */
+    sendsAmp: (to: LndNode, amountMsat: string) =>
+      send({ dest: base64.encode(hex.decode(to.pubkey)), amt_msat: amountMsat, amp: true }),
     async holds(amountMsat: string): Promise<HoldInvoice> {
       const preimage = crypto.getRandomValues(new Uint8Array(32));
       const hash = await sha256(preimage);

@@ -174,6 +174,28 @@ describeNetwork('a fault at a call that moves money', (network) => {
       return found?.is_usable === true;
     });
 
+  /** Checks that LND made the payment once, and that answer, budget and webhook say what LND says. */
+  async function expectPaidOnce(paid: Body, beforeMsat: number): Promise<void> {
+    const [attempt, ...more] = await attempts(paid.hash);
+    expect(more).toEqual([]);
+    expect(attempt?.status).toBe('SUCCEEDED');
+    expect(paid).toMatchObject({ status: 'completed', preimage: attempt?.payment_preimage });
+    const lndMsat = Number(attempt?.value_msat) + Number(attempt?.fee_msat);
+    expect((await spentMsat()) - beforeMsat).toBe(lndMsat);
+    await notices.delivered(paid.index, 'completed');
+  }
+  async function expectOneInvoice(memo: string): Promise<void> {
+    const { invoices } = await network().alice.rest<{ invoices: { memo: string }[] }>(
+      'GET',
+      '/v1/invoices?num_max_invoices=10000',
+    );
+    expect(invoices.filter((invoice) => invoice.memo === memo)).toHaveLength(1);
+  }
+  const channelOf = (one: FaultCase) => ({
+    value: '100000',
+    user_channel_id: idOf(one.name).slice(0, 32),
+  });
+
   const checks: Readonly<Record<FaultCase['operation'], (one: FaultCase) => Promise<void>>> = {
     async pay_invoice(one) {
       const { invoice, hash } = await outsider(network().bob).invoice({ value: '1000' });
@@ -194,13 +216,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
         return;
       }
       const paid = await repeated();
-      const [attempt, ...more] = await attempts(hash);
-      expect(more).toEqual([]);
-      expect(attempt?.status).toBe('SUCCEEDED');
-      expect(paid).toMatchObject({ status: 'completed', preimage: attempt?.payment_preimage });
-      const lndMsat = Number(attempt?.value_msat) + Number(attempt?.fee_msat);
-      expect((await spentMsat()) - before).toBe(lndMsat);
-      await notices.delivered(paid.index, 'completed');
+      await expectPaidOnce(paid, before);
     },
 
     async pay_spontaneous(one) {
@@ -222,12 +238,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
       );
       const paid = await repeated();
       expect(paid.index).toBe(index);
-      const [attempt, ...more] = await attempts(paid.hash);
-      expect(more).toEqual([]);
-      expect(paid).toMatchObject({ status: 'completed', preimage: attempt?.payment_preimage });
-      const lndMsat = Number(attempt?.value_msat) + Number(attempt?.fee_msat);
-      expect((await spentMsat()) - before).toBe(lndMsat);
-      await notices.delivered(paid.index, 'completed');
+      await expectPaidOnce(paid, before);
     },
 
     async pay_onchain(one) {
@@ -258,28 +269,20 @@ describeNetwork('a fault at a call that moves money', (network) => {
     },
 
     async open_channel(one) {
-      const user_channel_id = idOf(one.name).slice(0, 32);
       const [before, known] = await Promise.all([spentMsat(), transactions()]);
-      const { repeated } = await underFault(one, '/v2/node/open_channel', {
-        value: '100000',
-        user_channel_id,
-      });
+      const { repeated } = await underFault(one, '/v2/node/open_channel', channelOf(one));
       const opened = await repeated();
-      expect(await channelsOf(user_channel_id)).toHaveLength(1);
+      expect(await channelsOf(opened.user_channel_id)).toHaveLength(1);
       await mine(6);
       await usable(opened.channel_id);
       expect((await spentMsat()) - before).toBe(feesMsat(await transactions(), known));
     },
 
     async close_channel(one) {
-      const user_channel_id = idOf(one.name).slice(0, 32);
-      const opened = await sidecar.post('/v2/node/open_channel', {
-        value: '100000',
-        user_channel_id,
-      });
+      const opened = await sidecar.post('/v2/node/open_channel', channelOf(one));
       await mine(6);
       await usable(opened.channel_id);
-      const [channel] = await channelsOf(user_channel_id);
+      const [channel] = await channelsOf(opened.user_channel_id);
       const before = await spentMsat();
       const { repeated } = await underFault(one, '/v2/node/close_channel', {
         channel_id: opened.channel_id,
@@ -305,11 +308,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
         description: one.name,
       });
       const made = await repeated();
-      const { invoices } = await network().alice.rest<{ invoices: { memo: string }[] }>(
-        'GET',
-        '/v1/invoices?num_max_invoices=10000',
-      );
-      expect(invoices.filter(({ memo }) => memo === one.name)).toHaveLength(1);
+      await expectOneInvoice(one.name);
       expect(await outsider(network().bob).pays(made.invoice)).toBe('SUCCEEDED');
       await notices.delivered(made.index, 'completed');
     },
@@ -321,11 +320,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
         payment_hash: hashOf(idOf(one.name)),
       });
       const made = await repeated();
-      const { invoices } = await network().alice.rest<{ invoices: { memo: string }[] }>(
-        'GET',
-        '/v1/invoices?num_max_invoices=10000',
-      );
-      expect(invoices.filter(({ memo }) => memo === one.name)).toHaveLength(1);
+      await expectOneInvoice(one.name);
       const paying = outsider(network().bob).pays(made.invoice);
       await isHeld(made.index);
       await sidecar.post('/v2/node/settle_invoice', {

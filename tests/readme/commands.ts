@@ -15,7 +15,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'chmod 600 lnd.credentials': 'the file comes from the command before',
   'wallet-sidecar serve --client-credentials-path lnd.credentials':
     'needs the same LND; the interop tests start it so',
-  'lncli bakemacaroon --save_to wallet-sidecar.macaroon info:read address:read address:write invoices:read invoices:write onchain:read':
+  'lncli bakemacaroon --save_to wallet-sidecar.macaroon info:read address:write invoices:read invoices:write onchain:read onchain:write offchain:read offchain:write peers:write macaroon:generate macaroon:read macaroon:write message:write':
     'needs an LND of the reader',
   'wallet-sidecar connect lnd --node-proxy 127.0.0.1:9050 --url https://youraddress.onion:8080 --cert-path tls.cert --macaroon-path admin.macaroon > lnd.credentials':
     'needs Tor; tests/hostile/proxy.test.ts runs it through a proxy of its own',

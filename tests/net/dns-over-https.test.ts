@@ -9,6 +9,7 @@ import {
   type ServedRecord,
   TYPES,
 } from './dns-writer.ts';
+import { flipped } from './dnssec/prove.ts';
 import {
   failureOf,
   type OutsideService,
@@ -16,7 +17,6 @@ import {
   openOutsideService,
   TEST_CERTIFICATE,
 } from './outside-service.ts';
-import { flipped } from './prove.ts';
 import { openSignedTree, type SignedTree } from './signed-tree.ts';
 
 const LIMIT_MS = 60_000;

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { nameBytes, type ServedRecord, TYPES, typeBitmap } from './dns-writer.ts';
+import { nameBytes, type ServedRecord, TYPES, typeBitmap } from '../dns-writer.ts';
+import type { SignedTree } from '../signed-tree.ts';
+import { dsData, makeKey, signRecords, type ZoneKey } from '../zone-keys.ts';
 import { goodTree, NAME, NOW, PAYMENT, txt } from './good-tree.ts';
 import { isRefusal, prove } from './prove.ts';
-import type { SignedTree } from './signed-tree.ts';
-import { dsData, makeKey, signRecords, type ZoneKey } from './zone-keys.ts';
 
 const THEFT = 'bitcoin:?lno=eve';
 const VICTIMS = ['', 'com', 'example.com', NAME] as const;

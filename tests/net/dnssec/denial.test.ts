@@ -8,9 +8,9 @@ import {
   TYPES,
   typeBitmap,
   uint,
-} from './dns-writer.ts';
+} from '../dns-writer.ts';
+import { openSignedTree, type SignedTree } from '../signed-tree.ts';
 import { expectUnproven, prove } from './prove.ts';
-import { openSignedTree, type SignedTree } from './signed-tree.ts';
 
 const NOW = 1_800_000_000;
 const ZONE = 'example.com';

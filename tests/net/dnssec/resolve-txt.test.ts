@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { type ServedRecord, TYPES, txtData } from './dns-writer.ts';
+import { type ServedRecord, TYPES, txtData } from '../dns-writer.ts';
+import { openSignedTree } from '../signed-tree.ts';
+import { dsData, makeKey, signRecords } from '../zone-keys.ts';
 import { change, goodTree, NAME, NOW, ofType, PAYMENT, txt } from './good-tree.ts';
 import { expectUnproven, flipped, isRefusal, prove } from './prove.ts';
-import { openSignedTree } from './signed-tree.ts';
-import { dsData, makeKey, signRecords } from './zone-keys.ts';
 
 const DAY = 86_400;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { nameBytes, TYPES } from './dns-writer.ts';
+import { nameBytes, TYPES } from '../dns-writer.ts';
+import type { SignedTree } from '../signed-tree.ts';
 import { change, goodTree, NAME, ofType, PAYMENT, txt } from './good-tree.ts';
 import { expectUnproven, flipped, prove } from './prove.ts';
-import type { SignedTree } from './signed-tree.ts';
 
 describe('aliases', () => {
   /** A second domain that has the record. */

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { commandsOf, documentedProgram } from '../support/program.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { commandsOf, documentedProgram } from './program.ts';
 import { runBinary } from './sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);

@@ -17,7 +17,7 @@ import {
   REGTEST,
   secretKey,
   signStream,
-} from './bolt12-fixtures.ts';
+} from '../support/bolt12-fixtures.ts';
 import { expectInvalid } from './expect-invalid.ts';
 
 const SUBJECT = { message: 'invoice_request', field: 'signature' } as const;

@@ -8,7 +8,6 @@ import {
   verifyInvoice,
 } from '../../src/codecs/bolt12/index.ts';
 import { encodeTlvStream } from '../../src/codecs/tlv.ts';
-import vectors from '../vectors/bolt12-payer-proof-test.json';
 import {
   INVOICE_PATH,
   makeInvoice,
@@ -23,7 +22,8 @@ import {
   REGTEST,
   secretKey,
   signStream,
-} from './bolt12-fixtures.ts';
+} from '../support/bolt12-fixtures.ts';
+import vectors from '../vectors/bolt12-payer-proof-test.json';
 import { expectInvalid } from './expect-invalid.ts';
 
 const REQUEST = makeRequest(makeOffer(), { amountMsat: 1000n });

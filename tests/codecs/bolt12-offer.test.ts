@@ -10,8 +10,15 @@ import {
 } from '../../src/codecs/bolt12/index.ts';
 import { NETWORKS } from '../../src/codecs/network.ts';
 import { encodeTlvStream } from '../../src/codecs/tlv.ts';
+import {
+  makeOffer,
+  NODE_ID,
+  PATH,
+  patchRecords,
+  publicKey,
+  REGTEST,
+} from '../support/bolt12-fixtures.ts';
 import vectors from '../vectors/bolt12-offers-test.json';
-import { makeOffer, NODE_ID, PATH, patchRecords, publicKey, REGTEST } from './bolt12-fixtures.ts';
 import { expectInvalid } from './expect-invalid.ts';
 
 /**

@@ -29,7 +29,7 @@ import {
   TYPES,
   txtData,
   uint,
-} from '../net/dns-writer.ts';
+} from '../support/dns-writer.ts';
 import { expectInvalid } from './expect-invalid.ts';
 
 const QUESTION = { name: 'a.example', type: TYPES.TXT };

@@ -23,7 +23,7 @@ import {
   publicKey,
   secretKey,
   signInvoice,
-} from './bolt12-fixtures.ts';
+} from '../support/bolt12-fixtures.ts';
 import { expectInvalid } from './expect-invalid.ts';
 import { patchProof, resignProof } from './payer-proof-fixtures.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import packageJson from '../../package.json';
 import { ROUTES } from '../../src/http/routes/index.ts';
+import { metricsReader } from '../support/metrics-reader.ts';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { metricsReader } from './metrics-reader.ts';
 import { test } from './node-test.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 import type { ConformanceWorld } from './world.ts';

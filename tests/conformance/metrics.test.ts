@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
-import { parseExposition } from '../lib/exposition.ts';
 import { startBinary } from '../support/binary.ts';
+import { parseExposition } from '../support/exposition.ts';
+import { metricsReader } from '../support/metrics-reader.ts';
 import { freePort } from '../support/ports.ts';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { metricsReader } from './metrics-reader.ts';
 import { test } from './node-test.ts';
 import { rawStatus } from './raw-status.ts';
 import { openWebhookWorld, type WebhookWorld } from './webhook-world.ts';

@@ -1,6 +1,6 @@
+import { metricsReader } from '../support/metrics-reader.ts';
 import type { Body } from '../support/requests.ts';
 import { until } from '../support/until.ts';
-import { metricsReader } from './metrics-reader.ts';
 import type { ConformanceWorld } from './world.ts';
 
 /** Steps that several files take with the two wallets of a world. */

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ALONE, MAY_IMPORT } from '../import-table.ts';
-import { codeIn, pageText, ROOT, rowsOf } from './pages.ts';
+import { codeIn, pageText, ROOT, rowsOf } from '../support/pages.ts';
 
 const PAGE = 'docs/architecture.md';
 const rows = rowsOf(PAGE, 'Folders');

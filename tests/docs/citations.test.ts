@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { Glob } from 'bun';
-import { ROOT } from '../packaging/folder.ts';
+import { ROOT } from '../support/pages.ts';
 
 /** Comments and names of tests that speak of what stands on a page, such as `docs/decisions.md 17`. */
 const CITATION = /docs\/([\w-]+\.md)(?: (\d+)|, ([A-Z][\w' ,()-]*?)(?=[.;:)`\n]|$))?/g;

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { pageText } from './pages.ts';
+import { pageText } from '../support/pages.ts';
 
 const decisions = pageText('docs/decisions.md').split(/^## /m).slice(1);
 

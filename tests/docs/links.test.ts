@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { DOCS_PAGES, headingsOf, PAGES, pageText, ROOT } from './pages.ts';
+import { DOCS_PAGES, headingsOf, PAGES, pageText, ROOT } from '../support/pages.ts';
 
 interface Link {
   readonly page: string;

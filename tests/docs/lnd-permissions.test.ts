@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { METHODS } from '../../src/nodes/lnd/grants.ts';
-import { pageText, rowsOf } from './pages.ts';
+import { pageText, rowsOf } from '../support/pages.ts';
 
 const PAGE = 'docs/lnd.md';
 /** What calls need that no client's grant is about: listing tokens, and signing at a new place. */

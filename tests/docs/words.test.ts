@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { Glob } from 'bun';
-import { ROOT } from './pages.ts';
+import { ROOT } from '../support/pages.ts';
 
 /** Words that make a stranger stumble, each with what to write instead (CONTRIBUTING, Words). */
 const AVOIDED: readonly (readonly [RegExp, string])[] = [

@@ -14,12 +14,12 @@ import { createInvoice } from '../../src/wallet/receive.ts';
 import { openStoreGuard } from '../../src/wallet/store-guard.ts';
 import { tail, waitForFinal } from '../../src/wallet/wait.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
-import { confirmations, onchainWorld } from '../nodes/sandbox/onchain/onchain-world.ts';
-import { openTrialSandbox } from '../nodes/sandbox/trial-sandbox.ts';
+import { memoryMarker } from '../support/memory-marker.ts';
+import { confirmations, onchainWorld } from '../support/onchain-world.ts';
 import { randomFrom } from '../support/random.ts';
 import { clientRecord } from '../support/store-steps.ts';
+import { openTrialSandbox } from '../support/trial-sandbox.ts';
 import { until } from '../support/until.ts';
-import { memoryMarker } from '../wallet/memory-marker.ts';
 import { ROUNDS, SEED } from './seed.ts';
 
 const HOUR_MS = 3_600_000;

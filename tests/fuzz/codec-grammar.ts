@@ -8,7 +8,7 @@ import {
   joinBytes,
   type TlvRecord,
 } from '../../src/codecs/tlv.ts';
-import { signStream } from '../codecs/bolt12-fixtures.ts';
+import { signStream } from '../support/bolt12-fixtures.ts';
 import type { Dice } from './dice.ts';
 import { mutateBytes, mutateText, nastyText } from './text.ts';
 

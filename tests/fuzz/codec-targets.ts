@@ -27,7 +27,7 @@ import {
   makeRequest,
   NODE_KEY,
   PAYER_KEY,
-} from '../codecs/bolt12-fixtures.ts';
+} from '../support/bolt12-fixtures.ts';
 import ldkProofs from '../vectors/bolt12-payer-proof-ldk.json';
 import { bolt12Text, resealBase58, resealBech32 } from './codec-grammar.ts';
 import { type CodecTarget, target, texts } from './codec-target.ts';

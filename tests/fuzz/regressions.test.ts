@@ -7,8 +7,8 @@ import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import { parsePaymentString } from '../../src/wallet/payment-string.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import { waitForFinal } from '../../src/wallet/wait.ts';
-import { makeOffer } from '../codecs/bolt12-fixtures.ts';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+import { makeOffer } from '../support/bolt12-fixtures.ts';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 

@@ -3,7 +3,7 @@ import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { NAME_ROUTES, ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { createGuardedFetch } from '../../src/net/guarded-fetch.ts';
 import { createLnurlClient, type LnurlPayRequest } from '../../src/net/lnurl.ts';
-import { TEST_CERTIFICATE } from '../net/outside-service.ts';
+import { TEST_CERTIFICATE } from '../support/outside-service.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { addressDomain, CALLBACK, NAME, problem, TERMS } from './address-domain-world.ts';
 

@@ -16,7 +16,7 @@ import {
   questionOf,
   randomHex,
 } from '../contracts/node/steps.ts';
-import { memoryState } from '../nodes/lnd/memory-state.ts';
+import { memoryState } from '../support/memory-state.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { describeNetwork } from './harness/describe-network.ts';
 import type { LndNode } from './harness/lnd.ts';

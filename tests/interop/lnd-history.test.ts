@@ -4,7 +4,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { openLnd } from '../../src/nodes/lnd/index.ts';
 import type { WalletNode } from '../../src/nodes/node.ts';
 import { follow } from '../contracts/node/steps.ts';
-import { memoryState } from '../nodes/lnd/memory-state.ts';
+import { memoryState } from '../support/memory-state.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { describeNetwork } from './harness/describe-network.ts';
 import type { LndNode } from './harness/lnd.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { createGuardedFetch } from '../../src/net/guarded-fetch.ts';
 import { createLnurlClient, type LnurlPayRequest } from '../../src/net/lnurl.ts';
-import { TEST_CERTIFICATE } from '../net/outside-service.ts';
+import { TEST_CERTIFICATE } from '../support/outside-service.ts';
 import { freePort } from '../support/ports.ts';
 import { expectError } from '../support/requests.ts';
 import { type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { encodeNodeCredentials } from '../../src/model/credentials.ts';
-import { CERT, KEY } from '../nodes/remote/raw-server.ts';
+import { CERT, KEY } from '../support/raw-server.ts';
 import type { LndNode } from './harness/index.ts';
 
 /** A request that the proxy passed on. */

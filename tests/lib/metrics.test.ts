@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { openMetrics } from '../../src/lib/metrics.ts';
 import { processMetrics } from '../../src/lib/process-metrics.ts';
-import { parseExposition } from './exposition.ts';
+import { parseExposition } from '../support/exposition.ts';
 
 describe('a family', () => {
   test('is one HELP line, one TYPE line and its series, each on a line of its own', async () => {

@@ -7,9 +7,9 @@ import { sortRecords } from '../../src/net/dnssec/record-set.ts';
 import { resolveTxt } from '../../src/net/dnssec/resolve-txt.ts';
 import { ROOT_ANCHORS } from '../../src/net/dnssec/root-anchors.ts';
 import { parsePaymentString } from '../../src/wallet/payment-string.ts';
+import { failureOf } from '../support/outside-service.ts';
 import vectors from '../vectors/bip353-proofs.json';
 import { isRefusal } from './dnssec/prove.ts';
-import { failureOf } from './outside-service.ts';
 import { readProof } from './rfc9102.ts';
 
 /** Returns the URI that a set of records proves for a name at noon of a day. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { decodeHumanBitcoinAddress } from '../../src/codecs/human-bitcoin-address.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { createNameResolver } from '../../src/net/bip353.ts';
-import { failureOf } from './outside-service.ts';
+import { failureOf } from '../support/outside-service.ts';
 
 type Found = readonly (string | Uint8Array)[] | null;
 

@@ -8,16 +8,16 @@ import {
   questionOf,
   type ServedRecord,
   TYPES,
-} from './dns-writer.ts';
-import { flipped } from './dnssec/prove.ts';
+} from '../support/dns-writer.ts';
 import {
   failureOf,
   type OutsideService,
   openClosingService,
   openOutsideService,
   TEST_CERTIFICATE,
-} from './outside-service.ts';
-import { openSignedTree, type SignedTree } from './signed-tree.ts';
+} from '../support/outside-service.ts';
+import { openSignedTree, type SignedTree } from '../support/signed-tree.ts';
+import { flipped } from './dnssec/prove.ts';
 
 const LIMIT_MS = 60_000;
 const NAME = 'matt.user._bitcoin-payment.example.com';

@@ -5,7 +5,7 @@ import { ApiError } from '../../src/model/errors.ts';
 import { addressKind } from '../../src/net/address-policy.ts';
 import { createGuardedFetch, type GuardOptions } from '../../src/net/guarded-fetch.ts';
 import type { ServiceProblem } from '../../src/net/service-error.ts';
-import { failureOf, openOutsideService, TEST_CERTIFICATE } from './outside-service.ts';
+import { failureOf, openOutsideService, TEST_CERTIFICATE } from '../support/outside-service.ts';
 
 const server = Bun.serve({
   port: 0,

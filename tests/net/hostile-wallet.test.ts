@@ -5,11 +5,11 @@ import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import type { PaymentJson } from '../../src/model/payment.ts';
 import { request } from '../conformance/request.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
+import { answerBytes, longTxtData, questionOf, TYPES } from '../support/dns-writer.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { openOutsideService, TEST_CERTIFICATE } from '../support/outside-service.ts';
 import { freePort } from '../support/ports.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
-import { answerBytes, longTxtData, questionOf, TYPES } from './dns-writer.ts';
-import { openOutsideService, TEST_CERTIFICATE } from './outside-service.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 

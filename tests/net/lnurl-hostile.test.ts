@@ -6,7 +6,7 @@ import {
   type LnurlPayRequest,
   type LnurlWithdrawRequest,
 } from '../../src/net/lnurl.ts';
-import { failureOf, type OutsideService, openOutsideService } from './outside-service.ts';
+import { failureOf, type OutsideService, openOutsideService } from '../support/outside-service.ts';
 
 const LIMIT_MS = 60_000;
 const TERMS = {

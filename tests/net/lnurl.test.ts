@@ -5,8 +5,8 @@ import { encodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { type ApiError, type ErrorName, isApiError, refused } from '../../src/model/errors.ts';
 import { createLnurlClient, type LnurlPayRequest } from '../../src/net/lnurl.ts';
 import { isServiceRefusal } from '../../src/net/service-error.ts';
+import { failureOf } from '../support/outside-service.ts';
 import luds from '../vectors/lnurl.json';
-import { failureOf } from './outside-service.ts';
 
 const METADATA = JSON.stringify([
   ['text/plain', 'Shop'],

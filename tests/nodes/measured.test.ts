@@ -3,7 +3,7 @@ import { openMetrics } from '../../src/lib/metrics.ts';
 import { ApiError, type ErrorName } from '../../src/model/errors.ts';
 import { measuredNodes } from '../../src/nodes/measured.ts';
 import type { NodeConnector, UpdatesOptions, WalletNode } from '../../src/nodes/node.ts';
-import { parseExposition } from '../lib/exposition.ts';
+import { parseExposition } from '../support/exposition.ts';
 import { updatesOptions } from '../support/updates-options.ts';
 
 let metrics = openMetrics();

@@ -17,9 +17,9 @@ import { paymentJson } from '../../src/model/payment.ts';
 import { SCOPES } from '../../src/model/permissions.ts';
 import { REMOTE_NODES } from '../../src/nodes/kinds.ts';
 import { envExample } from '../../tools/generate-env-example.ts';
-import { documentedProgram } from '../cli/program.ts';
-import { codeIn, pageText, rowsOf, sectionOf } from '../docs/pages.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { codeIn, pageText, rowsOf, sectionOf } from '../support/pages.ts';
+import { documentedProgram } from '../support/program.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { ROOT } from './folder.ts';
 

@@ -21,7 +21,7 @@ import {
   PATH,
   publicKey,
   REGTEST,
-} from '../codecs/bolt12-fixtures.ts';
+} from '../support/bolt12-fixtures.ts';
 
 const uint64 = fc.bigInt({ min: 1n, max: (1n << 64n) - 1n });
 const bytes = fc.uint8Array({ maxLength: 40 });

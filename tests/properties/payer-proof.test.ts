@@ -16,7 +16,7 @@ import {
   PAYER_KEY,
   PREIMAGE,
   signInvoice,
-} from '../codecs/bolt12-fixtures.ts';
+} from '../support/bolt12-fixtures.ts';
 
 const BASE = makeInvoice(makeRequest(makeOffer(), { amountMsat: 1000n, payerNote: 'hi' }));
 const ALWAYS_SHOWN = [88n, 168n, 174n, 176n];

@@ -8,8 +8,8 @@ import { ApiError } from '../../src/model/errors.ts';
 import { isFinal, type Payment } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { WalletNode } from '../../src/nodes/node.ts';
-import { openTrialSandbox } from '../nodes/sandbox/trial-sandbox.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { openTrialSandbox } from '../support/trial-sandbox.ts';
 
 const folder = temporaryFolder('property');
 afterAll(() => removeFolder(folder));

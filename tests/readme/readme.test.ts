@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
-import { PAGES, pageText, ROOT } from '../docs/pages.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { PAGES, pageText, ROOT } from '../support/pages.ts';
 import { freePort } from '../support/ports.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { isRunnable, NOT_RUN, type Section, scriptOf, sectionsOf } from './commands.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { metricsReader } from '../conformance/metrics-reader.ts';
 import { type ConformanceWorld, openConformanceWorld } from '../conformance/world.ts';
+import { metricsReader } from '../support/metrics-reader.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { rawExchange } from './raw-exchange.ts';
 

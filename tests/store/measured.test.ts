@@ -5,7 +5,7 @@ import { measuredStore } from '../../src/store/measured.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
-import { parseExposition } from '../lib/exposition.ts';
+import { parseExposition } from '../support/exposition.ts';
 import { sampleDone } from '../support/sample-payment.ts';
 import { observe as observeIn, WALLET } from '../support/store-steps.ts';
 

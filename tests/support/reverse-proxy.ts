@@ -1,6 +1,6 @@
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { TEST_CERTIFICATE, TEST_KEY } from '../net/outside-service.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from './outside-service.ts';
 
 /** An answer as it came over the wire. */
 export interface ProxiedAnswer {

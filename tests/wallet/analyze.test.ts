@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { encodeBip321 } from '../../src/codecs/bip321.ts';
 import { encodeLnurl } from '../../src/codecs/lnurl.ts';
 import { serviceRefusal } from '../../src/net/service-error.ts';
-import { makeOffer } from '../codecs/bolt12-fixtures.ts';
+import { makeOffer } from '../support/bolt12-fixtures.ts';
 import {
   addressOf,
   analyzed,

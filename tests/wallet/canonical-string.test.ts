@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { encodeHashAddress } from '../../src/codecs/address.ts';
 import { canonicalPaymentString } from '../../src/wallet/canonical-string.ts';
-import { makeOffer } from '../codecs/bolt12-fixtures.ts';
+import { makeOffer } from '../support/bolt12-fixtures.ts';
 import { addressOf, invoiceOf, PAY_LNURL } from './payment-strings.ts';
 
 const ADDRESS = addressOf(1);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { ApiError } from '../../src/model/errors.ts';
 import type { RoutingQuestion, WalletNode } from '../../src/nodes/node.ts';
 import { analyze } from '../../src/wallet/analyze.ts';
-import { makeOffer } from '../codecs/bolt12-fixtures.ts';
+import { makeOffer } from '../support/bolt12-fixtures.ts';
 import { addressOf, fakeServices, invoiceOf, PAY_LNURL, payingNode } from './payment-strings.ts';
 
 /** The estimates for a string, in millisatoshis, by a node with those answers. */

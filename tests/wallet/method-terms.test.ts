@@ -9,7 +9,7 @@ import {
   type UriTerms,
   withdrawTerms,
 } from '../../src/wallet/method-terms.ts';
-import { makeOffer } from '../codecs/bolt12-fixtures.ts';
+import { makeOffer } from '../support/bolt12-fixtures.ts';
 import { addressOf, invoiceOf, PAY_TERMS, WITHDRAW_TERMS } from './payment-strings.ts';
 
 const NOTHING: UriTerms = { amountMsat: null, description: null };

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { findMethods } from '../../src/wallet/named-methods.ts';
-import { failureOf } from '../net/outside-service.ts';
+import { failureOf } from '../support/outside-service.ts';
 import { addressOf, fakeServices, invoiceOf } from './payment-strings.ts';
 
 const find = (text: string, services = fakeServices()) => findMethods(text, 'payable', services);

@@ -9,8 +9,8 @@ import {
   type OutsideService,
   openOutsideService,
   TEST_CERTIFICATE,
-} from '../net/outside-service.ts';
-import { openSignedTree } from '../net/signed-tree.ts';
+} from '../support/outside-service.ts';
+import { openSignedTree } from '../support/signed-tree.ts';
 import { fakeNode } from './fake-node.ts';
 
 const NOW = 1_800_000_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { encodeHashAddress } from '../../src/codecs/address.ts';
-import { makeOffer } from '../codecs/bolt12-fixtures.ts';
+import { makeOffer } from '../support/bolt12-fixtures.ts';
 import {
   addressOf,
   analyzed,

@@ -8,7 +8,7 @@ import { serviceFailed } from '../../src/net/service-error.ts';
 import type { WalletNode } from '../../src/nodes/node.ts';
 import { type Analysis, analyze } from '../../src/wallet/analyze.ts';
 import type { PaymentServices } from '../../src/wallet/payment-services.ts';
-import { failureOf } from '../net/outside-service.ts';
+import { failureOf } from '../support/outside-service.ts';
 import { fakeNode } from './fake-node.ts';
 
 /** An invoice of the test network, valid for an hour by {@link payingNode}'s clock. A null amount is left out. */

@@ -7,9 +7,9 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { requireWithinBudget } from '../../src/wallet/budget.ts';
 import { openStoreGuard, type StoreGuard } from '../../src/wallet/store-guard.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { memoryMarker } from '../support/memory-marker.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { CLIENT, clientRecord, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
-import { memoryMarker } from './memory-marker.ts';
 
 let directory: string;
 let path: string;

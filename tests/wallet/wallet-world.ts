@@ -6,10 +6,10 @@ import { observationRules } from '../../src/wallet/observe.ts';
 import type { Session } from '../../src/wallet/session.ts';
 import { openStoreGuard } from '../../src/wallet/store-guard.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
+import { memoryMarker } from '../support/memory-marker.ts';
 import { WALLET } from '../support/store-steps.ts';
 import { until } from '../support/until.ts';
 import { type FakeNode, fakeNode } from './fake-node.ts';
-import { memoryMarker } from './memory-marker.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 

@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
 import { deliverySigner } from '../../src/webhooks/sign.ts';
-import { parseExposition } from '../lib/exposition.ts';
+import { parseExposition } from '../support/exposition.ts';
 import { rules } from '../support/store-steps.ts';
 import { until } from '../support/until.ts';
 

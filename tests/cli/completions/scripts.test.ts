@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { commandsOf, documentedProgram } from '../../support/program.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
-import { commandsOf, documentedProgram } from '../program.ts';
 import { runBinary } from '../sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { nameBytes, TYPES } from '../dns-writer.ts';
-import type { SignedTree } from '../signed-tree.ts';
+import { nameBytes, TYPES } from '../../support/dns-writer.ts';
+import type { SignedTree } from '../../support/signed-tree.ts';
 import { change, goodTree, NAME, ofType, PAYMENT, txt } from './good-tree.ts';
 import { expectUnproven, flipped, prove } from './prove.ts';
 

@@ -8,8 +8,8 @@ import {
   TYPES,
   typeBitmap,
   uint,
-} from '../dns-writer.ts';
-import { openSignedTree, type SignedTree } from '../signed-tree.ts';
+} from '../../support/dns-writer.ts';
+import { openSignedTree, type SignedTree } from '../../support/signed-tree.ts';
 import { expectUnproven, prove } from './prove.ts';
 
 const NOW = 1_800_000_000;

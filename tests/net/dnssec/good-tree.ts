@@ -1,5 +1,5 @@
-import { longTxtData, type ServedRecord, TYPES } from '../dns-writer.ts';
-import { openSignedTree, type SignedTree } from '../signed-tree.ts';
+import { longTxtData, type ServedRecord, TYPES } from '../../support/dns-writer.ts';
+import { openSignedTree, type SignedTree } from '../../support/signed-tree.ts';
 
 /** The time at which the trees are signed: seconds since 1970. */
 export const NOW = 1_800_000_000;

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { nameBytes, type ServedRecord, TYPES, typeBitmap } from '../dns-writer.ts';
-import type { SignedTree } from '../signed-tree.ts';
-import { dsData, makeKey, signRecords, type ZoneKey } from '../zone-keys.ts';
+import { nameBytes, type ServedRecord, TYPES, typeBitmap } from '../../support/dns-writer.ts';
+import type { SignedTree } from '../../support/signed-tree.ts';
+import { dsData, makeKey, signRecords, type ZoneKey } from '../../support/zone-keys.ts';
 import { goodTree, NAME, NOW, PAYMENT, txt } from './good-tree.ts';
 import { isRefusal, prove } from './prove.ts';
 

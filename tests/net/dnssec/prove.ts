@@ -4,9 +4,9 @@ import { decodeDnsAnswer, parseDnsName, showDnsName } from '../../../src/codecs/
 import { sortRecords } from '../../../src/net/dnssec/record-set.ts';
 import { resolveTxt } from '../../../src/net/dnssec/resolve-txt.ts';
 import { Unproven } from '../../../src/net/dnssec/unproven.ts';
-import { answerBytes, type ServedRecord } from '../dns-writer.ts';
-import { failureOf } from '../outside-service.ts';
-import type { SignedTree } from '../signed-tree.ts';
+import { answerBytes, type ServedRecord } from '../../support/dns-writer.ts';
+import { failureOf } from '../../support/outside-service.ts';
+import type { SignedTree } from '../../support/signed-tree.ts';
 
 /** Proves the TXT records that a tree serves with the product's code: their texts and validity; null for none. */
 export async function prove(tree: SignedTree, name: string, nowSecs = tree.nowSecs) {

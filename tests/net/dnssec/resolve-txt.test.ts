@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { type ServedRecord, TYPES, txtData } from '../dns-writer.ts';
-import { openSignedTree } from '../signed-tree.ts';
-import { dsData, makeKey, signRecords } from '../zone-keys.ts';
+import { type ServedRecord, TYPES, txtData } from '../../support/dns-writer.ts';
+import { openSignedTree } from '../../support/signed-tree.ts';
+import { dsData, makeKey, signRecords } from '../../support/zone-keys.ts';
 import { change, goodTree, NAME, NOW, ofType, PAYMENT, txt } from './good-tree.ts';
 import { expectUnproven, flipped, isRefusal, prove } from './prove.ts';
 

@@ -3,8 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { type Dnskey, readDnskey } from '../../../src/codecs/dns/index.ts';
 import { signatureProblem } from '../../../src/net/dnssec/signature.ts';
-import { uint } from '../dns-writer.ts';
-import { makeKey } from '../zone-keys.ts';
+import { uint } from '../../support/dns-writer.ts';
+import { makeKey } from '../../support/zone-keys.ts';
 
 const RSA = 8;
 const UNREADABLE = /cannot be read/;

@@ -5,8 +5,8 @@ import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { OWN_INDEX, UNSENT_IS_NEVER } from '../../contracts/node/payments.ts';
 import { nodeContract } from '../../contracts/node.ts';
 import { startFakeLnd } from '../../hostile/fake-lnd.ts';
+import { memoryState } from '../../support/memory-state.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
-import { memoryState } from './memory-state.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 

@@ -4,8 +4,8 @@ import type { NodeCredentials } from '../../../src/model/credentials.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import type { NodeConnector } from '../../../src/nodes/node.ts';
+import { memoryState } from '../../support/memory-state.ts';
 import { until } from '../../support/until.ts';
-import { memoryState } from './memory-state.ts';
 import { infoOf, nodeKey, refusal, type ScriptedLnd, scriptedLnd } from './scripted-lnd.ts';
 
 const macaroonOf = (fill: number) =>

@@ -7,7 +7,7 @@ import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import { RootKeyIds } from '../../../src/nodes/lnd/tokens.ts';
 import { fingerprintOf } from '../../../src/nodes/remote/location.ts';
-import { memoryState } from './memory-state.ts';
+import { memoryState } from '../../support/memory-state.ts';
 import { infoOf, nodeKey, refusal, type ScriptedLnd, scriptedLnd } from './scripted-lnd.ts';
 
 const MARK = 'ab'.repeat(16);

@@ -2,7 +2,7 @@ import type { Clock } from '../../../src/lib/clock.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
-import { memoryState } from './memory-state.ts';
+import { memoryState } from '../../support/memory-state.ts';
 import recorded from './recorded/feed.json';
 import { refusal, type ScriptedLnd } from './scripted-lnd.ts';
 

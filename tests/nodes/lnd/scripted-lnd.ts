@@ -1,6 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { CERT, KEY } from '../remote/raw-server.ts';
+import { CERT, KEY } from '../../support/raw-server.ts';
 
 /** A request that the server received. */
 export interface Got {

@@ -7,9 +7,9 @@ import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import type { SendQuestion, WalletNode } from '../../../src/nodes/node.ts';
-import { CERT, head, startRawServer } from '../remote/raw-server.ts';
+import { memoryState } from '../../support/memory-state.ts';
+import { CERT, head, startRawServer } from '../../support/raw-server.ts';
 import { channelOf } from './channel-of.ts';
-import { memoryState } from './memory-state.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 /** An example of BOLT 11 from 2017. Its hash is 0001020304..., and it expires an hour after its creation. */

@@ -2,8 +2,8 @@ import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
+import { memoryState } from '../../support/memory-state.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
-import { memoryState } from './memory-state.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { RemoteFailure } from '../../../src/nodes/remote/failure.ts';
+import { CERT, head, pour, type RawServer, startRawServer } from '../../support/raw-server.ts';
 import { type SocksServer, startSocksServer } from '../../support/socks-server.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
-import { CERT, head, pour, type RawServer, startRawServer } from './raw-server.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 

@@ -3,8 +3,8 @@ import { GROUPS } from '../../contracts/node/kind.ts';
 import { ATTEMPTS_ARE_NUMBERED } from '../../contracts/node/payments.ts';
 import { BROKEN_FEED_THROWS } from '../../contracts/node/updates.ts';
 import { nodeContract } from '../../contracts/node.ts';
+import { openTrialSandbox } from '../../support/trial-sandbox.ts';
 import { SLOW_TEST_MS } from '../../support/until.ts';
-import { openTrialSandbox } from './trial-sandbox.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 

@@ -8,9 +8,9 @@ import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { keysOfSeed } from '../../../src/nodes/sandbox/world/keys.ts';
 import { publishReleases, trustedReleases } from '../../../src/nodes/sandbox/world/releases.ts';
 import { removeFolder, temporaryFolder } from '../../support/folder.ts';
+import { openTrialSandbox } from '../../support/trial-sandbox.ts';
 import { until } from '../../support/until.ts';
 import { updatesOptions } from '../../support/updates-options.ts';
-import { openTrialSandbox } from './trial-sandbox.ts';
 
 const folder = temporaryFolder('core');
 afterAll(() => removeFolder(folder));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { tipHeight } from '../../../../src/nodes/sandbox/chain/blocks.ts';
-import { confirmations, onchainWorld } from '../onchain/onchain-world.ts';
+import { confirmations, onchainWorld } from '../../../support/onchain-world.ts';
 
 describe('blocks by the clock', () => {
   test('come every blockSecs, whether somebody looks or not', () => {

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/nodes/sandbox/lightning/channel-orders.ts';
 import { liveChannels } from '../../../../src/nodes/sandbox/lightning/channels.ts';
 import { onchainBalances } from '../../../../src/nodes/sandbox/onchain/funds.ts';
-import { onchainWorld } from '../onchain/onchain-world.ts';
+import { onchainWorld } from '../../../support/onchain-world.ts';
 
 const ID = 'ab'.repeat(16);
 const VALUE_MSAT = 50_000_000n;

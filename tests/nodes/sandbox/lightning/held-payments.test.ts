@@ -8,7 +8,7 @@ import {
 } from '../../../../src/nodes/sandbox/lightning/outside.ts';
 import { advance, startInvoicePayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
 import { findPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
-import { onchainWorld } from '../onchain/onchain-world.ts';
+import { onchainWorld } from '../../../support/onchain-world.ts';
 import { lightningWorlds } from './lightning-world.ts';
 
 const lightningWorld = lightningWorlds();

@@ -4,8 +4,8 @@ import { decodeBolt11 } from '../../../../src/codecs/bolt11/index.ts';
 import { paymentIndex } from '../../../../src/model/payment-index.ts';
 import type { WalletNode } from '../../../../src/nodes/node.ts';
 import { invoiceCommand, known, lightningId, payCommand } from '../../../contracts/node/steps.ts';
+import { openTrialSandbox } from '../../../support/trial-sandbox.ts';
 import { until } from '../../../support/until.ts';
-import { openTrialSandbox } from '../trial-sandbox.ts';
 
 /** As long as the sandbox's own receivers hold: one hop with LND's delta, and BOLT 11's default at its end. */
 const HELD_BLOCKS = 98;

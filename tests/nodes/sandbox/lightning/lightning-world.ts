@@ -7,8 +7,8 @@ import type {
   PayInvoiceCommand,
   WalletNode,
 } from '../../../../src/nodes/node.ts';
+import { openTrialSandbox } from '../../../support/trial-sandbox.ts';
 import { until } from '../../../support/until.ts';
-import { openTrialSandbox } from '../trial-sandbox.ts';
 
 /**
  * Returns a function that makes a wallet on a sandbox whose clock the test sets. All close after each test of the file.

@@ -12,7 +12,7 @@ import type {
   SignedSend,
 } from '../../../../src/nodes/node.ts';
 import { reportSend } from '../../../../src/nodes/sandbox/lightning/sends.ts';
-import { onchainWorld, payOnchain } from '../onchain/onchain-world.ts';
+import { onchainWorld, payOnchain } from '../../../support/onchain-world.ts';
 import { ended, invoiceCommand, lightningWorlds } from './lightning-world.ts';
 
 const lightningWorld = lightningWorlds();

@@ -9,7 +9,7 @@ import {
   lnurlAnswer,
   lnurlCallbackAnswer,
 } from '../../../../src/nodes/sandbox/lnurl/services.ts';
-import { onchainWorld } from '../onchain/onchain-world.ts';
+import { onchainWorld } from '../../../support/onchain-world.ts';
 
 const host = {
   domain: 'example.com',

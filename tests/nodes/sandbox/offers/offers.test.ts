@@ -22,7 +22,7 @@ import { payOfferFromOutside } from '../../../../src/nodes/sandbox/offers/outsid
 import { latestPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { walletKeys } from '../../../../src/nodes/sandbox/world/wallets.ts';
 import type { World } from '../../../../src/nodes/sandbox/world/world.ts';
-import { onchainWorld } from '../onchain/onchain-world.ts';
+import { onchainWorld } from '../../../support/onchain-world.ts';
 
 function setUp() {
   const { world, wallet, reload } = onchainWorld();

@@ -8,7 +8,7 @@ import {
 import { onchainBalances } from '../../../../src/nodes/sandbox/onchain/funds.ts';
 import { OUTSIDE_ONCHAIN } from '../../../../src/nodes/sandbox/onchain/owners.ts';
 import { balanceMsat, transfer } from '../../../../src/nodes/sandbox/world/ledger.ts';
-import { confirmations, onchainWorld, payOnchain } from './onchain-world.ts';
+import { confirmations, onchainWorld, payOnchain } from '../../../support/onchain-world.ts';
 
 const OURS = `channel:${'11'.repeat(32)}:ours`;
 const THEIRS = `channel:${'11'.repeat(32)}:theirs`;

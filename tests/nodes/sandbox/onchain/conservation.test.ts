@@ -22,7 +22,7 @@ import {
 } from '../../../../src/nodes/sandbox/onchain/send.ts';
 import { balanceMsat } from '../../../../src/nodes/sandbox/world/ledger.ts';
 import type { World } from '../../../../src/nodes/sandbox/world/world.ts';
-import { ledgerGaps, onchainWorld, payOnchain } from './onchain-world.ts';
+import { ledgerGaps, onchainWorld, payOnchain } from '../../../support/onchain-world.ts';
 
 const steps = fc.array(
   fc.record({

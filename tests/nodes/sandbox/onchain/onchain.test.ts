@@ -12,7 +12,7 @@ import { estimateOnchainFeeMsat } from '../../../../src/nodes/sandbox/onchain/se
 import { balanceMsat } from '../../../../src/nodes/sandbox/world/ledger.ts';
 import { latestPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
-import { ledgerGaps, onchainWorld, payOnchain, START_MS } from './onchain-world.ts';
+import { ledgerGaps, onchainWorld, payOnchain, START_MS } from '../../../support/onchain-world.ts';
 
 /** An address without a wallet in this world (the example program of BIP 350, on regtest). */
 const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';

@@ -3,7 +3,7 @@ import { liveChannels } from '../../../../src/nodes/sandbox/lightning/channels.t
 import { paySpontaneously } from '../../../../src/nodes/sandbox/lightning/outside.ts';
 import { nextUnusedAddress, onchainBalances } from '../../../../src/nodes/sandbox/onchain/funds.ts';
 import { replaceOutsidePayment } from '../../../../src/nodes/sandbox/onchain/replace.ts';
-import { ledgerGaps, onchainWorld, payOnchain } from './onchain-world.ts';
+import { ledgerGaps, onchainWorld, payOnchain } from '../../../support/onchain-world.ts';
 
 describe('replaceOutsidePayment', () => {
   test('names the replacement, takes the money back, and fails the payment at its six confirmations', () => {

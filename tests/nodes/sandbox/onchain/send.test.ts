@@ -13,7 +13,7 @@ import {
 } from '../../../../src/nodes/sandbox/onchain/send.ts';
 import { balanceMsat } from '../../../../src/nodes/sandbox/world/ledger.ts';
 import { findPayment, latestPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
-import { ledgerGaps, onchainWorld } from './onchain-world.ts';
+import { ledgerGaps, onchainWorld } from '../../../support/onchain-world.ts';
 
 const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 const MINUTE_MS = 60_000;

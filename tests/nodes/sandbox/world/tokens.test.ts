@@ -7,8 +7,8 @@ import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts'
 import { PERMISSIONS, type Permission } from '../../../../src/model/permissions.ts';
 import type { ClientToken, NodeTokens } from '../../../../src/nodes/node.ts';
 import { removeFolder, temporaryFolder } from '../../../support/folder.ts';
+import { openTrialSandbox } from '../../../support/trial-sandbox.ts';
 import { updatesOptions } from '../../../support/updates-options.ts';
-import { openTrialSandbox } from '../trial-sandbox.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { PERMISSIONS } from '../../../../src/model/permissions.ts';
 import type { Sandbox } from '../../../../src/nodes/sandbox/index.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/index.ts';
 import { removeFolder, temporaryFolder } from '../../../support/folder.ts';
-import { openTrialSandbox } from '../trial-sandbox.ts';
+import { openTrialSandbox } from '../../../support/trial-sandbox.ts';
 
 /** What version 0.1 handed out for the world of version-1.sql, whose root seed is 32 bytes of 07. */
 const FIRST = {

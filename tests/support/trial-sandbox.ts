@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../../src/lib/clock.ts';
-import { openSandbox, type Sandbox } from '../../../src/nodes/sandbox/index.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { openSandbox, type Sandbox } from '../../src/nodes/sandbox/index.ts';
 
 /** A sandbox for tests: it mines on request only, and none of its URLs is served. */
 export function openTrialSandbox(path: string, clock: Clock): Sandbox {

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { MSAT_PER_SAT } from '../../../../src/model/amount.ts';
-import type { Payment, Priority } from '../../../../src/model/payment.ts';
-import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
-import type { PayOnchainCommand } from '../../../../src/nodes/node.ts';
-import { tipHeight } from '../../../../src/nodes/sandbox/chain/blocks.ts';
-import { openChain } from '../../../../src/nodes/sandbox/chain/genesis.ts';
-import { type Miner, startMiner } from '../../../../src/nodes/sandbox/chain/miner.ts';
-import { nextUnusedAddress } from '../../../../src/nodes/sandbox/onchain/funds.ts';
-import { outsideCoins } from '../../../../src/nodes/sandbox/onchain/owners.ts';
-import { receiveFromOutside } from '../../../../src/nodes/sandbox/onchain/receive.ts';
-import { publishOnchain, signOnchain } from '../../../../src/nodes/sandbox/onchain/send.ts';
-import { balanceMsat } from '../../../../src/nodes/sandbox/world/ledger.ts';
-import { findPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
-import { signUp } from '../../../../src/nodes/sandbox/world/wallets.ts';
-import { openWorld, type World } from '../../../../src/nodes/sandbox/world/world.ts';
+import { MSAT_PER_SAT } from '../../src/model/amount.ts';
+import type { Payment, Priority } from '../../src/model/payment.ts';
+import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
+import type { PayOnchainCommand } from '../../src/nodes/node.ts';
+import { tipHeight } from '../../src/nodes/sandbox/chain/blocks.ts';
+import { openChain } from '../../src/nodes/sandbox/chain/genesis.ts';
+import { type Miner, startMiner } from '../../src/nodes/sandbox/chain/miner.ts';
+import { nextUnusedAddress } from '../../src/nodes/sandbox/onchain/funds.ts';
+import { outsideCoins } from '../../src/nodes/sandbox/onchain/owners.ts';
+import { receiveFromOutside } from '../../src/nodes/sandbox/onchain/receive.ts';
+import { publishOnchain, signOnchain } from '../../src/nodes/sandbox/onchain/send.ts';
+import { balanceMsat } from '../../src/nodes/sandbox/world/ledger.ts';
+import { findPayment } from '../../src/nodes/sandbox/world/payments.ts';
+import { signUp } from '../../src/nodes/sandbox/world/wallets.ts';
+import { openWorld, type World } from '../../src/nodes/sandbox/world/world.ts';
 
 /** A world in memory with a clock that a test moves and a chain that is mined on request. */
 export interface OnchainWorld {

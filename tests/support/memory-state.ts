@@ -1,4 +1,4 @@
-import type { ConnectorRows } from '../../../src/nodes/remote-kind.ts';
+import type { ConnectorRows } from '../../src/nodes/remote-kind.ts';
 
 /** Connector state in memory. */
 export function memoryState(): ConnectorRows {

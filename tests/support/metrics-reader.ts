@@ -1,4 +1,4 @@
-import { type Family, parseExposition } from '../lib/exposition.ts';
+import { type Family, parseExposition } from './exposition.ts';
 
 /** Reads the answer of the metrics endpoint. */
 export interface MetricsReader {

@@ -6,8 +6,8 @@ import {
   INVOICE_SIGNATURE,
   isBolt12InvoiceExpired,
   verifyInvoice,
-} from '../../src/codecs/bolt12/index.ts';
-import { encodeTlvStream } from '../../src/codecs/tlv.ts';
+} from '../../../src/codecs/bolt12/index.ts';
+import { encodeTlvStream } from '../../../src/codecs/tlv.ts';
 import {
   INVOICE_PATH,
   makeInvoice,
@@ -22,9 +22,9 @@ import {
   REGTEST,
   secretKey,
   signStream,
-} from '../support/bolt12-fixtures.ts';
-import vectors from '../vectors/bolt12-payer-proof-test.json';
-import { expectInvalid } from './expect-invalid.ts';
+} from '../../support/bolt12-fixtures.ts';
+import vectors from '../../vectors/bolt12-payer-proof-test.json';
+import { expectInvalid } from '../expect-invalid.ts';
 
 const REQUEST = makeRequest(makeOffer(), { amountMsat: 1000n });
 const INVOICE = makeInvoice(REQUEST);

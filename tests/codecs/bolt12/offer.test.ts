@@ -7,9 +7,9 @@ import {
   encodeOffer,
   isOfferExpired,
   offerUnpayableReason,
-} from '../../src/codecs/bolt12/index.ts';
-import { NETWORKS } from '../../src/codecs/network.ts';
-import { encodeTlvStream } from '../../src/codecs/tlv.ts';
+} from '../../../src/codecs/bolt12/index.ts';
+import { NETWORKS } from '../../../src/codecs/network.ts';
+import { encodeTlvStream } from '../../../src/codecs/tlv.ts';
 import {
   makeOffer,
   NODE_ID,
@@ -17,9 +17,9 @@ import {
   patchRecords,
   publicKey,
   REGTEST,
-} from '../support/bolt12-fixtures.ts';
-import vectors from '../vectors/bolt12-offers-test.json';
-import { expectInvalid } from './expect-invalid.ts';
+} from '../../support/bolt12-fixtures.ts';
+import vectors from '../../vectors/bolt12-offers-test.json';
+import { expectInvalid } from '../expect-invalid.ts';
 
 /**
  * Why each vector is invalid. In the five about blinded paths a length in offer_paths is missing, so they fail for

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
-import { encodeBolt12String } from '../../src/codecs/bolt12/index.ts';
-import { CodecError } from '../../src/codecs/codec-error.ts';
+import { encodeBolt12String } from '../../../src/codecs/bolt12/index.ts';
+import { CodecError } from '../../../src/codecs/codec-error.ts';
 import {
   createPayerProof,
   isDisclosableType,
   verifyPayerProof,
-} from '../../src/codecs/payer-proof/index.ts';
-import { encodeTlvStream, sortTlvRecords, type TlvRecord } from '../../src/codecs/tlv.ts';
+} from '../../../src/codecs/payer-proof/index.ts';
+import { encodeTlvStream, sortTlvRecords, type TlvRecord } from '../../../src/codecs/tlv.ts';
 import {
   makeInvoice,
   makeOffer,
@@ -16,7 +16,7 @@ import {
   PAYER_KEY,
   PREIMAGE,
   signInvoice,
-} from '../support/bolt12-fixtures.ts';
+} from '../../support/bolt12-fixtures.ts';
 
 const BASE = makeInvoice(makeRequest(makeOffer(), { amountMsat: 1000n, payerNote: 'hi' }));
 const ALWAYS_SHOWN = [88n, 168n, 174n, 176n];

@@ -5,20 +5,20 @@ import {
   decodeOffer,
   encodeBolt12String,
   merkleRoot,
-} from '../../src/codecs/bolt12/index.ts';
-import { taggedHash } from '../../src/codecs/bolt12/merkle.ts';
-import { discloseRecords } from '../../src/codecs/payer-proof/disclosure.ts';
+} from '../../../src/codecs/bolt12/index.ts';
+import { taggedHash } from '../../../src/codecs/bolt12/merkle.ts';
+import { discloseRecords } from '../../../src/codecs/payer-proof/disclosure.ts';
 import {
   createPayerProof,
   paysIssuerOf,
   verifyPayerProof,
-} from '../../src/codecs/payer-proof/index.ts';
-import { nextMarker, orderLeaves } from '../../src/codecs/payer-proof/markers.ts';
-import { rebuildInvoiceRoot } from '../../src/codecs/payer-proof/rebuild.ts';
-import ldk from '../vectors/bolt12-payer-proof-ldk.json';
-import markerVectors from '../vectors/bolt12-payer-proof-markers.json';
-import vectors from '../vectors/bolt12-payer-proof-test.json';
-import { expectInvalid } from './expect-invalid.ts';
+} from '../../../src/codecs/payer-proof/index.ts';
+import { nextMarker, orderLeaves } from '../../../src/codecs/payer-proof/markers.ts';
+import { rebuildInvoiceRoot } from '../../../src/codecs/payer-proof/rebuild.ts';
+import ldk from '../../vectors/bolt12-payer-proof-ldk.json';
+import markerVectors from '../../vectors/bolt12-payer-proof-markers.json';
+import vectors from '../../vectors/bolt12-payer-proof-test.json';
+import { expectInvalid } from '../expect-invalid.ts';
 
 const invalid = (problem: string): never => {
   throw new Error(problem);

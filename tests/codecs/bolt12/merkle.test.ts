@@ -6,9 +6,9 @@ import {
   leafHash,
   merkleRoot,
   nonceHashes,
-} from '../../src/codecs/bolt12/index.ts';
-import { decodeTlvStream, encodeTlvStream } from '../../src/codecs/tlv.ts';
-import vectors from '../vectors/bolt12-signature-test.json';
+} from '../../../src/codecs/bolt12/index.ts';
+import { decodeTlvStream, encodeTlvStream } from '../../../src/codecs/tlv.ts';
+import vectors from '../../vectors/bolt12-signature-test.json';
 
 const invalid = (problem: string): never => {
   throw new Error(problem);

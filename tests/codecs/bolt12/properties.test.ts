@@ -9,11 +9,11 @@ import {
   type OfferFields,
   verifyInvoice,
   verifyInvoiceRequest,
-} from '../../src/codecs/bolt12/index.ts';
-import { CodecError } from '../../src/codecs/codec-error.ts';
-import { NETWORKS } from '../../src/codecs/network.ts';
-import { verifyPayerProof } from '../../src/codecs/payer-proof/index.ts';
-import { encodeTlvStream, type TlvRecord } from '../../src/codecs/tlv.ts';
+} from '../../../src/codecs/bolt12/index.ts';
+import { CodecError } from '../../../src/codecs/codec-error.ts';
+import { NETWORKS } from '../../../src/codecs/network.ts';
+import { verifyPayerProof } from '../../../src/codecs/payer-proof/index.ts';
+import { encodeTlvStream, type TlvRecord } from '../../../src/codecs/tlv.ts';
 import {
   makeInvoice,
   makeRequest,
@@ -21,7 +21,7 @@ import {
   PATH,
   publicKey,
   REGTEST,
-} from '../support/bolt12-fixtures.ts';
+} from '../../support/bolt12-fixtures.ts';
 
 const uint64 = fc.bigInt({ min: 1n, max: (1n << 64n) - 1n });
 const bytes = fc.uint8Array({ maxLength: 40 });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { encodeBigSize } from '../../src/codecs/bigsize.ts';
-import { encodeBolt12String } from '../../src/codecs/bolt12/index.ts';
+import { encodeBigSize } from '../../../src/codecs/bigsize.ts';
+import { encodeBolt12String } from '../../../src/codecs/bolt12/index.ts';
 import {
   createPayerProof,
   isDisclosableType,
   paysIssuerOf,
   verifyPayerProof,
-} from '../../src/codecs/payer-proof/index.ts';
-import { encodeTlvStream, joinBytes } from '../../src/codecs/tlv.ts';
+} from '../../../src/codecs/payer-proof/index.ts';
+import { encodeTlvStream, joinBytes } from '../../../src/codecs/tlv.ts';
 import {
   makeInvoice,
   makeOffer,
@@ -23,9 +23,9 @@ import {
   publicKey,
   secretKey,
   signInvoice,
-} from '../support/bolt12-fixtures.ts';
-import { expectInvalid } from './expect-invalid.ts';
-import { patchProof, resignProof } from './payer-proof-fixtures.ts';
+} from '../../support/bolt12-fixtures.ts';
+import { expectInvalid } from '../expect-invalid.ts';
+import { patchProof, resignProof } from './fixtures.ts';
 
 const REQUEST = makeRequest(makeOffer({ issuer: 'kiosk' }), {
   amountMsat: 1000n,

@@ -4,9 +4,9 @@ import {
   decodeInvoiceRequest,
   encodeBolt12String,
   verifyInvoiceRequest,
-} from '../../src/codecs/bolt12/index.ts';
-import { NETWORKS } from '../../src/codecs/network.ts';
-import { encodeTlvStream, type TlvRecord } from '../../src/codecs/tlv.ts';
+} from '../../../src/codecs/bolt12/index.ts';
+import { NETWORKS } from '../../../src/codecs/network.ts';
+import { encodeTlvStream, type TlvRecord } from '../../../src/codecs/tlv.ts';
 import {
   METADATA,
   makeOffer,
@@ -17,8 +17,8 @@ import {
   REGTEST,
   secretKey,
   signStream,
-} from '../support/bolt12-fixtures.ts';
-import { expectInvalid } from './expect-invalid.ts';
+} from '../../support/bolt12-fixtures.ts';
+import { expectInvalid } from '../expect-invalid.ts';
 
 const SUBJECT = { message: 'invoice_request', field: 'signature' } as const;
 const OPEN_OFFER = makeOffer();

@@ -1,6 +1,6 @@
-import { encodeBolt12String } from '../../src/codecs/bolt12/index.ts';
-import { encodeTlvStream, type TlvRecord } from '../../src/codecs/tlv.ts';
-import { PAYER_KEY, patchRecords, signStream } from '../support/bolt12-fixtures.ts';
+import { encodeBolt12String } from '../../../src/codecs/bolt12/index.ts';
+import { encodeTlvStream, type TlvRecord } from '../../../src/codecs/tlv.ts';
+import { PAYER_KEY, patchRecords, signStream } from '../../support/bolt12-fixtures.ts';
 
 const SUBJECT = { message: 'payer_proof', field: 'proof_signature' } as const;
 

@@ -5,9 +5,9 @@ import {
   decodeOffer,
   encodeBolt12String,
   invalidDocument,
-} from '../../src/codecs/bolt12/index.ts';
-import vectors from '../vectors/bolt12-format-string-test.json';
-import { expectInvalid } from './expect-invalid.ts';
+} from '../../../src/codecs/bolt12/index.ts';
+import vectors from '../../vectors/bolt12-format-string-test.json';
+import { expectInvalid } from '../expect-invalid.ts';
 
 const invalid = invalidDocument('bolt12', 'offer', 'try again');
 const read = (text: string) => decodeBolt12String(text, 'lno', invalid);

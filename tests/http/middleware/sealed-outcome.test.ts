@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { isSealed, seal, unseal } from '../../src/http/middleware/sealed-outcome.ts';
+import { isSealed, seal, unseal } from '../../../src/http/middleware/sealed-outcome.ts';
 
 const OWN = new Uint8Array(32).fill(1);
 const OTHER = new Uint8Array(32).fill(2);

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { sourceAddress } from '../../src/http/limits/source-address.ts';
+import { sourceAddress } from '../../../src/http/limits/source-address.ts';
 
 const source = (
   peer: string | null,

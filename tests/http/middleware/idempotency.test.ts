@@ -4,16 +4,16 @@ import {
   IdempotentRequests,
   type Outcome,
   readIdempotencyKey,
-} from '../../src/http/middleware/idempotency.ts';
-import { isSealed } from '../../src/http/middleware/sealed-outcome.ts';
-import { openLog } from '../../src/lib/log.ts';
-import { ApiError, refused } from '../../src/model/errors.ts';
-import type { PaymentIndex } from '../../src/model/payment-index.ts';
-import type { KeyScope, Store } from '../../src/store/ports.ts';
-import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { samplePayment } from '../support/sample-payment.ts';
-import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../support/store-steps.ts';
-import { until } from '../support/until.ts';
+} from '../../../src/http/middleware/idempotency.ts';
+import { isSealed } from '../../../src/http/middleware/sealed-outcome.ts';
+import { openLog } from '../../../src/lib/log.ts';
+import { ApiError, refused } from '../../../src/model/errors.ts';
+import type { PaymentIndex } from '../../../src/model/payment-index.ts';
+import type { KeyScope, Store } from '../../../src/store/ports.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
+import { samplePayment } from '../../support/sample-payment.ts';
+import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../../support/store-steps.ts';
+import { until } from '../../support/until.ts';
 
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 let store: Store;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { connectionGuard } from '../../src/http/limits/connection-guard.ts';
-import { openLog } from '../../src/lib/log.ts';
+import { connectionGuard } from '../../../src/http/limits/connection-guard.ts';
+import { openLog } from '../../../src/lib/log.ts';
 
 /** Returns a guard of 256 descriptors over a process that the test describes. */
 function guardOf(state: { lowestFree: number | null; silent: number; idle: number }) {

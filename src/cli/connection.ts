@@ -140,7 +140,7 @@ function isConfidential(url: string): boolean {
   return new URL(url).protocol === 'https:' || isLocal(url);
 }
 
-/** Whether a URL leads to this machine. */
+/** Returns whether a URL leads to this machine. */
 export function isLocal(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }

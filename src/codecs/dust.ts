@@ -2,8 +2,8 @@
 const DUST_RATE = 3n;
 
 /**
- * The least that an output with this script may hold, in satoshis. Bitcoin Core's relay policy calls less than that
- * dust (294 for P2WPKH, 330 for P2TR and P2WSH, 546 for P2PKH, 540 for P2SH).
+ * Returns the least that an output with this script may hold, in satoshis. Bitcoin Core's relay policy calls less than
+ * that dust (294 for P2WPKH, 330 for P2TR and P2WSH, 546 for P2PKH, 540 for P2SH).
  */
 export function dustLimitSat(script: Uint8Array): bigint {
   const spendBytes = isWitnessProgram(script) ? 67 : 148;

@@ -5,7 +5,7 @@ import { hex } from '@scure/base';
 /** An answer of an LNURL service, which is JSON for errors too (LUD-01). */
 export type LnurlAnswer = Readonly<Record<string, unknown>>;
 
-/** The error answer of every LUD. */
+/** Returns the error answer of every LUD. */
 export function lnurlError(reason: string): LnurlAnswer {
   return { status: 'ERROR', reason };
 }
@@ -22,7 +22,7 @@ export interface PayTerms {
   readonly metadata: string;
 }
 
-/** The first answer of an LNURL-pay service (LUD-06, LUD-12). */
+/** Returns the first answer of an LNURL-pay service (LUD-06, LUD-12). */
 export function payRequest(terms: PayTerms): LnurlAnswer {
   return {
     tag: 'payRequest',
@@ -34,14 +34,14 @@ export function payRequest(terms: PayTerms): LnurlAnswer {
   };
 }
 
-/** The metadata of a payment (LUD-06). `identifier` is a Lightning Address (LUD-16), or null. */
+/** Returns the metadata of a payment (LUD-06). `identifier` is a Lightning Address (LUD-16), or null. */
 export function payMetadata(description: string, identifier: string | null): string {
   const entries = [['text/plain', description]];
   if (identifier !== null) entries.push(['text/identifier', identifier]);
   return JSON.stringify(entries);
 }
 
-/** Hex SHA-256 of the metadata exactly as sent, which the invoice must hold (LUD-06). */
+/** Returns the hex SHA-256 of the metadata exactly as sent, which the invoice must hold (LUD-06). */
 export function metadataHash(metadata: string): string {
   return hex.encode(sha256(utf8ToBytes(metadata)));
 }
@@ -55,7 +55,7 @@ export interface WithdrawTerms {
   readonly description: string;
 }
 
-/** The first answer of an LNURL-withdraw service (LUD-03). */
+/** Returns the first answer of an LNURL-withdraw service (LUD-03). */
 export function withdrawRequest(terms: WithdrawTerms): LnurlAnswer {
   return {
     tag: 'withdrawRequest',

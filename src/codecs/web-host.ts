@@ -4,13 +4,15 @@ export function schemeFor(host: string): 'http' | 'https' {
   return name.endsWith('.onion') || isLoopback(name) ? 'http' : 'https';
 }
 
-/** Whether a host name, without port, means this machine. Whether it is allowed is checked when it is requested. */
+/**
+ * Returns whether a host name, without port, means this machine. Whether it is allowed is checked when it is requested.
+ */
 export function isLoopback(name: string): boolean {
   return name === 'localhost' || name === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
 }
 
 /**
- * Whether a text is a host with an optional port, in ASCII: labels of letters, digits and hyphens, at most 253
+ * Returns whether a text is a host with an optional port, in ASCII: labels of letters, digits and hyphens, at most 253
  * characters (RFC 1123), or an IPv6 address in brackets. With `underscores` labels may hold underscores too, for names
  * that are only looked up in the DNS.
  */

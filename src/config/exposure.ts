@@ -3,19 +3,19 @@ import { isLoopbackHost } from './network.ts';
 import { OPTIONS } from './options.ts';
 import { ConfigError } from './sources.ts';
 
-/** Whether there is a wallet for requests without an Authorization header. */
+/** Returns whether there is a wallet for requests without an Authorization header. */
 export function hasDefaultWallet({ rootSeed, clientCredentials }: Config): boolean {
   return rootSeed !== null || clientCredentials !== null;
 }
 
-/** Whether requests without an Authorization header reach the default wallet. */
+/** Returns whether requests without an Authorization header reach the default wallet. */
 export function isOpenToAll(config: Config): boolean {
   return hasDefaultWallet(config) && !config.requireAuth;
 }
 
 /**
- * Whether payers elsewhere are told URLs of names that they cannot use: LNURL is https (LUD-01), and loopback leads to
- * their own machine.
+ * Returns whether payers elsewhere are told URLs of names that they cannot use: LNURL is https (LUD-01), and loopback
+ * leads to their own machine.
  */
 export function hasUnreachableNames({ addressDomain, sidecarUrl }: Config): boolean {
   if (addressDomain === null || isLoopbackHost(addressDomain)) return false;

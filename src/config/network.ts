@@ -55,8 +55,8 @@ export function parseList(text: string): string[] {
 }
 
 /**
- * Whether a host names this machine alone: localhost and names below it, 127.0.0.0/8, ::1; with or without port and
- * brackets.
+ * Returns whether a host names this machine alone: localhost and names below it, 127.0.0.0/8, ::1; with or without port
+ * and brackets.
  */
 export function isLoopbackHost(text: string): boolean {
   if (!/^[\w.:[\]-]+$/.test(text)) return false;

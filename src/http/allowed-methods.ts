@@ -16,7 +16,7 @@ export function allowedMethods(routes: readonly Route[]): ReadonlyMap<string, re
   return methods;
 }
 
-/** Whether a successful answer of the route is an event stream, which stays open until one side ends it. */
+/** Returns whether a successful answer of the route is an event stream, which stays open until one side ends it. */
 export function isStream(route: Route): boolean {
   return route.mediaType === 'text/event-stream';
 }

@@ -4,32 +4,32 @@
  */
 type Rule = Readonly<Record<string, unknown>>;
 
-/** The rule that the member `name` is present. */
+/** Returns the rule that the member `name` is present. */
 export function given(name: string): Rule {
   return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
 }
 
-/** The rule that the flag `name` is true. */
+/** Returns the rule that the flag `name` is true. */
 export function isTrue(name: string): Rule {
   return { required: [name], properties: { [name]: { const: true } } };
 }
 
-/** The rule that `rule` holds wherever `condition` holds. */
+/** Returns the rule that `rule` holds wherever `condition` holds. */
 export function implies(condition: Rule, rule: Rule): Rule {
   return { anyOf: [{ not: condition }, rule] };
 }
 
-/** The rule that `other` is present wherever `name` is. */
+/** Returns the rule that `other` is present wherever `name` is. */
 export function needs(name: string, other: string): Rule {
   return implies(given(name), given(other));
 }
 
-/** The rule that one of the two names is absent. */
+/** Returns the rule that one of the two names is absent. */
 export function excludesBoth(name: string, other: string): Rule {
   return { not: { allOf: [given(name), given(other)] } };
 }
 
-/** The rule that `name` is absent wherever `flag` is true. */
+/** Returns the rule that `name` is absent wherever `flag` is true. */
 export function excludes(name: string, flag: string): Rule {
   const { properties } = given(name);
   return {
@@ -40,7 +40,7 @@ export function excludes(name: string, flag: string): Rule {
   };
 }
 
-/** The rule that at least one of the named lists is present and not empty. */
+/** Returns the rule that at least one of the named lists is present and not empty. */
 export function oneHolds(...names: readonly string[]): Rule {
   return {
     anyOf: names.map((name) => ({

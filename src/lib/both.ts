@@ -1,4 +1,4 @@
-/** One function that calls both. */
+/** Returns one function that calls both. */
 export function both(first: () => void, second: () => void): () => void {
   return () => {
     first();

@@ -7,7 +7,7 @@ export class FileUnusable extends Error {
   override readonly name = 'FileUnusable';
 }
 
-/** Whether an error of the system or of SQLite is about a file or its disk, such as a full disk. */
+/** Returns whether an error of the system or of SQLite is about a file or its disk, such as a full disk. */
 export function isFileFailure(error: unknown): boolean {
   return /^(SQLITE_(FULL|IOERR|READONLY|CANTOPEN)|ENOSPC|EDQUOT|EROFS|EIO|EACCES|EPERM)/.test(
     codeOf(error),

@@ -45,7 +45,7 @@ export function formatAmountMsat(amountMsat: bigint): string {
   return `${sign}${whole}.${rest.toString().padStart(3, '0').replace(/0+$/, '')}`;
 }
 
-/** Like {@link formatAmountMsat}, but returns null for null. */
+/** Returns what {@link formatAmountMsat} returns, and null for null. */
 export function formatNullableAmountMsat(amountMsat: bigint | null): string | null {
   return amountMsat === null ? null : formatAmountMsat(amountMsat);
 }

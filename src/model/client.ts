@@ -106,7 +106,7 @@ export interface ClientRecord extends Client {
   readonly endedTokenIds: readonly string[];
 }
 
-/** Whether a client is neither revoked nor expired at `nowMs`. */
+/** Returns whether a client is neither revoked nor expired at `nowMs`. */
 export function isActive(
   client: Pick<Client, 'revokedAtMs' | 'expiresAtMs'>,
   nowMs: number,

@@ -127,7 +127,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether a caught error is an {@link ApiError} of one of these kinds, or of any kind when none are given. */
+/** Returns whether a caught error is an {@link ApiError} of one of these kinds, or of any kind when none are given. */
 export function isApiError(error: unknown, ...kinds: readonly ErrorName[]): error is ApiError {
   return error instanceof ApiError && (kinds.length === 0 || kinds.includes(error.kind));
 }

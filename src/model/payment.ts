@@ -207,12 +207,12 @@ export function blankPayment(
 /** `status_msg` of an invoice whose payment has arrived and waits for `settle_invoice` (docs/decisions.md 116). */
 export const HELD = 'held';
 
-/** Whether an inbound payment has arrived and waits to be settled or canceled. */
+/** Returns whether an inbound payment has arrived and waits to be settled or canceled. */
 export function isHeld({ status, statusMsg }: Pick<Payment, 'status' | 'statusMsg'>): boolean {
   return status === 'pending' && statusMsg === HELD;
 }
 
-/** Whether a payment is completed or failed, which never changes again (docs/api.md, Payment status). */
+/** Returns whether a payment is completed or failed, which never changes again (docs/api.md, Payment status). */
 export function isFinal(payment: Pick<Payment, 'status'>): boolean {
   return payment.status !== 'pending';
 }

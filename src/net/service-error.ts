@@ -27,12 +27,15 @@ export function serviceRefusal(reason: string): ApiError {
   return new ApiError('serviceFailed', message, { data: { problem: 'refused', reason } });
 }
 
-/** Whether an error says that the service refused, and not that it could not be reached or its answer not be used. */
+/**
+ * Returns whether an error says that the service refused, and not that it could not be reached or its answer not be
+ * used.
+ */
 export function isServiceRefusal(error: unknown): error is ApiError {
   return problemOf(error) === 'refused';
 }
 
-/** Whether an error says that nothing was sent to a service, because its address is not allowed. */
+/** Returns whether an error says that nothing was sent to a service, because its address is not allowed. */
 export function isServiceNotAsked(error: unknown): error is ApiError {
   return problemOf(error) === 'not_allowed';
 }

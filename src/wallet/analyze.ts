@@ -95,12 +95,12 @@ export async function examine(
   };
 }
 
-/** The place of a method in the order of recommendation; 0 is the best. */
+/** Returns the place of a method in the order of recommendation; 0 is the best. */
 export function rank({ kind }: Pick<PayMethod, 'kind'>): number {
   return RECOMMENDATION.indexOf(kind);
 }
 
-/** The error for a payment string without a usable method. */
+/** Returns the error for a payment string without a usable method. */
 export function nothingLeft(obstacles: readonly ApiError[]): ApiError {
   const [first] = obstacles;
   if (!first) {

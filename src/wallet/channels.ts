@@ -5,7 +5,7 @@ import type { EffectNames } from './effect-names.ts';
 import { reserveFee } from './reserved-fee.ts';
 import { nodeGroup, type Session } from './session.ts';
 
-/** The Lightning channels of the wallet's node. */
+/** Returns the Lightning channels of the wallet's node. */
 export function listChannels(session: Session): Promise<Channel[]> {
   return nodeGroup(session, 'channels').listChannels();
 }

@@ -53,7 +53,7 @@ function withinBounds(client: ClientRecord, bounds: Bounds): ClientRecord {
   return sameReach(client, within) ? within : { ...within, endedTokenIds: endedWith(client) };
 }
 
-/** The record with its new token, if one was made. */
+/** Returns the record with its new token, if one was made. */
 export function withToken(
   record: ClientRecord,
   tokens: ReadonlyMap<string, MadeToken>,
@@ -65,7 +65,7 @@ export function withToken(
   return { ...record, token, endedTokenIds: endedWith(stored) };
 }
 
-/** The client, revoked, with its token added to those that must be ended at the node. */
+/** Returns the client, revoked, with its token added to those that must be ended at the node. */
 export function revoked(client: ClientRecord, nowMs: number): ClientRecord {
   return {
     ...client,
@@ -80,7 +80,7 @@ function endedWith({ token, endedTokenIds }: ClientRecord): string[] {
   return [...new Set([...endedTokenIds, ...(token ? [token.id] : [])])];
 }
 
-/** The record after the update. */
+/** Returns the record after the update. */
 export function merged(before: ClientRecord, update: ClientUpdate): ClientRecord {
   const { label, expiresAtMs, grant, budget } = update;
   return {

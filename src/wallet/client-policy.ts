@@ -26,7 +26,7 @@ export interface Bounds {
   readonly expiresAtMs: number | null;
 }
 
-/** Whether the permission can cost money. */
+/** Returns whether the permission can cost money. */
 export function spends(permission: Permission): boolean {
   return SPENDING.has(permission);
 }
@@ -122,7 +122,7 @@ export function requireBudgetAuthority(granter: Granter): void {
   );
 }
 
-/** The clients that a client created, directly or through others, parents before children. */
+/** Returns the clients that a client created, directly or through others, parents before children. */
 export function descendantsOf(
   records: readonly ClientRecord[],
   clientPk: string,
@@ -140,14 +140,14 @@ export function descendantsOf(
   return found;
 }
 
-/** All permissions of a grant: those of its scopes and its single ones. */
+/** Returns all permissions of a grant: those of its scopes and its single ones. */
 export function permissionsOf(grant: Grant): Permission[] {
   return effectivePermissions(grant.scopes, grant.permissions);
 }
 
 /**
- * The client without anything beyond the bounds. A scope that is only partly within them is replaced by its permissions
- * that are.
+ * Returns the client without anything beyond the bounds. A scope that is only partly within them is replaced by its
+ * permissions that are.
  */
 export function narrowed<Narrowed extends Grant & { readonly expiresAtMs: number | null }>(
   client: Narrowed,
@@ -168,8 +168,8 @@ export function narrowed<Narrowed extends Grant & { readonly expiresAtMs: number
 }
 
 /**
- * The bounds that a client sets for its descendants: its own permissions and expiry, without permissions that spend if
- * it has or had a budget.
+ * Returns the bounds that a client sets for its descendants: its own permissions and expiry, without permissions that
+ * spend if it has or had a budget.
  */
 export function boundsOf(
   client: Grant & { readonly expiresAtMs: number | null; readonly budgetState: BudgetState },
@@ -180,7 +180,7 @@ export function boundsOf(
   return { permissions: new Set(permissions), expiresAtMs: client.expiresAtMs };
 }
 
-/** Whether two grants have the same permissions and expiry, so that one token serves both. */
+/** Returns whether two grants have the same permissions and expiry, so that one token serves both. */
 export function sameReach(
   a: Grant & { readonly expiresAtMs: number | null },
   b: Grant & { readonly expiresAtMs: number | null },

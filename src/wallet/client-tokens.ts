@@ -131,7 +131,7 @@ function requireToken(record: ClientRecord | null | undefined): ClientRecord {
 }
 
 /**
- * The ids of tokens at the node that carry this installation's mark and belong to no client in use
+ * Returns the ids of tokens at the node that carry this installation's mark and belong to no client in use
  * (docs/decisions.md 69).
  */
 export async function strayTokens(session: Session): Promise<string[]> {

@@ -35,7 +35,7 @@ export interface NewClient extends Grant {
   readonly budget: Budget | null;
 }
 
-/** The identity and grant of the caller (docs/api.md, Client info). */
+/** Returns the identity and grant of the caller (docs/api.md, Client info). */
 export async function clientInfo(
   session: Session,
 ): Promise<ClientInfoJson & { kind: 'client_credentials' | 'root_seed' }> {
@@ -54,13 +54,13 @@ export async function clientInfo(
   };
 }
 
-/** Whether there is a client of that public key that is neither revoked nor expired. */
+/** Returns whether there is a client of that public key that is neither revoked nor expired. */
 export async function isActiveClient(session: Session, clientPk: string): Promise<boolean> {
   const client = await session.store.clients.find(clientPk);
   return client !== null && isActive(client, session.node.clock.now());
 }
 
-/** The active clients of the wallet, by public key. */
+/** Returns the active clients of the wallet, by public key. */
 export async function listClients(session: Session): Promise<Record<string, ClientInfoJson>> {
   nodeGroup(session, 'tokens');
   const active = (await session.store.clients.list(session.userPk)).filter((client) =>

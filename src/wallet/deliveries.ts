@@ -3,7 +3,7 @@ import { ApiError } from '../model/errors.ts';
 import type { DeliveryQuery } from '../store/ports.ts';
 import type { Session } from './session.ts';
 
-/** The webhook deliveries of the wallet, newest first (docs/api.md, Delivery). */
+/** Returns the webhook deliveries of the wallet, newest first (docs/api.md, Delivery). */
 export function deliveriesOf(
   session: Session,
   query: Omit<DeliveryQuery, 'walletId'>,

@@ -35,7 +35,7 @@ export const randomNames: EffectNames = {
   forget: async () => undefined,
 };
 
-/** The names of a request with a key; `effect` is what an earlier run of it stored, as JSON. */
+/** Returns the names of a request with a key; `effect` is what an earlier run of it stored, as JSON. */
 export function keyedNames(
   scope: KeyScope,
   effect: string | null,

@@ -23,7 +23,7 @@ export interface History {
   updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
 }
 
-/** The history of a wallet, read from the node with one credential. */
+/** Returns the history of a wallet, read from the node with one credential. */
 export function historyOf(node: WalletNode, walletId: string, store: Store, feed: Feed): History {
   return node.history
     ? nativeHistory(node, node.history, walletId, store)

@@ -49,7 +49,7 @@ function termsOf(text: string, own: string | null, uri: UriTerms) {
   };
 }
 
-/** The terms of an offer. Its amount is the least that it accepts (BOLT 12). */
+/** Returns the terms of an offer. Its amount is the least that it accepts (BOLT 12). */
 export function offerTerms(offer: Offer, viaName: string | null, uri: UriTerms): PayMethod {
   const { text, description, amountMsat: minMsat, absoluteExpirySecs } = offer;
   return {
@@ -62,7 +62,7 @@ export function offerTerms(offer: Offer, viaName: string | null, uri: UriTerms):
   };
 }
 
-/** The terms of an invoice. Its own amount takes precedence over the URI's. */
+/** Returns the terms of an invoice. Its own amount takes precedence over the URI's. */
 export function invoiceTerms(invoice: Bolt11Invoice, uri: UriTerms): PayMethod {
   const { text, description, amountMsat, expiresAtMs } = invoice;
   const shared = {
@@ -74,14 +74,14 @@ export function invoiceTerms(invoice: Bolt11Invoice, uri: UriTerms): PayMethod {
   return amountMsat === null ? shared : { ...shared, amountMsat, amountBeside: false };
 }
 
-/** The terms of an address. */
+/** Returns the terms of an address. */
 export function addressTerms(address: DecodedAddress, uri: UriTerms): PayMethod {
   return { ...termsOf(address.canonical, null, uri), kind: 'onchain', address };
 }
 
 /**
- * The terms of an LNURL-pay service. The caller checks that the URI's amount is within its limits. A fixed price is
- * told as the amount; it is not part of the LNURL, and the service may name another one later.
+ * Returns the terms of an LNURL-pay service. The caller checks that the URI's amount is within its limits. A fixed
+ * price is told as the amount; it is not part of the LNURL, and the service may name another one later.
  */
 export function lnurlPayTerms(text: string, request: LnurlPayRequest, uri: UriTerms): PayMethod {
   const { minSendableMsat: minMsat, maxSendableMsat: maxMsat } = request;
@@ -99,8 +99,8 @@ export function lnurlPayTerms(text: string, request: LnurlPayRequest, uri: UriTe
 }
 
 /**
- * The terms of an LNURL-withdraw service. The URI's amount leaves no other choice (docs/decisions.md 96); the caller
- * checks that it is within the service's limits.
+ * Returns the terms of an LNURL-withdraw service. The URI's amount leaves no other choice (docs/decisions.md 96); the
+ * caller checks that it is within the service's limits.
  */
 export function withdrawTerms(
   text: string,

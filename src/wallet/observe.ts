@@ -25,9 +25,9 @@ interface ObserveOptions {
 }
 
 /**
- * The rules by which observations change payments. Nothing else changes a payment's status: it goes from pending to
- * completed or failed, and never back (docs/decisions.md 44). Observations may repeat, and may hold less than the row;
- * what they lack is kept from the row.
+ * Returns the rules by which observations change payments. Nothing else changes a payment's status: it goes from
+ * pending to completed or failed, and never back (docs/decisions.md 44). Observations may repeat, and may hold less
+ * than the row; what they lack is kept from the row.
  */
 export function observationRules(options: ObserveOptions): ObservationRules {
   return {

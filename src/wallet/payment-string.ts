@@ -73,7 +73,7 @@ export function parseLoneMethod(text: string): NamedMethod | null {
   return readMethod(withDecodedName(withoutLightningScheme(text)));
 }
 
-/** The payment string without the scheme `lightning:` and without whitespace around it. */
+/** Returns the payment string without the scheme `lightning:` and without whitespace around it. */
 export function withoutLightningScheme(text: string): string {
   // One match removes all repetitions. Removing them one by one would take time that grows with the square of their
   // number.

@@ -5,7 +5,7 @@ import type { CacheQuery } from '../store/ports.ts';
 import type { Session } from './session.ts';
 import { paymentNotFound, waitForFinal } from './wait.ts';
 
-/** The JSON of one payment, as answers carry it, in its newest state. Throws `notFound` (error 107). */
+/** Returns the JSON of one payment, as answers carry it, in its newest state. Throws `notFound` (error 107). */
 export async function paymentJsonOf(session: Session, index: PaymentIndex): Promise<string> {
   const cached = await session.store.cache.get(session.userPk, index);
   // A final payment does not change, so the cached JSON is up to date.
@@ -13,7 +13,7 @@ export async function paymentJsonOf(session: Session, index: PaymentIndex): Prom
   return JSON.stringify(encodePayment(await paymentOf(session, index)));
 }
 
-/** One payment in its newest state; null when there is none. */
+/** Returns one payment in its newest state; null when there is none. */
 export function findPayment(session: Session, index: PaymentIndex): Promise<Payment | null> {
   return session.history.payment(index);
 }
@@ -26,7 +26,7 @@ export async function paymentOf(session: Session, index: PaymentIndex): Promise<
 }
 
 /**
- * A page of the cache as the JSON of answers, and the index after which the next page begins; null at the end
+ * Returns a page of the cache as the JSON of answers, and the index after which the next page begins; null at the end
  * (docs/decisions.md 88).
  */
 export function cachedPayments(
@@ -63,7 +63,7 @@ export function updatedPayments(
   return session.history.updatedAfter(after, limit);
 }
 
-/** The newest update of the wallet; null when there is none. */
+/** Returns the newest update of the wallet; null when there is none. */
 export function newestUpdate(session: Session): Promise<UpdatedIndex | null> {
   return session.history.tip();
 }

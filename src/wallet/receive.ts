@@ -69,7 +69,7 @@ export async function createInvoice(
   return encodeCreated(await issueInvoice(session, request, names), request);
 }
 
-/** A created invoice as answers carry it. */
+/** Returns a created invoice as answers carry it. */
 export function encodeCreated(
   { payment, invoice, paymentHash, paymentSecret, expiresAtMs }: CreatedInvoice,
   request: Pick<InvoiceRequest, 'description' | 'amountMsat'>,
@@ -105,7 +105,7 @@ export async function createOffer(
   return offer;
 }
 
-/** An on-chain address that has no payments yet. Every payment that arrives on it is watched. */
+/** Returns an on-chain address that has no payments yet. Every payment that arrives on it is watched. */
 export async function nextUnusedAddress(session: Session, type: AddressType): Promise<string> {
   const address = await nodeGroup(session, 'onchain').nextUnusedAddress(type);
   await watch(session, { kind: 'address', address });

@@ -78,7 +78,9 @@ export async function reserveFee(
   };
 }
 
-/** What the request may have sent before it asks the node now: an earlier run with its key may have asked it. */
+/**
+ * Returns what the request may have sent before it asks the node now: an earlier run with its key may have asked it.
+ */
 export function sentBefore(names: EffectNames, purpose: FeePurpose): 'no' | 'unknown' {
   return names.earlier(purpose) === null ? 'no' : 'unknown';
 }

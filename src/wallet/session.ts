@@ -85,12 +85,12 @@ export function nodeGroup<Name extends NodeGroup>(
   );
 }
 
-/** The node's identity and balances. */
+/** Returns the node's identity and balances. */
 export function nodeInfo(session: Session): Promise<NodeInfo> {
   return session.node.info();
 }
 
-/** Whether the session may use a permission now. */
+/** Returns whether the session may use a permission now. */
 export function allows(session: Pick<Session, 'client'>, permission: Permission): boolean {
   const client = session.client();
   return (
@@ -103,7 +103,7 @@ export function requirePermission(session: Pick<Session, 'client'>, permission: 
   if (!allows(session, permission)) throw lacking(permission);
 }
 
-/** The error 108 for a missing permission. */
+/** Returns the error 108 for a missing permission. */
 export function lacking(permission: Permission): ApiError {
   return new ApiError(
     'forbidden',

@@ -104,7 +104,7 @@ export async function waitForNext(
   throw new ApiError('internal', 'The update stream ended.');
 }
 
-/** The error 107 for a payment. */
+/** Returns the error 107 for a payment. */
 export function paymentNotFound(): ApiError {
   return new ApiError('notFound', 'Payment not found');
 }

@@ -4,9 +4,9 @@ import { encodePayment, isHeld, type Payment } from '../model/payment.ts';
 import type { DeliveryDraft } from '../store/ports.ts';
 
 /**
- * The delivery of a finalized or held payment (docs/webhooks.md, Payload). `timestamp` is the time at which the payment
- * ended or arrived. The webhook-id follows from wallet, payment and event alone, so it is the same over attempts,
- * redeliveries and restarts (docs/decisions.md 91).
+ * Returns the delivery of a finalized or held payment (docs/webhooks.md, Payload). `timestamp` is the time at which the
+ * payment ended or arrived. The webhook-id follows from wallet, payment and event alone, so it is the same over
+ * attempts, redeliveries and restarts (docs/decisions.md 91).
  */
 export function deliveryDraft(payment: Payment, userPk: string, nowMs: number): DeliveryDraft {
   const type: WebhookEvent = isHeld(payment) ? 'payment.held' : 'payment.finalized';

@@ -8,8 +8,8 @@ export interface Lease {
 }
 
 /**
- * The lease of an attempt that begins at `nowMs`. No lease or retry is due later than two leases from then. A delivery
- * that seems to be was written before the clock was set back, and is due at once.
+ * Returns the lease of an attempt that begins at `nowMs`. No lease or retry is due later than two leases from then. A
+ * delivery that seems to be was written before the clock was set back, and is due at once.
  */
 export function leaseFrom(nowMs: number, leaseMs: number): Lease {
   return { nowMs, leaseUntilMs: nowMs + leaseMs, lastPossibleMs: nowMs + 2 * leaseMs };

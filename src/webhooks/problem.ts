@@ -6,7 +6,7 @@ export interface AttemptProblem {
   readonly words: string;
 }
 
-/** The problem with an answer's status; null for 200, the only one that counts (docs/webhooks.md, Attempts). */
+/** Returns the problem with an answer's status; null for 200, the only one that counts (docs/webhooks.md, Attempts). */
 export function statusProblem(status: number): AttemptProblem | null {
   if (status === 200) return null;
   const redirect = status >= 300 && status < 400 && status !== 304;
@@ -16,7 +16,7 @@ export function statusProblem(status: number): AttemptProblem | null {
   };
 }
 
-/** The problem with an attempt that had no answer. `error` is what the request threw. */
+/** Returns the problem with an attempt that had no answer. `error` is what the request threw. */
 export function failureProblem(error: unknown, url: string, limitMs: number): AttemptProblem {
   const { hostname, host } = new URL(url);
   const { phase, code } =

@@ -142,7 +142,7 @@ export function decodeInvoice(source: string | Uint8Array): Bolt12Invoice {
   return invoice;
 }
 
-/** Whether an invoice has expired, so that it must not be paid any more (BOLT 12). */
+/** Returns whether an invoice has expired, so that it must not be paid any more (BOLT 12). */
 export function isBolt12InvoiceExpired(invoice: Bolt12Invoice, nowSecs: number): boolean {
   return nowSecs > invoice.expiresAtSecs;
 }

@@ -137,7 +137,10 @@ export function encodeOffer(fields: OfferFields): string {
   return offerOf(decodeTlvStream(encodeTlvStream(records), invalid)).text;
 }
 
-/** Whether an offer has expired, so that invoices must not be requested any more (`offer_absolute_expiry`, BOLT 12). */
+/**
+ * Returns whether an offer has expired, so that invoices must not be requested any more (`offer_absolute_expiry`, BOLT
+ * 12).
+ */
 export function isOfferExpired(offer: Offer, nowSecs: number): boolean {
   return offer.absoluteExpirySecs !== null && nowSecs > offer.absoluteExpirySecs;
 }

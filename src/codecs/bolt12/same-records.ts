@@ -1,7 +1,7 @@
 import { equalBytes } from '@noble/curves/utils.js';
 import type { TlvRecord } from '../tlv.ts';
 
-/** Whether two streams hold the same fields with the same values. */
+/** Returns whether two streams hold the same fields with the same values. */
 export function sameRecords(a: readonly TlvRecord[], b: readonly TlvRecord[]): boolean {
   return (
     a.length === b.length &&

@@ -30,7 +30,7 @@ export function signRoot(subject: SignatureSubject, root: Uint8Array, signer: Si
   return hex.encode(schnorr.sign(digest(subject, root), signer.secretKey, auxRand));
 }
 
-/** Whether `signature` (64 bytes, hex) is a signature of the root by `publicKey` (33 bytes compressed, hex). */
+/** Returns whether `signature` (64 bytes, hex) is a signature of the root by `publicKey` (33 bytes compressed, hex). */
 export function isRootSignature(
   subject: SignatureSubject,
   root: Uint8Array,

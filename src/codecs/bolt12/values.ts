@@ -101,7 +101,7 @@ export const tu32: ValueCodec<number> = {
   encode: (value, invalid) => truncatedUint(value, 4, invalid),
 };
 
-/** Whether the bytes are a compressed secp256k1 public key: 33 bytes that stand for a point of the curve. */
+/** Returns whether the bytes are a compressed secp256k1 public key: 33 bytes that stand for a point of the curve. */
 export function isPoint(bytes: Uint8Array): boolean {
   try {
     return bytes.length === 33 && !secp256k1.Point.fromBytes(bytes).is0();

@@ -79,18 +79,18 @@ export function readDnsName(
   }
 }
 
-/** Whether two names are the same. */
+/** Returns whether two names are the same. */
 export function isSameName(a: DnsName, b: DnsName): boolean {
   return a.length === b.length && isWithin(a, b);
 }
 
-/** Whether a name is `zone` or below it. */
+/** Returns whether a name is `zone` or below it. */
 export function isWithin(name: DnsName, zone: DnsName): boolean {
   const shared = lastLabels(name, zone.length);
   return name.length >= zone.length && shared.every((label, index) => label === zone[index]);
 }
 
-/** Whether a name is below `zone`, and not `zone` itself. */
+/** Returns whether a name is below `zone`, and not `zone` itself. */
 export function isBelow(name: DnsName, zone: DnsName): boolean {
   return name.length > zone.length && isWithin(name, zone);
 }

@@ -47,8 +47,8 @@ export type PayerProofValues = FieldValues<typeof PAYER_PROOF_FIELDS>;
 export const PROOF_SIGNATURE = { message: 'payer_proof', field: 'proof_signature' } as const;
 
 /**
- * Whether a payer proof may disclose a field of an invoice. It never discloses `invreq_metadata` (0), with which the
- * omitted fields could be guessed, nor types outside the invoice's ranges, such as signatures and proof data.
+ * Returns whether a payer proof may disclose a field of an invoice. It never discloses `invreq_metadata` (0), with
+ * which the omitted fields could be guessed, nor types outside the invoice's ranges, such as signatures and proof data.
  */
 export function isDisclosableType(type: bigint): boolean {
   return type !== 0n && isInvoiceType(type);

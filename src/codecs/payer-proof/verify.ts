@@ -132,8 +132,8 @@ export function verifyPayerProof(text: string): PayerProof {
 }
 
 /**
- * Whether a proof is about a payment to the issuer of an offer: its node id is the offer's `issuerId`, or, if the offer
- * has none, the last hop of one of its paths. This identifies the payee, and not one offer.
+ * Returns whether a proof is about a payment to the issuer of an offer: its node id is the offer's `issuerId`, or, if
+ * the offer has none, the last hop of one of its paths. This identifies the payee, and not one offer.
  */
 export function paysIssuerOf(proof: PayerProof, offer: Offer): boolean {
   return offer.issuerId === null

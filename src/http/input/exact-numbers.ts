@@ -4,8 +4,8 @@ const MANY_DIGITS = /[\d.]{16}/;
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\[\s\S])*(?:"|$)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * Whether JSON.parse keeps every number of a JSON text exactly. One with more digits than a JavaScript number holds is
- * rounded without a sign, which must not happen to an amount (docs/decisions.md 20).
+ * Returns whether JSON.parse keeps every number of a JSON text exactly. One with more digits than a JavaScript number
+ * holds is rounded without a sign, which must not happen to an amount (docs/decisions.md 20).
  */
 export function hasExactNumbers(json: string): boolean {
   if (!MANY_DIGITS.test(json)) return true;

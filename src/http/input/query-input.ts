@@ -1,6 +1,6 @@
 import { rejected } from '../../model/errors.ts';
 
-/** The query parameters of a request's URL. */
+/** Returns the query parameters of a request's URL. */
 export function queryParameters(url: string): URLSearchParams {
   const start = url.indexOf('?');
   return new URLSearchParams(start < 0 ? '' : url.slice(start));

@@ -6,8 +6,8 @@ import { apiForm, type ErrorForm } from './errors.ts';
 const METHODS = 'GET, HEAD, OPTIONS';
 
 /**
- * Whether a request names the address domain as its Host. The routes for payers answer such a request to pages of any
- * origin; every other route rejects it (docs/decisions.md 100).
+ * Returns whether a request names the address domain as its Host. The routes for payers answer such a request to pages
+ * of any origin; every other route rejects it (docs/decisions.md 100).
  */
 export function isAtDomain({ headers }: Request, domainHosts: ReadonlySet<string>): boolean {
   return domainHosts.has(headers.get('host')?.toLowerCase() ?? '');
@@ -18,7 +18,7 @@ export function openToPages({ headers }: Response): void {
   headers.set('access-control-allow-origin', '*');
 }
 
-/** The answer to OPTIONS of a route for payers, which a browser asks before some requests of a page. */
+/** Returns the answer to OPTIONS of a route for payers, which a browser asks before some requests of a page. */
 export function preflight(): Response {
   return new Response(null, {
     status: 204,

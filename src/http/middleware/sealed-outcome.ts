@@ -15,7 +15,7 @@ export function seal(body: string, sealKey: Uint8Array, idempotencyKey: string):
   return PREFIX + Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64');
 }
 
-/** Whether {@link seal} produced the text. */
+/** Returns whether {@link seal} produced the text. */
 export function isSealed(text: string): boolean {
   return text.startsWith(PREFIX);
 }

@@ -20,8 +20,8 @@ const MAX_ITERATIONS = 50;
 const SHA1 = 1;
 
 /**
- * Whether an NSEC or NSEC3 record of `zone`, which must be proven already, proves that `name` does not exist, and no
- * name below it, so that no more specific wildcard exists either (RFC 4035 section 5.3.4, RFC 5155 section 8.8).
+ * Returns whether an NSEC or NSEC3 record of `zone`, which must be proven already, proves that `name` does not exist,
+ * and no name below it, so that no more specific wildcard exists either (RFC 4035 section 5.3.4, RFC 5155 section 8.8).
  */
 export function denies(record: DnsRecord, name: DnsName, zone: DnsName): boolean {
   return record.type === TYPE.NSEC

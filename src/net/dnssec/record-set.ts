@@ -63,7 +63,7 @@ export function signedLabels(name: DnsName): number {
   return name[0] === '*' ? name.length - 1 : name.length;
 }
 
-/** Whether a signature covers a wildcard from which the name was made. */
+/** Returns whether a signature covers a wildcard from which the name was made. */
 export function isExpanded({ name }: RecordSet, { labels }: Rrsig): boolean {
   return labels < signedLabels(name);
 }

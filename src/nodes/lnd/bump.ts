@@ -23,7 +23,7 @@ interface Child {
   readonly sweptForSat: bigint;
 }
 
-/** The most that raising the fee costs now, in millisatoshis; see `NodeOnchain.bumpFeeBoundMsat`. */
+/** Returns the most that raising the fee costs now, in millisatoshis; see `NodeOnchain.bumpFeeBoundMsat`. */
 export async function bumpFeeBoundMsat(owner: LndRest, command: BumpFeeCommand): Promise<bigint> {
   return (await childOf(owner, command)).boundSat * MSAT_PER_SAT;
 }

@@ -16,7 +16,7 @@ const CLOSE_TIMEOUT_MS = 120_000;
 const CLOSE_VBYTES = 200n;
 
 /**
- * The most that closing the channel costs this wallet at present rates, in millisatoshis; see
+ * Returns the most that closing the channel costs this wallet at present rates, in millisatoshis; see
  * `NodeChannels.closeFeeBoundMsat`.
  */
 export async function closeFeeBoundMsat(

@@ -19,15 +19,15 @@ const BY_US = 'INITIATOR_LOCAL';
 /** The ways in which a channel ends that was once open. */
 const CLOSED = 'cooperative=true&local_force=true&remote_force=true&breach=true';
 
-/** What opening a channel cost, in millisatoshis; null when LND does not list the funding transaction. */
+/** Returns what opening a channel cost, in millisatoshis; null when LND does not list the funding transaction. */
 export async function openingCostMsat(owner: LndRest, txid: string): Promise<bigint | null> {
   const listed = await find(owner, txid);
   return listed ? listed.total_fees * MSAT_PER_SAT : null;
 }
 
 /**
- * What closing a channel cost this node, in millisatoshis: its capacity less its outputs, which includes dust of the
- * other side. Null when LND does not list the transaction, because nothing of it went to LND's wallet.
+ * Returns what closing a channel cost this node, in millisatoshis: its capacity less its outputs, which includes dust
+ * of the other side. Null when LND does not list the transaction, because nothing of it went to LND's wallet.
  */
 export async function closingCostMsat(
   owner: LndRest,
@@ -41,7 +41,7 @@ export async function closingCostMsat(
   return (capacitySat - paidSat) * MSAT_PER_SAT;
 }
 
-/** The closing of a channel, in progress or done; null when there is none. */
+/** Returns the closing of a channel, in progress or done; null when there is none. */
 export async function closingOf(owner: LndRest, channelId: string): Promise<Closing | null> {
   const isIt = (point: string) => channelIdOf(point) === channelId;
   const pending = await owner.list('/v1/channels/pending', pendingChannelsShape);

@@ -27,8 +27,8 @@ interface Funding {
 }
 
 /**
- * The most that opening a channel of that value costs at present rates, in millisatoshis. Throws `refused` when the
- * coins do not suffice.
+ * Returns the most that opening a channel of that value costs at present rates, in millisatoshis. Throws `refused` when
+ * the coins do not suffice.
  */
 export async function estimateOpenFee(owner: LndRest, valueMsat: bigint): Promise<bigint> {
   return (await chooseFunding(owner, wholeSats(valueMsat))).feeBoundSat * MSAT_PER_SAT;

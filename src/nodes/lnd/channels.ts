@@ -14,17 +14,17 @@ const MEMO = 'ws:';
 /** The weight that two HTLCs add to a commitment transaction (BOLT 3): LND keeps room for two more. */
 const TWO_HTLCS_WEIGHT = 344n;
 
-/** The memo of a channel that was opened for a user channel id. */
+/** Returns the memo of a channel that was opened for a user channel id. */
 export function openedAs(userChannelId: string): string {
   return `${MEMO}${userChannelId}`;
 }
 
-/** LND's open channels. */
+/** Returns LND's open channels. */
 export async function openChannels(rest: LndRest): Promise<readonly LndChannel[]> {
   return (await rest.list('/v1/channels', channelsShape)).channels;
 }
 
-/** LND's open channels, and those whose funding is not confirmed yet. */
+/** Returns LND's open channels, and those whose funding is not confirmed yet. */
 export async function readChannels(
   rest: LndRest,
 ): Promise<{ open: readonly LndChannel[]; pending: readonly LndPendingChannel[] }> {
@@ -35,21 +35,21 @@ export async function readChannels(
   return { open, pending: pending_open_channels.map(({ channel }) => channel) };
 }
 
-/** The channels as resources; those not confirmed yet come last. */
+/** Returns the channels as resources; those not confirmed yet come last. */
 export async function listChannels(rest: LndRest): Promise<Channel[]> {
   const { open, pending } = await readChannels(rest);
   return [...open.map(openChannelOf), ...pending.map(pendingChannelOf)];
 }
 
-/** The most that all channels together can send now, in millisatoshis. */
+/** Returns the most that all channels together can send now, in millisatoshis. */
 export async function maxSendableMsat(rest: LndRest): Promise<bigint> {
   const channels = await openChannels(rest);
   return channels.reduce((sum, channel) => sum + sendableSat(channel), 0n) * MSAT_PER_SAT;
 }
 
 /**
- * What our side of a channel can send now, in satoshis. The opener pays the commitment's fee, and LND keeps in reserve
- * twice the fee of a commitment with two more HTLCs.
+ * Returns what our side of a channel can send now, in satoshis. The opener pays the commitment's fee, and LND keeps in
+ * reserve twice the fee of a commitment with two more HTLCs.
  */
 export function sendableSat(channel: LndChannel): bigint {
   if (!channel.active) return 0n;
@@ -102,7 +102,10 @@ function identityOf({ channel_point, memo }: { channel_point: string; memo: stri
   };
 }
 
-/** The channel id by BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output's number. */
+/**
+ * Returns the channel id by BOLT 2: the funding txid in wire byte order, its last two bytes XORed with the output's
+ * number.
+ */
 export function channelIdOf(channelPoint: string): string {
   const [txid = '', vout = '0'] = channelPoint.split(':');
   const id = hex.decode(txid).reverse();

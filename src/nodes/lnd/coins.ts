@@ -16,7 +16,7 @@ const INPUT_WEIGHT: Readonly<Record<string, number>> = {
   TAPROOT_PUBKEY: 41 * WEIGHT_PER_VBYTE + 67,
 };
 
-/** The wallet's coins that are not locked and have at least that many confirmations. */
+/** Returns the wallet's coins that are not locked and have at least that many confirmations. */
 export async function readCoins(owner: LndRest, minConfs: number): Promise<readonly LndCoin[]> {
   const query = { min_confs: minConfs, max_confs: EVERY_DEPTH };
   const { utxos } = await owner.post('/v2/wallet/utxos', query, unspentShape, {
@@ -26,12 +26,15 @@ export async function readCoins(owner: LndRest, minConfs: number): Promise<reado
   return utxos;
 }
 
-/** The coins whose kind can be spent. */
+/** Returns the coins whose kind can be spent. */
 export function spendable(coins: readonly LndCoin[]): readonly LndCoin[] {
   return coins.filter(({ address_type }) => address_type in INPUT_WEIGHT);
 }
 
-/** Virtual bytes of a transaction that spends the coins and makes outputs of these sizes, as LND counts them. */
+/**
+ * Returns the virtual bytes of a transaction that spends the coins and makes outputs of these sizes, as LND counts
+ * them.
+ */
 export function transactionVbytes(
   coins: readonly LndCoin[],
   outputBytes: readonly number[],

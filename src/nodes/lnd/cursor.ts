@@ -25,13 +25,15 @@ export function readCursor(text: string | null): FollowCursor {
   return { addIndex: a, settleIndex: s, paymentIndex: p, height: h };
 }
 
-/** The cursor as the store keeps it. */
+/** Returns the cursor as the store keeps it. */
 export function writeCursor(cursor: FollowCursor): string {
   const { addIndex: a, settleIndex: s, paymentIndex: p, height: h } = cursor;
   return JSON.stringify({ a, s, p, h });
 }
 
-/** The cursor after more was read. LND's numbers only grow; a height may fall when LND reads the chain again. */
+/**
+ * Returns the cursor after more was read. LND's numbers only grow; a height may fall when LND reads the chain again.
+ */
 export function advanced(cursor: FollowCursor, reached: Partial<FollowCursor>): FollowCursor {
   const { addIndex = 0, settleIndex = 0, paymentIndex = 0, height = cursor.height } = reached;
   return {

@@ -23,7 +23,7 @@ export interface BumpableSend {
   readonly outpoints: readonly string[];
 }
 
-/** The transactions with the label of the send that each of them bumps, where they lack it. */
+/** Returns the transactions with the label of the send that each of them bumps, where they lack it. */
 export function withSendLabels(
   listed: readonly LndTransaction[],
   sends: readonly BumpableSend[],
@@ -51,7 +51,7 @@ function isBumpOf(transaction: LndTransaction, { payment, txid, outpoints }: Bum
   );
 }
 
-/** Of several transactions with the label of one send, only the one that stands. */
+/** Returns, of several transactions with the label of one send, only the one that stands. */
 export function standing(listed: readonly LndTransaction[]): LndTransaction[] {
   const best = new Map<string, LndTransaction>();
   for (const transaction of listed) {

@@ -14,14 +14,16 @@ const CHANNEL_BLOCKS = 6;
 /** LND gives rates in satoshis per 1,000 weight units, and 250 of those make one satoshi per virtual byte. */
 const KW_PER_VBYTE = 250n;
 
-/** LND's present fee rate for funding and closing transactions, in whole satoshis per virtual byte, rounded up. */
+/**
+ * Returns LND's present fee rate for funding and closing transactions, in whole satoshis per virtual byte, rounded up.
+ */
 export async function satPerVbyte(owner: LndRest): Promise<bigint> {
   return ((await satPerKw(owner, CHANNEL_BLOCKS)) + KW_PER_VBYTE - 1n) / KW_PER_VBYTE;
 }
 
 /**
- * LND's present fee rate for a send of that priority, in whole satoshis per virtual byte, rounded down as LND does for
- * its own sends.
+ * Returns LND's present fee rate for a send of that priority, in whole satoshis per virtual byte, rounded down as LND
+ * does for its own sends.
  */
 export async function sendSatPerVbyte(owner: LndRest, priority: Priority): Promise<bigint> {
   const rate = (await satPerKw(owner, TARGET_BLOCKS[priority])) / KW_PER_VBYTE;

@@ -175,7 +175,7 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
   revoke_client: { own: [], owner: ['/lnrpc.Lightning/DeleteMacaroonID'] },
 };
 
-/** The `uri` operations that a client's macaroon needs for the permissions, and no others. */
+/** Returns the `uri` operations that a client's macaroon needs for the permissions, and no others. */
 export function operationsFor(permissions: readonly Permission[]): Operation[] {
   const methods = permissions.flatMap((permission) => {
     const { own, additions = [] } = NEEDS[permission] ?? NOTHING;
@@ -185,8 +185,8 @@ export function operationsFor(permissions: readonly Permission[]): Operation[] {
 }
 
 /**
- * The permissions that a configured macaroon suffices for. It includes those that LND cannot serve, which need no
- * method.
+ * Returns the permissions that a configured macaroon suffices for. It includes those that LND cannot serve, which need
+ * no method.
  */
 export function permissionsOf(operations: readonly Operation[]): Permission[] {
   const held = new Set(operations.map(({ entity, action }) => `${entity}:${action}`));
@@ -198,7 +198,7 @@ export function permissionsOf(operations: readonly Operation[]): Permission[] {
   });
 }
 
-/** Those of the permissions that LND can serve; the others are error 110 with any macaroon. */
+/** Returns those of the permissions that LND can serve; the others are error 110 with any macaroon. */
 export function servedByLnd(permissions: readonly Permission[]): Permission[] {
   return permissions.filter((permission) => NEEDS[permission] !== null);
 }

@@ -65,7 +65,7 @@ export async function nodeInfo(
   };
 }
 
-/** LND's version without the commit that LND appends to it. */
+/** Returns LND's version without the commit that LND appends to it. */
 export function versionOf({ version }: Pick<LndInfo, 'version'>): string {
   return version.split(' ')[0] ?? version;
 }

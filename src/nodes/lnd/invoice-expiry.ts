@@ -3,7 +3,7 @@ import { readOr } from '../../codecs/codec-error.ts';
 import type { LndInvoice } from './wire.ts';
 
 /**
- * When an invoice of the wallet expires, in milliseconds since the epoch: the time that it encodes
+ * Returns when an invoice of the wallet expires, in milliseconds since the epoch: the time that it encodes
  * (docs/decisions.md 27), or else the time that LND states. Null for a keysend, which has no invoice.
  */
 export function ownExpiryMs(
@@ -15,7 +15,8 @@ export function ownExpiryMs(
 }
 
 /**
- * The expiry that a BOLT 11 string encodes. Null where the string cannot be read, so that the payment is still shown.
+ * Returns the expiry that a BOLT 11 string encodes. Null where the string cannot be read, so that the payment is still
+ * shown.
  */
 export function encodedExpiryMs(paymentRequest: string): number | null {
   return readOr(

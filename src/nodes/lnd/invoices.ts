@@ -68,7 +68,7 @@ function invoiceRequest(
   };
 }
 
-/** The terms that a request for an invoice holds, of either kind. */
+/** Returns the terms that a request for an invoice holds, of either kind. */
 export function termsRequest(
   command: Omit<CreateInvoiceCommand, 'preimage'>,
   needsHints: boolean,
@@ -86,7 +86,7 @@ export function termsRequest(
   };
 }
 
-/** The invoice that LND has made, with its payment as it is at first. */
+/** Returns the invoice that LND has made, with its payment as it is at first. */
 export function created(
   paymentHash: string,
   invoice: string,
@@ -124,7 +124,7 @@ export function created(
   };
 }
 
-/** The invoice of a payment hash, or null. */
+/** Returns the invoice of a payment hash, or null. */
 export async function lookUpInvoice(rest: LndRest, hash: string): Promise<LndInvoice | null> {
   try {
     return await rest.get(`/v1/invoice/${hash}`, invoiceShape);

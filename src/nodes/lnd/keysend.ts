@@ -11,7 +11,7 @@ const KEYSEND_RECORD = '5482373484';
 /** Custom records of an HTLC: base64, by record type. */
 type Records = Readonly<Record<string, string>>;
 
-/** The records of a keysend, for a request to LND. `preimage` is hex. */
+/** Returns the records of a keysend, for a request to LND. `preimage` is hex. */
 export function keysendRecords(preimage: string, message: string | null): Records {
   const encoded = Buffer.from(hex.decode(preimage)).toString('base64');
   return {
@@ -20,12 +20,12 @@ export function keysendRecords(preimage: string, message: string | null): Record
   };
 }
 
-/** Whether a payment is a keysend, by the records of its HTLCs. */
+/** Returns whether a payment is a keysend, by the records of its HTLCs. */
 export function isKeysend(records: readonly Records[]): boolean {
   return records.some((record) => KEYSEND_RECORD in record);
 }
 
-/** The message that came with a spontaneous payment; null where there is none, or where it is not UTF-8. */
+/** Returns the message that came with a spontaneous payment; null where there is none, or where it is not UTF-8. */
 export function messageOf(records: readonly Records[]): string | null {
   const encoded = records.map((record) => record[MESSAGE_RECORD]).find((value) => value);
   if (encoded === undefined) return null;

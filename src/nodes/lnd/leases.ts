@@ -9,7 +9,7 @@ export const LOCK_SECS = 600;
 
 type Lock = SignedSend['locks'][number];
 
-/** A lease of LND in the form in which a signed send keeps it. */
+/** Returns a lease of LND in the form in which a signed send keeps it. */
 export function lockOf({ id, outpoint }: LndLease): Lock {
   return { id, outpoint: `${outpoint.txid_str}:${outpoint.output_index}` };
 }

@@ -31,7 +31,7 @@ export interface Look {
   readonly reads: 'everyInvoice' | 'lists' | 'due';
 }
 
-/** What `use` makes of the rows that can be read; see {@link OddRows}. */
+/** Returns what `use` makes of the rows that can be read; see {@link OddRows}. */
 export function readRows<Row, Result>(
   { wallet, log }: Look,
   rows: readonly unknown[],

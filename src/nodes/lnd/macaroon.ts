@@ -60,7 +60,7 @@ export function restrictMacaroon(macaroonHex: string, condition: string): string
   );
 }
 
-/** The caveat by which a macaroon expires (`time-before` of LND's checkers). */
+/** Returns the caveat by which a macaroon expires (`time-before` of LND's checkers). */
 export function timeBefore(expiresAtMs: number): string {
   return `time-before ${new Date(expiresAtMs).toISOString()}`;
 }

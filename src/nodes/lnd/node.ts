@@ -37,7 +37,7 @@ interface LndNodeParts {
   readonly channelPeer: ChannelPeer | null;
 }
 
-/** The node port of an LND wallet for one token. */
+/** Returns the node port of an LND wallet for one token. */
 export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodeParts): WalletNode {
   return {
     descriptor: { kind: 'lnd', network: wallet.network },

@@ -34,7 +34,7 @@ const UNUSED: Readonly<Record<AddressType, number>> = { segwit: 2, taproot: 5 };
 /** Time limit of choosing coins, signing and publishing, which take LND longer than other calls. */
 const SEND_TIMEOUT_MS = 60_000;
 
-/** The wallet's receiving address of that type, the same until a payment to it is seen. */
+/** Returns the wallet's receiving address of that type, the same until a payment to it is seen. */
 export async function nextUnusedAddress(rest: LndRest, type: AddressType): Promise<string> {
   return (await rest.get(`/v1/newaddress?type=${UNUSED[type]}`, addressShape)).address;
 }
@@ -103,7 +103,7 @@ export async function publishSend(
   }
 }
 
-/** The observation of a send that a transaction in LND's list gives. */
+/** Returns the observation of a send that a transaction in LND's list gives. */
 export function sentObservation(
   transaction: LndTransaction,
   asked: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'>,
@@ -126,7 +126,7 @@ export function sentObservation(
   };
 }
 
-/** What a payment would cost in fees now, in millisatoshis. */
+/** Returns what a payment would cost in fees now, in millisatoshis. */
 export async function estimateFeeMsat(
   owner: LndRest,
   command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
@@ -140,7 +140,7 @@ export async function estimateFeeMsat(
   return fee_sat * MSAT_PER_SAT;
 }
 
-/** The most that one transaction can send to the address now, and its fee; see `NodeOnchain.mostSendable`. */
+/** Returns the most that one transaction can send to the address now, and its fee; see `NodeOnchain.mostSendable`. */
 export async function mostSendable(
   owner: LndRest,
   { address, priority }: Pick<PayOnchainCommand, 'address' | 'priority'>,
@@ -159,7 +159,7 @@ export async function mostSendable(
   return { amountMsat: amountSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
 }
 
-/** The observation of a send that its signed bytes give, once they are published. */
+/** Returns the observation of a send that its signed bytes give, once they are published. */
 export function publishedSend(
   command: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'>,
   signed: SignedSend,

@@ -35,8 +35,8 @@ interface Rows {
 }
 
 /**
- * The rows of a list, a page at a time, oldest first. Throws `unreadable` for an answer that is no such list, or that
- * would go on for ever.
+ * Yields the rows of a list, a page at a time, oldest first. Throws `unreadable` for an answer that is no such list, or
+ * that would go on for ever.
  */
 export async function* pagesOf(
   rest: LndRest,
@@ -57,7 +57,7 @@ export async function* pagesOf(
   }
 }
 
-/** The number of the newest row of a list; 0 where there is none. */
+/** Returns the number of the newest row of a list; 0 where there is none. */
 export async function newestOf(rest: LndRest, list: keyof typeof LISTS): Promise<number> {
   const { path, shape, number } = LISTS[list];
   const newest = path.replace(`=${PAGE}`, '=1');

@@ -141,7 +141,7 @@ async function followSend(
   }
 }
 
-/** The newest attempt for a payment hash in its present state, or null. */
+/** Returns the newest attempt for a payment hash in its present state, or null. */
 export async function trackedPayment(
   rest: LndRest,
   paymentHash: string,
@@ -157,7 +157,8 @@ export async function trackedPayment(
 }
 
 /**
- * All payments of LND with a greater `payment_index`, a page at a time. Throws `unreadable` when one cannot be read.
+ * Yields all payments of LND with a greater `payment_index`, a page at a time. Throws `unreadable` when one cannot be
+ * read.
  */
 export async function* paymentsAfter(
   rest: LndRest,

@@ -36,12 +36,12 @@ export function readPsbt(psbt: string): FundedTransaction {
   return { ...outline, feeSat };
 }
 
-/** The coins that a signed transaction (hex) spends. */
+/** Returns the coins that a signed transaction (hex) spends. */
 export function spentOutpoints(txHex: string): readonly string[] {
   return outlineOf(hex.decode(txHex)).inputs;
 }
 
-/** The txid of a signed transaction (hex). */
+/** Returns the txid of a signed transaction (hex). */
 export function txidOf(txHex: string): string {
   return Transaction.fromRaw(hex.decode(txHex), {
     allowUnknownInputs: true,
@@ -50,14 +50,14 @@ export function txidOf(txHex: string): string {
   }).id;
 }
 
-/** Virtual bytes of a transaction: a byte of its witness counts for a quarter (BIP 141). */
+/** Returns the virtual bytes of a transaction: a byte of its witness counts for a quarter (BIP 141). */
 export function virtualBytesOf(raw: Uint8Array): bigint {
   const { version, inputs, outputs, lockTime } = RawTx.decode(raw);
   const stripped = RawTx.encode({ version, segwitFlag: false, inputs, outputs, lockTime });
   return BigInt(Math.ceil((3 * stripped.length + raw.length) / 4));
 }
 
-/** Whether a signed transaction (hex) has the same inputs and outputs as the funded one. */
+/** Returns whether a signed transaction (hex) has the same inputs and outputs as the funded one. */
 export function isSameTransaction(funded: Outline, txHex: string): boolean {
   const { inputs, outputs } = outlineOf(hex.decode(txHex));
   const text = (outline: Outline) =>
@@ -68,7 +68,7 @@ export function isSameTransaction(funded: Outline, txHex: string): boolean {
   return text({ inputs, outputs }) === text(funded);
 }
 
-/** Whether an output pays exactly that amount to the address. */
+/** Returns whether an output pays exactly that amount to the address. */
 export function pays(
   { outputs }: Outline,
   address: string,

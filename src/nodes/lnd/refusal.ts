@@ -39,7 +39,7 @@ function refusalOf(error: unknown): LndRefusal | null {
   return cause instanceof LndRefusal ? cause : null;
 }
 
-/** LND's message inside an error of this connector; empty when the error does not come from LND. */
+/** Returns LND's message inside an error of this connector; empty when the error does not come from LND. */
 export function refusalText(error: unknown): string {
   return refusalOf(error)?.text ?? '';
 }
@@ -47,7 +47,7 @@ export function refusalText(error: unknown): string {
 /** LND before 0.20 answers this with code 2 to every look-up of an invoice while it has none. */
 const NO_INVOICES = 'there are no existing invoices';
 
-/** Whether LND answered that it does not know the payment or invoice. */
+/** Returns whether LND answered that it does not know the payment or invoice. */
 export function isUnknownToLnd(error: unknown): boolean {
   const refusal = refusalOf(error);
   if (refusal?.text === NO_INVOICES) return true;
@@ -55,12 +55,12 @@ export function isUnknownToLnd(error: unknown): boolean {
   return refusal?.grpcCode === GRPC.notFound && refusal.text !== 'Not Found';
 }
 
-/** Whether LND was built without what was asked for. */
+/** Returns whether LND was built without what was asked for. */
 export function isMissingAtLnd(error: unknown): boolean {
   return !isUnknownToLnd(error) && refusalText(error) === 'Not Found';
 }
 
-/** Whether LND answered that it already has the payment. */
+/** Returns whether LND answered that it already has the payment. */
 export function isAlreadyThere(error: unknown): boolean {
   return refusalOf(error)?.grpcCode === GRPC.alreadyExists;
 }
@@ -80,14 +80,15 @@ const REJECTED: readonly RegExp[] = [
 ];
 
 /**
- * Whether the answer may mean that LND does not accept the macaroon. A second call with the same macaroon finds out.
+ * Returns whether the answer may mean that LND does not accept the macaroon. A second call with the same macaroon finds
+ * out.
  */
 export function mayBeRejected(refusal: LndRefusal): boolean {
   const { text } = refusal;
   return text !== PERMISSION_DENIED && notOpenAs(refusal) === null && MAY_BE_REJECTED.test(text);
 }
 
-/** Whether LND says that the macaroon is unknown, expired or revoked. */
+/** Returns whether LND says that the macaroon is unknown, expired or revoked. */
 export function saysRejected({ text }: LndRefusal): boolean {
   return REJECTED.some((words) => words.test(text));
 }
@@ -126,12 +127,12 @@ const NEXT_STEPS: Readonly<Record<Opener, Readonly<Record<NotOpen, string>>>> = 
   },
 };
 
-/** What to do about an LND that does not serve. */
+/** Returns what to do about an LND that does not serve. */
 export function nextStep(why: NotOpen, opener: Opener): string {
   return NEXT_STEPS[opener][why];
 }
 
-/** Why the LND does not serve, by its error answer; null when it serves. */
+/** Returns why the LND does not serve, by its error answer; null when it serves. */
 export function notOpenAs({ text }: LndRefusal): NotOpen | null {
   const found = NOT_OPEN.find(([words]) => text.includes(words));
   if (found) return found[1];
@@ -139,13 +140,14 @@ export function notOpenAs({ text }: LndRefusal): NotOpen | null {
 }
 
 /**
- * Whether LND refused the call before it looked at it: its wallet is not open, or the macaroon does not allow the call.
+ * Returns whether LND refused the call before it looked at it: its wallet is not open, or the macaroon does not allow
+ * the call.
  */
 export function wasTurnedAway({ text }: LndRefusal): boolean {
   return text === PERMISSION_DENIED || NOT_OPEN.some(([words]) => text.startsWith(words));
 }
 
-/** Error 106 that names signup as the next step (docs/decisions.md 79). */
+/** Returns error 106 that names signup as the next step (docs/decisions.md 79). */
 export function notSignedUp(cause?: unknown): ApiError {
   return refused('This LND has no wallet yet: PUT /v2/node/signup creates it.', cause);
 }
@@ -160,7 +162,7 @@ export interface Reading {
   readonly opener?: Opener | undefined;
 }
 
-/** The error of this API for an error answer of LND (docs/api.md, Errors). */
+/** Returns the error of this API for an error answer of LND (docs/api.md, Errors). */
 export function refusalError(
   refusal: LndRefusal,
   { rejected, outcomeUnknown, opener = 'operator' }: Reading = {

@@ -18,20 +18,22 @@ interface Contested {
   readonly outpoints: readonly string[];
 }
 
-/** The label of a send's transactions in LND. */
+/** Returns the label of a send's transactions in LND. */
 export function labelOf({ index }: Pick<Payment, 'index'>): string {
   return sendLabel(idOfIndex(index).slice('os_'.length));
 }
 
-/** The outpoints that the transaction of an on-chain payment spends; empty while the transaction is not known. */
+/**
+ * Returns the outpoints that the transaction of an on-chain payment spends; empty while the transaction is not known.
+ */
 export function outpointsOf({ tx }: Pick<Payment, 'tx'>): string[] {
   return tx?.input.map(({ previous_output }) => previous_output) ?? [];
 }
 
 /**
- * Another transaction that spends a coin of this one and stands in its place, so that only one of the two can confirm.
- * Null when there is none, when it is the older of two unconfirmed ones, or when this transaction itself has confirmed.
- * A transaction with the send's own label is a fee bump, not a rival.
+ * Returns another transaction that spends a coin of this one and stands in its place, so that only one of the two can
+ * confirm. Null when there is none, when it is the older of two unconfirmed ones, or when this transaction itself has
+ * confirmed. A transaction with the send's own label is a fee bump, not a rival.
  */
 export function rivalOf(
   { label, txid, outpoints }: Contested,
@@ -68,14 +70,14 @@ function outputSat({ output_details }: Spender): bigint {
   return output_details.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** Whether the other transaction has the confirmations that make it final (docs/decisions.md 39). */
+/** Returns whether the other transaction has the confirmations that make it final (docs/decisions.md 39). */
 export function isDecided({ num_confirmations }: Spender): boolean {
   return num_confirmations >= FINAL_CONFIRMATIONS;
 }
 
 /**
- * The observation of an unfinished on-chain payment whose coins another transaction spends; null when there is no such
- * transaction.
+ * Returns the observation of an unfinished on-chain payment whose coins another transaction spends; null when there is
+ * no such transaction.
  */
 export function replacedPayment(
   payment: Payment,

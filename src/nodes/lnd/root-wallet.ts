@@ -38,7 +38,7 @@ const OPEN_WITHIN_MS = 120_000;
 const POLL_MS = 100;
 const INIT_TIMEOUT_MS = 60_000;
 
-/** The administrator's macaroon of the seed's wallet, minted without asking LND; `nonce` is 16 random bytes. */
+/** Returns the administrator's macaroon of the seed's wallet, minted without asking LND; `nonce` is 16 random bytes. */
 export function adminMacaroon(rootSeed: Uint8Array, nonce: Uint8Array): string {
   return mintMacaroon(derive(rootSeed, DERIVATION_LABELS.lndMacaroons), nonce, ADMIN);
 }

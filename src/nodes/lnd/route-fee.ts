@@ -12,8 +12,8 @@ const MOST_HINTS = 3;
 const PPM = 1_000_000n;
 
 /**
- * What LND's graph says of the fee; see `WalletNode.estimateRoutingFeeMsat`. A receiver that is not in the graph is
- * asked for by the first node of each private route, with the fees that the route states.
+ * Returns what LND's graph says of the fee; see `WalletNode.estimateRoutingFeeMsat`. A receiver that is not in the
+ * graph is asked for by the first node of each private route, with the fees that the route states.
  */
 export async function estimateRoutingFeeMsat(
   owner: LndRest,

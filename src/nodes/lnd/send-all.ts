@@ -9,9 +9,9 @@ const LEAST_SAT_PER_KW = 253n;
 const OUTPUT_FRAME_BYTES = 9;
 
 /**
- * The most that one transaction of all the coins can send to a script, and its fee, in satoshis; pure. LND calculates
- * every fee with a change output, also where none is left, so the fee pays for one. `keptSat` stays in the wallet.
- * Throws `refused` when what would be sent is dust.
+ * Returns the most that one transaction of all the coins can send to a script, and its fee, in satoshis; pure. LND
+ * calculates every fee with a change output, also where none is left, so the fee pays for one. `keptSat` stays in the
+ * wallet. Throws `refused` when what would be sent is dust.
  */
 export function mostOf(
   coins: readonly LndCoin[],

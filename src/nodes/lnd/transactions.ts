@@ -18,7 +18,9 @@ import {
 /** Blocks, about two weeks, in which a transaction is searched for. */
 const RECENT_BLOCKS = 2016;
 
-/** The rows of the transactions confirmed at `startHeight` or above, and of all unconfirmed ones, not read yet. */
+/**
+ * Returns the rows of the transactions confirmed at `startHeight` or above, and of all unconfirmed ones, not read yet.
+ */
 export async function transactionRowsSince(
   rest: LndRest,
   startHeight: number,
@@ -36,14 +38,15 @@ async function transactionsSince(
 }
 
 /**
- * The transactions of the last two weeks, and all unconfirmed ones; of a send whose fee was bumped the one that stands.
+ * Returns the transactions of the last two weeks, and all unconfirmed ones; of a send whose fee was bumped the one that
+ * stands.
  */
 export async function recentTransactions(rest: LndRest): Promise<readonly LndTransaction[]> {
   const { block_height } = await rest.get('/v1/getinfo', infoShape);
   return standing(await transactionsSince(rest, Math.max(0, block_height - RECENT_BLOCKS)));
 }
 
-/** The on-chain payment of an id among the recent transactions, or null. */
+/** Returns the on-chain payment of an id among the recent transactions, or null. */
 export async function onchainPayment(
   rest: LndRest,
   wallet: LndWallet,
@@ -56,7 +59,7 @@ export async function onchainPayment(
   return seen.find(({ payment }) => idOf(payment) === id) ?? null;
 }
 
-/** Unconfirmed satoshis that others sent to the wallet; they can still be taken back. */
+/** Returns the unconfirmed satoshis that others sent to the wallet; they can still be taken back. */
 export async function untrustedSat(rest: LndRest): Promise<bigint> {
   // A start and end height of -1 makes LND list unconfirmed transactions alone.
   const path = '/v1/transactions?start_height=-1&end_height=-1';

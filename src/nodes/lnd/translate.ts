@@ -30,12 +30,12 @@ const FAILURES: Readonly<Record<string, string>> = {
   FAILURE_REASON_CANCELED: 'canceled',
 };
 
-/** The label of a transaction that is sent for a client_payment_id. */
+/** Returns the label of a transaction that is sent for a client_payment_id. */
 export function sendLabel(clientPaymentId: string): string {
   return `${SEND_LABEL}${clientPaymentId}`;
 }
 
-/** Whether it is the label of a transaction that was sent for a client_payment_id. */
+/** Returns whether it is the label of a transaction that was sent for a client_payment_id. */
 export function isSendLabel(label: string): boolean {
   return sentId(label) !== undefined;
 }
@@ -44,19 +44,19 @@ function sentId(label: string): string | undefined {
   return new RegExp(`^${SEND_LABEL}([0-9a-f]{64})$`).exec(label)?.[1];
 }
 
-/** The observations of an invoice: none for a keysend that is only announced, several for an AMP invoice. */
+/** Returns the observations of an invoice: none for a keysend that is only announced, several for an AMP invoice. */
 export function invoiceObservations(invoice: LndInvoice, nowMs: number): Observation[] {
   if (invoice.is_amp) return ampObservations(invoice, nowMs);
   const payment = invoicePayment(invoice, nowMs);
   return payment ? [{ payment, attempt: null, ampParts: null }] : [];
 }
 
-/** The observation of an outgoing payment. LND's `payment_index` is the attempt; it grows with each attempt. */
+/** Returns the observation of an outgoing payment. LND's `payment_index` is the attempt; it grows with each attempt. */
 export function outboundObservation(payment: LndPayment, nowMs: number): Observation {
   return { payment: outboundPayment(payment, nowMs), attempt: payment.payment_index };
 }
 
-/** The observations of an on-chain transaction. */
+/** Returns the observations of an on-chain transaction. */
 export function transactionObservations(transaction: LndTransaction, nowMs: number): Observation[] {
   const inBlock = transaction.num_confirmations > 0;
   return transactionPayments(transaction, nowMs).map((payment) => ({
@@ -67,8 +67,8 @@ export function transactionObservations(transaction: LndTransaction, nowMs: numb
 }
 
 /**
- * The inbound payment of an invoice, or null for a keysend that has not settled. `created_at` is LND's, in whole
- * seconds, so that the index follows from data that LND keeps.
+ * Returns the inbound payment of an invoice, or null for a keysend that has not settled. `created_at` is LND's, in
+ * whole seconds, so that the index follows from data that LND keeps.
  */
 export function invoicePayment(invoice: LndInvoice, nowMs: number): Payment | null {
   const records = invoice.htlcs.map(({ custom_records }) => custom_records);
@@ -105,7 +105,7 @@ function isHold({ is_amp, payment_request, r_preimage }: LndInvoice): boolean {
   return !is_amp && payment_request !== '' && r_preimage === '';
 }
 
-/** Whether the invoice is one for a hash that can still be paid, settled or canceled. */
+/** Returns whether the invoice is one for a hash that can still be paid, settled or canceled. */
 export function isOpenHold(invoice: LndInvoice): boolean {
   return isHold(invoice) && (invoice.state === 'OPEN' || invoice.state === 'ACCEPTED');
 }
@@ -145,7 +145,9 @@ function invoiceOutcome(
   }
 }
 
-/** The outbound payment. LND's `status` alone decides, because LND may give a failure reason beside any status. */
+/**
+ * Returns the outbound payment. LND's `status` alone decides, because LND may give a failure reason beside any status.
+ */
 export function outboundPayment(payment: LndPayment, nowMs: number): Payment {
   const createdAtMs = Number(payment.creation_time_ns / NS_PER_MS);
   const resolvedNs = payment.htlcs.reduce(
@@ -182,8 +184,8 @@ function outboundStatus(payment: LndPayment): Pick<Payment, 'status' | 'statusMs
 }
 
 /**
- * The payments of a transaction: one for each output by which others paid the wallet, or the one payment that the
- * wallet sent. There are none for transactions of channels.
+ * Returns the payments of a transaction: one for each output by which others paid the wallet, or the one payment that
+ * the wallet sent. There are none for transactions of channels.
  */
 export function transactionPayments(transaction: LndTransaction, nowMs: number): Payment[] {
   if (OWN_LABEL.test(transaction.label)) return [];

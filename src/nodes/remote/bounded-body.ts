@@ -2,7 +2,7 @@ import { RemoteFailure } from './failure.ts';
 
 const NEWLINE = 0x0a;
 
-/** The whole body as UTF-8 text. Beyond `mostBytes` it throws `oversized` and reads no further. */
+/** Returns the whole body as UTF-8 text. Beyond `mostBytes` it throws `oversized` and reads no further. */
 export async function boundedText(
   chunks: AsyncIterable<Uint8Array>,
   mostBytes: number,
@@ -12,7 +12,7 @@ export async function boundedText(
   return body.take();
 }
 
-/** The lines of a body as they arrive, without empty ones. Throws `oversized` for a line beyond `mostBytes`. */
+/** Yields the lines of a body as they arrive, without empty ones. Throws `oversized` for a line beyond `mostBytes`. */
 export async function* boundedLines(
   chunks: AsyncIterable<Uint8Array>,
   mostBytes: number,

@@ -62,7 +62,7 @@ export function failureOf(error: unknown): RemoteFailure {
   return new RemoteFailure('unreachable', NOT_CONNECTED.has(code), error);
 }
 
-/** Whether a pooled connection was dead, as after a restart of the node. */
+/** Returns whether a pooled connection was dead, as after a restart of the node. */
 export function wasCut(error: unknown): boolean {
   const cause = error instanceof RemoteFailure ? error.cause : error;
   return codeOf(cause) === 'ECONNRESET';

@@ -14,7 +14,8 @@ export interface RemoteLocation {
 }
 
 /**
- * Hex SHA-256 that identifies a place, by its URL and certificate. Slashes at the end and white space do not matter.
+ * Returns the hex SHA-256 that identifies a place, by its URL and certificate. Slashes at the end and white space do
+ * not matter.
  */
 export function fingerprintOf({ url, cert }: RemoteLocation): string {
   const { origin, pathname } = new URL(url);

@@ -52,7 +52,7 @@ export interface ControlOptions extends NodeParts {
   readonly buyLinkTemplate: string;
 }
 
-/** The controls of the outside world, which the routes below `/sandbox` call (docs/decisions.md 78). */
+/** Returns the controls of the outside world, which the routes below `/sandbox` call (docs/decisions.md 78). */
 export function sandboxControls(options: ControlOptions) {
   const { world, miner } = options;
   return {

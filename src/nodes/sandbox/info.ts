@@ -5,7 +5,7 @@ import { onchainBalances } from './onchain/funds.ts';
 import { walletKeys } from './world/wallets.ts';
 import type { World } from './world/world.ts';
 
-/** The identity and balances of a wallet's node. */
+/** Returns the identity and balances of a wallet's node. */
 export function nodeInfo(
   world: World,
   userPk: string,
@@ -26,7 +26,7 @@ export function nodeInfo(
   };
 }
 
-/** What a wallet has in its channels. */
+/** Returns what a wallet has in its channels. */
 export function lightning(world: World, userPk: string) {
   const channels = liveChannels(world, userPk);
   return {

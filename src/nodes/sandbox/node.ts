@@ -57,7 +57,7 @@ export interface NodeParts {
 /** How the sandbox names itself. */
 const SANDBOX: NodeDescriptor = { kind: 'sandbox', network: 'regtest' };
 
-/** The node port of a sandbox wallet for one token. `access` checks the token's permissions at each call. */
+/** Returns the node port of a sandbox wallet for one token. `access` checks the token's permissions at each call. */
 export function sandboxNode(parts: NodeParts, userPk: string, access: Access): WalletNode {
   const { world, tokens } = parts;
   const send = (

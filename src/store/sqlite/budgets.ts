@@ -62,7 +62,7 @@ export function budgetRows(db: Database, spending: SpendingRows): BudgetRows {
   };
 }
 
-/** {@link BudgetStore} over SQLite. */
+/** Returns the {@link BudgetStore} over SQLite. */
 export function sqliteBudgets(rows: BudgetRows): BudgetStore {
   return { get: async (walletId, clientPk, nowMs) => rows.standing(walletId, clientPk, nowMs) };
 }

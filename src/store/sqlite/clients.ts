@@ -27,7 +27,7 @@ interface Row {
 const COLUMNS =
   'wallet, client_pk, node_kind, parent_pk, secret_hash, created_at, expires_at, label, scopes, permissions, revoked_at, budget_state, token, ended_token_ids';
 
-/** {@link ClientStore} over SQLite. */
+/** Returns the {@link ClientStore} over SQLite. */
 export function sqliteClients(
   db: Database,
   queue: WriteQueue,

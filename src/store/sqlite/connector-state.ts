@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { ConnectorState } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** {@link ConnectorState} over SQLite. */
+/** Returns the {@link ConnectorState} over SQLite. */
 export function sqliteConnectorState(db: Database, queue: WriteQueue): ConnectorState {
   const read = db.prepare<{ json: string }, [string, string, string]>(
     'SELECT json FROM connector_state WHERE wallet = ? AND kind = ? AND key = ?',

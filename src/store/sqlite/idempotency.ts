@@ -43,7 +43,7 @@ export function idempotencyRows(db: Database): IdempotencyRows {
   };
 }
 
-/** {@link IdempotencyStore} over SQLite. */
+/** Returns the {@link IdempotencyStore} over SQLite. */
 export function sqliteIdempotency(db: Database, queue: WriteQueue): IdempotencyStore {
   const read = db.prepare<Row, [string, string, string]>(
     `SELECT fingerprint, idx, effect, http_status, body, gone FROM idempotency WHERE ${KEY}`,

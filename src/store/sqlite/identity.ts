@@ -22,7 +22,7 @@ export function storeCounter(db: Database): StoreCounter {
   };
 }
 
-/** {@link StoreIdentity} over SQLite. */
+/** Returns the {@link StoreIdentity} over SQLite. */
 export function sqliteIdentity(
   db: Database,
   queue: WriteQueue,

@@ -99,7 +99,7 @@ export function journalRows(db: Database): JournalRows {
   };
 }
 
-/** {@link PaymentJournal} over SQLite. */
+/** Returns the {@link PaymentJournal} over SQLite. */
 export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows): PaymentJournal {
   const after = db.prepare<Pick<Row, 'json'>, [string, string, number]>(
     'SELECT json FROM journal WHERE wallet = ? AND updated_idx > ? ORDER BY updated_idx LIMIT ?',

@@ -22,7 +22,7 @@ export function nameInvoiceRows(db: Database): NameInvoiceRows {
   return { remove: (walletId, id) => void remove.run(walletId, id) };
 }
 
-/** {@link NameStore} over SQLite. */
+/** Returns the {@link NameStore} over SQLite. */
 export function sqliteNames(db: Database, queue: WriteQueue, invoices: NameInvoiceRows): NameStore {
   const byWallet = db.prepare<Row, [string]>(
     'SELECT wallet, node_kind, username, offer, window_at FROM name WHERE wallet = ?',

@@ -24,7 +24,7 @@ interface ObservationParts {
   readonly nameInvoices: NameInvoiceRows;
 }
 
-/** {@link ObservationStore} over SQLite. */
+/** Returns the {@link ObservationStore} over SQLite. */
 export function sqliteObservations(
   db: Database,
   queue: WriteQueue,

@@ -14,9 +14,9 @@ const NEWEST_SETTLED = `SELECT seq FROM delivery WHERE body IS NOT NULL AND stat
        ORDER BY seq DESC LIMIT 1`;
 
 /**
- * {@link Outbox} over SQLite. A lease is a due time in the future, so it ends by itself. It carries the id of its
- * process, which is drawn at each opening. One process owns the file, so any other id is of a process that is gone
- * (docs/decisions.md 92).
+ * Returns the {@link Outbox} over SQLite. A lease is a due time in the future, so it ends by itself. It carries the id
+ * of its process, which is drawn at each opening. One process owns the file, so any other id is of a process that is
+ * gone (docs/decisions.md 92).
  */
 export function sqliteOutbox(db: Database, queue: WriteQueue): Outbox {
   const owner = hex.encode(randomBytes(8));

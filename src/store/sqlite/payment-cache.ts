@@ -4,7 +4,7 @@ import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
-/** {@link PaymentCache} over SQLite. */
+/** Returns the {@link PaymentCache} over SQLite. */
 export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCache {
   const readCursor = db.prepare<{ updated_idx: string }, [string]>(
     'SELECT updated_idx FROM cache_cursor WHERE wallet = ?',

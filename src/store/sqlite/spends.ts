@@ -60,7 +60,7 @@ interface SpendParts {
   readonly counter: StoreCounter;
 }
 
-/** {@link SpendStore} over SQLite. */
+/** Returns the {@link SpendStore} over SQLite. */
 export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts): SpendStore {
   const { spends, journal, watches, budgets, spending, keys, counter } = parts;
   const insert = db.prepare(

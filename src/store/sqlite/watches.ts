@@ -35,7 +35,7 @@ export function watchRows(db: Database): WatchRows {
   };
 }
 
-/** {@link WatchStore} over SQLite. */
+/** Returns the {@link WatchStore} over SQLite. */
 export function sqliteWatches(db: Database, queue: WriteQueue, rows: WatchRows): WatchStore {
   const wallets = db.prepare<{ wallet: string }, []>('SELECT DISTINCT wallet FROM watch');
   const has = db.prepare<{ kind: string }, [string]>(

@@ -8,8 +8,8 @@ import type { Names } from './names.ts';
 import { decideClaim, isUpdatable, type NameClaim } from './rules.ts';
 
 /**
- * The wallet's Human Bitcoin Address. Throws `notFound` (error 107) when none is claimed, and `unsupported` (error 110)
- * when this sidecar serves no names.
+ * Returns the wallet's Human Bitcoin Address. Throws `notFound` (error 107) when none is claimed, and `unsupported`
+ * (error 110) when this sidecar serves no names.
  */
 export async function nameOf(session: Session, served: Names | null): Promise<HumanBitcoinAddress> {
   const names = requireServed(session, served);

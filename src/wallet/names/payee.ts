@@ -56,8 +56,8 @@ export interface PayerRequest {
 }
 
 /**
- * The first answer of a name's LNURL-pay service (LUD-06, LUD-16); null when the name is not claimed. It asks no node,
- * and says nothing of the wallet.
+ * Returns the first answer of a name's LNURL-pay service (LUD-06, LUD-16); null when the name is not claimed. It asks
+ * no node, and says nothing of the wallet.
  */
 export async function payeeTerms(
   names: Names,
@@ -77,9 +77,9 @@ export async function payeeTerms(
 }
 
 /**
- * The second answer: an invoice that commits to the terms (LUD-06); null when the name is not claimed. The invoice is
- * watched, and holds the payer's comment as its message. Every problem is an error of LNURL, and those of the wallet
- * and its node only stand in the log.
+ * Returns the second answer: an invoice that commits to the terms (LUD-06); null when the name is not claimed. The
+ * invoice is watched, and holds the payer's comment as its message. Every problem is an error of LNURL, and those of
+ * the wallet and its node only stand in the log.
  */
 export async function payeeInvoice(
   names: Names,

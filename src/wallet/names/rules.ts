@@ -47,7 +47,7 @@ export function decideClaim(claim: NameClaim, { current, holder }: NameStanding)
   return { walletId, nodeKind, username, offer, windowAtMs };
 }
 
-/** Whether a name can be changed now: within its 24 hours, and after the freeze. */
+/** Returns whether a name can be changed now: within its 24 hours, and after the freeze. */
 export function isUpdatable(name: Pick<NameRecord, 'windowAtMs'>, nowMs: number): boolean {
   return nowMs < name.windowAtMs + WINDOW_MS || nowMs >= frozenUntilMs(name);
 }

@@ -11,7 +11,7 @@ interface AmountSides {
 }
 
 /**
- * The amount to pay, in millisatoshis. Throws error 7 for `field` when the method and the caller give different
+ * Returns the amount to pay, in millisatoshis. Throws error 7 for `field` when the method and the caller give different
  * amounts, or neither gives one.
  */
 export function agreedAmountMsat({ askedMsat, givenMsat, field }: AmountSides): bigint {

@@ -7,8 +7,8 @@ export interface FeePolicy {
 }
 
 /**
- * The cap for an amount, in millisatoshis, rounded down. `requestedMsat` is the request's `max_fee`, which replaces the
- * policy.
+ * Returns the cap for an amount, in millisatoshis, rounded down. `requestedMsat` is the request's `max_fee`, which
+ * replaces the policy.
  */
 export function feeCapMsat(
   amountMsat: bigint,

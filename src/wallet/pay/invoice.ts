@@ -27,7 +27,9 @@ export function readInvoice(text: string): Bolt11Invoice {
   return readOrReject('invoice', () => decodeBolt11(withoutLightningScheme(text)));
 }
 
-/** The reason why the node cannot pay the invoice with any amount, or null when it can (docs/decisions.md 95). */
+/**
+ * Returns the reason why the node cannot pay the invoice with any amount, or null when it can (docs/decisions.md 95).
+ */
 export function invoiceObstacle(invoice: Bolt11Invoice, node: WalletNode): string | null {
   return networkObstacle(invoice, node) ?? expiryObstacle(invoice, node);
 }

@@ -32,7 +32,7 @@ export function readOffer(text: string, session: Session): Offer {
   return readOrReject('offer', () => decodeOffer(withoutLightningScheme(text)));
 }
 
-/** The reason why the node cannot pay the offer with any amount, or null when it can (docs/decisions.md 95). */
+/** Returns the reason why the node cannot pay the offer with any amount, or null when it can (docs/decisions.md 95). */
 export function offerObstacle(offer: Offer, node: WalletNode): string | null {
   if (!node.offers) return `This wallet's node (${node.descriptor.kind}) cannot pay offers.`;
   return offerUnpayableReason(offer, {

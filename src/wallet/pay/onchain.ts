@@ -24,7 +24,7 @@ export interface OnchainPaymentRequest {
   readonly maxFeeMsat: bigint | null;
 }
 
-/** The reason why the node cannot pay the address, or null when it can (docs/decisions.md 95). */
+/** Returns the reason why the node cannot pay the address, or null when it can (docs/decisions.md 95). */
 export function addressObstacle(address: DecodedAddress, node: WalletNode): string | null {
   const { kind, network } = node.descriptor;
   if (!node.onchain) return `This wallet's node (${kind}) cannot pay on chain.`;

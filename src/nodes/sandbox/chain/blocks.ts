@@ -12,7 +12,7 @@ interface Tip {
   readonly timeMs: number;
 }
 
-/** Height of the newest block. */
+/** Returns the height of the newest block. */
 export function tipHeight(world: World): number {
   return tip(world).height;
 }
@@ -119,7 +119,8 @@ function insertBlock(world: World, block: Tip, txids: readonly string[]): void {
 }
 
 /**
- * Whether another block would change anything: a transaction to mine, confirmations to come, or an HTLC that expires.
+ * Returns whether another block would change anything: a transaction to mine, confirmations to come, or an HTLC that
+ * expires.
  */
 export function hasWaitingWork(world: World): boolean {
   const row = world.db

@@ -63,7 +63,7 @@ function enough(coins: readonly Coin[], { outputs, feeRate }: SelectionTarget): 
   return coins.length;
 }
 
-/** What the coins hold together, and the fee of spending all of them on one output, in satoshis. Pure. */
+/** Returns what the coins hold together, and the fee of spending all of them on one output, in satoshis. Pure. */
 export function spendAll(
   coins: readonly Coin[],
   script: Uint8Array,

@@ -11,7 +11,7 @@ export type Branch = 'receive' | 'change';
 export type SingleKeyKind = 'p2wpkh' | 'p2tr';
 
 /**
- * The secret key of an on-chain output: HKDF-SHA256 of the wallet's on-chain account key, no salt, info
+ * Returns the secret key of an on-chain output: HKDF-SHA256 of the wallet's on-chain account key, no salt, info
  * `onchain/<branch>/<index>/<attempt>`. The attempt grows past bytes that are not a valid key, which practically never
  * occur.
  */
@@ -23,13 +23,13 @@ export function childSecretKey(accountKey: Uint8Array, branch: Branch, index: nu
   }
 }
 
-/** The script that only this key can spend: P2WPKH (BIP 141) or P2TR by key path (BIP 341). */
+/** Returns the script that only this key can spend: P2WPKH (BIP 141) or P2TR by key path (BIP 341). */
 export function singleKeyScript(kind: SingleKeyKind, secretKey: Uint8Array): Uint8Array {
   const publicKey = secp256k1.getPublicKey(secretKey, true);
   return kind === 'p2wpkh' ? p2wpkh(publicKey).script : p2tr(publicKey.subarray(1)).script;
 }
 
-/** The funding output of a channel, which both keys must sign to spend (BOLT 3; the lesser key comes first). */
+/** Returns the funding output of a channel, which both keys must sign to spend (BOLT 3; the lesser key comes first). */
 export function multisigOutput(publicKeys: readonly [Uint8Array, Uint8Array]): {
   readonly script: Uint8Array;
   readonly witnessScript: Uint8Array;

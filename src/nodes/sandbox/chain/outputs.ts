@@ -26,8 +26,8 @@ interface UnspentRow {
 }
 
 /**
- * The outputs that the owner may spend: confirmed ones, and unconfirmed ones of its own transactions, unless they are
- * locked.
+ * Returns the outputs that the owner may spend: confirmed ones, and unconfirmed ones of its own transactions, unless
+ * they are locked.
  */
 export function spendableOutputs(world: World, owner: string): UnspentOutput[] {
   return world.db
@@ -58,7 +58,9 @@ function unspentOutput(row: UnspentRow): UnspentOutput {
   };
 }
 
-/** The change of a transaction that the owner sent, and the transaction that spends it; null when it has none. */
+/**
+ * Returns the change of a transaction that the owner sent, and the transaction that spends it; null when it has none.
+ */
 export function unconfirmedChange(
   world: World,
   owner: string,

@@ -28,8 +28,8 @@ interface ScriptRow {
 }
 
 /**
- * The owner's first script of the branch and of its kind that no transaction has paid yet. It stays the same until it
- * is paid; a new one is made when all are paid.
+ * Returns the owner's first script of the branch and of its kind that no transaction has paid yet. It stays the same
+ * until it is paid; a new one is made when all are paid.
  */
 export function nextUnusedScript(world: World, owner: ScriptOwner, branch: Branch): KnownScript {
   return world.transact(() => {
@@ -61,7 +61,7 @@ function makeScript(world: World, owner: ScriptOwner, branch: Branch): KnownScri
   return { script, owner: owner.owner, kind: owner.kind, branch, index };
 }
 
-/** The script with its owner and key, or null when this world does not have its key. */
+/** Returns the script with its owner and key, or null when this world does not have its key. */
 export function findScript(world: World, script: Uint8Array): KnownScript | null {
   const row = world.db
     .query<ScriptRow, [string]>(

@@ -91,13 +91,13 @@ export function requireFeeWithin(feeMsat: bigint, maxFeeMsat: bigint | null): vo
   );
 }
 
-/** The fee in satoshis that {@link spendCoins} would pay now. Throws `refused` as that does. */
+/** Returns the fee in satoshis that {@link spendCoins} would pay now. Throws `refused` as that does. */
 export function estimateFeeSat(world: World, order: SpendOrder): bigint {
   return world.transact(() => prepare(world, order).selection.feeSat);
 }
 
 /**
- * The most that one output can hold when the owner spends all its coins on it, and the fee, in satoshis. Throws
+ * Returns the most that one output can hold when the owner spends all its coins on it, and the fee, in satoshis. Throws
  * `refused` when that would be dust.
  */
 export function mostSpendable(
@@ -116,7 +116,7 @@ export function mostSpendable(
   );
 }
 
-/** The transaction input that spends an output of the owner. */
+/** Returns the transaction input that spends an output of the owner. */
 export function signedBy(
   owner: ScriptOwner,
   output: Pick<

@@ -100,7 +100,7 @@ function signingHints(keys: InputKeys) {
 /** The previous output of a coinbase transaction's input, which does not exist. */
 export const COINBASE_OUTPOINT = `${'00'.repeat(32)}:${0xffffffff}`;
 
-/** A transaction that makes new coins. Its input holds the height of its block (BIP 34). */
+/** Returns a transaction that makes new coins. Its input holds the height of its block (BIP 34). */
 export function coinbaseTransaction(
   height: number,
   outputs: readonly TransactionOutput[],

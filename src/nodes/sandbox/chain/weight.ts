@@ -33,7 +33,9 @@ function outputWeight(script: Uint8Array): number {
   return (8 + 1 + script.length) * WEIGHT_PER_VBYTE;
 }
 
-/** Virtual bytes of a transaction of these inputs and outputs; never less than the signed transaction has. */
+/**
+ * Returns the virtual bytes of a transaction of these inputs and outputs; never less than the signed transaction has.
+ */
 export function transactionVsize(
   inputs: readonly SpendKind[],
   scripts: readonly Uint8Array[],
@@ -41,12 +43,12 @@ export function transactionVsize(
   return vsizeOf(inputs.reduce((sum, kind) => sum + INPUT_WEIGHTS[kind], frameWeight(scripts)));
 }
 
-/** Weight of a transaction with these outputs and no inputs. */
+/** Returns the weight of a transaction with these outputs and no inputs. */
 export function frameWeight(scripts: readonly Uint8Array[]): number {
   return scripts.reduce((sum, script) => sum + outputWeight(script), TRANSACTION_OVERHEAD_WEIGHT);
 }
 
-/** Virtual bytes of that weight (BIP 141). */
+/** Returns the virtual bytes of that weight (BIP 141). */
 export function vsizeOf(weight: number): number {
   return Math.ceil(weight / WEIGHT_PER_VBYTE);
 }

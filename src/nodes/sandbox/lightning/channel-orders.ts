@@ -66,7 +66,7 @@ export function openChannel(
   });
 }
 
-/** The fee of {@link openChannel} now, in millisatoshis. Throws `refused` as that does. */
+/** Returns the fee of {@link openChannel} now, in millisatoshis. Throws `refused` as that does. */
 export function openFeeBoundMsat(world: World, userPk: string, valueMsat: bigint): bigint {
   requireChannelValue(valueMsat);
   return world.transact(() => {
@@ -181,7 +181,7 @@ export function closeChannel(
   });
 }
 
-/** What closing the channel would cost this wallet now, in millisatoshis. Throws `notFound`. */
+/** Returns what closing the channel would cost this wallet now, in millisatoshis. Throws `notFound`. */
 export function closeFeeBoundMsat(world: World, userPk: string, channelId: string): bigint {
   return world.transact(() => {
     const channel = openChannelOf(world, userPk, channelId);

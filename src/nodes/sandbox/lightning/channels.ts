@@ -20,7 +20,7 @@ export interface LiveChannel {
   readonly reserveMsat: bigint;
 }
 
-/** The ledger accounts of a channel's two sides. */
+/** Returns the ledger accounts of a channel's two sides. */
 export function channelAccounts(
   userPk: string,
   userChannelId: string,
@@ -29,7 +29,7 @@ export function channelAccounts(
   return { ours: `${prefix}:ours`, theirs: `${prefix}:theirs` };
 }
 
-/** The wallet's open channels. */
+/** Returns the wallet's open channels. */
 export function liveChannels(world: World, userPk: string): LiveChannel[] {
   const height = tipHeight(world);
   return world.db
@@ -65,17 +65,17 @@ export function liveChannels(world: World, userPk: string): LiveChannel[] {
     });
 }
 
-/** What the wallet can send through a channel now. */
+/** Returns what the wallet can send through a channel now. */
 export function outboundMsat(channel: LiveChannel): bigint {
   return channel.usable ? atLeastZero(channel.oursMsat - channel.reserveMsat) : 0n;
 }
 
-/** What the wallet can receive through a channel now. */
+/** Returns what the wallet can receive through a channel now. */
 export function inboundMsat(channel: LiveChannel): bigint {
   return channel.usable ? atLeastZero(channel.theirsMsat - channel.reserveMsat) : 0n;
 }
 
-/** The channels as resources. */
+/** Returns the channels as resources. */
 export function listChannels(world: World, userPk: string): Channel[] {
   return liveChannels(world, userPk).map((channel) => ({
     channelId: channel.channelId,

@@ -66,12 +66,12 @@ export function holdUntilExpiry(
   announceWork(world);
 }
 
-/** The height at which HTLCs that arrive now expire (BOLT 2, cltv_expiry). */
+/** Returns the height at which HTLCs that arrive now expire (BOLT 2, cltv_expiry). */
 export function expiryHeight(world: World, finalDelta: number): number {
   return tipHeight(world) + finalDelta + ROUTE_CLTV_DELTA;
 }
 
-/** The receiver's min_final_cltv_expiry_delta, by the payment's invoice. */
+/** Returns the receiver's min_final_cltv_expiry_delta, by the payment's invoice. */
 export function finalDeltaOf({ invoice }: Pick<Payment, 'invoice'>): number {
   if (invoice === null) return DEFAULT_MIN_FINAL_CLTV;
   return decodeBolt11(invoice, { verifySignature: false }).minFinalCltvExpiryDelta;

@@ -187,7 +187,7 @@ export function signInvoice(
   return { invoice, paymentSecret, expiresAtMs };
 }
 
-/** The payment hash of a preimage; both are hex. */
+/** Returns the payment hash of a preimage; both are hex. */
 export function hashOf(preimage: string): string {
   return hex.encode(sha256(hex.decode(preimage)));
 }
@@ -227,7 +227,7 @@ export function insertSpontaneous(
   });
 }
 
-/** The unpaid invoice of a payment hash; null when it was paid, or when this world has none. */
+/** Returns the unpaid invoice of a payment hash; null when it was paid, or when this world has none. */
 export function findUnpaidInvoice(world: World, paymentHash: string): InvoiceRow | null {
   const row = world.db
     .query<

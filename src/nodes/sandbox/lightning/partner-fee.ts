@@ -4,7 +4,7 @@ export interface PartnerTerms {
   readonly partnerBaseFeeMsat: bigint | null;
 }
 
-/** The partner's fee on a payment of `paidMsat`, rounded down to a millisatoshi. */
+/** Returns the partner's fee on a payment of `paidMsat`, rounded down to a millisatoshi. */
 export function partnerFeeMsat(terms: PartnerTerms, paidMsat: bigint): bigint {
   const proportional = (paidMsat * BigInt(terms.partnerPropFeePpm ?? 0)) / 1_000_000n;
   return proportional + (terms.partnerBaseFeeMsat ?? 0n);

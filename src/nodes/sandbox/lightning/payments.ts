@@ -174,7 +174,9 @@ export function decideHeld(world: World, paymentHash: string, settled: boolean):
   });
 }
 
-/** The outbound payments that are on their way, which a crash may have interrupted before the receiver decided. */
+/**
+ * Returns the outbound payments that are on their way, which a crash may have interrupted before the receiver decided.
+ */
 export function pendingSends(world: World): { userPk: string; index: PaymentIndex }[] {
   return world.db
     .query<{ user_pk: string; idx: string }, []>('SELECT DISTINCT user_pk, idx FROM htlcs')

@@ -21,8 +21,8 @@ export const OUTSIDE_LIGHTNING = 'outside:lightning';
 type WalletInvoice = InvoiceRow & { readonly userPk: string };
 
 /**
- * Whether an invoice of a wallet takes a payment of `paidMsat` now: it is not expired, canceled, paid or held already,
- * and the amount suffices.
+ * Returns whether an invoice of a wallet takes a payment of `paidMsat` now: it is not expired, canceled, paid or held
+ * already, and the amount suffices.
  */
 export function isPayable(world: World, invoice: WalletInvoice, paidMsat: bigint): boolean {
   const { userPk, index } = invoice;

@@ -8,12 +8,12 @@ import type { World } from '../world/world.ts';
  */
 const ROUTING_FEE = { baseMsat: 1_000n, ppm: 1_000n };
 
-/** What routing an amount to the outside world costs, in millisatoshis. */
+/** Returns what routing an amount to the outside world costs, in millisatoshis. */
 export function routingFeeMsat(amountMsat: bigint): bigint {
   return ROUTING_FEE.baseMsat + (amountMsat * ROUTING_FEE.ppm) / 1_000_000n;
 }
 
-/** What a payment of the wallet to a node would cost; null for a node that cannot be paid from here. */
+/** Returns what a payment of the wallet to a node would cost; null for a node that cannot be paid from here. */
 export function estimateRoutingFeeMsat(
   world: World,
   userPk: string,

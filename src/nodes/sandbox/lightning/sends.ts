@@ -5,7 +5,10 @@ import type { Observation, SendOutcome, SendQuestion, SendReport } from '../../n
 import { findPayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 
-/** The observation of a payment. It has no attempt, because the sandbox knows attempts by the wallet's own index. */
+/**
+ * Returns the observation of a payment. It has no attempt, because the sandbox knows attempts by the wallet's own
+ * index.
+ */
 export function observed(payment: Payment): Observation {
   return { payment, attempt: null };
 }

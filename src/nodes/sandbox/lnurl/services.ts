@@ -67,7 +67,10 @@ export function createLnurlService(world: World, service: LnurlService): { name:
   return { name };
 }
 
-/** The first answer of a pay service as a Lightning Address (LUD-16); null when there is no service of that name. */
+/**
+ * Returns the first answer of a pay service as a Lightning Address (LUD-16); null when there is no service of that
+ * name.
+ */
 export function lightningAddressAnswer(
   world: World,
   name: string,
@@ -78,7 +81,7 @@ export function lightningAddressAnswer(
   return service && payTerms(name, service, host);
 }
 
-/** The first answer of a service, with its terms (LUD-03, LUD-06). */
+/** Returns the first answer of a service, with its terms (LUD-03, LUD-06). */
 export function lnurlAnswer(world: World, name: string, host: LnurlHost): LnurlAnswer {
   const service = findService(world, name);
   if (service === null) return unknownService();
@@ -98,7 +101,9 @@ function payTerms(name: string, service: LnurlService, host: LnurlHost): LnurlAn
   return payRequest({ ...service, callback, metadata: metadataOf(name, service, host) });
 }
 
-/** The second answer: an invoice of the outside world (LUD-06), or the acceptance of an invoice to pay (LUD-03). */
+/**
+ * Returns the second answer: an invoice of the outside world (LUD-06), or the acceptance of an invoice to pay (LUD-03).
+ */
 export function lnurlCallbackAnswer(
   world: World,
   name: string,

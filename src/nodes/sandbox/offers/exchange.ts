@@ -86,7 +86,7 @@ export interface PayerParts {
   readonly metadata: Uint8Array;
 }
 
-/** The signed invoice request of a payer. Throws `refused` when the offer does not allow what is asked. */
+/** Returns the signed invoice request of a payer. Throws `refused` when the offer does not allow what is asked. */
 export function askForInvoice(parts: PayerParts): InvoiceRequest {
   const name = parts.viaName === null ? null : bip353Name(parts.viaName);
   return readOrRefuse(() =>

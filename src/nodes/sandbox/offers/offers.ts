@@ -124,7 +124,9 @@ export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null
   return row;
 }
 
-/** The material of a payer proof; null unless the payment is a completed outbound offer payment of the wallet. */
+/**
+ * Returns the material of a payer proof; null unless the payment is a completed outbound offer payment of the wallet.
+ */
 export function proofMaterial(
   world: World,
   userPk: string,

@@ -22,7 +22,7 @@ type Child =
     }
   | { readonly isNew: false; readonly feeSat: bigint };
 
-/** What raising the fee would cost now, in millisatoshis; see `NodeOnchain.bumpFeeBoundMsat`. */
+/** Returns what raising the fee would cost now, in millisatoshis; see `NodeOnchain.bumpFeeBoundMsat`. */
 export function bumpFeeBoundMsat(world: World, userPk: string, command: BumpFeeCommand): bigint {
   return world.transact(() => childOf(world, userPk, command).feeSat * MSAT_PER_SAT);
 }

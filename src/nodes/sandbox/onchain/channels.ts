@@ -44,7 +44,7 @@ export function spendToScriptFromOutside(world: World, payment: ScriptPayment): 
   return payScript(world, outsideCoins(world), payment);
 }
 
-/** The fee of {@link spendToScript} now, in satoshis. Throws `refused` as that does. */
+/** Returns the fee of {@link spendToScript} now, in satoshis. Throws `refused` as that does. */
 export function estimateScriptFeeSat(
   world: World,
   userPk: string,
@@ -72,7 +72,7 @@ function scriptOrder(
   };
 }
 
-/** The script of a channel's funding output, which both sides must sign to spend. */
+/** Returns the script of a channel's funding output, which both sides must sign to spend. */
 export function fundingScript(ourSecretKey: Uint8Array, theirSecretKey: Uint8Array): Uint8Array {
   return multisigOutput([
     secp256k1.getPublicKey(ourSecretKey, true),
@@ -151,7 +151,7 @@ export function payToWallet(world: World, userPk: string, channel: ChannelToClos
   return { txid: transaction.txid, paidSat, feeMsat };
 }
 
-/** What {@link payToWallet} would cost the wallet now: the fee, and an amount too small for an output. */
+/** Returns what {@link payToWallet} would cost the wallet now: the fee, and an amount too small for an output. */
 export function closingFeeMsat(world: World, userPk: string, channel: ChannelToClose): bigint {
   const { paidSat } = sharesOf(world, userPk, channel);
   return channel.ours.amountMsat - paidSat * MSAT_PER_SAT;

@@ -11,7 +11,7 @@ import { onchainAccount, walletCoins } from './owners.ts';
 /** The kind of script behind each type of address. */
 const KINDS: Readonly<Record<AddressType, SingleKeyKind>> = { segwit: 'p2wpkh', taproot: 'p2tr' };
 
-/** The wallet's receiving address of that type, the same until a payment to it is seen. */
+/** Returns the wallet's receiving address of that type, the same until a payment to it is seen. */
 export function nextUnusedAddress(world: World, userPk: string, type: AddressType): string {
   const owner = { ...walletCoins(world, userPk), kind: KINDS[type] };
   return addressOf(nextUnusedScript(world, owner, 'receive').script);

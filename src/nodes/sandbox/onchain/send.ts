@@ -106,12 +106,12 @@ export function releaseSigned(world: World, userPk: string, { locks }: SignedSen
   releaseLocks(world, onchainAccount(userPk), locks);
 }
 
-/** The fee of {@link signOnchain} now, in millisatoshis. Throws `refused` as that does. */
+/** Returns the fee of {@link signOnchain} now, in millisatoshis. Throws `refused` as that does. */
 export function estimateOnchainFeeMsat(world: World, userPk: string, payment: Destination): bigint {
   return estimateFeeSat(world, orderOf(world, userPk, payment)) * MSAT_PER_SAT;
 }
 
-/** The most that one transaction can send to the address now, and its fee; see `NodeOnchain.mostSendable`. */
+/** Returns the most that one transaction can send to the address now, and its fee; see `NodeOnchain.mostSendable`. */
 export function mostSendable(
   world: World,
   userPk: string,

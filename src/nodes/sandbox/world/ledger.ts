@@ -30,7 +30,7 @@ export function transfer(
   });
 }
 
-/** The balance of an account, in millisatoshis. */
+/** Returns the balance of an account, in millisatoshis. */
 export function balanceMsat(world: World, account: string): bigint {
   const row = world.db
     .query<{ balance: string }, [string]>(

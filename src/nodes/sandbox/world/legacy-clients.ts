@@ -3,8 +3,8 @@ import { walletKeys } from './wallets.ts';
 import type { World } from './world.ts';
 
 /**
- * The clients of version 0.1, for the store that keeps clients now. Every call returns the same clients; those whose
- * token was revoked in between are marked as revoked.
+ * Returns the clients of version 0.1, for the store that keeps clients now. Every call returns the same clients; those
+ * whose token was revoked in between are marked as revoked.
  */
 export function legacyClients(world: World): LegacyClient[] {
   return world.db

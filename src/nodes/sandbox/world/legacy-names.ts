@@ -9,7 +9,7 @@ export interface LegacyName {
   readonly windowAtMs: number;
 }
 
-/** The names of version 0.2, for the store that keeps names now. */
+/** Returns the names of version 0.2, for the store that keeps names now. */
 export function legacyNames(world: World): LegacyName[] {
   return world.db
     .query<{ user_pk: string; username: string; offer: string; window_ms: number }, []>(

@@ -88,7 +88,7 @@ export function updatePayment(
   });
 }
 
-/** The payment of an index, or null. */
+/** Returns the payment of an index, or null. */
 export function findPayment(world: World, userPk: string, index: PaymentIndex): Payment | null {
   return decodeRow(
     world.db
@@ -97,7 +97,7 @@ export function findPayment(world: World, userPk: string, index: PaymentIndex): 
   );
 }
 
-/** The newest payment of an id, or null. */
+/** Returns the newest payment of an id, or null. */
 export function latestPayment(world: World, userPk: string, id: PaymentId): Payment | null {
   return decodeRow(
     world.db
@@ -125,7 +125,7 @@ export function updatedAfter(
     .map(decode);
 }
 
-/** The newest update of the wallet, or null. */
+/** Returns the newest update of the wallet, or null. */
 export function newestUpdate(world: World, userPk: string): UpdatedIndex | null {
   const row = world.db
     .query<{ idx: string; updated_ms: number }, [string]>(

@@ -31,7 +31,7 @@ export function publishReleases(releases: readonly Release[]): SignedReleases {
   return { text, signature: hex.encode(ed25519.sign(utf8ToBytes(text), SANDBOX_PUBLISHER)) };
 }
 
-/** The releases of a list that the trusted publisher signed. Throws `refused` for any other list. */
+/** Returns the releases of a list that the trusted publisher signed. Throws `refused` for any other list. */
 export function trustedReleases(list: SignedReleases): Release[] {
   if (!isSigned(list)) {
     throw refused(

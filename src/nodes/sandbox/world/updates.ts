@@ -8,9 +8,9 @@ import type { World } from './world.ts';
 const PAGE = 500;
 
 /**
- * The wallet's updates: everything after the cursor in pages, then the changes of each commit as soon as it is durable.
- * The listener is set before the first page is read, so that no change is missed. `check` is called before each page
- * and throws when the reader's token has ended.
+ * Yields the wallet's updates: everything after the cursor in pages, then the changes of each commit as soon as it is
+ * durable. The listener is set before the first page is read, so that no change is missed. `check` is called before
+ * each page and throws when the reader's token has ended.
  */
 export async function* walletUpdates(
   world: World,

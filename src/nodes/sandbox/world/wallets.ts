@@ -28,7 +28,7 @@ export function signUp(
   return userPk;
 }
 
-/** The wallet's keys. Throws `refused` before signup. */
+/** Returns the wallet's keys. Throws `refused` before signup. */
 export function walletKeys(world: World, userPk: string): NodeKeys {
   const cache = walletCache.get(world) ?? new Map<string, NodeKeys>();
   walletCache.set(world, cache);
@@ -52,12 +52,12 @@ export function walletKeys(world: World, userPk: string): NodeKeys {
   return keys;
 }
 
-/** Whether the wallet of that user_pk is signed up here. */
+/** Returns whether the wallet of that user_pk is signed up here. */
 export function hasWallet(world: World, userPk: string): boolean {
   return world.db.query('SELECT 1 FROM wallets WHERE user_pk = ?').get(userPk) !== null;
 }
 
-/** The wallet of a Lightning node, or null. */
+/** Returns the wallet of a Lightning node, or null. */
 export function walletOfNode(world: World, nodePk: string): string | null {
   const row = world.db
     .query<{ user_pk: string }, [string]>('SELECT user_pk FROM wallets WHERE node_pk = ?')
@@ -65,7 +65,7 @@ export function walletOfNode(world: World, nodePk: string): string | null {
   return row?.user_pk ?? null;
 }
 
-/** The outside world's keys, which are drawn for a new world. */
+/** Returns the outside world's keys, which are drawn for a new world. */
 export function outsideKeys(world: World): NodeKeys {
   const known = outsideCache.get(world);
   if (known) return known;

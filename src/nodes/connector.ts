@@ -2,13 +2,23 @@ import type { NodeCredentials } from '../model/credentials.ts';
 import type { Permission } from '../model/permissions.ts';
 import type { WalletNode } from './wallet-node.ts';
 
+/** What a token of a node that the configuration names allows. */
+export interface TokenGrant {
+  /** The permissions for which the token suffices. Those that the node cannot serve (error 110) are among them. */
+  readonly permissions: readonly Permission[];
+  /** Those of the permissions that the node can serve. */
+  readonly served: readonly Permission[];
+  /** Says to the owner what the token lacks for a permission, and how to make one that has it. */
+  readonly lacks: (permission: Permission) => string;
+}
+
 /** A wallet opened with one token of its node. */
 export interface ConnectedWallet {
   /** Hex ed25519 public key that identifies the wallet. */
   readonly userPk: string;
   readonly node: WalletNode;
   /** What a configured token allows; null where it allows everything, or where the sidecar's own grant decides. */
-  readonly permissions: readonly Permission[] | null;
+  readonly grant: TokenGrant | null;
 }
 
 /** A client's token in the form in which the store keeps it. */

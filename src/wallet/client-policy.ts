@@ -18,6 +18,8 @@ export interface Granter {
   readonly permissions: readonly Permission[];
   readonly expiresAtMs: number | null;
   readonly budgetState: BudgetState;
+  /** What is said to the owner of a configured token that lacks a permission; see `TokenGrant.lacks`. */
+  readonly lacks?: ((permission: Permission) => string) | undefined;
 }
 
 /** The limits to which a client is narrowed. */
@@ -41,7 +43,8 @@ export function requireGrantable(granter: Granter, grant: Grant, expiresAtMs: nu
   const beyond = wanted.find((permission) => !granter.permissions.includes(permission));
   if (beyond !== undefined) {
     throw forbidden(
-      `These credentials lack the permission ${beyond}, so they cannot grant it: ask the wallet's owner.`,
+      granter.lacks?.(beyond) ??
+        `These credentials lack the permission ${beyond}, so they cannot grant it: ask the wallet's owner.`,
       { permission: beyond },
     );
   }

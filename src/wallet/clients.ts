@@ -40,7 +40,13 @@ export async function clientInfo(
   session: Session,
 ): Promise<ClientInfoJson & { kind: 'client_credentials' | 'root_seed' }> {
   const client = session.client();
-  if (client) return { ...(await withBudget(session, client)), kind: 'client_credentials' };
+  if (client) {
+    // Whatever its token allows, the owner can do only what the node serves.
+    const shown = session.configured
+      ? { ...client, permissions: session.configured.served }
+      : client;
+    return { ...(await withBudget(session, shown)), kind: 'client_credentials' };
+  }
   return {
     kind: 'root_seed',
     client_pk: null,
@@ -237,12 +243,18 @@ function granterIn(
   if (session.isOwner) {
     const client = session.client();
     const permissions = client ? permissionsOf(client) : PERMISSIONS;
-    return { clientPk: null, permissions, expiresAtMs: null, budgetState: 'none' };
+    return {
+      clientPk: null,
+      permissions,
+      expiresAtMs: null,
+      budgetState: 'none',
+      lacks: session.configured?.lacks,
+    };
   }
   const own = records.find((record) => record.clientPk === session.caller.id);
   if (!own || !isActive(own, session.node.clock.now())) throw endedCredentials();
   const permissions = permissionsOf(own);
-  if (!permissions.includes(permission)) throw lacking(permission);
+  if (!permissions.includes(permission)) throw lacking(session, permission);
   const { clientPk, expiresAtMs, budgetState } = own;
   return { clientPk, permissions, expiresAtMs, budgetState };
 }

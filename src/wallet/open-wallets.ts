@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { type KeyedLock, keyedLock } from '../lib/keyed-lock.ts';
 import type { Log } from '../lib/log.ts';
 import type { sleep } from '../lib/sleep.ts';
-import type { UpdatesOptions, WalletNode } from '../nodes/node.ts';
+import type { TokenGrant, UpdatesOptions, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, Store } from '../store/ports.ts';
 import { Feed, type Follower } from './feed.ts';
 import type { FeedStanding } from './feed-standing.ts';
@@ -43,6 +43,8 @@ interface SessionParts {
   readonly caller: Session['caller'];
   /** The grant of a configured token; absent when the token allows everything. */
   readonly client?: ReturnType<Session['client']>;
+  /** What that token allows; absent as `client` is. */
+  readonly configured?: TokenGrant;
   /** The state of the client that calls; absent for the wallet's owner. */
   readonly live?: LiveClient;
 }
@@ -105,6 +107,7 @@ export class OpenWallets {
       tokenId: () => live?.record().token?.id ?? null,
       hasBudget: () => live?.record().budgetState === 'set',
       client: () => live?.record() ?? parts.client ?? null,
+      configured: parts.configured ?? null,
       onGrantChange: live?.onChange ?? (() => () => undefined),
       get ended() {
         return live?.ended ?? NEVER;

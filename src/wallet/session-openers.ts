@@ -94,7 +94,7 @@ export class SessionOpeners {
   async #connectConfigured(entry: NodeCredentials): Promise<Session> {
     const connector = this.#options.connector(entry.kind);
     if (!connector) throw endedCredentials();
-    const { userPk, node, permissions } = await connector.connectConfigured(entry);
+    const { userPk, node, grant } = await connector.connectConfigured(entry);
     const client = {
       // The id follows from the token, so that it is the same after a restart.
       clientPk: createHash('sha256').update(`configured ${entry.token}`).digest('hex'),
@@ -103,10 +103,15 @@ export class SessionOpeners {
       label: null,
       revokedAtMs: null,
       scopes: [],
-      permissions: permissions ?? [],
+      permissions: grant?.permissions ?? [],
     };
     const caller = { id: 'owner', sealKey: configuredSeal(entry.token) };
-    return this.#wallets.adopt({ userPk, node, caller, ...(permissions ? { client } : {}) });
+    return this.#wallets.adopt({
+      userPk,
+      node,
+      caller,
+      ...(grant && { client, configured: grant }),
+    });
   }
 
   async #openClient(found: ClientRecord, secret: string): Promise<Session> {

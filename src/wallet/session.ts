@@ -4,7 +4,7 @@ import type { Client } from '../model/client.ts';
 import { ApiError } from '../model/errors.ts';
 import type { NodeInfo } from '../model/node-info.ts';
 import { effectivePermissions, type Permission } from '../model/permissions.ts';
-import type { WalletNode } from '../nodes/node.ts';
+import type { TokenGrant, WalletNode } from '../nodes/node.ts';
 import type { Store, Watch } from '../store/ports.ts';
 import type { Feed } from './feed.ts';
 import type { History } from './history.ts';
@@ -33,6 +33,8 @@ export interface Session {
   readonly client: () => Client | null;
   /** The id of the node's token with which the client's calls are made now; null for the owner. */
   readonly tokenId: () => string | null;
+  /** What the node's own token in the configuration allows, where the session uses one that does not allow everything. */
+  readonly configured: TokenGrant | null;
   /** Whether the caller is a client with a budget now. */
   readonly hasBudget: () => boolean;
   /** Calls `listener` when the client's grant changes. Returns a function that removes the listener. */
@@ -99,17 +101,22 @@ export function allows(session: Pick<Session, 'client'>, permission: Permission)
 }
 
 /** Throws error 108, naming the permission, unless the session may use it now. */
-export function requirePermission(session: Pick<Session, 'client'>, permission: Permission): void {
-  if (!allows(session, permission)) throw lacking(permission);
+export function requirePermission(
+  session: Pick<Session, 'client' | 'configured'>,
+  permission: Permission,
+): void {
+  if (!allows(session, permission)) throw lacking(session, permission);
 }
 
-/** Returns the error 108 for a missing permission. */
-export function lacking(permission: Permission): ApiError {
-  return new ApiError(
-    'forbidden',
-    `These credentials lack the permission ${permission}: ask the wallet's owner to grant a scope that holds it.`,
-    { data: { permission } },
-  );
+/** Returns the error 108 for a missing permission. The owner of a configured token is told what the token lacks. */
+export function lacking(
+  { configured }: Pick<Session, 'configured'>,
+  permission: Permission,
+): ApiError {
+  const message =
+    configured?.lacks(permission) ??
+    `These credentials lack the permission ${permission}: ask the wallet's owner to grant a scope that holds it.`;
+  return new ApiError('forbidden', message, { data: { permission } });
 }
 
 /** Throws error 108 unless the session is the wallet owner's. */

@@ -61,7 +61,7 @@ describeNetwork('the connector on a real LND', (network) => {
 
   test('a configured macaroon opens its wallet and says what it allows', async () => {
     const { owner } = await alice();
-    expect(owner.permissions).toContain('pay_onchain');
+    expect(owner.grant?.permissions).toContain('pay_onchain');
     const info = await owner.node.info();
     expect(info.nodePk).toBe(network().alice.pubkey);
   });

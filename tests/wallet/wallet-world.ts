@@ -23,7 +23,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
   const world = { fake, store, marker, onConnect, elapsedMs: 0, pause: sleep, start, kill, close };
   const connected = async () => {
     await world.onConnect();
-    return { userPk: WALLET, node: fake.node, permissions: null };
+    return { userPk: WALLET, node: fake.node, grant: null };
   };
   const connector: NodeConnector = {
     connectConfigured: connected,

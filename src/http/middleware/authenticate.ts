@@ -47,7 +47,7 @@ export function requireAccess(session: Session, access: RouteAccess): void {
   const permissions = permissionsIn(access);
   const [first] = permissions;
   if (first && !permissions.some((permission) => allows(session, permission))) {
-    throw lacking(first);
+    throw lacking(session, first);
   }
 }
 
@@ -116,7 +116,7 @@ function requireRootAccess(header: string | null, options: AuthenticateOptions):
 function requireEverything(session: Session): void {
   if (session.isOwner) return;
   const missing = PERMISSIONS.find((permission) => !allows(session, permission));
-  if (missing) throw lacking(missing);
+  if (missing) throw lacking(session, missing);
   if (session.hasBudget()) requireOwner(session);
 }
 

@@ -3,7 +3,7 @@ import { ApiError, isApiError } from '../../model/errors.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { inspect } from '../remote/inspect.ts';
 import { accessOf, type LndAccess } from './access.ts';
-import { servedByLnd } from './grants.ts';
+import { bakeCommand } from './grants.ts';
 import { type Macaroon, readMacaroon } from './macaroon.ts';
 import { LND_PROTOCOL } from './protocol.ts';
 
@@ -60,21 +60,18 @@ function withRestHint(cause: ApiError): ApiError {
 }
 
 /** Finds out the identity of an LND and what the macaroon allows there. */
-async function inspectLnd(access: LndAccess, proxy: ProxyAddress | null): Promise<ConnectedNode> {
-  const found = await inspect(LND_PROTOCOL, access, proxy).catch((error: unknown) => {
+function inspectLnd(access: LndAccess, proxy: ProxyAddress | null): Promise<ConnectedNode> {
+  return inspect(LND_PROTOCOL, access, proxy).catch((error: unknown) => {
     const macaroon = readMacaroon(access.token);
     throw macaroon && isApiError(error, 'forbidden') ? withoutInfo(macaroon, error) : error;
   });
-  return { ...found, permissions: servedByLnd(found.permissions) };
 }
 
 /** The error for a macaroon that may not call GetInfo, with the command that makes one that may. */
 function withoutInfo({ operations }: Macaroon, cause: ApiError): ApiError {
-  const held = operations.map(({ entity, action }) => `${entity}:${action}`);
-  const wanted = [...new Set(['info:read', ...held])].join(' ');
   return new ApiError(
     'forbidden',
-    `The macaroon lacks info:read, which the sidecar needs in every macaroon: run "lncli bakemacaroon --save_to wallet-sidecar.macaroon ${wanted}", and connect with that file.`,
+    `The macaroon lacks info:read, which the sidecar needs in every macaroon: run "${bakeCommand(operations, ['info:read'])}", and connect with that file.`,
     { cause },
   );
 }

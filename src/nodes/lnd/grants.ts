@@ -1,4 +1,5 @@
 import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
+import type { TokenGrant } from '../node.ts';
 import type { Operation } from './macaroon.ts';
 
 /**
@@ -189,13 +190,40 @@ export function operationsFor(permissions: readonly Permission[]): Operation[] {
  * no method.
  */
 export function permissionsOf(operations: readonly Operation[]): Permission[] {
-  const held = new Set(operations.map(({ entity, action }) => `${entity}:${action}`));
-  const allowed = (method: Method) =>
-    held.has(`uri:${method}`) || METHODS[method].every((operation) => held.has(operation));
-  return PERMISSIONS.filter((permission) => {
-    const { own, owner } = NEEDS[permission] ?? NOTHING;
-    return [...own, ...owner].every(allowed);
-  });
+  return PERMISSIONS.filter((permission) => missingFor(operations, permission).length === 0);
+}
+
+/** What a configured macaroon allows. */
+export function grantOf(operations: readonly Operation[]): TokenGrant {
+  const permissions = permissionsOf(operations);
+  return {
+    permissions,
+    served: servedByLnd(permissions),
+    lacks(permission) {
+      const missing = missingFor(operations, permission);
+      return `The configured macaroon lacks ${missing.join(' and ')}, which ${permission} needs: run "${bakeCommand(operations, missing)}", then \`connect lnd\` with that file.`;
+    },
+  };
+}
+
+/** The command that bakes a macaroon with these operations and the missing ones. */
+export function bakeCommand(operations: readonly Operation[], missing: readonly string[]): string {
+  const wanted = [...new Set([...missing, ...operations.map(textOf)])];
+  return `lncli bakemacaroon --save_to wallet-sidecar.macaroon ${wanted.join(' ')}`;
+}
+
+/** The operations that a macaroon with these ones lacks for a permission, as `lncli bakemacaroon` takes them. */
+function missingFor(operations: readonly Operation[], permission: Permission): string[] {
+  const held = new Set(operations.map(textOf));
+  const { own, owner } = NEEDS[permission] ?? NOTHING;
+  const missing = [...own, ...owner]
+    .filter((method) => !held.has(`uri:${method}`))
+    .flatMap((method) => METHODS[method].filter((operation) => !held.has(operation)));
+  return [...new Set(missing)];
+}
+
+function textOf({ entity, action }: Operation): string {
+  return `${entity}:${action}`;
 }
 
 /** Returns those of the permissions that LND can serve; the others are error 110 with any macaroon. */

@@ -2,7 +2,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { ApiError, isApiError } from '../../model/errors.ts';
 import type { PlaceProtocol, RemoteProtocol } from '../remote/protocol.ts';
-import { permissionsOf } from './grants.ts';
+import { grantOf } from './grants.ts';
 import { readInfo, versionOf } from './info.ts';
 import { type Macaroon, readMacaroon } from './macaroon.ts';
 import type { Opener } from './refusal.ts';
@@ -13,7 +13,7 @@ import { infoShape, signatureShape } from './wire.ts';
 export const LND_PROTOCOL: RemoteProtocol<LndRest, Macaroon> = {
   ...placeProtocol('operator'),
   readToken: readMacaroon,
-  permissionsOf: ({ operations }) => permissionsOf(operations),
+  grantOf: ({ operations }) => grantOf(operations),
 };
 
 /** How the place of the root seed's LND is spoken to. */

@@ -1,6 +1,5 @@
 import { keyedLock } from '../../lib/keyed-lock.ts';
-import type { Permission } from '../../model/permissions.ts';
-import type { NodeConnector, WalletNode } from '../node.ts';
+import type { NodeConnector, TokenGrant, WalletNode } from '../node.ts';
 import type { RemoteOptions } from '../remote-kind.ts';
 import { type NodeIdentity, userPkOf } from './identity.ts';
 import { LocalChanges } from './local-changes.ts';
@@ -61,10 +60,10 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
     place: MovingPlace<Client>,
     identity: NodeIdentity,
     client: Client,
-    permissions: readonly Permission[] | null,
+    grant: TokenGrant | null,
   ) {
     const wallet = walletOf(identity);
-    return { userPk: wallet.userPk, node: kind.nodeOf(wallet, client, place), permissions };
+    return { userPk: wallet.userPk, node: kind.nodeOf(wallet, client, place), grant };
   }
 
   const asOwner: RemoteConnector<Client>['asOwner'] = (place, identity) =>
@@ -77,7 +76,7 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
       async connectConfigured(entry) {
         const { place, token } = places.entry(entry);
         const identity = (await place.now.known()) ?? (await place.now.prove());
-        return opened(place, identity, place.owner(), kind.protocol.permissionsOf(token));
+        return opened(place, identity, place.owner(), kind.protocol.grantOf(token));
       },
       async connectClient(userPk, token) {
         const { place, identity } = await places.speakingFor(userPk);

@@ -33,7 +33,7 @@ export async function inspect<Client, Token>(
   });
   return {
     version,
-    permissions: protocol.permissionsOf(content),
+    permissions: protocol.grantOf(content).served,
     credentials: { kind, url, cert, nodePk, network, token },
   };
 }

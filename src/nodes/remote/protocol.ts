@@ -1,5 +1,5 @@
 import type { RemoteKind } from '../../model/node-kind.ts';
-import type { Permission } from '../../model/permissions.ts';
+import type { TokenGrant } from '../connector.ts';
 import type { RemoteEvents, RemoteTarget } from './calls.ts';
 import type { NodeIdentity } from './identity.ts';
 
@@ -33,5 +33,5 @@ export interface RemoteProtocol<Client, Token> extends PlaceProtocol<Client> {
   /** Reads a token; null when it is not one of the kind. */
   readToken(text: string): Token | null;
   /** What the token allows. */
-  permissionsOf(token: Token): readonly Permission[];
+  grantOf(token: Token): TokenGrant;
 }

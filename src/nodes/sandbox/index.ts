@@ -67,7 +67,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
 
   async function openOwner(userPk: string): Promise<ConnectedWallet> {
     await world.durably(() => walletKeys(world, userPk));
-    return { userPk, node: sandboxNode(parts, userPk, OWNER), permissions: null };
+    return { userPk, node: sandboxNode(parts, userPk, OWNER), grant: null };
   }
 
   const connector: NodeConnector = {
@@ -79,7 +79,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     async connectClient(userPk, token) {
       const access = tokens.accessOf(userPk, token);
       access.require();
-      return { userPk, node: sandboxNode(parts, userPk, access), permissions: null };
+      return { userPk, node: sandboxNode(parts, userPk, access), grant: null };
     },
     connectOwner: openOwner,
     connectRoot: (rootSeed) => openOwner(keysOfSeed(rootSeed).userPk),

@@ -21,7 +21,7 @@ export function identityRules({ rule, group, world, wallet }: Rules): void {
   rule("the owner's token opens a wallet by its id, and none that is not there", async () => {
     const { connector } = world();
     const opened = await connector.connectOwner(wallet().userPk);
-    expect(opened).toMatchObject({ userPk: wallet().userPk, permissions: null });
+    expect(opened).toMatchObject({ userPk: wallet().userPk, grant: null });
     await opened.node.createInvoice(invoiceCommand(opened.node));
     const unknown = await connector.connectOwner('cd'.repeat(32)).catch((error) => error);
     expect(isApiError(unknown, 'unreachable') || isApiError(unknown, 'refused')).toBe(true);

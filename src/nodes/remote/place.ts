@@ -207,7 +207,9 @@ export class Place<Client> {
       case 'unknown':
         return `${this.#name} has not been asked yet: ask for health again in a moment.`;
       case 'silent':
-        return `${this.#name} did not answer when it was last asked: check that it runs.`;
+        return this.#context.proxy === null
+          ? `${this.#name} did not answer when it was last asked: check that it runs.`
+          : `${this.#name} did not answer through the SOCKS5 proxy of --node-proxy when it was last asked: check that both run.`;
       default:
         return `${this.#name} ${standing.closed}`;
     }

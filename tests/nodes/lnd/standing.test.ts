@@ -3,6 +3,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import { memoryState } from '../../support/memory-state.ts';
+import { freePort } from '../../support/ports.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
@@ -63,6 +64,18 @@ describe('health says of an LND', () => {
   test('that answers with another page than LND’s that it does not answer', async () => {
     lnd.on('GET /v1/state', () => new Response('<h1>Bad gateway</h1>', { status: 502 }));
     await said(/did not answer when it was last asked: check that it runs\./, configured());
+  });
+
+  test('that is reached through a proxy that both may be away', async () => {
+    const proxy = { host: '127.0.0.1', port: freePort() };
+    const proxied = openLnd({
+      ...common,
+      ...{ proxy, state: memoryState(), root: null, entries: [entry] },
+    });
+    await said(
+      /did not answer through the SOCKS5 proxy of --node-proxy when it was last asked: check that both run\./,
+      proxied,
+    );
   });
 
   test('that tells its state, but answers no call, that it does not answer', async () => {

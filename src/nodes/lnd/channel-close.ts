@@ -1,10 +1,11 @@
 import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError, isApiError, refused } from '../../model/errors.ts';
 import type { ClosedChannel, NodeChannels } from '../node.ts';
 import { refusesToClose } from './certainty.ts';
 import { closingCostMsat, closingOf } from './channel-fees.ts';
 import { channelIdOf, openChannels } from './channels.ts';
 import { satPerVbyte } from './fee-rate.ts';
+import { refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { closeUpdateShape, type LndChannel } from './wire.ts';
 
@@ -68,7 +69,7 @@ export async function closeChannel(
   if (failure === null && maxFeeMsat === null) return { feeMsat: null, isNew: true };
   // The other side may have agreed although the answer was lost, or although LND refused a request that arrived twice.
   const closing = await closingOf(owner, channelId).catch(() => null);
-  if (failure !== null && closing === null) throw failure;
+  if (failure !== null && closing === null) throw isPeerAway(failure) ? peerAway(failure) : failure;
   return { feeMsat: closing && (await closingCostMsat(owner, closing)), isNew: true };
 }
 
@@ -91,6 +92,17 @@ async function agreeableTerms(
 async function openChannelOf(owner: LndRest, channelId: string): Promise<LndChannel | null> {
   const open = await openChannels(owner);
   return open.find(({ channel_point }) => channelIdOf(channel_point) === channelId) ?? null;
+}
+
+function isPeerAway(failure: unknown): boolean {
+  return isApiError(failure, 'refused') && /while peer is offline/.test(refusalText(failure));
+}
+
+function peerAway(cause: unknown): ApiError {
+  return refused(
+    'The other side of this channel is not connected, so it cannot agree to close: try again when it is, or close with force, which needs no agreement and gives the coins back days later.',
+    cause,
+  );
 }
 
 function channelNotFound(): ApiError {

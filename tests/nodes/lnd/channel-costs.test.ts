@@ -6,7 +6,7 @@ import { openChannel } from '../../../src/nodes/lnd/channel-open.ts';
 import { channelIdOf, openedAs } from '../../../src/nodes/lnd/channels.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
-import { infoOf, nodeKey, scriptedLnd } from './scripted-lnd.ts';
+import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();
 afterAll(() => lnd.stop());
@@ -117,21 +117,42 @@ test('a cost that nobody counts is not looked up', async () => {
   expect(lnd.requests.some(({ path }) => path.startsWith('/v1/transactions'))).toBe(false);
 });
 
+const open = {
+  active: false,
+  channel_point: POINT,
+  remote_pubkey: PEER,
+  capacity: '100000',
+  local_balance: '90000',
+  remote_balance: '0',
+  commit_fee: '1000',
+  fee_per_kw: '253',
+  initiator: true,
+  local_constraints: { chan_reserve_sat: '1000' },
+  remote_constraints: { chan_reserve_sat: '1000' },
+};
+
+test('a close together with a peer that is away is refused, with what to do', async () => {
+  lnd.on('GET /v1/channels', { channels: [open] });
+  lnd.on('GET /v1/channels/pending', { pending_open_channels: [] });
+  lnd.on('GET /v1/channels/closed', { channels: [] });
+  lnd.on('GET /v2/wallet/estimatefee/', { sat_per_kw: '500' });
+  lnd.on('DELETE /v1/channels/', () =>
+    refusal(
+      500,
+      2,
+      'unable to gracefully close channel while peer is offline (try force closing it instead): channel link not found',
+    ),
+  );
+  await expect(closeChannel(owner, owner, channelId, NO_LIMIT)).rejects.toMatchObject({
+    kind: 'refused',
+    outcomeUnknown: false,
+    message:
+      'The other side of this channel is not connected, so it cannot agree to close: try again when it is, or close with force, which needs no agreement and gives the coins back days later.',
+  });
+});
+
 describe('a forced close', () => {
   const forced = { forced: true, maxFeeMsat: null };
-  const open = {
-    active: false,
-    channel_point: POINT,
-    remote_pubkey: PEER,
-    capacity: '100000',
-    local_balance: '90000',
-    remote_balance: '0',
-    commit_fee: '1000',
-    fee_per_kw: '253',
-    initiator: true,
-    local_constraints: { chan_reserve_sat: '1000' },
-    remote_constraints: { chan_reserve_sat: '1000' },
-  };
 
   test('asks LND for it, without a fee rate, which LND would reject', async () => {
     lnd.on('GET /v1/channels', { channels: [open] });

@@ -3,7 +3,7 @@ import { both } from '../lib/both.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { quietResolvers } from '../lib/quiet-resolvers.ts';
-import { sleep } from '../lib/sleep.ts';
+import { Rest } from '../lib/rest.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { Observation, UpdatesOptions, WalletNode } from '../nodes/node.ts';
@@ -61,7 +61,7 @@ export class Feed {
   #caughtUp = quietResolvers();
   #standing: FeedStanding | null = null;
   #brokenSinceMs: number | null = null;
-  #wake = Promise.withResolvers<void>();
+  readonly #rest = new Rest();
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -141,16 +141,16 @@ export class Feed {
 
   /**
    * Resolves once everything that happened before the feed was opened is stored. Rejects when the node cannot be
-   * followed now. The caller must hold the feed.
+   * followed now. The caller must hold the feed. A feed that rests before it tries again tries at once.
    */
   async caughtUp(): Promise<void> {
+    this.#rest.end();
     await this.#caughtUp.promise;
   }
 
   /** Must be called when a new credential of the wallet is known. A feed that waits for one tries again. */
   credentialAdded(): void {
-    this.#wake.resolve();
-    this.#wake = Promise.withResolvers();
+    this.#rest.end();
   }
 
   /** Calls the listeners with a change that is stored. */
@@ -203,7 +203,7 @@ export class Feed {
         if (follower === null) {
           if (!this.busy) return this.#close();
           this.#stand('no_credentials', signal);
-          await Promise.race([this.#wake.promise, sleep(60_000, signal)]);
+          await this.#rest.wait(60_000, signal);
           continue;
         }
         this.#stand('behind', signal);
@@ -226,7 +226,7 @@ export class Feed {
         log.warn('The update feed broke and will be opened again.', { walletId, failures, error });
       }
       if (failures > 0) {
-        await sleep(backoffDelayMs(failures, { ...OPEN_AGAIN, random }), signal);
+        await this.#rest.wait(backoffDelayMs(failures, { ...OPEN_AGAIN, random }), signal);
       }
     }
   }

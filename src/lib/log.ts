@@ -24,7 +24,10 @@ interface LogOptions {
   readonly write: (line: string) => void;
 }
 
-/** Opens a log that writes one line for each entry. An Error in the field `error` is logged with its causes. */
+/**
+ * Opens a log that writes one line for each entry. An Error in the field `error` is logged with its causes. Warnings are
+ * about what the program goes on after, such as a node that is away, so they have the stack only at the level `debug`.
+ */
 export function openLog(options: LogOptions): Log {
   const sink = pino(
     {
@@ -32,7 +35,10 @@ export function openLog(options: LogOptions): Log {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }) },
-      serializers: { error: pino.stdSerializers.errWithCause },
+      serializers: {
+        error: (value) =>
+          value instanceof Error ? pino.stdSerializers.errWithCause(value) : value,
+      },
     },
     {
       write: (line: string) =>
@@ -42,9 +48,22 @@ export function openLog(options: LogOptions): Log {
   return {
     debug: (message, fields) => sink.debug(fields ?? {}, message),
     info: (message, fields) => sink.info(fields ?? {}, message),
-    warn: (message, fields) => sink.warn(fields ?? {}, message),
+    warn: (message, fields) =>
+      sink.warn(options.level === 'debug' ? (fields ?? {}) : withoutStack(fields), message),
     error: (message, fields) => sink.error(fields ?? {}, message),
   };
+}
+
+function withoutStack(fields: Fields = {}): Fields {
+  const { error } = fields;
+  if (!(error instanceof Error)) return fields;
+  const causes = messagesOf(error.cause).join(': ');
+  const message = causes === '' ? error.message : `${error.message} (${causes})`;
+  return { ...fields, error: { type: error.name, message: message.replace(/\s+/g, ' ') } };
+}
+
+function messagesOf(cause: unknown): string[] {
+  return cause instanceof Error ? [cause.message, ...messagesOf(cause.cause)] : [];
 }
 
 function textLine(line: string): string {

@@ -1,6 +1,7 @@
 import type { ConnectedNode, ConnectInput, ConnectKind } from '../../model/connect.ts';
 import { ApiError, isApiError } from '../../model/errors.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
+import { isHttp2Only } from '../remote/alpn.ts';
 import { inspect } from '../remote/inspect.ts';
 import { accessOf, type LndAccess } from './access.ts';
 import { bakeCommand } from './grants.ts';
@@ -36,7 +37,12 @@ export const lndConnect: ConnectKind['connect'] = {
 /** Connects to the LND; where the URI names the port of gRPC, at the REST port of that host. */
 async function reach(access: LndAccess, { proxy, tell }: ConnectInput): Promise<ConnectedNode> {
   const { restUrl } = access;
-  if (restUrl === null) return inspectLnd(access, proxy);
+  if (restUrl === null) {
+    return inspectLnd(access, proxy).catch(async (error: unknown) => {
+      if (!isUnanswered(error) || !(await isHttp2Only(access, proxy))) throw error;
+      throw ofGrpc(access, error);
+    });
+  }
   try {
     return await inspectLnd(access, proxy);
   } catch (error) {
@@ -52,6 +58,11 @@ async function reach(access: LndAccess, { proxy, tell }: ConnectInput): Promise<
 
 function isUnanswered(error: unknown): error is ApiError {
   return isApiError(error, 'unreachable', 'unreadable', 'timeout');
+}
+
+function ofGrpc({ url }: LndAccess, cause: ApiError): ApiError {
+  const sentence = `${url} is the gRPC port of an LND: give its REST port, 8080 by default (restlisten in lnd.conf).`;
+  return new ApiError(cause.kind, sentence, { cause });
 }
 
 function withRestHint(cause: ApiError): ApiError {

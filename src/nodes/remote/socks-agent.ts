@@ -17,6 +17,19 @@ interface Target {
 /** The agent's callback; the runtime does not read the second argument beside an error. */
 type Done = (error: Error | null, connection: Duplex) => void;
 
+/** Connects to the target through a SOCKS5 proxy. Throws `proxy`. */
+export async function socketThrough(proxy: ProxyAddress, target: Target): Promise<Socket> {
+  const { socket } = await SocksClient.createConnection({
+    proxy: { ...proxy, type: 5 },
+    command: 'connect',
+    destination: target,
+    timeout: CONNECT_TIMEOUT_MS,
+  }).catch((error: unknown) => {
+    throw new RemoteFailure('proxy', true, error);
+  });
+  return socket;
+}
+
 /**
  * Connects through a SOCKS5 proxy, which also looks up the host's name. TLS reaches from here to the node: the proxy
  * reads nothing, and the node's certificate is checked as it is without a proxy.
@@ -42,15 +55,7 @@ export class SocksAgent extends Agent {
   }
 
   async #connect(target: Target): Promise<TLSSocket> {
-    const { socket } = await SocksClient.createConnection({
-      proxy: { ...this.#proxy, type: 5 },
-      command: 'connect',
-      destination: target,
-      timeout: CONNECT_TIMEOUT_MS,
-    }).catch((error: unknown) => {
-      throw new RemoteFailure('proxy', true, error);
-    });
-    return this.#secure(socket, target);
+    return this.#secure(await socketThrough(this.#proxy, target), target);
   }
 
   #secure(socket: Socket, { host }: Target): Promise<TLSSocket> {

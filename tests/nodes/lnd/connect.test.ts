@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
 import type { ConnectInput } from '../../../src/model/connect.ts';
 import type { ProxyAddress } from '../../../src/model/proxy-address.ts';
 import { lndConnect } from '../../../src/nodes/lnd/connect.ts';
@@ -157,6 +159,37 @@ describe('a URI with the port of gRPC', () => {
     expect(found).toMatchObject({ kind: 'unreachable', message: expect.stringMatching(/REST/) });
   });
 });
+
+for (const way of ['directly', 'through a proxy']) {
+  test(`a port that speaks HTTP/2 alone, reached ${way}, is told to be the one of gRPC`, async () => {
+    const certificate = selfSignedCertificate();
+    const grpc = createServer({ ...certificate, ALPNProtocols: ['h2'] }, (socket) => {
+      socket.on('error', () => undefined);
+      // Go's server closes a connection that does not begin as HTTP/2 does.
+      socket.on('data', () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => grpc.listen(0, '127.0.0.1', resolve));
+    const socks = way === 'directly' ? null : await startSocksServer();
+    const url = `https://127.0.0.1:${(grpc.address() as AddressInfo).port}`;
+    try {
+      const error = await failure(
+        find(bytes(lnd.adminMacaroon), {
+          options: { url, certPath: 'cert', macaroonPath: 'macaroon' },
+          read: (path) =>
+            path === 'cert' ? Buffer.from(certificate.cert) : bytes(lnd.adminMacaroon),
+          proxy: socks,
+        }),
+      );
+      expect(error).toMatchObject({
+        kind: 'unreachable',
+        message: `${url} is the gRPC port of an LND: give its REST port, 8080 by default (restlisten in lnd.conf).`,
+      });
+    } finally {
+      grpc.close();
+      socks?.stop();
+    }
+  });
+}
 
 describe('an onion address', () => {
   const HOST = `${'a'.repeat(56)}.onion`;

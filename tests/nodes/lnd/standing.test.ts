@@ -88,6 +88,7 @@ describe('health says of an LND', () => {
     lnd.on('GET /v1/state', { state: 'SERVER_ACTIVE' });
     lnd.on('GET /v1/getinfo', infoOf(node.pk));
     await said(/^$/, configured());
+    await until(() => lnd.requests.length === 2);
     expect(lnd.requests.map(({ path, macaroon }) => [path, macaroon])).toEqual([
       ['/v1/state', null],
       ['/v1/getinfo', TOKEN],

@@ -98,9 +98,13 @@ export class LndRest {
     return (await this.#item(target, 200, item, result, anyRefusal, false)).result;
   }
 
-  /** Changes something. When no answer comes, the error has `outcomeUnknown`, unless nothing was sent. */
+  /**
+   * Changes something. Where it moves money, so that `certainty` is given, and no answer comes, the error has
+   * `outcomeUnknown`, unless nothing was sent.
+   */
   post<T>(path: string, body: unknown, shape: z.ZodType<T>, options: CallOptions = {}): Promise<T> {
-    return this.#call({ method: 'POST', path, body, changes: true, ...options }, shape, options);
+    const changes = options.certainty !== undefined;
+    return this.#call({ method: 'POST', path, body, changes, ...options }, shape, options);
   }
 
   /** Removes something; a repeat does no harm. */

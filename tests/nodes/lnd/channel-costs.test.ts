@@ -220,3 +220,19 @@ test('an opening that is known already tells its cost', async () => {
   const refusal = openChannel(owner, owner, null, other).catch((error) => error);
   expect(await refusal).toMatchObject({ kind: 'refused' });
 });
+
+test('an opening that got no further than its peer leaves nothing open, and costs nothing', async () => {
+  lnd.on('GET /v1/channels', { channels: [] });
+  lnd.on('GET /v1/channels/pending', { pending_open_channels: [] });
+  lnd.on('GET /v2/wallet/estimatefee/', { sat_per_kw: '500' });
+  const outpoint = { txid_str: FUNDING, output_index: 0 };
+  lnd.on('POST /v2/wallet/utxos', {
+    utxos: [{ address_type: 'TAPROOT_PUBKEY', amount_sat: '200000', outpoint }],
+  });
+  lnd.on('POST /v1/peers', () => new Response('<html>502 Bad Gateway</html>', { status: 502 }));
+  const peer = { pubkey: PEER, host: '127.0.0.1:9735' };
+  const command = { valueMsat: 100_000_000n, userChannelId, peer, maxFeeMsat: 10_000_000n };
+  const error = await openChannel(owner, owner, null, command).catch((thrown) => thrown);
+  expect(error).toMatchObject({ kind: 'unreadable', outcomeUnknown: false });
+  expect(lnd.requests.at(-1)?.path).toBe('/v1/peers');
+});

@@ -33,7 +33,7 @@ export interface Session {
   readonly client: () => Client | null;
   /** The id of the node's token with which the client's calls are made now; null for the owner. */
   readonly tokenId: () => string | null;
-  /** What the node's own token in the configuration allows, where the session uses one that does not allow everything. */
+  /** What the configured token of the session allows; null where it has none that is restricted. */
   readonly configured: TokenGrant | null;
   /** Whether the caller is a client with a budget now. */
   readonly hasBudget: () => boolean;

@@ -25,8 +25,9 @@ interface LogOptions {
 }
 
 /**
- * Opens a log that writes one line for each entry. An Error in the field `error` is logged with its causes. Warnings are
- * about what the program goes on after, such as a node that is away, so they have the stack only at the level `debug`.
+ * Opens a log that writes one line for each entry. An Error in the field `error` is logged with its causes. Warnings
+ * are about what the program goes on after, such as a node that is away, so they have the stack only at the level
+ * `debug`.
  */
 export function openLog(options: LogOptions): Log {
   const sink = pino(

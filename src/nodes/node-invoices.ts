@@ -1,13 +1,21 @@
 import type { Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 
+/** The hash of a description that the invoice itself does not hold. */
+export interface DescriptionHash {
+  /** Hex SHA-256. */
+  readonly hash: string;
+  /** The text of that hash, for nodes that make such invoices only from the text; null where the caller lacks it. */
+  readonly text: string | null;
+}
+
 export interface CreateInvoiceCommand {
   readonly createdAtMs: number;
   readonly expirationSecs: number;
   readonly amountMsat: bigint | null;
   readonly description: string | null;
-  /** Hex SHA-256 in place of a description (LUD-06); null otherwise. */
-  readonly descriptionHash: string | null;
+  /** What the invoice commits to in place of a description (LUD-06); null otherwise. */
+  readonly descriptionHash: DescriptionHash | null;
   readonly personalNote: string | null;
   /** A message that the payer gave when it asked for the invoice (LUD-12); it is kept with the payment. */
   readonly message: string | null;

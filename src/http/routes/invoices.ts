@@ -94,11 +94,12 @@ export const invoiceRoutes = [
       response: exampleCreatedInvoice,
     },
     handler: ({ session, names }, { body }) => {
+      const { description_hash: hash } = body;
       const request = {
         expirationSecs: body.expiration_secs ?? INVOICE_EXPIRATION_SECS.default,
         amountMsat: body.amount ?? null,
         description: body.description || null,
-        descriptionHash: body.description_hash ?? null,
+        descriptionHash: hash === undefined ? null : { hash, text: null },
         personalNote: body.personal_note ?? null,
         partnerPk: body.partner_pk ?? null,
         partnerPropFeePpm: body.partner_prop_fee ?? null,

@@ -62,7 +62,7 @@ function hasTerms(invoice: string, command: CreateHoldInvoiceCommand): boolean {
   return (
     found.amountMsat === command.amountMsat &&
     found.expirySecs === command.expirationSecs &&
-    found.descriptionHash === command.descriptionHash &&
+    found.descriptionHash === (command.descriptionHash?.hash ?? null) &&
     (found.description || null) === command.description
   );
 }

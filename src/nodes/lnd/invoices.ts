@@ -78,7 +78,7 @@ export function termsRequest(
     memo: descriptionHash === null ? (description ?? '') : '',
     ...(descriptionHash === null
       ? {}
-      : { description_hash: base64.encode(hex.decode(descriptionHash)) }),
+      : { description_hash: base64.encode(hex.decode(descriptionHash.hash)) }),
     value_msat: `${amountMsat ?? 0n}`,
     expiry: `${expirationSecs}`,
     // Adds route hints, without which payers cannot find a wallet whose channels are all private.

@@ -125,6 +125,7 @@ async function invoiceFor(
   const { userPk } = wallet;
   const nowMs = wallet.node.clock.now();
   const preimage = names.random(32);
+  const text = metadataOf(names, username);
   const id = paymentId('ln', hex.encode(sha256(preimage)));
   const place = {
     id,
@@ -138,7 +139,7 @@ async function invoiceFor(
       expirationSecs: EXPIRY_SECS,
       amountMsat,
       description: null,
-      descriptionHash: metadataHash(metadataOf(names, username)),
+      descriptionHash: { hash: metadataHash(text), text },
       personalNote: null,
       message: comment,
       ...NO_PARTNER,

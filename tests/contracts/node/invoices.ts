@@ -55,11 +55,13 @@ export function invoiceRules({ rule }: Rules): void {
   rule(
     'an invoice may name no amount, and the hash of a description in its place',
     async (node) => {
-      const descriptionHash = randomHex(32);
+      const text = `tea ${randomHex(8)}`;
+      const hash = createHash('sha256').update(text).digest('hex');
+      const descriptionHash = { hash, text };
       const made = await node.createInvoice(
         invoiceCommand(node, { amountMsat: null, description: null, descriptionHash }),
       );
-      expect(decodeBolt11(made.invoice)).toMatchObject({ amountMsat: null, descriptionHash });
+      expect(decodeBolt11(made.invoice)).toMatchObject({ amountMsat: null, descriptionHash: hash });
       expect(made.payment.amountMsat).toBeNull();
     },
   );

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
 import { ApiError, refused } from '../../../src/model/errors.ts';
 import { claimUsername } from '../../../src/wallet/names/claim.ts';
 import { payeeInvoice, payeeTerms } from '../../../src/wallet/names/payee.ts';
@@ -32,6 +33,16 @@ test('the invoice is watched and in the journal before the payer has it, with th
   const [payment] = await names.store.journal.open(WALLET);
   expect(payment).toMatchObject({ hash: pr, amountMsat: 5000n, message: 'tea' });
   expect(await names.store.watches.has(WALLET)).toBe(true);
+});
+
+test('the invoice commits to the metadata of the terms, whose text the node gets too (LUD-06)', async () => {
+  const world = await named();
+  await ask(world);
+  const [order] = world.ordered;
+  const terms = await payeeTerms(world.names, 'satoshi', { source: 'one' });
+  const text = String(terms?.metadata);
+  const hash = createHash('sha256').update(text).digest('hex');
+  expect(order?.descriptionHash).toEqual({ hash, text });
 });
 
 test('nothing of the wallet or its node is told when the node fails; the log says it', async () => {

@@ -80,6 +80,7 @@ function issue(
   }
   const signed = signInvoice(world, walletKeys(world, userPk).nodeSecretKey, {
     ...command,
+    descriptionHash: command.descriptionHash?.hash ?? null,
     paymentHash,
   });
   const { invoice, paymentSecret, expiresAtMs } = signed;

@@ -55,3 +55,4 @@ export {
 } from './string.ts';
 export { fixedHex, hexList, safeNumber, utf8Text, type ValueCodec } from './values.ts';
 export { verifyInvoice } from './verify-invoice.ts';
+export { type OfferInvoiceTerms, verifyOfferInvoice } from './verify-offer-invoice.ts';

@@ -3,6 +3,7 @@ import { expectedAmountMsat } from './expected-amount.ts';
 import { invalidDocument } from './invalid-document.ts';
 import type { Bolt12Invoice } from './invoice.ts';
 import type { InvoiceRequest } from './invoice-request.ts';
+import { requireIssuerKey } from './issuer-key.ts';
 import { lastBlindedNodeIds } from './offer.ts';
 import { isInvoiceRequestType } from './ranges.ts';
 import { sameRecords } from './same-records.ts';
@@ -25,10 +26,12 @@ export function verifyInvoice(invoice: Bolt12Invoice, request: InvoiceRequest): 
     invalid('it does not repeat the fields of the invoice request');
 
   const { offerIssuerId, offerPaths, offerCurrency, offerAmount } = request.values;
-  if (offerIssuerId !== null) {
-    if (invoice.nodeId !== offerIssuerId) invalid('invoice_node_id is not the offer_issuer_id');
-  } else if (offerPaths !== null && !lastBlindedNodeIds(offerPaths).includes(invoice.nodeId)) {
-    invalid('invoice_node_id is not the end of any of offer_paths');
+  if (offerIssuerId !== null || offerPaths !== null) {
+    const keys = {
+      issuerId: offerIssuerId,
+      pathsLastBlindedNodeIds: lastBlindedNodeIds(offerPaths),
+    };
+    requireIssuerKey(invoice.nodeId, keys, invalid);
   }
 
   // BOLT 12 allows another amount than the offer's if the payer agrees. The payer cannot be asked here.

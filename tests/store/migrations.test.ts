@@ -119,6 +119,7 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
           afterAttempt: null,
           attempt: null,
           plan: null,
+          fetchedInvoice: null,
           caller: 'owner',
           idempotencyKey: 'pay',
         },
@@ -232,5 +233,24 @@ test('a database of version 7 gives its wallets names', async () => {
   expect(await store.names.ofWallet(WALLET)).toBeNull();
   await store.names.claim(WALLET, 'satoshi', () => nameRecord());
   expect(await store.names.find('satoshi')).toEqual(nameRecord());
+  await store.close();
+});
+
+test('a database of version 8 keeps its sends, and the invoices of later ones', async () => {
+  const path = join(folder, 'unfetched.sqlite');
+  const db = new Database(path, { create: true });
+  db.transaction(() => migrate(db, 0, 8))();
+  db.query(
+    `INSERT INTO spend (wallet, idx, state, json, caller) VALUES (?, ?, 'asked', ?, 'owner')`,
+  ).run(WALLET, pending.index, JSON.stringify(encodePayment(pending)));
+  db.close();
+  const store = openSqliteStore(path);
+  expect(await store.spends.get(WALLET, pending.index)).toMatchObject({
+    payment: pending,
+    fetchedInvoice: null,
+  });
+  const fetchedInvoice = 'lni1q';
+  await store.spends.begin(WALLET, newSpend(samplePayment(9), { fetchedInvoice }), fits);
+  expect(await store.spends.get(WALLET, samplePayment(9).index)).toMatchObject({ fetchedInvoice });
   await store.close();
 });

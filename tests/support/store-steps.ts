@@ -50,6 +50,7 @@ export function newSpend(payment: Payment, change: Partial<NewSpend> = {}): NewS
     state: 'asked',
     afterAttempt: null,
     plan: null,
+    fetchedInvoice: null,
     caller: 'owner',
     idempotencyKey: null,
     journaled: true,

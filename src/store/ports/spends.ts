@@ -22,6 +22,8 @@ export interface Spend {
   readonly attempt: number | null;
   /** What is sent, as JSON, where a repeat must send exactly the same, such as a signed transaction; null otherwise. */
   readonly plan: string | null;
+  /** The BOLT 12 invoice that was fetched for an offer and is paid, as text; null for every other payment. */
+  readonly fetchedInvoice: string | null;
   /** Hex public key of the client that pays, or `owner`. */
   readonly caller: string;
   /** The Idempotency-Key of the request; null when it had none. */
@@ -38,8 +40,9 @@ export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
 /** Spends: rows that are written before anything is sent (docs/decisions.md 33). */
 export interface SpendStore {
   /**
-   * Writes the spend, its watch, its journal row, its budget reservation and the payment's index in the row of its
-   * Idempotency-Key, in one transaction. When `allows` throws, nothing is written and the error is passed on.
+   * Writes the spend, its fetched invoice, its watch, its journal row, its budget reservation and the payment's index
+   * in the row of its Idempotency-Key, in one transaction. When `allows` throws, nothing is written and the error is
+   * passed on.
    */
   begin(walletId: string, spend: NewSpend, allows: BudgetRule): Promise<void>;
   /**
@@ -48,11 +51,16 @@ export interface SpendStore {
    */
   asked(walletId: string, index: PaymentIndex, plan: string | null): Promise<void>;
   /**
-   * Undoes {@link begin} where nothing was sent: deletes the spend, its watch, journal row and reservation, and unbinds
-   * the key. Leaves a spend alone that the node has shown.
+   * Undoes {@link begin} where nothing was sent: deletes the spend, its fetched invoice, its watch, journal row and
+   * reservation, and unbinds the key. Leaves a spend alone that the node has shown.
    */
   abandon(walletId: string, index: PaymentIndex): Promise<void>;
   get(walletId: string, index: PaymentIndex): Promise<Spend | null>;
+  /**
+   * The invoice that was fetched for the payment of an offer, pending or completed: a payer proof of it needs the
+   * invoice. Null for every other payment.
+   */
+  fetchedInvoice(walletId: string, index: PaymentIndex): Promise<string | null>;
   /**
    * The client that made an outgoing payment, pending or completed. Null when the owner made it, or when it is not
    * known.

@@ -3,6 +3,7 @@ import type { Store } from '../ports.ts';
 import { budgetRows, sqliteBudgets } from './budgets.ts';
 import { sqliteClients } from './clients.ts';
 import { sqliteConnectorState } from './connector-state.ts';
+import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows, sqliteIdempotency } from './idempotency.ts';
 import { sqliteIdentity, storeCounter } from './identity.ts';
 import { journalRows, sqliteJournal } from './journal.ts';
@@ -27,6 +28,7 @@ export function openSqliteStore(path: string): Store {
   const spending = spendingRows(db);
   const budgets = budgetRows(db, spending);
   const spends = spendRows(db);
+  const fetched = fetchedInvoiceRows(db);
   const watches = watchRows(db);
   const nameInvoices = nameInvoiceRows(db);
   const keys = idempotencyRows(db);
@@ -34,11 +36,20 @@ export function openSqliteStore(path: string): Store {
   return {
     cache: readable(sqlitePaymentCache(db, queue)),
     observations: readable(
-      sqliteObservations(db, queue, { journal, spends, watches, spending, nameInvoices }),
+      sqliteObservations(db, queue, { journal, spends, fetched, watches, spending, nameInvoices }),
     ),
     journal: readable(sqliteJournal(db, queue, journal)),
     spends: readable(
-      sqliteSpends(db, queue, { spends, journal, watches, budgets, spending, keys, counter }),
+      sqliteSpends(db, queue, {
+        spends,
+        fetched,
+        journal,
+        watches,
+        budgets,
+        spending,
+        keys,
+        counter,
+      }),
     ),
     watches: readable(sqliteWatches(db, queue, watches)),
     names: readable(sqliteNames(db, queue, nameInvoices)),

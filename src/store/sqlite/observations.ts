@@ -8,6 +8,7 @@ import type {
   ObservationStore,
   ObservedPayment,
 } from '../ports.ts';
+import type { FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { JournalRows } from './journal.ts';
 import type { NameInvoiceRows } from './names.ts';
 import type { SpendingRows } from './spending.ts';
@@ -19,6 +20,7 @@ import type { WriteQueue } from './write-queue.ts';
 interface ObservationParts {
   readonly journal: JournalRows;
   readonly spends: SpendRows;
+  readonly fetched: FetchedInvoiceRows;
   readonly watches: WatchRows;
   readonly spending: SpendingRows;
   readonly nameInvoices: NameInvoiceRows;
@@ -28,7 +30,7 @@ interface ObservationParts {
 export function sqliteObservations(
   db: Database,
   queue: WriteQueue,
-  { journal, spends, watches, spending, nameInvoices }: ObservationParts,
+  { journal, spends, fetched, watches, spending, nameInvoices }: ObservationParts,
 ): ObservationStore {
   const readCursor = db.prepare<{ cursor: string | null }, [string]>(
     'SELECT cursor FROM feed_cursor WHERE wallet = ?',
@@ -96,6 +98,8 @@ export function sqliteObservations(
     const costMsat = rules.costMsat(payment);
     if (costMsat !== null) spending.close(walletId, index, costMsat);
     spends.remove(walletId, index);
+    // Of a completed payment it is kept, for payer proofs.
+    if (payment.status === 'failed') fetched.remove(walletId, index);
     nameInvoices.remove(walletId, idOf(payment));
     if (!watches.hasAny(walletId, rules.watchesOf(payment))) return 0;
     watches.endPayment(walletId, index);

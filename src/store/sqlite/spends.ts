@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { decodePayment, encodePayment } from '../../model/payment.ts';
 import type { BudgetReservation, BudgetRule, Spend, SpendState, SpendStore } from '../ports.ts';
 import type { BudgetRows } from './budgets.ts';
+import type { FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
 import type { StoreCounter } from './identity.ts';
 import type { JournalRows } from './journal.ts';
@@ -23,17 +24,19 @@ interface Row {
   readonly after_attempt: number | null;
   readonly attempt: number | null;
   readonly plan: string | null;
+  readonly invoice: string | null;
   readonly caller: string;
   readonly idempotency_key: string | null;
 }
 
 const COLUMNS = 'state, json, after_attempt, attempt, plan, caller, idempotency_key';
+const READ = `SELECT ${COLUMNS}, (SELECT f.invoice FROM fetched_invoice f
+    WHERE f.wallet = spend.wallet AND f.idx = spend.idx) AS invoice
+  FROM spend`;
 
 /** Prepares the statements of the spend table. */
 export function spendRows(db: Database): SpendRows {
-  const read = db.prepare<Row, [string, string]>(
-    `SELECT ${COLUMNS} FROM spend WHERE wallet = ? AND idx = ?`,
-  );
+  const read = db.prepare<Row, [string, string]>(`${READ} WHERE wallet = ? AND idx = ?`);
   const known = db.prepare(
     "UPDATE spend SET state = 'known', attempt = coalesce(attempt, ?) WHERE wallet = ? AND idx = ?",
   );
@@ -52,6 +55,7 @@ export function spendRows(db: Database): SpendRows {
 /** The tables that a spend's transactions touch. */
 interface SpendParts {
   readonly spends: SpendRows;
+  readonly fetched: FetchedInvoiceRows;
   readonly journal: JournalRows;
   readonly watches: WatchRows;
   readonly budgets: BudgetRows;
@@ -62,7 +66,7 @@ interface SpendParts {
 
 /** Returns the {@link SpendStore} over SQLite. */
 export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts): SpendStore {
-  const { spends, journal, watches, budgets, spending, keys, counter } = parts;
+  const { spends, fetched, journal, watches, budgets, spending, keys, counter } = parts;
   const insert = db.prepare(
     `INSERT INTO spend (wallet, idx, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?)`,
   );
@@ -75,9 +79,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     `SELECT caller FROM spend WHERE wallet = ?1 AND idx = ?2 AND caller != 'owner'
      UNION ALL SELECT client_pk FROM spending WHERE wallet = ?1 AND idx = ?2 LIMIT 1`,
   );
-  const unfinished = db.prepare<Row, [string]>(
-    `SELECT ${COLUMNS} FROM spend WHERE wallet = ? ORDER BY idx`,
-  );
+  const unfinished = db.prepare<Row, [string]>(`${READ} WHERE wallet = ? ORDER BY idx`);
   const wallets = db.prepare<{ wallet: string }, []>('SELECT DISTINCT wallet FROM spend');
 
   function reserve(
@@ -104,6 +106,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         if (reservation) reserve(walletId, index, reservation, allows);
         const json = JSON.stringify(encodePayment(payment));
         insert.run(walletId, index, state, json, afterAttempt, plan, caller, idempotencyKey);
+        if (spend.fetchedInvoice !== null) fetched.add(walletId, index, spend.fetchedInvoice);
         watches.add(walletId, { kind: 'payment', index });
         if (spend.journaled) {
           journal.put(walletId, { payment, attempt: null, afterAttempt }, payment.createdAtMs);
@@ -125,6 +128,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         // The node has shown a known spend, so it was sent.
         if (!spend || spend.state === 'known') return;
         spends.remove(walletId, index);
+        fetched.remove(walletId, index);
         watches.endPayment(walletId, index);
         journal.remove(walletId, index);
         spending.release(walletId, index);
@@ -132,6 +136,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         if (key !== null) keys.unbind({ walletId, caller, key }, index);
       }),
     get: async (walletId, index) => spends.get(walletId, index),
+    fetchedInvoice: async (walletId, index) => fetched.get(walletId, index),
     callerOf: async (walletId, index) => caller.get(walletId, index)?.caller ?? null,
     unfinished: async (walletId) => unfinished.all(walletId).map((row) => decode(walletId, row)),
     wallets: async () => wallets.all().map(({ wallet }) => wallet),
@@ -155,6 +160,7 @@ function decode(walletId: string, row: Row): Spend {
     afterAttempt: row.after_attempt,
     attempt: row.attempt,
     plan: row.plan,
+    fetchedInvoice: row.invoice,
     caller: row.caller,
     idempotencyKey: row.idempotency_key,
   };

@@ -190,6 +190,7 @@ async function begin(
       state: plan.sign === null ? 'asked' : 'begun',
       afterAttempt,
       plan: plan.stored ?? null,
+      fetchedInvoice: null,
       caller: session.caller.id,
       idempotencyKey,
       reservation: session.isOwner

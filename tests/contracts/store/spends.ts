@@ -36,6 +36,7 @@ export function spendContract(open: () => Store): void {
           afterAttempt: null,
           attempt: null,
           plan: '{"a":1}',
+          fetchedInvoice: null,
           caller: CLIENT,
           idempotencyKey: 'k',
         };
@@ -99,6 +100,28 @@ export function spendContract(open: () => Store): void {
         // It may be begun again under the same name.
         await begin({ journaled, caller: CLIENT, idempotencyKey: 'k' });
         expect(await store.idempotency.begin(scope, 'a', 1)).toMatchObject({ index: one.index });
+      });
+
+      test(`the invoice that was fetched for an offer is kept with a send, and while that is not failed (${kind})`, async () => {
+        const fetched = (number: number) =>
+          store.spends.fetchedInvoice(WALLET, samplePayment(number).index);
+        const payments = [1, 2, 3].map((number) => samplePayment(number));
+        for (const payment of payments) {
+          const fetchedInvoice = `lni1${payment.createdAtMs}`;
+          await begin({ journaled, fetchedInvoice }, payment);
+          const stored = await store.spends.get(WALLET, payment.index);
+          expect(stored).toMatchObject({ fetchedInvoice });
+        }
+        const all = await store.spends.unfinished(WALLET);
+        expect(all.map((one) => one.fetchedInvoice)).toEqual(['lni11', 'lni12', 'lni13']);
+        await observe(store, [sampleDone(1)], { journaled });
+        await observe(store, [sampleFailed(2)], { journaled });
+        await store.spends.abandon(WALLET, samplePayment(3).index);
+        expect([await fetched(1), await fetched(2), await fetched(3)]).toEqual([
+          'lni11',
+          null,
+          null,
+        ]);
       });
 
       test(`what the node has shown is not undone (${kind})`, async () => {

@@ -7,6 +7,7 @@ import { clientsAndSpends } from './0005-clients-and-spends.ts';
 import { leaseOwners } from './0006-lease-owners.ts';
 import { waivedFeeIds } from './0007-waived-fee-ids.ts';
 import { names } from './0008-names.ts';
+import { fetchedInvoices } from './0009-fetched-invoices.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -21,6 +22,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   leaseOwners,
   waivedFeeIds,
   names,
+  fetchedInvoices,
 ];
 
 /** The version of the schema that this program reads and writes. */

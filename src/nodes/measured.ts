@@ -34,7 +34,7 @@ const GROUPS: {
 } = {
   history: { tip: true, updatedAfter: true },
   notes: { setPersonalNote: true },
-  offers: { createOffer: true, payOffer: true },
+  offers: { createOffer: true, fetchInvoice: true, payFetched: true },
   spontaneous: { pay: true },
   holdInvoices: { create: true, settle: true },
   onchain: {

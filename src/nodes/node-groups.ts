@@ -1,10 +1,11 @@
+import type { Offer } from '../codecs/bolt12/index.ts';
 import type { Channel, ChannelPeer } from '../model/channel.ts';
 import type { Payment, Priority } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { Permission } from '../model/permissions.ts';
 import type { AddressType } from '../model/receive.ts';
 import type {
-  PayOfferCommand,
+  PayFetchedCommand,
   PayOnchainCommand,
   PaySpontaneousCommand,
   SendReport,
@@ -20,8 +21,28 @@ export interface NodeNotes {
 /** BOLT 12 offers. */
 export interface NodeOffers {
   createOffer(command: CreateOfferCommand): Promise<{ offer: string; offerId: string }>;
-  /** Works like {@link WalletNode.payInvoice}. An index is paid once; a repeat reports the first payment. */
-  payOffer(command: PayOfferCommand): Promise<SendReport>;
+  /**
+   * Asks the issuer of an offer for an invoice and returns it as text (`lni1...`). Moves no money; the caller checks
+   * the invoice and stores it before it is paid (docs/decisions.md 40). Throws `refused` with the issuer's words when
+   * it gives none, `timeout` when it does not answer, and `unreachable` when the node does not.
+   */
+  fetchInvoice(command: FetchInvoiceCommand): Promise<string>;
+  /**
+   * Pays a fetched invoice, as {@link WalletNode.payInvoice} pays one of BOLT 11. An index is paid once; a repeat
+   * reports the first payment. While a payment of the same hash under another index is pending or completed, the report
+   * is `refused`.
+   */
+  payFetched(command: PayFetchedCommand): Promise<SendReport>;
+}
+
+/** What the invoice of an offer is asked for. */
+export interface FetchInvoiceCommand {
+  readonly offer: Offer;
+  readonly amountMsat: bigint;
+  /** A message to the payee, which the invoice repeats; null for none. */
+  readonly message: string | null;
+  /** The Human Bitcoin Address under which the offer was found, without `₿`; null otherwise. */
+  readonly viaName: string | null;
 }
 
 export interface CreateOfferCommand {

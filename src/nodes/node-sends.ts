@@ -1,4 +1,5 @@
 import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
+import type { Bolt12Invoice } from '../codecs/bolt12/index.ts';
 import type { ApiError } from '../model/errors.ts';
 import type { Payment, Priority } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
@@ -30,6 +31,8 @@ export interface SendQuestion {
   readonly attempt: number | null;
   /** The signed transaction of an on-chain send; null for Lightning. */
   readonly signed: SignedSend | null;
+  /** The invoice that was fetched for an offer; null for every other send, and for those of older versions. */
+  readonly fetched: Bolt12Invoice | null;
 }
 
 /** A signed transaction, which is stored before it is published (docs/decisions.md 38); plain JSON. */
@@ -59,12 +62,10 @@ export interface PayInvoiceCommand extends SendCommand {
   readonly message: string | null;
 }
 
-export interface PayOfferCommand extends SendCommand {
-  readonly offer: string;
+export interface PayFetchedCommand extends Omit<SendCommand, 'amountMsat'> {
+  /** The invoice, which the caller has checked. Amount, message and offer of the payment stand in it. */
+  readonly invoice: Bolt12Invoice;
   readonly maxFeeMsat: bigint;
-  readonly message: string | null;
-  /** The Human Bitcoin Address under which the offer was found, without `₿`; null otherwise. */
-  readonly viaName: string | null;
 }
 
 export interface PaySpontaneousCommand extends SendCommand {

@@ -15,13 +15,13 @@ import { listChannels } from './lightning/channels.ts';
 import { cancelInvoice, settleHeld } from './lightning/held.ts';
 import { createHoldInvoice, createInvoice } from './lightning/invoices.ts';
 import {
+  startFetchedPayment,
   startInvoicePayment,
-  startOfferPayment,
   startSpontaneousPayment,
 } from './lightning/payments.ts';
 import { estimateRoutingFeeMsat } from './lightning/routing-fee.ts';
 import { observed, reportSend, sendOutcome } from './lightning/sends.ts';
-import { createOffer, proofMaterial } from './offers/offers.ts';
+import { createOffer, fetchInvoiceOf, proofMaterial } from './offers/offers.ts';
 import { bumpFee, bumpFeeBoundMsat } from './onchain/bump.ts';
 import { nextUnusedAddress } from './onchain/funds.ts';
 import {
@@ -149,8 +149,12 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
         access.require('create_offer');
         return world.durably(() => createOffer(world, { kind: 'wallet', userPk }, command));
       },
-      async payOffer(command) {
-        return send(command, 'pay_offer', () => startOfferPayment(world, userPk, command));
+      async fetchInvoice(command) {
+        access.require('pay_offer');
+        return world.durably(() => fetchInvoiceOf(world, userPk, command));
+      },
+      async payFetched(command) {
+        return send(command, 'pay_offer', () => startFetchedPayment(world, userPk, command));
       },
     },
     spontaneous: {

@@ -7,7 +7,7 @@ import { withoutLightningScheme } from '../payment-string.ts';
 import type { Session } from '../session.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
 import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
-import type { SendPlan } from './send.ts';
+import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 11 invoice. */
 export interface InvoicePaymentRequest {

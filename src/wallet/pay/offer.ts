@@ -10,17 +10,13 @@ import type { EffectNames } from '../effect-names.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
-import type { SendPlan } from './send.ts';
+import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
+import type { UnfetchedPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 12 offer. */
-export interface OfferPaymentRequest {
-  readonly offer: Offer;
-  readonly amountMsat: bigint;
+export interface OfferPaymentRequest extends OfferWish {
   readonly maxFeeMsat: bigint | null;
-  readonly message: string | null;
   readonly personalNote: string | null;
-  /** The Human Bitcoin Address whose record holds the offer, without `₿`; null without one. */
-  readonly viaName: string | null;
 }
 
 /**
@@ -41,15 +37,18 @@ export function offerObstacle(offer: Offer, node: WalletNode): string | null {
   });
 }
 
-/** Checks the payment of an offer and sets its fee cap. Throws errors 7, 106 and 110. Sends nothing. */
+/**
+ * Checks the payment of an offer and sets its fee cap; its invoice is fetched when it is sent. Throws errors 7, 106 and
+ * 110. Sends nothing.
+ */
 export function planOfferPayment(
   request: OfferPaymentRequest,
   session: Session,
   fees: FeePolicy,
   names: EffectNames,
-): SendPlan {
+): UnfetchedPlan {
   const offers = nodeGroup(session, 'offers');
-  const { offer, amountMsat, message, personalNote, viaName } = request;
+  const { offer, amountMsat, message, personalNote } = request;
   const obstacle = offerObstacle(offer, session.node);
   if (obstacle !== null) throw refused(obstacle);
   if (offer.amountMsat !== null && amountMsat < offer.amountMsat) {
@@ -59,7 +58,7 @@ export function planOfferPayment(
     );
   }
   const maxFeeMsat = feeCapMsat(amountMsat, request.maxFeeMsat, fees);
-  return {
+  const terms = {
     // An offer can be paid many times, so each payment has an id of its own.
     id: paymentId('fs', hex.encode(names.bytes('payment'))),
     rail: 'offer',
@@ -67,16 +66,18 @@ export function planOfferPayment(
     maxFeeMsat,
     again: 'never',
     details: { offerId: offer.offerId, message, personalNote },
-    sign: null,
-    start: (identity) =>
-      offers.payOffer({
-        ...identity,
-        offer: offer.text,
-        amountMsat,
-        maxFeeMsat,
-        message,
-        personalNote,
-        viaName,
-      }),
+  } as const;
+  return {
+    ...terms,
+    async fetch() {
+      const invoice = await fetchOfferInvoice(session, request);
+      return {
+        ...terms,
+        details: { ...terms.details, hash: invoice.paymentHash },
+        fetchedInvoice: invoice.text,
+        sign: null,
+        start: (identity) => offers.payFetched({ ...identity, invoice, maxFeeMsat, personalNote }),
+      };
+    },
   };
 }

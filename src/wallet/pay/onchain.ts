@@ -9,7 +9,8 @@ import { type PaymentId, paymentId } from '../../model/payment-index.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import { FEE_HEADROOM } from '../budget.ts';
 import { nodeGroup, type Session } from '../session.ts';
-import { broadcastOf, type SendContext, type SendPlan, send } from './send.ts';
+import { broadcastOf, type SendContext, send } from './send.ts';
+import type { SendPlan } from './send-plan.ts';
 
 /** A request to send on chain. */
 export interface OnchainPaymentRequest {

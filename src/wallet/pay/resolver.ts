@@ -7,6 +7,7 @@ import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { SignedSend, WalletNode } from '../../nodes/node.ts';
 import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
 import type { Feed } from '../feed.ts';
+import { questionOf } from './question.ts';
 import { repeatSpontaneous } from './repeat-spontaneous.ts';
 
 /** How long the node may be out of reach before a blocking pay call ends (docs/decisions.md 36). */
@@ -210,9 +211,9 @@ export class Resolver {
   }
 
   async #ask(node: WalletNode, spend: Spend, when: 'restart' | 'running'): Promise<void> {
-    const { payment, afterAttempt, attempt } = spend;
-    const signed = signedOf(spend);
-    const outcome = await node.sendOutcome({ payment, afterAttempt, attempt, signed });
+    const question = questionOf(spend);
+    const { payment, signed } = question;
+    const outcome = await node.sendOutcome(question);
     if (outcome.state === 'known') return this.#apply(node, outcome);
     if (outcome.state === 'never') {
       // The process that sent is gone, and it told no caller of the payment: a node with a history tells of its
@@ -284,10 +285,6 @@ export class Resolver {
     }
     await feed.refreshWatched();
   }
-}
-
-function signedOf({ payment, plan }: Spend): SignedSend | null {
-  return payment.rail === 'onchain' && plan !== null ? (JSON.parse(plan) as SignedSend) : null;
 }
 
 function ended(payment: Payment, reason: string, node: WalletNode): Payment {

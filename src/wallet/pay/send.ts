@@ -1,7 +1,7 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, internalUnlessApi } from '../../model/errors.ts';
-import { blankPayment, isFinal, type Payment, type Rail } from '../../model/payment.ts';
-import { type PaymentId, type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
+import { blankPayment, isFinal, type Payment } from '../../model/payment.ts';
+import { paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import type { NewSpend } from '../../store/ports.ts';
 import { requireWithinBudget } from '../budget.ts';
@@ -10,6 +10,7 @@ import type { Session } from '../session.ts';
 import { tellingSent } from '../telling-sent.ts';
 import { waitUntil } from '../wait.ts';
 import { requireMaySee } from './paid-by-another.ts';
+import type { SendIdentity, SendPlan, SendTerms, UnfetchedPlan } from './send-plan.ts';
 
 /** What every pay request brings along, on any rail. */
 export interface SendContext {
@@ -23,38 +24,6 @@ export interface SendContext {
   readonly onSent: (payment: Payment) => void;
 }
 
-/** The wallet's own identity of a spend. */
-export interface SendIdentity {
-  readonly index: PaymentIndex;
-  readonly createdAtMs: number;
-}
-
-/** A payment that is to be made. */
-export interface SendPlan {
-  readonly id: PaymentId;
-  readonly rail: Rail;
-  readonly amountMsat: bigint;
-  /** The highest fee, in millisatoshis. It counts in the budget until the outcome is known. */
-  readonly maxFeeMsat: bigint;
-  /** Whether another payment may follow a failed one with the same id. */
-  readonly again: 'after-failure' | 'never';
-  /**
-   * Throws when the payment cannot be made now, for example because its invoice has expired. It is not called when an
-   * earlier payment is returned.
-   */
-  readonly requirePayable?: () => void;
-  /** Fields of the payment that are known before the node is asked. */
-  readonly details: Partial<Payment>;
-  /** What a repeat must send again, as JSON. It is stored before the node is asked; absent for nothing. */
-  readonly stored?: string;
-  /**
-   * Signs the transaction, which is stored before the node is asked to publish it; null when there is nothing to sign.
-   */
-  readonly sign: ((identity: SendIdentity) => Promise<SignedSend>) | null;
-  /** Asks the node to send, and returns its report. */
-  readonly start: (identity: SendIdentity, signed: SignedSend | null) => Promise<SendReport>;
-}
-
 /**
  * Makes a payment at most once: an id that is pending or completed is not sent again, for any caller
  * (docs/decisions.md 46). The spend's row is `begun` or `asked` in a committed transaction before the request leaves
@@ -63,7 +32,7 @@ export interface SendPlan {
  */
 export async function send(
   context: SendContext,
-  plan: SendPlan,
+  plan: SendPlan | UnfetchedPlan,
 ): Promise<{ payment: Payment; begun: boolean }> {
   const { session } = context;
   const { node } = session;
@@ -83,19 +52,35 @@ export async function send(
       };
     });
     if (previous && !mayFollow(plan, previous)) return { payment: previous, begun: false };
-    return { payment: await begin(context, plan, { previous, afterAttempt }), begun: true };
+    const ready = 'fetch' in plan ? await fetched(context, plan) : plan;
+    return { payment: await begin(context, ready, { previous, afterAttempt }), begun: true };
   });
   context.onSent(sent.payment);
   return sent;
 }
 
+/**
+ * The plan with its invoice (docs/decisions.md 40). The issuer may take its time, and nothing is begun for a caller who
+ * has gone meanwhile or lost the permission.
+ */
+function fetched({ signal }: SendContext, plan: UnfetchedPlan): Promise<SendPlan> {
+  return tellingSent('no', async () => {
+    const ready = await plan.fetch();
+    signal.throwIfAborted();
+    return ready;
+  });
+}
+
 /** Whether another payment may follow that one of the same id. */
-function mayFollow({ again }: SendPlan, { status }: Payment): boolean {
+function mayFollow({ again }: SendTerms, { status }: Payment): boolean {
   return status === 'failed' && again === 'after-failure';
 }
 
 /** {@link send} that then waits until the payment is final (docs/decisions.md 47). */
-export async function sendAndWait(context: SendContext, plan: SendPlan): Promise<Payment> {
+export async function sendAndWait(
+  context: SendContext,
+  plan: SendPlan | UnfetchedPlan,
+): Promise<Payment> {
   const { session } = context;
   // The feed is held from the start, so that one feed serves both the sending and the waiting.
   const release = session.feed.hold();
@@ -190,7 +175,7 @@ async function begin(
       state: plan.sign === null ? 'asked' : 'begun',
       afterAttempt,
       plan: plan.stored ?? null,
-      fetchedInvoice: null,
+      fetchedInvoice: plan.fetchedInvoice ?? null,
       caller: session.caller.id,
       idempotencyKey,
       reservation: session.isOwner
@@ -271,7 +256,7 @@ async function startedPayment(
 }
 
 /** Throws error 106 when an invoice without an amount was paid before with another amount (docs/decisions.md 46). */
-function requireSameAmount({ amountMsat, rail }: SendPlan, previous: Payment): void {
+function requireSameAmount({ amountMsat, rail }: SendTerms, previous: Payment): void {
   if (rail === 'onchain' || previous.amountMsat === null) return;
   if (previous.amountMsat === amountMsat) return;
   throw new ApiError(

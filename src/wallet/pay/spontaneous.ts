@@ -5,7 +5,7 @@ import type { EffectNames } from '../effect-names.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
 import type { StoredSpontaneous } from './repeat-spontaneous.ts';
-import type { SendPlan } from './send.ts';
+import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a node without an invoice. */
 export interface SpontaneousPaymentRequest {

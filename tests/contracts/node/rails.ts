@@ -1,8 +1,8 @@
 import { expect } from 'bun:test';
-import { decodeOffer } from '../../../src/codecs/bolt12/index.ts';
+import { decodeInvoice, decodeOffer } from '../../../src/codecs/bolt12/index.ts';
 import { isApiError } from '../../../src/model/errors.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
-import type { PayOfferCommand, PayOnchainCommand, WalletNode } from '../../../src/nodes/node.ts';
+import type { PayFetchedCommand, PayOnchainCommand, WalletNode } from '../../../src/nodes/node.ts';
 import { until } from '../../support/until.ts';
 import type { Outside, Rules } from './kind.ts';
 import { invoiceCommand, known, questionOf, randomHex } from './steps.ts';
@@ -183,36 +183,41 @@ export function railRules({ group }: Rules): void {
     });
 
     offerRule(
-      'an offer is paid once for an index, and again for another',
+      'an invoice of an offer is fetched, and paid once; another of the offer is another payment',
       async (offers, node, outside) => {
         const before = (await node.info()).lightningBalanceMsat;
         const offer = (await outside.offer?.()) ?? '';
-        const order = (): PayOfferCommand => {
+        const order = async (): Promise<PayFetchedCommand> => {
           const createdAtMs = node.clock.now();
+          const wish = { offer: decodeOffer(offer), amountMsat: 1000n, message: 'thank you' };
           return {
             index: paymentIndex(createdAtMs, paymentId('fs', randomHex(32))),
             createdAtMs,
-            amountMsat: 1000n,
             personalNote: null,
-            offer,
             maxFeeMsat: 100_000n,
-            message: null,
-            viaName: null,
+            invoice: decodeInvoice(await offers.fetchInvoice({ ...wish, viaName: null })),
           };
         };
-        const pay = async (command: PayOfferCommand) => {
-          known(await offers.payOffer(command));
+        const pay = async (command: PayFetchedCommand) => {
+          known(await offers.payFetched(command));
           return until(async () => {
             const found = await node.payment(command.index);
             return found?.payment.status === 'completed' && found.payment;
           }, 'the payment is completed');
         };
-        const first = order();
+        const first = await order();
+        expect(first.invoice.amountMsat).toBe(1000n);
+        expect((await node.info()).lightningBalanceMsat).toBe(before);
         const once = await pay(first);
-        expect(once).toMatchObject({ index: first.index, amountMsat: 1000n });
+        const { paymentHash } = first.invoice;
+        const { index } = first;
+        expect(once).toMatchObject({ index, hash: paymentHash, message: 'thank you' });
         expect(await pay(first)).toEqual(once);
-        const other = await pay(order());
+        const other = await pay(await order());
         expect(other.hash).not.toBe(once.hash);
+        const twice = { ...(await order()), invoice: first.invoice };
+        expect((await offers.payFetched(twice)).state).toBe('refused');
+        expect((await node.payment(twice.index))?.payment).toBeUndefined();
         const spent = before - (await node.info()).lightningBalanceMsat;
         expect(spent).toBe(2000n + (once.feesMsat ?? 0n) + (other.feesMsat ?? 0n));
         const material = await node.proofs?.proofMaterial(first.index);

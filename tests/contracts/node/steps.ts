@@ -82,7 +82,7 @@ export function questionOf(
   payment: Payment,
   change: Partial<Omit<SendQuestion, 'payment'>> = {},
 ): SendQuestion {
-  return { payment, afterAttempt: null, attempt: null, signed: null, ...change };
+  return { payment, afterAttempt: null, attempt: null, signed: null, fetched: null, ...change };
 }
 
 /** The updates of a wallet, read until {@link Following.end}. */

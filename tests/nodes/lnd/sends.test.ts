@@ -191,6 +191,7 @@ describe('what became of a Lightning send', () => {
     afterAttempt: 4,
     attempt: null,
     signed: null,
+    fetched: null,
     ...change,
   });
   const outcome = async (change: Partial<SendQuestion> = {}) =>

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { refused } from '../../../src/model/errors.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
 import { requireWithinBudget } from '../../../src/wallet/budget.ts';
-import { type SendIdentity, send, sendAndWait } from '../../../src/wallet/pay/send.ts';
+import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
+import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import type { Session } from '../../../src/wallet/session.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { newSpend, WALLET } from '../../support/store-steps.ts';

@@ -4,7 +4,8 @@ import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import type { Scope } from '../../../src/model/permissions.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
-import { type SendContext, type SendPlan, send } from '../../../src/wallet/pay/send.ts';
+import { type SendContext, send } from '../../../src/wallet/pay/send.ts';
+import type { SendPlan, UnfetchedPlan } from '../../../src/wallet/pay/send-plan.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { clientWorld } from '../client-world.ts';
@@ -31,8 +32,8 @@ export const budgetOf = (amountMsat: bigint): Budget => ({
 /** The error of a send that must fail. */
 export async function errorOf(
   context: SendContext,
-  plan: SendPlan,
-  run: (context: SendContext, plan: SendPlan) => Promise<unknown> = send,
+  plan: SendPlan | UnfetchedPlan,
+  run: (context: SendContext, plan: SendPlan | UnfetchedPlan) => Promise<unknown> = send,
 ) {
   const error = await run(context, plan).then(
     () => null,

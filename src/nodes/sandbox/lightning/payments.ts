@@ -1,10 +1,11 @@
+import { isBolt12InvoiceExpired } from '../../../codecs/bolt12/index.ts';
 import { sleep } from '../../../lib/sleep.ts';
 import { ApiError, isApiError, ownNode, refused } from '../../../model/errors.ts';
 import { blankPayment, type Payment } from '../../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
-import type { PayInvoiceCommand, PayOfferCommand, PaySpontaneousCommand } from '../../node.ts';
+import type { PayFetchedCommand, PayInvoiceCommand, PaySpontaneousCommand } from '../../node.ts';
 import { catchUpChain } from '../chain/waiting-work.ts';
-import { fetchInvoice } from '../offers/offers.ts';
+import { claimFetched } from '../offers/offers.ts';
 import { transfer } from '../world/ledger.ts';
 import { findPayment, insertPayment, latestPayment } from '../world/payments.ts';
 import { outsideKeys, walletOfNode } from '../world/wallets.ts';
@@ -55,33 +56,32 @@ export function startInvoicePayment(
 }
 
 /**
- * Fetches the invoice of an offer and does with it what {@link startInvoicePayment} does. A repeat of the id returns
- * the first payment.
+ * Does with the fetched invoice of an offer what {@link startInvoicePayment} does. A repeat of the id returns the first
+ * payment. Throws `refused` also when the invoice is another payment's.
  */
-export function startOfferPayment(world: World, userPk: string, command: PayOfferCommand): Payment {
+export function startFetchedPayment(
+  world: World,
+  userPk: string,
+  command: PayFetchedCommand,
+): Payment {
+  const { index, invoice } = command;
   return world.transact(() => {
-    const first = latestPayment(world, userPk, idOfIndex(command.index));
+    const first = latestPayment(world, userPk, idOfIndex(index));
     if (first !== null) return first;
-    const fetched = fetchInvoice(world, {
-      offer: command.offer,
-      amountMsat: command.amountMsat,
-      message: command.message,
-      viaName: command.viaName,
-      payerName: null,
-      payer: { userPk, index: command.index },
-    });
-    if (fetched === null) {
-      throw refused(
-        'The node of this offer did not answer: ask the receiver whether it is online.',
-      );
+    if (isBolt12InvoiceExpired(invoice, Math.floor(world.clock.now() / 1000))) {
+      throw refused('The invoice for the offer has expired; pay the offer again.');
+    }
+    const offerId = claimFetched(world, { userPk, index }, invoice.paymentHash);
+    if (offerId === null) {
+      throw refused('This invoice belongs to another payment: fetch a new one for the offer.');
     }
     return start(world, userPk, {
-      ...sending(command),
+      ...sending({ ...command, amountMsat: invoice.amountMsat }),
       rail: 'offer',
       kind: 'offer',
-      hash: fetched.paymentHash,
-      offerId: fetched.offerId,
-      message: command.message,
+      hash: invoice.paymentHash,
+      offerId,
+      message: invoice.payerNote,
     });
   });
 }

@@ -19,7 +19,7 @@ CREATE TABLE offer_invoices (
   offer_id TEXT NOT NULL REFERENCES offers (offer_id),
   invoice_request BLOB NOT NULL,
   invoice BLOB NOT NULL,
-  -- The paying wallet, its payment, and the key it asked with; null when the outside world pays.
+  -- The paying wallet, its payment (null until it pays), and the key it asked with; null when the outside world pays.
   payer_pk TEXT,
   payer_index TEXT,
   payer_secret_key BLOB

@@ -59,18 +59,13 @@ export function writeOffer(parts: OfferParts): Offer {
   );
 }
 
-/**
- * Reads an offer that is to be paid now. Throws `refused` when it is malformed, expired, for another chain, or priced
- * in another currency.
- */
-export function readPayableOffer(text: string, nowMs: number): Offer {
-  const offer = readOrRefuse(() => decodeOffer(text));
+/** Throws `refused` when an offer has expired, is for another chain, or is priced in another currency. */
+export function requirePayable(offer: Offer, nowMs: number): void {
   const reason = offerUnpayableReason(offer, {
     chainHash: CHAIN_HASH,
     nowSecs: Math.floor(nowMs / 1000),
   });
   if (reason !== null) throw refused(reason);
-  return offer;
 }
 
 /** The payer's part of an invoice request. */

@@ -3,7 +3,7 @@ import { hex } from '@scure/base';
 import { decodeOffer, type Offer } from '../../../codecs/bolt12/index.ts';
 import { refused } from '../../../model/errors.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
-import type { CreateOfferCommand, ProofMaterial } from '../../node.ts';
+import type { CreateOfferCommand, FetchInvoiceCommand, ProofMaterial } from '../../node.ts';
 import { type Behavior, type InvoiceRow, insertInvoice } from '../lightning/invoices.ts';
 import { findPayment } from '../world/payments.ts';
 import { outsideKeys, walletKeys } from '../world/wallets.ts';
@@ -12,7 +12,7 @@ import {
   acceptInvoice,
   answerInvoiceRequest,
   askForInvoice,
-  readPayableOffer,
+  requirePayable,
   writeOffer,
 } from './exchange.ts';
 
@@ -49,16 +49,29 @@ export function createOffer(
 }
 
 /** The wish of a payer to pay an offer. */
-export interface OfferOrder {
-  readonly offer: string;
-  readonly amountMsat: bigint;
-  readonly message: string | null;
-  /** The payee's `name@domain` under which the payer found the offer; null where it had no name. */
-  readonly viaName: string | null;
+export interface OfferOrder extends FetchInvoiceCommand {
   /** What the payer calls itself; null for nothing. */
   readonly payerName: string | null;
-  /** The paying wallet and its payment; null when the outside world pays. */
-  readonly payer: { readonly userPk: string; readonly index: PaymentIndex } | null;
+  /** The paying wallet; null when the outside world pays. */
+  readonly payerPk: string | null;
+}
+
+/**
+ * Fetches an invoice for a wallet, as text. The wallet may then pay it. Throws `refused` when the offer cannot be paid
+ * in this way, or nobody in this world made it.
+ */
+export function fetchInvoiceOf(world: World, userPk: string, command: FetchInvoiceCommand): string {
+  return world.transact(() => {
+    const fetched = fetchInvoice(world, { ...command, payerName: null, payerPk: userPk });
+    if (fetched !== null) return fetched.text;
+    throw refused('The node of this offer did not answer: ask the receiver whether it is online.');
+  });
+}
+
+/** A fetched invoice: as its payer got it, and as it can be paid in this world. */
+interface Fetched {
+  readonly text: string;
+  readonly row: InvoiceRow;
 }
 
 /**
@@ -67,9 +80,10 @@ export interface OfferOrder {
  * database transaction. Returns null when no issuer of this world made the offer. Throws `refused` when the offer
  * cannot be paid, or not in this way.
  */
-export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null {
+export function fetchInvoice(world: World, order: OfferOrder): Fetched | null {
   const nowMs = world.clock.now();
-  const offer = readPayableOffer(order.offer, nowMs);
+  const { offer } = order;
+  requirePayable(offer, nowMs);
   const payerSecretKey = world.random(32);
   const request = askForInvoice({
     offer,
@@ -82,7 +96,7 @@ export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null
   const issued = findOffer(world, offer.offerId);
   if (issued === null) return null;
   const { issuer } = issued;
-  if (issuer.kind === 'wallet' && issuer.userPk === order.payer?.userPk) {
+  if (issuer.kind === 'wallet' && issuer.userPk === order.payerPk) {
     throw refused('The offer is your own; pay it from another wallet.');
   }
 
@@ -98,16 +112,15 @@ export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null
   world.db
     .query(
       `INSERT INTO offer_invoices (payment_hash, offer_id, invoice_request, invoice,
-         payer_pk, payer_index, payer_secret_key) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+         payer_pk, payer_secret_key) VALUES (?, ?, ?, ?, ?, ?)`,
     )
     .run(
       invoice.paymentHash,
       offer.offerId,
       request.bytes,
       invoice.bytes,
-      order.payer?.userPk ?? null,
-      order.payer?.index ?? null,
-      order.payer === null ? null : payerSecretKey,
+      order.payerPk,
+      order.payerPk === null ? null : payerSecretKey,
     );
   const row: InvoiceRow = {
     paymentHash: invoice.paymentHash,
@@ -121,7 +134,25 @@ export function fetchInvoice(world: World, order: OfferOrder): InvoiceRow | null
     message: request.payerNote,
   };
   insertInvoice(world, row);
-  return row;
+  return { text: invoice.text, row };
+}
+
+/**
+ * Makes an invoice that the wallet fetched that of its payment, within the caller's database transaction. Returns the
+ * offer's id, or null when the wallet fetched no such invoice or it is another payment's.
+ */
+export function claimFetched(
+  world: World,
+  payer: { readonly userPk: string; readonly index: PaymentIndex },
+  paymentHash: string,
+): string | null {
+  const row = world.db
+    .query<{ offer_id: string }, [string, string, string]>(
+      `UPDATE offer_invoices SET payer_index = ?
+       WHERE payment_hash = ? AND payer_pk = ? AND payer_index IS NULL RETURNING offer_id`,
+    )
+    .get(payer.index, paymentHash, payer.userPk);
+  return row?.offer_id ?? null;
 }
 
 /**

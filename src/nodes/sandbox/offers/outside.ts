@@ -1,8 +1,9 @@
+import { decodeOffer, type Offer } from '../../../codecs/bolt12/index.ts';
 import { refused, rejected } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
+import { readOrRefuse } from '../../../model/read-or-error.ts';
 import { arrive } from '../lightning/outside.ts';
 import type { World } from '../world/world.ts';
-import { readPayableOffer } from './exchange.ts';
 import { fetchInvoice } from './offers.ts';
 
 /** A payment of the outside world to a wallet's offer. */
@@ -21,26 +22,27 @@ export interface OutsideOfferPayment {
  * wallet issued the offer or it cannot be paid in this way.
  */
 export function payOfferFromOutside(world: World, order: OutsideOfferPayment): Payment {
-  const { offer, message, payerName } = order;
-  const amountMsat = order.amountMsat ?? leastMsat(world, offer);
+  const { message, payerName } = order;
+  const offer = readOrRefuse(() => decodeOffer(order.offer));
+  const amountMsat = order.amountMsat ?? leastMsat(offer);
   return world.transact(() => {
-    const invoice = fetchInvoice(world, {
+    const fetched = fetchInvoice(world, {
       offer,
       amountMsat,
       message,
       viaName: null,
       payerName,
-      payer: null,
+      payerPk: null,
     });
-    if (invoice?.userPk == null) {
+    const userPk = fetched?.row.userPk ?? null;
+    if (fetched === null || userPk === null) {
       throw refused('No wallet of this sandbox issued that offer; ask the wallet for an offer.');
     }
-    return arrive(world, { ...invoice, userPk: invoice.userPk }, amountMsat);
+    return arrive(world, { ...fetched.row, userPk }, amountMsat);
   });
 }
 
-function leastMsat(world: World, offer: string): bigint {
-  const { amountMsat } = readPayableOffer(offer, world.clock.now());
+function leastMsat({ amountMsat }: Offer): bigint {
   if (amountMsat !== null) return amountMsat;
   throw rejected(
     'amount',

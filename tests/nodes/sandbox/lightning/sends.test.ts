@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { decodeBolt11 } from '../../../../src/codecs/bolt11/index.ts';
+import { decodeInvoice, decodeOffer } from '../../../../src/codecs/bolt12/index.ts';
 import { ApiError } from '../../../../src/model/errors.ts';
 import { blankPayment, type Payment } from '../../../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import type {
   NodeOffers,
   NodeOnchain,
-  PayOfferCommand,
+  PayFetchedCommand,
   PayOnchainCommand,
   SignedSend,
 } from '../../../../src/nodes/node.ts';
@@ -34,6 +35,7 @@ const question = (payment: Payment, signed: SignedSend | null = null) => ({
   afterAttempt: null,
   attempt: null,
   signed,
+  fetched: null,
 });
 
 describe('payInvoice', () => {
@@ -143,36 +145,57 @@ test('a send that the full disk did not take is refused, unless the file has its
   expect(await report()).toEqual({ state: 'known', payment, attempt: null });
 });
 
-test('payOffer reports the payment, and the first for a repeat of its index', async () => {
-  const { node, sandbox, clock } = await lightningWorld();
-  const { offer } = await sandbox.controls.createOffer({
-    minAmountMsat: null,
-    description: null,
-    behavior: 'settle',
+describe('paying an offer in two steps', () => {
+  async function fetching() {
+    const { node, sandbox, clock } = await lightningWorld();
+    const { offer } = await sandbox.controls.createOffer({
+      minAmountMsat: null,
+      description: null,
+      behavior: 'settle',
+    });
+    const offers = node.offers as NodeOffers;
+    const fetched = async (amountMsat: bigint): Promise<PayFetchedCommand> => ({
+      index: paymentIndex(++clock.nowMs, paymentId('fs', randomBytes(32).toString('hex'))),
+      createdAtMs: clock.nowMs,
+      maxFeeMsat: 10_000n,
+      personalNote: null,
+      invoice: decodeInvoice(
+        await offers.fetchInvoice({
+          offer: decodeOffer(offer),
+          amountMsat,
+          message: 'for you',
+          viaName: null,
+        }),
+      ),
+    });
+    return { node, offers, fetched };
+  }
+
+  test('a fetched invoice says what was asked for, and moves no money', async () => {
+    const { node, fetched } = await fetching();
+    const before = (await node.info()).lightningBalanceMsat;
+    const { index, invoice } = await fetched(1000n);
+    expect(invoice).toMatchObject({ amountMsat: 1000n, payerNote: 'for you' });
+    expect(await node.payment(index)).toBeNull();
+    expect((await node.info()).lightningBalanceMsat).toBe(before);
   });
-  const command: PayOfferCommand = {
-    index: paymentIndex(++clock.nowMs, paymentId('fs', randomBytes(32).toString('hex'))),
-    createdAtMs: clock.nowMs,
-    amountMsat: 1000n,
-    maxFeeMsat: 10_000n,
-    offer,
-    message: null,
-    viaName: null,
-    personalNote: null,
-  };
-  const offers = node.offers as NodeOffers;
-  expect(await offers.payOffer(command)).toMatchObject({ state: 'known', attempt: null });
-  const first = await ended(node, command.index);
-  expect(await offers.payOffer({ ...command, amountMsat: 2000n })).toEqual({
-    state: 'known',
-    payment: first,
-    attempt: null,
-  });
-  const index = paymentIndex(++clock.nowMs, paymentId('fs', randomBytes(32).toString('hex')));
-  const tooMuch = { ...command, index, amountMsat: 9_000_000_000n };
-  expect(await offers.payOffer(tooMuch)).toMatchObject({
-    state: 'refused',
-    error: { kind: 'refused' },
+
+  test('payFetched reports the payment, and the first for a repeat of its index', async () => {
+    const { node, offers, fetched } = await fetching();
+    const command = await fetched(1000n);
+    const { invoice } = command;
+    expect(await offers.payFetched(command)).toMatchObject({
+      state: 'known',
+      payment: { hash: invoice.paymentHash, amountMsat: 1000n, message: 'for you' },
+      attempt: null,
+    });
+    const payment = await ended(node, command.index);
+    const again = { ...command, invoice: (await fetched(2000n)).invoice };
+    expect(await offers.payFetched(again)).toEqual({ state: 'known', payment, attempt: null });
+    expect(await offers.payFetched(await fetched(9_000_000_000n))).toMatchObject({
+      state: 'refused',
+      error: { kind: 'refused' },
+    });
   });
 });
 

@@ -6,18 +6,27 @@ import {
   decodeInvoice,
   decodeInvoiceRequest,
   decodeOffer,
+  encodeBolt12String,
   encodeOffer,
   verifyInvoice,
 } from '../../../../src/codecs/bolt12/index.ts';
 import { NETWORKS } from '../../../../src/codecs/network.ts';
+import { encodeTlvStream, sortTlvRecords } from '../../../../src/codecs/tlv.ts';
 import { ApiError } from '../../../../src/model/errors.ts';
 import type { Payment } from '../../../../src/model/payment.ts';
-import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
-import type { PayOfferCommand } from '../../../../src/nodes/node.ts';
+import { idOfIndex, paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
+import type { FetchInvoiceCommand, PayFetchedCommand } from '../../../../src/nodes/node.ts';
 import type { Behavior } from '../../../../src/nodes/sandbox/lightning/invoices.ts';
 import { paySpontaneously } from '../../../../src/nodes/sandbox/lightning/outside.ts';
-import { decideHeld, startOfferPayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
-import { createOffer, proofMaterial } from '../../../../src/nodes/sandbox/offers/offers.ts';
+import {
+  decideHeld,
+  startFetchedPayment,
+} from '../../../../src/nodes/sandbox/lightning/payments.ts';
+import {
+  createOffer,
+  fetchInvoiceOf,
+  proofMaterial,
+} from '../../../../src/nodes/sandbox/offers/offers.ts';
 import { payOfferFromOutside } from '../../../../src/nodes/sandbox/offers/outside.ts';
 import { latestPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { walletKeys } from '../../../../src/nodes/sandbox/world/wallets.ts';
@@ -43,28 +52,33 @@ function setUp() {
       { kind: 'outside', behavior },
       { description: null, minAmountMsat: null, expiresAtMs: null },
     );
-  const command = (offer: string, change: Partial<PayOfferCommand> = {}): PayOfferCommand => {
+  const order = (offer: string, change: Partial<FetchInvoiceCommand> = {}) => ({
+    offer: decodeOffer(offer),
+    amountMsat: 25_000_000n,
+    message: 'thank you',
+    viaName: null,
+    ...change,
+  });
+  /** Fetches the invoice as the wallet. Returns the order to pay it. */
+  const fetched = (userPk: string, wish: FetchInvoiceCommand) => {
     const createdAtMs = world.clock.now();
     return {
       index: paymentIndex(createdAtMs, paymentId('fs', randomBytes(32).toString('hex'))),
       createdAtMs,
-      amountMsat: 25_000_000n,
       personalNote: null,
-      offer,
       maxFeeMsat: 1_000_000n,
-      message: 'thank you',
-      viaName: null,
-      ...change,
+      invoice: decodeInvoice(fetchInvoiceOf(world, userPk, wish)),
     };
   };
-  const pay = async (userPk: string, order: PayOfferCommand): Promise<Payment> => {
-    const started = startOfferPayment(world, userPk, order);
+  const pay = (userPk: string, wish: FetchInvoiceCommand) => payThis(userPk, fetched(userPk, wish));
+  const payThis = async (userPk: string, command: PayFetchedCommand): Promise<Payment> => {
+    const started = startFetchedPayment(world, userPk, command);
     // After the commit the receiver decides.
     world.commit();
     await Promise.resolve();
     return reload(userPk, started);
   };
-  return { world, wallet, rich, walletOffer, outsideOffer, command, pay, reload };
+  return { world, wallet, rich, walletOffer, outsideOffer, order, fetched, pay, payThis, reload };
 }
 
 const refusal = (message: string) =>
@@ -95,10 +109,10 @@ describe('createOffer', () => {
 
 describe('paying an offer', () => {
   test('between wallets completes on both sides with the same hash, preimage and offer', async () => {
-    const { world, rich, walletOffer, command, pay } = setUp();
+    const { world, rich, walletOffer, order, pay } = setUp();
     const [alice, bob] = [rich(), rich()];
     const { offer, offerId } = walletOffer(bob);
-    const sent = await pay(alice, command(offer, { viaName: 'bob-tips@example.com' }));
+    const sent = await pay(alice, order(offer, { viaName: 'bob-tips@example.com' }));
     expect(sent).toMatchObject({
       rail: 'offer',
       kind: 'offer',
@@ -133,8 +147,8 @@ describe('paying an offer', () => {
   });
 
   test('stores the signed invoice request and the signed invoice that answers it', async () => {
-    const { world, rich, walletOffer, command, pay } = setUp();
-    const sent = await pay(rich(), command(walletOffer(rich()).offer));
+    const { world, rich, walletOffer, order, pay } = setUp();
+    const sent = await pay(rich(), order(walletOffer(rich()).offer));
     const row = world.db
       .query<{ invoice_request: Uint8Array; invoice: Uint8Array }, [string | null]>(
         'SELECT invoice_request, invoice FROM offer_invoices WHERE payment_hash = ?',
@@ -148,25 +162,23 @@ describe('paying an offer', () => {
   });
 
   test('every payment asks with keys of its own', async () => {
-    const { world, rich, walletOffer, command, pay } = setUp();
+    const { world, rich, walletOffer, order, pay } = setUp();
     const alice = rich();
     const { offer } = walletOffer(rich());
-    const keys = [await pay(alice, command(offer)), await pay(alice, command(offer))].map(
-      ({ index }) =>
-        bytesToHex(proofMaterial(world, alice, index)?.payerSecretKey ?? new Uint8Array()),
+    const keys = [await pay(alice, order(offer)), await pay(alice, order(offer))].map(({ index }) =>
+      bytesToHex(proofMaterial(world, alice, index)?.payerSecretKey ?? new Uint8Array()),
     );
     expect(new Set(keys).size).toBe(2);
   });
 
   test('happens once for an id: a repeat answers the first payment', async () => {
-    const { world, rich, walletOffer, command, pay } = setUp();
+    const { rich, walletOffer, order, fetched, payThis } = setUp();
     const [alice, bob] = [rich(), rich()];
-    const order = command(walletOffer(bob).offer);
-    const first = await pay(alice, order);
-    expect(await pay(alice, order)).toEqual(first);
-    expect(
-      world.db.query('SELECT 1 FROM offer_invoices WHERE payer_pk = ?').all(alice).length,
-    ).toBe(1);
+    const command = fetched(alice, order(walletOffer(bob).offer));
+    const first = await payThis(alice, command);
+    expect(await payThis(alice, command)).toEqual(first);
+    const another = fetched(alice, order(walletOffer(bob).offer));
+    expect(await payThis(alice, { ...another, index: command.index })).toEqual(first);
   });
 
   test.each([
@@ -174,14 +186,14 @@ describe('paying an offer', () => {
     ['fail', 'failed'],
     ['hold', 'pending'],
   ] as const)('of the outside world that would %s it is %s', async (behavior, status) => {
-    const { rich, outsideOffer, command, pay } = setUp();
-    const sent = await pay(rich(), command(outsideOffer(behavior).offer));
+    const { rich, outsideOffer, order, pay } = setUp();
+    const sent = await pay(rich(), order(outsideOffer(behavior).offer));
     expect(sent).toMatchObject({ status, rail: 'offer' });
     expect(sent.preimage === null).toBe(status !== 'completed');
   });
 
   test('on a disk that is full when the receiver decides ends once there is room', async () => {
-    const { world, rich, outsideOffer, command, reload } = setUp();
+    const { world, rich, outsideOffer, order, fetched, reload } = setUp();
     const alice = rich();
     let refusals = 0;
     const settled = Promise.withResolvers<void>();
@@ -194,7 +206,9 @@ describe('paying an offer', () => {
         return answered;
       },
     };
-    const sent = startOfferPayment(full, alice, command(outsideOffer('settle').offer));
+    const command = fetched(alice, order(outsideOffer('settle').offer));
+    world.commit();
+    const sent = startFetchedPayment(full, alice, command);
     world.commit();
     await Promise.resolve();
     expect(refusals).toBe(1);
@@ -207,9 +221,9 @@ describe('paying an offer', () => {
     [true, 'completed'],
     [false, 'failed'],
   ] as const)('that is held ends when decided (settle: %s)', async (settle, status) => {
-    const { world, rich, outsideOffer, command, pay, reload } = setUp();
+    const { world, rich, outsideOffer, order, pay, reload } = setUp();
     const alice = rich();
-    const sent = await pay(alice, command(outsideOffer('hold').offer));
+    const sent = await pay(alice, order(outsideOffer('hold').offer));
     decideHeld(world, sent.hash ?? '', settle);
     expect(reload(alice, sent).status).toBe(status);
   });
@@ -218,35 +232,61 @@ describe('paying an offer', () => {
     ['below its least amount', { minAmountMsat: 30_000_000n }, 'below the 30000000 millisatoshis'],
     ['past its expiry', { expiresAtMs: 1_600_000_000_000 }, 'has expired'],
   ])('%s is refused and leaves nothing behind', (_name, terms, message) => {
-    const { world, rich, walletOffer, command } = setUp();
+    const { world, rich, walletOffer, order } = setUp();
     const alice = rich();
-    const order = command(walletOffer(rich(), terms).offer);
-    expect(() => startOfferPayment(world, alice, order)).toThrow(refusal(message));
+    const wish = order(walletOffer(rich(), terms).offer);
+    expect(() => fetchInvoiceOf(world, alice, wish)).toThrow(refusal(message));
     expect(world.db.query('SELECT 1 FROM offer_invoices').all()).toEqual([]);
   });
 
   test('of its own is refused', () => {
-    const { world, rich, walletOffer, command } = setUp();
+    const { world, rich, walletOffer, order } = setUp();
     const alice = rich();
-    const order = command(walletOffer(alice).offer);
-    expect(() => startOfferPayment(world, alice, order)).toThrow(refusal('is your own'));
+    const wish = order(walletOffer(alice).offer);
+    expect(() => fetchInvoiceOf(world, alice, wish)).toThrow(refusal('is your own'));
   });
 
   test('of nobody in this world is refused before anything is sent', () => {
-    const { world, rich, command } = setUp();
+    const { world, rich, order } = setUp();
     const issuerId = bytesToHex(secp256k1.getPublicKey(randomBytes(32), true));
     const offer = encodeOffer({ chains: [NETWORKS.regtest.chainHash], issuerId });
-    expect(() => startOfferPayment(world, rich(), command(offer))).toThrow(
-      refusal('did not answer'),
-    );
+    expect(() => fetchInvoiceOf(world, rich(), order(offer))).toThrow(refusal('did not answer'));
   });
 
-  test('without the money is refused and leaves nothing behind', () => {
-    const { world, wallet, rich, walletOffer, command } = setUp();
+  test('without the money is refused and leaves the invoice unpaid, for another payment', async () => {
+    const { world, wallet, rich, walletOffer, order, fetched, payThis } = setUp();
     const poor = wallet();
-    const order = command(walletOffer(rich()).offer);
-    expect(() => startOfferPayment(world, poor, order)).toThrow(refusal('can send'));
-    expect(world.db.query('SELECT 1 FROM offer_invoices').all()).toEqual([]);
+    const command = fetched(poor, order(walletOffer(rich()).offer));
+    expect(() => startFetchedPayment(world, poor, command)).toThrow(refusal('can send'));
+    expect(latestPayment(world, poor, idOfIndex(command.index))).toBeNull();
+    paySpontaneously(world, poor, { amountMsat: 1_000_000_000n, message: null });
+    const { index } = fetched(poor, order(walletOffer(rich()).offer));
+    expect(await payThis(poor, { ...command, index })).toMatchObject({ status: 'completed' });
+  });
+
+  test('an invoice is paid by one payment, of the wallet that fetched it', async () => {
+    const { world, rich, outsideOffer, order, fetched, payThis } = setUp();
+    const [alice, bob] = [rich(), rich()];
+    for (const behavior of ['settle', 'fail', 'hold'] as const) {
+      const command = fetched(alice, order(outsideOffer(behavior).offer));
+      const { index } = fetched(alice, order(outsideOffer(behavior).offer));
+      const stolen = () => startFetchedPayment(world, bob, command);
+      expect(stolen).toThrow(refusal('belongs to another payment'));
+      await payThis(alice, command);
+      const again = () => startFetchedPayment(world, alice, { ...command, index });
+      expect(again).toThrow(refusal('belongs to another payment'));
+    }
+  });
+
+  test('an invoice that has expired is not paid', () => {
+    const { world, rich, walletOffer, order, fetched } = setUp();
+    const alice = rich();
+    const command = fetched(alice, order(walletOffer(rich()).offer));
+    world.clock.advance(7_200_000);
+    const { invoice } = command;
+    expect(Math.floor(world.clock.now() / 1000)).toBe(invoice.expiresAtSecs);
+    world.clock.advance(1000);
+    expect(() => startFetchedPayment(world, alice, command)).toThrow(refusal('has expired'));
   });
 });
 
@@ -288,6 +328,16 @@ describe('payOfferFromOutside', () => {
     ).toThrow(expect.objectContaining({ kind: 'rejected' }));
   });
 
+  test('refuses an offer that requires unknown features, with the reason', () => {
+    const { world, wallet, walletOffer } = setUp();
+    const { records } = decodeOffer(walletOffer(wallet()).offer);
+    const feature = { type: 12n, value: Uint8Array.of(0b100) };
+    const bytes = encodeTlvStream(sortTlvRecords([...records, feature]));
+    const offer = encodeBolt12String('lno', bytes);
+    const order = { offer, amountMsat: 1_000n, message: null, payerName: null };
+    expect(() => payOfferFromOutside(world, order)).toThrow(refusal('requires feature 2'));
+  });
+
   test('does not pay offers that no wallet issued', () => {
     const { world, outsideOffer } = setUp();
     const { offer } = outsideOffer('settle');
@@ -299,9 +349,9 @@ describe('payOfferFromOutside', () => {
 
 describe('proofMaterial', () => {
   test('is the invoice, the preimage and the key that signed the request', async () => {
-    const { world, rich, walletOffer, command, pay } = setUp();
+    const { world, rich, walletOffer, order, pay } = setUp();
     const alice = rich();
-    const sent = await pay(alice, command(walletOffer(rich()).offer));
+    const sent = await pay(alice, order(walletOffer(rich()).offer));
     const material = proofMaterial(world, alice, sent.index);
     const invoice = decodeInvoice(material?.invoiceTlv ?? new Uint8Array());
     expect(invoice.paymentHash).toBe(sent.hash ?? '');
@@ -311,11 +361,11 @@ describe('proofMaterial', () => {
   });
 
   test('is nothing for payments that are pending, failed, inbound or of another wallet', async () => {
-    const { world, rich, walletOffer, outsideOffer, command, pay } = setUp();
+    const { world, rich, walletOffer, outsideOffer, order, pay } = setUp();
     const [alice, bob] = [rich(), rich()];
-    const held = await pay(alice, command(outsideOffer('hold').offer));
-    const failed = await pay(alice, command(outsideOffer('fail').offer));
-    const sent = await pay(alice, command(walletOffer(bob).offer));
+    const held = await pay(alice, order(outsideOffer('hold').offer));
+    const failed = await pay(alice, order(outsideOffer('fail').offer));
+    const sent = await pay(alice, order(walletOffer(bob).offer));
     const received = latestPayment(world, bob, paymentId('fr', sent.hash ?? ''));
     expect(proofMaterial(world, alice, held.index)).toBeNull();
     expect(proofMaterial(world, alice, failed.index)).toBeNull();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { decodeInvoice, decodeOffer } from '../../../../src/codecs/bolt12/index.ts';
 import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import type { PayOnchainCommand, SignedSend } from '../../../../src/nodes/node.ts';
 import { MINING_FEES } from '../../../../src/nodes/sandbox/chain/broadcast.ts';
@@ -10,8 +11,8 @@ import {
 } from '../../../../src/nodes/sandbox/lightning/channel-orders.ts';
 import { liveChannels } from '../../../../src/nodes/sandbox/lightning/channels.ts';
 import { paySpontaneously } from '../../../../src/nodes/sandbox/lightning/outside.ts';
-import { startOfferPayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
-import { createOffer } from '../../../../src/nodes/sandbox/offers/offers.ts';
+import { startFetchedPayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
+import { createOffer, fetchInvoiceOf } from '../../../../src/nodes/sandbox/offers/offers.ts';
 import { payOfferFromOutside } from '../../../../src/nodes/sandbox/offers/outside.ts';
 import { nextUnusedAddress } from '../../../../src/nodes/sandbox/onchain/funds.ts';
 import { replaceOutsidePayment } from '../../../../src/nodes/sandbox/onchain/replace.ts';
@@ -80,15 +81,13 @@ describe('money across all rails', () => {
           const payOffer = (offer: string) => {
             const createdAtMs = world.clock.now();
             const index = paymentIndex(createdAtMs, paymentId('fs', hex));
-            startOfferPayment(world, payer, {
+            const wish = { offer: decodeOffer(offer), amountMsat, message: null, viaName: null };
+            startFetchedPayment(world, payer, {
               index,
               createdAtMs,
-              amountMsat,
-              offer,
+              invoice: decodeInvoice(fetchInvoiceOf(world, payer, wish)),
               maxFeeMsat: 100_000n,
-              message: null,
               personalNote: null,
-              viaName: null,
             });
           };
           const act = {

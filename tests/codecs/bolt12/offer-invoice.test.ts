@@ -3,8 +3,8 @@ import {
   type Bolt12Invoice,
   type OfferInvoiceTerms,
   verifyOfferInvoice,
-} from '../../src/codecs/bolt12/index.ts';
-import { NETWORKS } from '../../src/codecs/network.ts';
+} from '../../../src/codecs/bolt12/index.ts';
+import { NETWORKS } from '../../../src/codecs/network.ts';
 import {
   makeInvoice,
   makeOffer,
@@ -14,8 +14,8 @@ import {
   publicKey,
   REGTEST,
   signInvoice,
-} from './bolt12-fixtures.ts';
-import { expectInvalid } from './expect-invalid.ts';
+} from '../../support/bolt12-fixtures.ts';
+import { expectInvalid } from '../expect-invalid.ts';
 
 const OFFER = makeOffer({ amount: 900n, issuer: 'kiosk' });
 const INVOICE = makeInvoice(makeRequest(OFFER, { amountMsat: 1000n, payerNote: 'hi' }));

@@ -9,11 +9,14 @@ import type { ConnectedWallet, NodeConnector, UpdateBatch, WalletNode } from './
  */
 const BUCKETS_SECS = [0.001, 0.01, 0.1, 1, 10, 60];
 
-type Asynchronous<Group> = {
-  [Name in keyof Group]-?: Group[Name] extends (...args: never[]) => Promise<unknown>
-    ? Name
-    : never;
-}[keyof Group];
+/** The asynchronous methods of a group; of a group that is one of several kinds, those of all kinds. */
+type Asynchronous<Group> = Group extends unknown
+  ? {
+      [Name in keyof Group]-?: Group[Name] extends (...args: never[]) => Promise<unknown>
+        ? Name
+        : never;
+    }[keyof Group]
+  : never;
 type Core = Asynchronous<WalletNode>;
 type Group = Exclude<keyof WalletNode, Core | 'descriptor' | 'clock' | 'updates'>;
 
@@ -56,7 +59,7 @@ const GROUPS: {
     closeChannel: true,
   },
   tokens: { issue: true, revoke: true, list: true },
-  proofs: { proofMaterial: true },
+  proofs: { proofMaterial: true, createProof: true },
 };
 
 type Call = (...args: never[]) => Promise<unknown>;

@@ -1,4 +1,4 @@
-import type { Offer } from '../codecs/bolt12/index.ts';
+import type { Bolt12Invoice, Offer } from '../codecs/bolt12/index.ts';
 import type { Channel, ChannelPeer } from '../model/channel.ts';
 import type { Payment, Priority } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
@@ -190,8 +190,15 @@ export interface IssueTokenCommand {
   readonly expiresAtMs: number | null;
 }
 
-/** Material for payer proofs (docs/decisions.md 101). */
-export interface NodeProofs {
+/**
+ * Payer proofs (docs/decisions.md 101): the wallet makes them where the node gives the payer's key away, and checks
+ * those that a node makes which alone has that key.
+ */
+export type NodeProofs = NodeProofMaterial | NodeWholeProofs;
+
+/** Material of which the wallet makes proofs. */
+export interface NodeProofMaterial {
+  readonly kind: 'material';
   /** The BOLT 12 invoice (TLV bytes), preimage and payer key of a completed outbound offer payment; null otherwise. */
   proofMaterial(index: PaymentIndex): Promise<ProofMaterial | null>;
 }
@@ -202,4 +209,22 @@ export interface ProofMaterial {
   /** Hex. */
   readonly preimage: string;
   readonly payerSecretKey: Uint8Array;
+}
+
+/** Proofs that the node makes. */
+export interface NodeWholeProofs {
+  readonly kind: 'whole';
+  /**
+   * A proof (`lnp1...`) that the wallet paid the invoice, which shows the fields asked for as far as the node can
+   * choose them. The caller checks it. Throws `refused` when the node does not know the payment as completed.
+   */
+  createProof(command: CreateProofCommand): Promise<string>;
+}
+
+export interface CreateProofCommand {
+  /** The invoice that was fetched with {@link NodeOffers.fetchInvoice} and paid. */
+  readonly invoice: Bolt12Invoice;
+  /** TLV types of the invoice's fields to show, besides those that every proof shows. */
+  readonly types: readonly number[];
+  readonly note: string | null;
 }

@@ -40,6 +40,11 @@ const ALWAYS_DISCLOSED = [
   INVOICE_FIELDS.invoiceNodeId,
 ].map(({ type }) => type);
 
+/** The types of the fields that every proof of the invoice discloses. */
+export function alwaysDisclosedTypes({ records }: Bolt12Invoice): bigint[] {
+  return records.map(({ type }) => type).filter((type) => ALWAYS_DISCLOSED.includes(type));
+}
+
 const invalid: Invalid = invalidDocument('payer-proof', 'payer proof', 'change its values');
 
 /**

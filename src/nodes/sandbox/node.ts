@@ -256,6 +256,7 @@ export function sandboxNode(parts: NodeParts, userPk: string, access: Access): W
       },
     },
     proofs: {
+      kind: 'material',
       async proofMaterial(index) {
         access.require('create_payer_proof');
         return world.durably(() => proofMaterial(world, userPk, index));

@@ -17,7 +17,7 @@ import {
   PAYER_KEY,
   PAYMENT_HASH,
   PREIMAGE,
-} from '../codecs/bolt12-fixtures.ts';
+} from '../support/bolt12-fixtures.ts';
 import { sampleDone } from '../support/sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';

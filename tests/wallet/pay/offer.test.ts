@@ -13,7 +13,7 @@ import { type EffectNames, randomNames } from '../../../src/wallet/effect-names.
 import { planOfferPayment } from '../../../src/wallet/pay/offer.ts';
 import { send } from '../../../src/wallet/pay/send.ts';
 import type { Session } from '../../../src/wallet/session.ts';
-import { makeInvoice, makeOffer, makeRequest } from '../../codecs/bolt12-fixtures.ts';
+import { makeInvoice, makeOffer, makeRequest } from '../../support/bolt12-fixtures.ts';
 import { WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { unreachable } from '../fake-node.ts';

@@ -16,6 +16,8 @@ export interface ConnectorRows {
 export interface RemoteOptions {
   readonly state: ConnectorRows;
   readonly clock: Clock;
+  /** A monotonic time in milliseconds; the machine's own when absent. */
+  readonly elapsedMs?: () => number;
   readonly random: (bytes: number) => Uint8Array;
   /** The node that the root seed controls; null when the seed controls none of this kind. */
   readonly root: RemoteLocation | null;

@@ -227,6 +227,6 @@ function textOf({ entity, action }: Operation): string {
 }
 
 /** Returns those of the permissions that LND can serve; the others are error 110 with any macaroon. */
-export function servedByLnd(permissions: readonly Permission[]): Permission[] {
+function servedByLnd(permissions: readonly Permission[]): Permission[] {
   return permissions.filter((permission) => NEEDS[permission] !== null);
 }

@@ -1,6 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import { elapsedMs } from '../../lib/clock.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { NodeConnector } from '../node.ts';
 import { openConnector } from '../remote/connector.ts';
@@ -40,10 +39,10 @@ export function openLnd(options: RemoteOptions): NodeConnector {
     isOfClient: ({ rootKeyId }) => ids.owns(rootKeyId),
     walletOf: (wallet): LndWallet => ({
       ...wallet,
-      labels: new LabelGrace(elapsedMs),
+      labels: new LabelGrace(wallet.elapsedMs),
       oddRows: new OddRows('LND', ROW_IDENTITIES),
-      publicChannels: new PublicChannels(elapsedMs),
-      sendable: new Sendable(elapsedMs),
+      publicChannels: new PublicChannels(wallet.elapsedMs),
+      sendable: new Sendable(wallet.elapsedMs),
       sending: new Set(),
     }),
     nodeOf: (wallet, rest, place) =>

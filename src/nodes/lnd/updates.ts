@@ -1,4 +1,3 @@
-import { elapsedMs } from '../../lib/clock.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { UpdateBatch, UpdatesOptions } from '../node.ts';
 import { RunningLook } from '../remote/running-look.ts';
@@ -36,6 +35,7 @@ export async function* followWallet(
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, wallet.closed, stop.signal]);
   const { log, open, historySinceMs: sinceMs } = options;
+  const { elapsedMs } = wallet;
   let cursor = readCursor(options.after);
   let told = options.after;
   const inbox = new LndInbox();

@@ -1,3 +1,4 @@
+import { elapsedMs as machineElapsedMs } from '../../lib/clock.ts';
 import { keyedLock } from '../../lib/keyed-lock.ts';
 import type { NodeConnector, TokenGrant, WalletNode } from '../node.ts';
 import type { RemoteOptions } from '../remote-kind.ts';
@@ -33,7 +34,7 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
   options: RemoteOptions,
   kind: ConnectorKind<Client, Token, Wallet>,
 ): RemoteConnector<Client> {
-  const { clock, random } = options;
+  const { clock, random, elapsedMs = machineElapsedMs } = options;
   const closed = new AbortController();
   const wallets = new Map<string, Wallet>();
   const places = openPlaces(options, kind);
@@ -47,6 +48,7 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
       nodePk,
       network,
       clock,
+      elapsedMs,
       random,
       locks: keyedLock(),
       local: new LocalChanges(),

@@ -10,6 +10,8 @@ export interface RemoteWallet {
   readonly nodePk: string;
   readonly network: Network;
   readonly clock: Clock;
+  /** A monotonic time in milliseconds, which setting the clock does not change. */
+  readonly elapsedMs: () => number;
   readonly random: (bytes: number) => Uint8Array;
   readonly locks: KeyedLock;
   readonly local: LocalChanges;

@@ -27,6 +27,7 @@ const wallet = {
   nodePk: node.pk,
   network: 'regtest' as const,
   clock: systemClock,
+  elapsedMs: () => 0,
   random: () => LOCK,
   locks: keyedLock(),
   local: new LocalChanges(),

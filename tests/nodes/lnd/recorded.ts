@@ -2,6 +2,7 @@ import type { Clock } from '../../../src/lib/clock.ts';
 import { openLnd } from '../../../src/nodes/lnd/index.ts';
 import { mintMacaroon } from '../../../src/nodes/lnd/macaroon.ts';
 import type { WalletNode } from '../../../src/nodes/node.ts';
+import type { RemoteOptions } from '../../../src/nodes/remote-kind.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import recorded from './recorded/feed.json';
 import { refusal, type ScriptedLnd } from './scripted-lnd.ts';
@@ -73,6 +74,7 @@ export function replay(lnd: ScriptedLnd, lists: 'full' | 'empty'): ReplayedLnd {
 export async function recordedWallet(
   lnd: ScriptedLnd,
   clock: Clock = { now: () => RECORDED_AT_MS },
+  { elapsedMs }: Pick<RemoteOptions, 'elapsedMs'> = {},
 ): Promise<WalletNode> {
   const operations = ['info', 'onchain', 'offchain', 'invoices', 'address'] as const;
   const entry = {
@@ -90,6 +92,7 @@ export async function recordedWallet(
   const connector = openLnd({
     state: memoryState(),
     clock,
+    ...(elapsedMs && { elapsedMs }),
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     root: null,
     entries: [entry],

@@ -150,24 +150,7 @@ describe('a live feed', () => {
     expect(statuses).toEqual(['pending', 'pending', 'completed']);
   });
 
-  test('reads the lists again for each block and each transaction that it is told of', async () => {
-    const { say } = replay(lnd, 'empty');
-    const feed = open();
-    await caughtUp(feed);
-    const arrived = () =>
-      feed.observations.some(({ payment }) => payment.amountMsat === 70_000_000n);
-    expect(arrived()).toBe(false);
-    lnd.on('GET /v1/transactions?', RECORDED.lists.transactions);
-    const [transaction = {}] = streams.transactions;
-    await say('transactions', transaction);
-    await until(arrived, 'the coins arrived');
-    lnd.on('GET /v1/invoices?', RECORDED.lists.invoices);
-    const [block = {}] = streams.blocks;
-    await say('blocks', block);
-    await feed.shows(hashes.canceled, 'failed');
-  });
-
-  test('reads them again soon where LND told of a transaction or a block before its list has it', async () => {
+  test('reads the lists again soon where LND told of a transaction or a block before its list has it', async () => {
     const { say } = replay(lnd, 'empty');
     const feed = open();
     await caughtUp(feed);

@@ -13,6 +13,8 @@ const EVERY_INVOICE_MS = 3_600_000;
 export class LookSchedule {
   #listsAtMs: number;
   #everyInvoiceAtMs: number;
+  /** Whether the newest look reads the lists. */
+  #readsLists = true;
 
   /** The schedule after the look with which a feed begins. */
   constructor(nowMs: number, start: Pick<FollowCursor, 'settleIndex'>) {
@@ -29,7 +31,8 @@ export class LookSchedule {
     dueInMs: number,
   ): Look['reads'] | null {
     if (wanted === 'soon') this.#within(nowMs, SETTLED_IN_MS);
-    if (wanted !== 'now' && nowMs < this.#listsAtMs) return dueInMs <= 0 ? 'due' : null;
+    this.#readsLists = wanted === 'now' || nowMs >= this.#listsAtMs;
+    if (!this.#readsLists) return dueInMs <= 0 ? 'due' : null;
     this.#listsAtMs = nowMs + LOOK_AGAIN_MS;
     if (!isDeafToInvoices && nowMs < this.#everyInvoiceAtMs) return 'lists';
     this.#everyInvoiceAtMs = nowMs + EVERY_INVOICE_MS;
@@ -38,7 +41,8 @@ export class LookSchedule {
 
   /** Must be called when a look is over. `againWithinMs` is when the lists must be read again, if that is soon. */
   over(nowMs: number, againWithinMs: number | null): void {
-    this.#listsAtMs = Math.max(this.#listsAtMs, nowMs + SETTLED_IN_MS);
+    // A look at what is due must not put the lists off, since invoices may fall due all the time.
+    if (this.#readsLists) this.#listsAtMs = Math.max(this.#listsAtMs, nowMs + SETTLED_IN_MS);
     if (againWithinMs !== null) this.#within(nowMs, againWithinMs);
   }
 

@@ -47,6 +47,8 @@ export interface LndOptions {
   readonly name: string;
   readonly parentFolder: string;
   readonly chain: ChainAccess;
+  /** Where it asks for fee rates. */
+  readonly feeUrl: string;
   readonly reaper: Reaper;
   /** 'open': a random wallet that is opened at each start. 'none': a fresh LND that waits for initwallet. */
   readonly wallet: 'open' | 'none';
@@ -75,6 +77,7 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
       '--bitcoin.regtest',
       '--bitcoin.node=btcd',
       '--bitcoin.defaultchanconfs=1',
+      `--fee.url=${options.feeUrl}`,
       `--btcd.rpchost=${chain.rpcHost}`,
       `--btcd.rpcuser=${chain.rpcUser}`,
       `--btcd.rpcpass=${chain.rpcPassword}`,

@@ -4,6 +4,7 @@ import { temporaryFolder } from '../../support/folder.ts';
 import { waitUntil } from '../../support/until.ts';
 import type { Binaries } from './binaries.ts';
 import { type Btcd, startBtcd } from './btcd.ts';
+import { startFeeEstimates } from './fee-estimates.ts';
 import { type LndNode, type LndProcess, startLnd, startLndProcess } from './lnd.ts';
 import { startReaper } from './reaper.ts';
 
@@ -41,9 +42,20 @@ export interface Network {
 export async function startNetwork(binaries: Binaries): Promise<Network> {
   const folder = temporaryFolder('interop');
   const reaper = startReaper(folder);
+  const fees = startFeeEstimates();
+  const stop = async (): Promise<void> => {
+    await reaper.reap();
+    await fees.stop();
+  };
   try {
     const { btcd, access } = await startBtcd(binaries.btcd, join(folder, 'btcd'), reaper);
-    const common = { binary: binaries.lnd, parentFolder: folder, chain: access, reaper };
+    const common = {
+      binary: binaries.lnd,
+      parentFolder: folder,
+      chain: access,
+      feeUrl: fees.url,
+      reaper,
+    };
     const [alice, bob] = await Promise.all([
       startLnd({ ...common, name: 'alice' }),
       startLnd({ ...common, name: 'bob' }),
@@ -70,10 +82,10 @@ export async function startNetwork(binaries: Binaries): Promise<Network> {
       channelUsable,
       addBeyondBob,
       addFreshNode: (name) => startLndProcess({ ...common, name, wallet: 'none' }),
-      stop: () => reaper.reap(),
+      stop,
     };
   } catch (error) {
-    await reaper.reap();
+    await stop();
     throw error;
   }
 }

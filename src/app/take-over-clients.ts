@@ -1,5 +1,6 @@
 import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
+import { periodStart } from '../wallet/budget.ts';
 
 /**
  * Copies clients that version 0.1 kept in the sandbox's own database into the store, where clients are kept now. Their
@@ -9,7 +10,12 @@ import type { Store } from '../store/ports.ts';
 export async function takeOverSandboxClients(store: Store, sandbox: Sandbox): Promise<void> {
   for (const { walletId, ...legacy } of sandbox.legacyClients()) {
     if ((await store.clients.find(legacy.clientPk)) !== null) continue;
-    const { budget } = await store.budgets.get(walletId, legacy.clientPk, legacy.createdAtMs);
+    const { budget } = await store.budgets.get(
+      walletId,
+      legacy.clientPk,
+      legacy.createdAtMs,
+      periodStart,
+    );
     await store.clients.change(walletId, () => ({
       records: [
         {

@@ -1,9 +1,15 @@
 import { formatAmountMsat } from '../model/amount.ts';
+import { type BudgetPeriod, budgetWindow } from '../model/budget.ts';
 import { ApiError } from '../model/errors.ts';
-import type { BudgetStanding } from '../store/ports.ts';
+import type { BudgetRules, BudgetStanding } from '../store/ports.ts';
 
 /** For clients with a budget: how many times its estimate an on-chain fee may reach (docs/decisions.md 68). */
 export const FEE_HEADROOM = 2n;
+
+/** Returns when the budget period that contains `atMs` began (docs/decisions.md 66). */
+export function periodStart(period: BudgetPeriod, atMs: number): number {
+  return budgetWindow(period, atMs).startsAtMs;
+}
 
 /**
  * Throws `overBudget` (error 109) when a client may not reserve this amount, fees included, in millisatoshis
@@ -35,6 +41,9 @@ export function requireWithinBudget(standing: BudgetStanding, amountMsat: bigint
     );
   }
 }
+
+/** The rules of budgets, which the store runs where it reserves and counts. */
+export const budgetRules: BudgetRules = { periodStart, requireWithinBudget };
 
 function overBudget(message: string, remainingMsat: bigint): ApiError {
   return new ApiError('overBudget', message, {

@@ -14,6 +14,7 @@ import {
 import { encodeClientCredentials } from '../model/credentials.ts';
 import { ApiError, endedCredentials, refused, rejected } from '../model/errors.ts';
 import { PERMISSIONS, type Permission } from '../model/permissions.ts';
+import { periodStart } from './budget.ts';
 import { type ClientUpdate, merged, narrowedFamily, revoked, withToken } from './client-family.ts';
 import {
   descendantsOf,
@@ -126,7 +127,7 @@ export function createClient(
       requireGranted(current);
       return {
         records: [record],
-        budgets: request.budget ? [{ clientPk, budget: request.budget }] : [],
+        budgets: request.budget ? [{ clientPk, budget: request.budget, periodStart }] : [],
       };
     });
     await session.guard.keepUp();
@@ -173,7 +174,7 @@ export function updateClient(
       const current = requireGranted(records);
       return {
         records: narrowedFamily(records, current.after, current.before, nowMs),
-        budgets: update.budget ? [{ clientPk, budget: update.budget }] : [],
+        budgets: update.budget ? [{ clientPk, budget: update.budget, periodStart }] : [],
       };
     });
     session.liveClients.changed(narrow);
@@ -181,7 +182,7 @@ export function updateClient(
     const tokens = await renewedTokens(session, earlier, widened);
     const { records: final } = await store.clients.change(userPk, (records) => ({
       records: widened.map((record) => withToken(record, tokens, records)),
-      budgets: update.budget === null ? [{ clientPk, budget: null }] : [],
+      budgets: update.budget === null ? [{ clientPk, budget: null, periodStart }] : [],
     }));
     session.liveClients.changed(final);
     await session.guard.keepUp();
@@ -265,6 +266,7 @@ async function withBudget(session: Session, client: Client): Promise<ClientInfoJ
     session.userPk,
     client.clientPk,
     nowMs,
+    periodStart,
   );
   const json: BudgetJson | null = budget && encodeBudget(budget, spentMsat, nowMs);
   return encodeClient(client, json);

@@ -8,6 +8,7 @@ import type {
   ObservationRules,
   ObservedPayment,
 } from '../store/ports.ts';
+import { periodStart } from './budget.ts';
 import { costMsat, milestoneOf, watchesOf } from './payment-end.ts';
 
 /** Thrown in tests, where production logs: an observation would take a payment out of a final status. */
@@ -33,6 +34,7 @@ export function observationRules(options: ObserveOptions): ObservationRules {
   return {
     deliver: options.deliver,
     costMsat,
+    periodStart,
     watchesOf,
     milestoneOf,
     match: matchObservation,

@@ -1,6 +1,6 @@
 import { hex } from '@scure/base';
 import { type ApiError, internalUnlessApi, isApiError } from '../model/errors.ts';
-import { FEE_HEADROOM, requireWithinBudget } from './budget.ts';
+import { budgetRules, FEE_HEADROOM, periodStart } from './budget.ts';
 import type { EffectNames } from './effect-names.ts';
 import type { Session } from './session.ts';
 import { tellingSent } from './telling-sent.ts';
@@ -36,7 +36,7 @@ export async function reserveFee(
   const isRepeat = names.earlier(purpose) !== null;
   const hasBudget = session.hasBudget();
   const settle = async (costMsat: bigint) => {
-    if (hasBudget) await store.spends.settle(userPk, name, costMsat);
+    if (hasBudget) await store.spends.settle(userPk, name, costMsat, periodStart);
   };
   const boundMsat = await tellingSent(sentBefore(names, purpose), async () => {
     await session.resolver.ready();
@@ -46,7 +46,7 @@ export async function reserveFee(
     const ownMsat = BigInt(kept);
     const amountMsat = ownMsat * FEE_HEADROOM;
     const reservation = { clientPk: caller.id, amountMsat, nowMs: node.clock.now() };
-    await store.spends.reserve(userPk, name, reservation, requireWithinBudget);
+    await store.spends.reserve(userPk, name, reservation, budgetRules);
     try {
       await guard.keepUp();
     } catch (error) {

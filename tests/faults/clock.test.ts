@@ -5,7 +5,7 @@ import { openMetrics } from '../../src/lib/metrics.ts';
 import { type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { requireWithinBudget } from '../../src/wallet/budget.ts';
+import { budgetRules, periodStart } from '../../src/wallet/budget.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { deliveryDraft } from '../../src/webhooks/draft.ts';
@@ -152,10 +152,10 @@ test(`a reader of the journal misses nothing and goes only forward, whatever the
     const one = payment(round, { createdAtMs: nowMs, updatedAtMs: nowMs });
     if (random() < 0.3) {
       // The node refuses the payment after a reader has seen it as pending.
-      await store.spends.begin(WALLET, newSpend(one), requireWithinBudget);
+      await store.spends.begin(WALLET, newSpend(one), budgetRules);
       stored.push(one);
       [cursor] = await readOn(cursor);
-      await store.spends.abandon(WALLET, one.index);
+      await store.spends.abandon(WALLET, one.index, periodStart);
     } else {
       const observations = [{ payment: one, attempt: null }];
       const batch = { observations, cursor: null, journaled: true, nowMs };
@@ -210,12 +210,12 @@ test('what was spent while the clock was ahead still counts when it was set righ
         caller: CLIENT,
         reservation: { clientPk: CLIENT, amountMsat, nowMs: atMs },
       }),
-      requireWithinBudget,
+      budgetRules,
     );
   await spend(1, 80n, nowMs + 2 * DAY_MS);
   await expect(spend(2, 30n, nowMs)).rejects.toMatchObject({ kind: 'overBudget' });
   await spend(3, 20n, nowMs);
-  expect((await budgets.get(WALLET, CLIENT, nowMs)).spentMsat).toBe(100n);
+  expect((await budgets.get(WALLET, CLIENT, nowMs, periodStart)).spentMsat).toBe(100n);
 });
 
 /** A store for deliveries, and a clock that the test sets. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
+import { periodStart } from '../../src/wallet/budget.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { nameRecord } from '../contracts/store/names.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
@@ -167,12 +168,12 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
     test('has budgets whose sums are exact, and settles what was reserved before', async () => {
       const store = openSqliteStore(databaseOf(version));
       const spent = async (client: string, nowMs: number) =>
-        (await store.budgets.get(WALLET, client, nowMs)).spentMsat;
+        (await store.budgets.get(WALLET, client, nowMs, periodStart)).spentMsat;
       expect(await spent(LND_CLIENT, DAY_MS)).toBe(9_007_199_254_742_993n);
       // Spending of later periods counts too.
       expect(await spent(LND_CLIENT, 0)).toBe(9_007_199_254_742_993n + 70n);
       expect(await spent(BUDGETED, DAY_MS)).toBe(0n);
-      expect((await store.budgets.get(WALLET, LND_CLIENT, 0)).budgetState).toBe('set');
+      expect((await store.budgets.get(WALLET, LND_CLIENT, 0, periodStart)).budgetState).toBe('set');
       // A payment that was final before the migration is not settled a second time.
       await observe(store, [sampleDone(1), sampleDone(3, { message: 'hi' })], { journaled: true });
       expect(await spent(LND_CLIENT, DAY_MS)).toBe(9_007_199_254_741_998n);
@@ -199,7 +200,7 @@ for (let version = 1; version < CLIENTS_VERSION; version++) {
       const store = openSqliteStore(databaseOf(version));
       const reservation = { clientPk: BUDGETED, amountMsat: 7n, nowMs: DAY_MS };
       await store.spends.begin(WALLET, newSpend(samplePayment(9), { reservation }), fits);
-      expect((await store.budgets.get(WALLET, BUDGETED, DAY_MS)).spentMsat).toBe(7n);
+      expect((await store.budgets.get(WALLET, BUDGETED, DAY_MS, periodStart)).spentMsat).toBe(7n);
       await store.close();
     });
   });

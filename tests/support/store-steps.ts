@@ -3,7 +3,8 @@ import type { Budget } from '../../src/model/budget.ts';
 import type { ClientRecord } from '../../src/model/client.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { isHeld, type Payment } from '../../src/model/payment.ts';
-import type { BudgetRule, NewSpend, Store } from '../../src/store/ports.ts';
+import type { BudgetRules, NewSpend, Store } from '../../src/store/ports.ts';
+import { periodStart } from '../../src/wallet/budget.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 
 export const WALLET = 'ab'.repeat(32);
@@ -19,10 +20,13 @@ export const rules = observationRules({
   }),
 });
 
-/** Throws for an amount above the client's budget, and allows every amount to clients without one. */
-export const fits: BudgetRule = ({ budget, spentMsat }, amountMsat) => {
-  if (budget === null) return;
-  if (spentMsat + amountMsat > budget.amountMsat) throw new ApiError('overBudget', 'over budget');
+/** Rules by which an amount above the client's budget throws; clients without one may spend every amount. */
+export const fits: BudgetRules = {
+  periodStart,
+  requireWithinBudget({ budget, spentMsat }, amountMsat) {
+    if (budget === null) return;
+    if (spentMsat + amountMsat > budget.amountMsat) throw new ApiError('overBudget', 'over budget');
+  },
 };
 
 /** Applies observations of payments, all with the same attempt. */
@@ -85,6 +89,6 @@ export function setBudget(store: Store, budget: Budget | null, clientPk = CLIENT
   const budgetState = budget === null ? 'lifted' : 'set';
   return store.clients.change(WALLET, () => ({
     records: [clientRecord({ clientPk, budgetState })],
-    budgets: [{ clientPk, budget }],
+    budgets: [{ clientPk, budget, periodStart }],
   }));
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { ApiError } from '../../src/model/errors.ts';
+import { periodStart } from '../../src/wallet/budget.ts';
 import { closeChannel } from '../../src/wallet/channels.ts';
 import { createClient } from '../../src/wallet/clients.ts';
 import { type EffectNames, keyedNames, randomNames } from '../../src/wallet/effect-names.ts';
@@ -29,7 +30,8 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const spentMsat = async () =>
-  (await world.store.budgets.get(WALLET, client.caller.id, world.fake.nowMs)).spentMsat;
+  (await world.store.budgets.get(WALLET, client.caller.id, world.fake.nowMs, periodStart))
+    .spentMsat;
 
 const answer = (isNew: boolean) => async () => ({ feeMsat: TRUE_FEE_MSAT, isNew });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach } from 'bun:test';
 import type { Budget } from '../../src/model/budget.ts';
 import type { ClientRecord } from '../../src/model/client.ts';
 import type { Scope } from '../../src/model/permissions.ts';
+import { periodStart } from '../../src/wallet/budget.ts';
 import { permissionsOf } from '../../src/wallet/client-policy.ts';
 import { createClient, type NewClient } from '../../src/wallet/clients.ts';
 import { randomNames } from '../../src/wallet/effect-names.ts';
@@ -62,7 +63,8 @@ export function clientWorld() {
     make,
     record,
     stored: async (pk: string) => permissionsOf(await record(pk)),
-    budgetOf: async (pk: string) => (await world.store.budgets.get(WALLET, pk, 1)).budget,
+    budgetOf: async (pk: string) =>
+      (await world.store.budgets.get(WALLET, pk, 1, periodStart)).budget,
     get world() {
       return world;
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openLog } from '../../src/lib/log.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { requireWithinBudget } from '../../src/wallet/budget.ts';
+import { budgetRules } from '../../src/wallet/budget.ts';
 import { openStoreGuard, type StoreGuard } from '../../src/wallet/store-guard.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { memoryMarker } from '../support/memory-marker.ts';
@@ -58,7 +58,7 @@ async function restore(name: string): Promise<void> {
 async function spend({ store, guard }: { store: Store; guard: StoreGuard }, number: number) {
   const payment = samplePayment(number);
   const reservation = { clientPk: CLIENT, amountMsat: 1n, nowMs: 1 };
-  await store.spends.begin(WALLET, newSpend(payment, { reservation }), requireWithinBudget);
+  await store.spends.begin(WALLET, newSpend(payment, { reservation }), budgetRules);
   await guard.keepUp();
 }
 

@@ -1,5 +1,14 @@
 import type { Budget } from '../../model/budget.ts';
 import type { ClientRecord } from '../../model/client.ts';
+import type { PeriodStart } from './budgets.ts';
+
+/** A client's budget to set; null removes it. */
+export interface BudgetChange {
+  readonly clientPk: string;
+  readonly budget: Budget | null;
+  /** The rule by which the client's spending is summed up again when the period changes. */
+  readonly periodStart: PeriodStart;
+}
 
 /** What {@link ClientStore.change} writes in one transaction. */
 export interface ClientChanges {
@@ -8,8 +17,7 @@ export interface ClientChanges {
    * and so is the outcome that holds its credentials (docs/decisions.md 53).
    */
   readonly records: readonly ClientRecord[];
-  /** Budgets to set; null removes one. */
-  readonly budgets: readonly { readonly clientPk: string; readonly budget: Budget | null }[];
+  readonly budgets: readonly BudgetChange[];
 }
 
 /** The clients of all wallets, with their grants and their tokens of the node. */

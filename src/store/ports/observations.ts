@@ -1,4 +1,5 @@
 import type { Payment } from '../../model/payment.ts';
+import type { PeriodStart } from './budgets.ts';
 import type { JournalRow } from './journal.ts';
 import type { DeliveryDraft } from './outbox.ts';
 import type { Watch } from './watches.ts';
@@ -43,6 +44,7 @@ export interface ObservationRules {
    * is.
    */
   readonly costMsat: (payment: Payment) => bigint | null;
+  readonly periodStart: PeriodStart;
   /** The watches that a final payment can match. One match is enough for a delivery. */
   readonly watchesOf: (payment: Payment) => readonly Watch[];
   /** The watch by which a payment that is not final gets a delivery as it is now; null when it gets none. */

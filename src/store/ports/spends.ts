@@ -1,6 +1,6 @@
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { BudgetReservation, BudgetRule } from './budgets.ts';
+import type { BudgetReservation, BudgetRules, PeriodStart } from './budgets.ts';
 
 /**
  * The state of a spend. `begun`: the request has certainly not left. `asked`: it may have left. `known`: the node has
@@ -41,10 +41,10 @@ export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
 export interface SpendStore {
   /**
    * Writes the spend, its fetched invoice, its watch, its journal row, its budget reservation and the payment's index
-   * in the row of its Idempotency-Key, in one transaction. When `allows` throws, nothing is written and the error is
+   * in the row of its Idempotency-Key, in one transaction. When the rules throw, nothing is written and the error is
    * passed on.
    */
-  begin(walletId: string, spend: NewSpend, allows: BudgetRule): Promise<void>;
+  begin(walletId: string, spend: NewSpend, rules: BudgetRules): Promise<void>;
   /**
    * Moves a spend from `begun` to `asked` and stores what is sent (see {@link Spend.plan}). Throws when there is no
    * such spend.
@@ -54,7 +54,7 @@ export interface SpendStore {
    * Undoes {@link begin} where nothing was sent: deletes the spend, its fetched invoice, its watch, journal row and
    * reservation, and unbinds the key. Leaves a spend alone that the node has shown.
    */
-  abandon(walletId: string, index: PaymentIndex): Promise<void>;
+  abandon(walletId: string, index: PaymentIndex, periodStart: PeriodStart): Promise<void>;
   get(walletId: string, index: PaymentIndex): Promise<Spend | null>;
   /**
    * The invoice that was fetched for the payment of an offer, pending or completed: a payer proof of it needs the
@@ -78,8 +78,8 @@ export interface SpendStore {
     walletId: string,
     name: string,
     reservation: BudgetReservation,
-    allows: BudgetRule,
+    rules: BudgetRules,
   ): Promise<void>;
   /** Replaces the name's reservation by its true cost, in the period in which it was reserved; 0 gives it back. */
-  settle(walletId: string, name: string, costMsat: bigint): Promise<void>;
+  settle(walletId: string, name: string, costMsat: bigint, periodStart: PeriodStart): Promise<void>;
 }

@@ -1,14 +1,19 @@
 import type { Database } from 'bun:sqlite';
-import { type Budget, type BudgetPeriod, budgetWindow } from '../../model/budget.ts';
+import type { Budget, BudgetPeriod } from '../../model/budget.ts';
 import type { BudgetState } from '../../model/client.ts';
-import type { BudgetStanding, BudgetStore } from '../ports.ts';
+import type { BudgetChange, BudgetStanding, BudgetStore, PeriodStart } from '../ports.ts';
 import type { SpendingRows } from './spending.ts';
 
 /** Rows of the budget table, for ports that read and write them inside their own transactions. */
 export interface BudgetRows {
-  standing(walletId: string, clientPk: string, nowMs: number): BudgetStanding;
+  standing(
+    walletId: string,
+    clientPk: string,
+    nowMs: number,
+    periodStart: PeriodStart,
+  ): BudgetStanding;
   /** Sets the budget, or removes it (null). When the period changes, the sums are computed again. */
-  set(walletId: string, clientPk: string, budget: Budget | null): void;
+  set(walletId: string, change: BudgetChange): void;
 }
 
 /** Prepares the statements of the budget table. Amounts are read as text, because they exceed what a double holds. */
@@ -41,28 +46,26 @@ export function budgetRows(db: Database, spending: SpendingRows): BudgetRows {
   }
 
   return {
-    standing(walletId, clientPk, nowMs) {
+    standing(walletId, clientPk, nowMs, periodStart) {
       const state = readState.get(clientPk, walletId)?.budget_state ?? 'none';
       const budget = get(walletId, clientPk);
       const spentMsat =
-        budget === null
-          ? 0n
-          : spending.sum(walletId, clientPk, budgetWindow(budget.period, nowMs).startsAtMs);
+        budget === null ? 0n : spending.sum(walletId, clientPk, periodStart(budget.period, nowMs));
       return { budgetState: state as BudgetState, budget, spentMsat };
     },
-    set(walletId, clientPk, budget) {
+    set(walletId, { clientPk, budget, periodStart }) {
       const before = get(walletId, clientPk);
       if (budget === null) remove.run(walletId, clientPk);
       else {
         const { amountMsat, period, maxPaymentMsat } = budget;
         set.run(walletId, clientPk, amountMsat, period, maxPaymentMsat);
       }
-      if (before?.period !== budget?.period) spending.sumUp(walletId, clientPk);
+      if (before?.period !== budget?.period) spending.sumUp(walletId, clientPk, periodStart);
     },
   };
 }
 
 /** Returns the {@link BudgetStore} over SQLite. */
 export function sqliteBudgets(rows: BudgetRows): BudgetStore {
-  return { get: async (walletId, clientPk, nowMs) => rows.standing(walletId, clientPk, nowMs) };
+  return { get: async (...query) => rows.standing(...query) };
 }

@@ -91,7 +91,7 @@ export function sqliteClients(
           write(walletId, record);
           if (record.revokedAtMs !== null) outcomes.forget(walletId, record.clientPk);
         }
-        for (const { clientPk, budget } of wanted) budgets.set(walletId, clientPk, budget);
+        for (const change of wanted) budgets.set(walletId, change);
         if (records.length + wanted.length > 0) counter.advance();
         return changes;
       }),

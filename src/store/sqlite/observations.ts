@@ -96,7 +96,7 @@ export function sqliteObservations(
   function finalize(walletId: string, payment: Payment, rules: ObservationRules): number {
     const { index } = payment;
     const costMsat = rules.costMsat(payment);
-    if (costMsat !== null) spending.close(walletId, index, costMsat);
+    if (costMsat !== null) spending.close(walletId, index, costMsat, rules.periodStart);
     spends.remove(walletId, index);
     // Of a completed payment it is kept, for payer proofs.
     if (payment.status === 'failed') fetched.remove(walletId, index);

@@ -1,28 +1,36 @@
 import type { Database } from 'bun:sqlite';
-import { type BudgetPeriod, budgetWindow } from '../../model/budget.ts';
+import type { BudgetPeriod } from '../../model/budget.ts';
+import type { BudgetReservation, PeriodStart } from '../ports.ts';
 
 /** What clients have spent and reserved, for ports that write it inside their own transactions. */
 export interface SpendingRows {
   /**
    * What a client with a budget has spent and reserved in the period that starts at `startsAtMs` and in all later ones,
-   * in millisatoshis. Later ones count because the clock may have been ahead (docs/decisions.md 67). There is one row
-   * for each period, however many payments it had.
+   * in millisatoshis. There is one row for each period, however many payments it had.
    */
   sum(walletId: string, clientPk: string, startsAtMs: number): bigint;
   /** Computes the client's sums again for the period of its budget. A client without a budget has none. */
-  sumUp(walletId: string, clientPk: string): void;
-  /** Reserves an amount under a name, in the period of `atMs`. */
+  sumUp(walletId: string, clientPk: string, periodStart: PeriodStart): void;
+  /** Reserves an amount under a name, in the period of its time. */
   reserve(
     walletId: string,
     name: string,
-    reservation: { readonly clientPk: string; readonly amountMsat: bigint; readonly atMs: number },
+    reservation: BudgetReservation,
+    periodStart: PeriodStart,
   ): void;
   /** Replaces the reservation of that name by its cost, in the period in which it was reserved; 0 gives it back. */
-  close(walletId: string, name: string, costMsat: bigint): void;
+  close(walletId: string, name: string, costMsat: bigint, periodStart: PeriodStart): void;
   /** Whether the cost of that name is settled. */
   isSettled(walletId: string, name: string): boolean;
   /** Gives back the reservation of that name. What is settled stays. */
-  release(walletId: string, name: string): void;
+  release(walletId: string, name: string, periodStart: PeriodStart): void;
+}
+
+/** What is added to the sum of the period that contains `atMs`; it may be negative. */
+interface SumChange {
+  readonly clientPk: string;
+  readonly atMs: number;
+  readonly amountMsat: bigint;
 }
 
 interface Row {
@@ -75,18 +83,22 @@ export function spendingRows(db: Database): SpendingRows {
     return BigInt(readSum.get(walletId, clientPk, startsAtMs)?.amount_msat ?? '0');
   }
 
-  function add(walletId: string, clientPk: string, atMs: number, amountMsat: bigint): void {
+  function add(
+    walletId: string,
+    { clientPk, atMs, amountMsat }: SumChange,
+    periodStart: PeriodStart,
+  ): void {
     const period = periodOf(walletId, clientPk);
     if (period === null || amountMsat === 0n) return;
-    const { startsAtMs } = budgetWindow(period, atMs);
+    const startsAtMs = periodStart(period, atMs);
     const after = sum(walletId, clientPk, startsAtMs) + amountMsat;
     writeSum.run(walletId, clientPk, startsAtMs, `${after}`);
   }
 
-  function release(walletId: string, name: string): void {
-    for (const { seq, client_pk, at, amount } of held.all(walletId, name)) {
+  function release(walletId: string, name: string, periodStart: PeriodStart): void {
+    for (const { seq, client_pk: clientPk, at: atMs, amount } of held.all(walletId, name)) {
       remove.run(seq);
-      add(walletId, client_pk, at, -BigInt(amount));
+      add(walletId, { clientPk, atMs, amountMsat: -BigInt(amount) }, periodStart);
     }
   }
 
@@ -95,28 +107,29 @@ export function spendingRows(db: Database): SpendingRows {
       readSums
         .all(walletId, clientPk, startsAtMs)
         .reduce((total, row) => total + BigInt(row.amount_msat), 0n),
-    sumUp(walletId, clientPk) {
+    sumUp(walletId, clientPk, periodStart) {
       clearSums.run(walletId, clientPk);
       const period = periodOf(walletId, clientPk);
       if (period === null) return;
       const sums = new Map<number, bigint>();
       for (const { at, amount } of all.iterate(walletId, clientPk)) {
-        const { startsAtMs } = budgetWindow(period, at);
+        const startsAtMs = periodStart(period, at);
         sums.set(startsAtMs, (sums.get(startsAtMs) ?? 0n) + BigInt(amount));
       }
       for (const [startsAtMs, total] of sums) {
         writeSum.run(walletId, clientPk, startsAtMs, `${total}`);
       }
     },
-    reserve(walletId, name, { clientPk, amountMsat, atMs }) {
+    reserve(walletId, name, { clientPk, amountMsat, nowMs: atMs }, periodStart) {
       insert.run(walletId, clientPk, atMs, name, amountMsat);
-      add(walletId, clientPk, atMs, amountMsat);
+      add(walletId, { clientPk, atMs, amountMsat }, periodStart);
     },
-    close(walletId, name, costMsat) {
-      if (costMsat === 0n) return release(walletId, name);
-      for (const { seq, client_pk, at, amount } of held.all(walletId, name)) {
+    close(walletId, name, costMsat, periodStart) {
+      if (costMsat === 0n) return release(walletId, name, periodStart);
+      for (const { seq, client_pk: clientPk, at: atMs, amount } of held.all(walletId, name)) {
         settle.run(costMsat, seq);
-        add(walletId, client_pk, at, costMsat - BigInt(amount));
+        const amountMsat = costMsat - BigInt(amount);
+        add(walletId, { clientPk, atMs, amountMsat }, periodStart);
       }
     },
     isSettled: (walletId, name) => settled.get(walletId, name) !== null,

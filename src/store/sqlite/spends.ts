@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { decodePayment, encodePayment } from '../../model/payment.ts';
-import type { BudgetReservation, BudgetRule, Spend, SpendState, SpendStore } from '../ports.ts';
+import type { BudgetReservation, BudgetRules, Spend, SpendState, SpendStore } from '../ports.ts';
 import type { BudgetRows } from './budgets.ts';
 import type { FetchedInvoiceRows } from './fetched-invoices.ts';
 import type { IdempotencyRows } from './idempotency.ts';
@@ -85,17 +85,18 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
   function reserve(
     walletId: string,
     name: string,
-    { clientPk, amountMsat, nowMs }: BudgetReservation,
-    allows: BudgetRule,
+    reservation: BudgetReservation,
+    { periodStart, requireWithinBudget }: BudgetRules,
   ): void {
-    const standing = budgets.standing(walletId, clientPk, nowMs);
-    allows(standing, amountMsat);
-    spending.reserve(walletId, name, { clientPk, amountMsat, atMs: nowMs });
+    const { clientPk, amountMsat, nowMs } = reservation;
+    const standing = budgets.standing(walletId, clientPk, nowMs, periodStart);
+    requireWithinBudget(standing, amountMsat);
+    spending.reserve(walletId, name, reservation, periodStart);
     if (standing.budgetState !== 'none') counter.advance();
   }
 
   return {
-    begin: (walletId, spend, allows) =>
+    begin: (walletId, spend, rules) =>
       queue.write(() => {
         const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
         const { index } = payment;
@@ -103,7 +104,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
           // The new row would replace another payment.
           throw new Error(`The payment ${index} exists already.`);
         }
-        if (reservation) reserve(walletId, index, reservation, allows);
+        if (reservation) reserve(walletId, index, reservation, rules);
         const json = JSON.stringify(encodePayment(payment));
         insert.run(walletId, index, state, json, afterAttempt, plan, caller, idempotencyKey);
         if (spend.fetchedInvoice !== null) fetched.add(walletId, index, spend.fetchedInvoice);
@@ -122,7 +123,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
           );
         }
       }),
-    abandon: (walletId, index) =>
+    abandon: (walletId, index, periodStart) =>
       queue.write(() => {
         const spend = spends.get(walletId, index);
         // The node has shown a known spend, so it was sent.
@@ -131,7 +132,7 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
         fetched.remove(walletId, index);
         watches.endPayment(walletId, index);
         journal.remove(walletId, index);
-        spending.release(walletId, index);
+        spending.release(walletId, index, periodStart);
         const { caller, idempotencyKey: key } = spend;
         if (key !== null) keys.unbind({ walletId, caller, key }, index);
       }),
@@ -140,15 +141,14 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     callerOf: async (walletId, index) => caller.get(walletId, index)?.caller ?? null,
     unfinished: async (walletId) => unfinished.all(walletId).map((row) => decode(walletId, row)),
     wallets: async () => wallets.all().map(({ wallet }) => wallet),
-    reserve: (walletId, name, reservation, allows) =>
+    reserve: (walletId, name, reservation, rules) =>
       queue.write(() => {
         // A repeat after the cost was settled costs nothing more. A repeat after a crash replaces its own reservation.
         if (spending.isSettled(walletId, name)) return;
-        spending.release(walletId, name);
-        reserve(walletId, name, reservation, allows);
+        spending.release(walletId, name, rules.periodStart);
+        reserve(walletId, name, reservation, rules);
       }),
-    settle: (walletId, name, costMsat) =>
-      queue.write(() => spending.close(walletId, name, costMsat)),
+    settle: (...cost) => queue.write(() => spending.close(...cost)),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { SignedSend, WalletNode } from '../../nodes/node.ts';
 import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
+import { periodStart } from '../budget.ts';
 import type { Feed } from '../feed.ts';
 import { questionOf } from './question.ts';
 import { repeatSpontaneous } from './repeat-spontaneous.ts';
@@ -280,7 +281,7 @@ export class Resolver {
   async #giveUpLeft(): Promise<void> {
     const { store, walletId, feed } = this.#options;
     for (const index of this.#toGiveUp) {
-      await store.spends.abandon(walletId, index);
+      await store.spends.abandon(walletId, index, periodStart);
       this.#toGiveUp.delete(index);
     }
     await feed.refreshWatched();

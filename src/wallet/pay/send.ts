@@ -4,7 +4,7 @@ import { blankPayment, isFinal, type Payment } from '../../model/payment.ts';
 import { paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
 import type { NewSpend } from '../../store/ports.ts';
-import { requireWithinBudget } from '../budget.ts';
+import { budgetRules } from '../budget.ts';
 import type { EffectNames } from '../effect-names.ts';
 import type { Session } from '../session.ts';
 import { tellingSent } from '../telling-sent.ts';
@@ -182,7 +182,7 @@ async function begin(
         ? null
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
     };
-    await session.store.spends.begin(session.userPk, spend, requireWithinBudget);
+    await session.store.spends.begin(session.userPk, spend, budgetRules);
     // From here on, a spend that is not sent must be given up.
     try {
       if (session.hasBudget()) await session.guard.keepUp();

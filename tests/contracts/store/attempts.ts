@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import { idOf } from '../../../src/model/payment.ts';
 import { paymentIndex } from '../../../src/model/payment-index.ts';
 import type { Store } from '../../../src/store/ports.ts';
+import { periodStart } from '../../../src/wallet/budget.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from '../../support/store-steps.ts';
 
@@ -93,7 +94,7 @@ export function attemptContract(open: () => Store): void {
       await begin(first, 4);
       await begin(samplePayment(2), 4);
       const tip = await store.journal.tip(WALLET);
-      await store.spends.abandon(WALLET, samplePayment(2).index);
+      await store.spends.abandon(WALLET, samplePayment(2).index, periodStart);
       await seen({ ...failedAtNode, updatedAtMs: 1 }, 5);
       const after = await store.journal.updatedAfter(WALLET, tip, 10);
       expect(after).toMatchObject([{ index: first.index, status: 'failed', updatedAtMs: 12 }]);

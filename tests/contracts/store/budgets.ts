@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Budget, type BudgetPeriod, budgetWindow } from '../../../src/model/budget.ts';
 import type { Store } from '../../../src/store/ports.ts';
+import { periodStart } from '../../../src/wallet/budget.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import {
   CLIENT,
@@ -38,7 +39,7 @@ export function budgetContract(open: () => Store): void {
         fits,
       );
     const spentAt = async (nowMs: number, on = store) =>
-      (await on.budgets.get(WALLET, CLIENT, nowMs)).spentMsat;
+      (await on.budgets.get(WALLET, CLIENT, nowMs, periodStart)).spentMsat;
 
     test('whatever is asked for at once, what is granted fits the budget', async () => {
       await fc.assert(
@@ -67,7 +68,7 @@ export function budgetContract(open: () => Store): void {
       expect(await spentAt(1000)).toBe(6000n);
       await observe(store, [sampleDone(1)]);
       await observe(store, [sampleFailed(2)]);
-      await store.spends.abandon(WALLET, samplePayment(3).index);
+      await store.spends.abandon(WALLET, samplePayment(3).index, periodStart);
       expect(await spentAt(1000)).toBe(1005n);
       expect(await spentAt(1000 + DAY_MS)).toBe(0n);
     });
@@ -108,7 +109,7 @@ export function budgetContract(open: () => Store): void {
       await spend(1, 2000n, 1000);
       await spend(2, 300n, 1000);
       await observe(store, [sampleDone(1)]);
-      expect(await store.budgets.get(WALLET, CLIENT, 1000)).toEqual({
+      expect(await store.budgets.get(WALLET, CLIENT, 1000, periodStart)).toEqual({
         budgetState: 'none',
         budget: null,
         spentMsat: 0n,
@@ -128,7 +129,7 @@ export function budgetContract(open: () => Store): void {
       await setBudget(store, budget(20_000n, 'week'));
       expect(await spentAt(6 * DAY_MS)).toBe(5000n);
       await setBudget(store, null);
-      expect(await store.budgets.get(WALLET, CLIENT, 1000)).toMatchObject({
+      expect(await store.budgets.get(WALLET, CLIENT, 1000, periodStart)).toMatchObject({
         budgetState: 'lifted',
         budget: null,
       });
@@ -159,7 +160,7 @@ export function budgetContract(open: () => Store): void {
         records: [clientRecord({ budgetState: 'set' })],
         budgets: [],
       }));
-      expect(await store.budgets.get(WALLET, CLIENT, 1)).toEqual({
+      expect(await store.budgets.get(WALLET, CLIENT, 1, periodStart)).toEqual({
         budgetState: 'set',
         budget: null,
         spentMsat: 0n,
@@ -175,9 +176,9 @@ export function budgetContract(open: () => Store): void {
       expect(await spentAt(1)).toBe(800n);
       await expect(reserve(1001n)).rejects.toMatchObject({ kind: 'overBudget' });
       expect(await spentAt(1)).toBe(800n);
-      await store.spends.settle(WALLET, 'channel a', 250n);
+      await store.spends.settle(WALLET, 'channel a', 250n, periodStart);
       expect(await spentAt(1)).toBe(250n);
-      await store.spends.settle(WALLET, 'channel a', 0n);
+      await store.spends.settle(WALLET, 'channel a', 0n, periodStart);
       expect(await spentAt(1)).toBe(250n);
     });
 
@@ -186,11 +187,37 @@ export function budgetContract(open: () => Store): void {
       const reserve = (amountMsat: bigint) =>
         store.spends.reserve(WALLET, 'channel a', { clientPk: CLIENT, amountMsat, nowMs: 1 }, fits);
       await reserve(900n);
-      await store.spends.settle(WALLET, 'channel a', 700n);
+      await store.spends.settle(WALLET, 'channel a', 700n, periodStart);
       await reserve(900n);
       expect(await spentAt(1)).toBe(700n);
-      await store.spends.settle(WALLET, 'channel a', 700n);
+      await store.spends.settle(WALLET, 'channel a', 700n, periodStart);
       expect(await spentAt(1)).toBe(700n);
+    });
+
+    test('periods begin when the rule that is given says so', async () => {
+      const tens = (_: BudgetPeriod, atMs: number) => atMs - (atMs % 10);
+      const spentSince = async (nowMs: number) =>
+        (await store.budgets.get(WALLET, CLIENT, nowMs, tens)).spentMsat;
+      const reserve = (name: string, amountMsat: bigint, nowMs: number) =>
+        store.spends.reserve(
+          WALLET,
+          name,
+          { clientPk: CLIENT, amountMsat, nowMs },
+          { ...fits, periodStart: tens },
+        );
+      await reserve('a', 100n, 17);
+      await store.clients.change(WALLET, () => ({
+        records: [clientRecord({ budgetState: 'set' })],
+        budgets: [{ clientPk: CLIENT, budget: budget(1000n), periodStart: tens }],
+      }));
+      await reserve('b', 20n, 19);
+      await reserve('c', 3n, 20);
+      await store.spends.settle(WALLET, 'a', 50n, tens);
+      expect([await spentSince(10), await spentSince(20), await spentSince(30)]).toEqual([
+        73n,
+        3n,
+        0n,
+      ]);
     });
 
     test('sums hold more than a double or 64 bits can', async () => {
@@ -249,7 +276,7 @@ export function budgetContract(open: () => Store): void {
               entry.msat = step.do === 'complete' ? 1005n : 0n;
               if (step.do === 'complete') await observe(fresh, [sampleDone(number)]);
               else if (step.do === 'fail') await observe(fresh, [sampleFailed(number)]);
-              else await fresh.spends.abandon(WALLET, samplePayment(number).index);
+              else await fresh.spends.abandon(WALLET, samplePayment(number).index, periodStart);
             }
           }
           const kind = period;

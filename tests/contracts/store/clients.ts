@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { ClientChanges, Store } from '../../../src/store/ports.ts';
+import { periodStart } from '../../../src/wallet/budget.ts';
 import { CLIENT, clientRecord, setBudget, WALLET } from '../../support/store-steps.ts';
 
 /** Clients of all wallets: {@link ClientStore}. */
@@ -62,7 +63,7 @@ export function clientContract(open: () => Store): void {
           clientRecord({ label: 'new' }),
           clientRecord({ clientPk: '01', walletId: OTHER }),
         ],
-        budgets: [{ clientPk: CLIENT, budget: null }],
+        budgets: [{ clientPk: CLIENT, budget: null, periodStart }],
       });
       await expect(foreign).rejects.toThrow('another wallet');
       expect(await store.clients.list(WALLET)).toEqual([clientRecord()]);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { KeyScope, Store } from '../../../src/store/ports.ts';
+import { periodStart } from '../../../src/wallet/budget.ts';
 import { sampleDone, samplePayment } from '../../support/sample-payment.ts';
 import {
   CLIENT,
@@ -63,7 +64,7 @@ export function idempotencyContract(open: () => Store): void {
       await store.spends.begin(WALLET, newSpend(one, { idempotencyKey: 'k' }), fits);
       await store.idempotency.release(scope());
       expect(await begin()).toEqual({ state: 'running', index: one.index, effect: null });
-      await store.spends.abandon(WALLET, one.index);
+      await store.spends.abandon(WALLET, one.index, periodStart);
       await store.idempotency.release(scope());
       expect(await begin()).toEqual({ state: 'new' });
       await store.idempotency.name(scope(), { json: '{"client":"x"}', index: null });

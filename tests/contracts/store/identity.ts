@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { ClientRecord } from '../../../src/model/client.ts';
 import type { Store } from '../../../src/store/ports.ts';
+import { periodStart } from '../../../src/wallet/budget.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import {
   CLIENT,
@@ -43,7 +44,7 @@ export function identityContract(open: () => Store): void {
       await setBudget(store, { amountMsat: 9n, period: 'day', maxPaymentMsat: null });
       expect(await grewBy(begin(2))).toBe(1);
       expect(await grewBy(reserve('x'))).toBe(1);
-      expect(await grewBy(store.spends.settle(WALLET, 'x', 1n))).toBe(0);
+      expect(await grewBy(store.spends.settle(WALLET, 'x', 1n, periodStart))).toBe(0);
       await setBudget(store, null);
       expect(await grewBy(reserve('y'))).toBe(1);
     });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Spend, Store } from '../../../src/store/ports.ts';
+import { periodStart } from '../../../src/wallet/budget.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-payment.ts';
 import { CLIENT, fits, newSpend, observe, setBudget, WALLET } from '../../support/store-steps.ts';
 
@@ -70,6 +71,7 @@ export function spendContract(open: () => Store): void {
             {
               clientPk: CLIENT,
               budget: { amountMsat: 9000n, period: 'day', maxPaymentMsat: null },
+              periodStart,
             },
           ],
         }));
@@ -81,18 +83,18 @@ export function spendContract(open: () => Store): void {
         });
         expect((await get())?.payment).toEqual(one);
         expect(await store.watches.has(WALLET)).toBe(true);
-        expect((await store.budgets.get(WALLET, CLIENT, 1)).spentMsat).toBe(2000n);
+        expect((await store.budgets.get(WALLET, CLIENT, 1, periodStart)).spentMsat).toBe(2000n);
         expect(await observe(store, [sampleDone(1)], { journaled })).toMatchObject({
           deliveries: 1,
         });
-        expect((await store.budgets.get(WALLET, CLIENT, 1)).spentMsat).toBe(1005n);
+        expect((await store.budgets.get(WALLET, CLIENT, 1, periodStart)).spentMsat).toBe(1005n);
       });
 
       test(`a send that is known not to have left is undone, its key included (${kind})`, async () => {
         const scope = { walletId: WALLET, caller: CLIENT, key: 'k' };
         await store.idempotency.begin(scope, 'a', 1);
         await begin({ journaled, caller: CLIENT, idempotencyKey: 'k' });
-        await store.spends.abandon(WALLET, one.index);
+        await store.spends.abandon(WALLET, one.index, periodStart);
         expect(await get()).toBeNull();
         expect(await store.watches.has(WALLET)).toBe(false);
         expect(await store.journal.open(WALLET)).toEqual([]);
@@ -116,7 +118,7 @@ export function spendContract(open: () => Store): void {
         expect(all.map((one) => one.fetchedInvoice)).toEqual(['lni11', 'lni12', 'lni13']);
         await observe(store, [sampleDone(1)], { journaled });
         await observe(store, [sampleFailed(2)], { journaled });
-        await store.spends.abandon(WALLET, samplePayment(3).index);
+        await store.spends.abandon(WALLET, samplePayment(3).index, periodStart);
         expect([await fetched(1), await fetched(2), await fetched(3)]).toEqual([
           'lni11',
           null,
@@ -127,7 +129,7 @@ export function spendContract(open: () => Store): void {
       test(`what the node has shown is not undone (${kind})`, async () => {
         await begin({ journaled });
         await observe(store, [{ ...one, statusMsg: 'in flight' }], { journaled });
-        await store.spends.abandon(WALLET, one.index);
+        await store.spends.abandon(WALLET, one.index, periodStart);
         expect(await get()).toMatchObject({ state: 'known' });
         expect(await store.watches.has(WALLET)).toBe(true);
       });

@@ -11,6 +11,7 @@ import { ApiError, refused } from '../../../src/model/errors.ts';
 import type { PaymentIndex } from '../../../src/model/payment-index.ts';
 import type { KeyScope, Store } from '../../../src/store/ports.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/index.ts';
+import { periodStart } from '../../../src/wallet/budget.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
 import { CLIENT, clientRecord, fits, newSpend, WALLET } from '../../support/store-steps.ts';
 import { until } from '../../support/until.ts';
@@ -236,7 +237,7 @@ describe('after a kill', () => {
   test('a payment that is found never to have left is made by the repeat', async () => {
     await store.idempotency.begin(scopeOf(), 'print', 1);
     await beginPayment({ state: 'begun' });
-    const ready = () => store.spends.abandon(WALLET, one.index);
+    const ready = () => store.spends.abandon(WALLET, one.index, periodStart);
     expect(await run(() => OK, { ready })).toEqual(OK);
     expect(runs).toBe(1);
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { refused } from '../../../src/model/errors.ts';
 import type { SendOutcome, SendReport } from '../../../src/nodes/node.ts';
-import { requireWithinBudget } from '../../../src/wallet/budget.ts';
+import { budgetRules } from '../../../src/wallet/budget.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import type { Session } from '../../../src/wallet/session.ts';
@@ -230,7 +230,7 @@ describe('after a kill', () => {
     world.store.spends.begin(
       WALLET,
       newSpend(samplePayment(number), { journaled: !owner.node.history, ...change }),
-      requireWithinBudget,
+      budgetRules,
     );
   const restart = async () => {
     world.kill();
@@ -359,7 +359,7 @@ describe('on chain', () => {
     await world.store.spends.begin(
       WALLET,
       newSpend(samplePayment(1, { rail: 'onchain' }), { plan: JSON.stringify(SIGNED) }),
-      requireWithinBudget,
+      budgetRules,
     );
     world.kill();
     ({ owner } = await world.start());

@@ -4,6 +4,7 @@ import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import type { Scope } from '../../../src/model/permissions.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
+import { periodStart } from '../../../src/wallet/budget.ts';
 import { type SendContext, send } from '../../../src/wallet/pay/send.ts';
 import type { SendPlan, UnfetchedPlan } from '../../../src/wallet/pay/send-plan.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
@@ -65,7 +66,7 @@ export function sendWorld() {
     expect(await unfinished()).toEqual([]);
     expect(await store.watches.has(WALLET)).toBe(false);
     expect(await store.journal.latest(WALLET, idOf(samplePayment(1)))).toBeNull();
-    expect((await store.budgets.get(WALLET, caller, 1)).spentMsat).toBe(0n);
+    expect((await store.budgets.get(WALLET, caller, 1, periodStart)).spentMsat).toBe(0n);
     expect(await claim(caller)).toMatchObject({ index: null, effect: null });
   }
 

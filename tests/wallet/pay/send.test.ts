@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import { ApiError, refused } from '../../../src/model/errors.ts';
 import { idOf } from '../../../src/model/payment.ts';
 import type { SendReport } from '../../../src/nodes/node.ts';
+import { periodStart } from '../../../src/wallet/budget.ts';
 import { send, sendAndWait } from '../../../src/wallet/pay/send.ts';
 import type { SendIdentity } from '../../../src/wallet/pay/send-plan.ts';
 import { samplePayment } from '../../support/sample-payment.ts';
@@ -13,6 +14,8 @@ import { budgetOf, errorOf, refusal, sendWorld, silence } from './send-world.ts'
 
 const wallet = sendWorld();
 const { claim, unfinished, clientOf, expectNothingLeft } = wallet;
+const spentMsat = async (clientPk: string) =>
+  (await wallet.world.store.budgets.get(WALLET, clientPk, 1, periodStart)).spentMsat;
 
 describe('a send', () => {
   test('is asked for in the store, with watch, reservation and key, before the node is asked', async () => {
@@ -29,7 +32,7 @@ describe('a send', () => {
         payment: { index: identity.index, status: 'pending', amountMsat: 1000n },
       });
       expect(await wallet.world.store.watches.has(WALLET)).toBe(true);
-      expect((await wallet.world.store.budgets.get(WALLET, clientPk, 1)).spentMsat).toBe(1010n);
+      expect(await spentMsat(clientPk)).toBe(1010n);
       expect(wallet.world.marker.mark?.count).toBe(await wallet.world.store.identity.count());
       expect(await claim(clientPk)).toMatchObject({ state: 'running', index: identity.index });
       return shown(sent.done(identity), 42);
@@ -37,7 +40,7 @@ describe('a send', () => {
     const { payment, begun } = await send(contextOf(session, { idempotencyKey: 'k' }), plan);
     expect([payment.status, begun]).toEqual(['completed', true]);
     expect(await unfinished()).toEqual([]);
-    expect((await wallet.world.store.budgets.get(WALLET, clientPk, 1)).spentMsat).toBe(1005n);
+    expect(await spentMsat(clientPk)).toBe(1005n);
   });
 
   test('asks the node for an earlier payment and for the newest attempt side by side', async () => {
@@ -119,7 +122,7 @@ describe('a send', () => {
       { state: 'asked', payment: { index: payment.index } },
     ]);
     expect(await wallet.world.store.watches.has(WALLET)).toBe(true);
-    expect((await wallet.world.store.budgets.get(WALLET, clientPk, 1)).spentMsat).toBe(1010n);
+    expect(await spentMsat(clientPk)).toBe(1010n);
     expect(await claim(clientPk)).toMatchObject({ state: 'running', index: payment.index });
   });
 

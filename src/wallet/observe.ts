@@ -1,7 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import type { Log } from '../lib/log.ts';
-import { isFinal, isHeld, type Payment } from '../model/payment.ts';
+import { idOf, isFinal, isHeld, type Payment } from '../model/payment.ts';
+import { type PaymentIndex, paymentIndex } from '../model/payment-index.ts';
 import type {
   JournalRow,
   MatchCandidates,
@@ -33,6 +34,7 @@ interface ObserveOptions {
 export function observationRules(options: ObserveOptions): ObservationRules {
   return {
     deliver: options.deliver,
+    atFreeIndex,
     costMsat,
     periodStart,
     watchesOf,
@@ -96,6 +98,19 @@ export function matchObservation(
     return !isFinal(latest.payment) || latest.payment.status === payment.status ? latest : null;
   }
   return !isFinal(latest.payment) && attempt > latest.afterAttempt ? latest : null;
+}
+
+/**
+ * Moves a payment without a row to a free index: it must not replace the row of another attempt created at the same
+ * moment.
+ */
+function atFreeIndex(payment: Payment, isTaken: (index: PaymentIndex) => boolean): Payment {
+  let { createdAtMs, index } = payment;
+  while (isTaken(index)) {
+    createdAtMs += 1;
+    index = paymentIndex(createdAtMs, idOf(payment));
+  }
+  return { ...payment, createdAtMs, index };
 }
 
 /**

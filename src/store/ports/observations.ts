@@ -1,4 +1,5 @@
 import type { Payment } from '../../model/payment.ts';
+import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { PeriodStart } from './budgets.ts';
 import type { JournalRow } from './journal.ts';
 import type { DeliveryDraft } from './outbox.ts';
@@ -39,6 +40,10 @@ export interface ObservationRules {
   readonly match: (candidates: MatchCandidates, seen: ObservedPayment) => JournalRow | null;
   /** The next state of the payment, or null when the observation changes nothing or is not allowed. */
   readonly transition: (previous: Payment | null, seen: ObservedPayment) => Payment | null;
+  /**
+   * A payment that has no row yet, at an index that is free. `isTaken` says whether a row with that index exists.
+   */
+  readonly atFreeIndex: (payment: Payment, isTaken: (index: PaymentIndex) => boolean) => Payment;
   /**
    * What a final payment cost in millisatoshis, which replaces its reservation: 0 gives it back, null leaves it as it
    * is.

@@ -1,6 +1,5 @@
 import type { Database } from 'bun:sqlite';
 import { idOf, isFinal, type Payment } from '../../model/payment.ts';
-import { paymentIndex } from '../../model/payment-index.ts';
 import type {
   JournalRow,
   MatchCandidates,
@@ -80,19 +79,6 @@ export function sqliteObservations(
     return { ...row, attempt };
   }
 
-  /**
-   * Moves a payment without a row to a free index: it must not replace the row of another attempt created at the same
-   * moment.
-   */
-  function atFreeIndex(walletId: string, payment: Payment): Payment {
-    let { createdAtMs, index } = payment;
-    while (journal.get(walletId, index)) {
-      createdAtMs += 1;
-      index = paymentIndex(createdAtMs, idOf(payment));
-    }
-    return { ...payment, createdAtMs, index };
-  }
-
   function finalize(walletId: string, payment: Payment, rules: ObservationRules): number {
     const { index } = payment;
     const costMsat = rules.costMsat(payment);
@@ -127,6 +113,7 @@ export function sqliteObservations(
     startAt: (walletId, cursor) => queue.write(() => void startCursor.run(walletId, cursor)),
     apply: (walletId, { observations, cursor, journaled, nowMs }, rules) =>
       queue.write(() => {
+        const isTaken = (index: string) => journal.get(walletId, index) !== null;
         const changed: Payment[] = [];
         let deliveries = 0;
         let beforeMs: number | undefined;
@@ -145,7 +132,7 @@ export function sqliteObservations(
                 row
                   ? { ...row, payment: next }
                   : {
-                      payment: atFreeIndex(walletId, next),
+                      payment: rules.atFreeIndex(next, isTaken),
                       attempt: seen.attempt,
                       afterAttempt: null,
                     },

@@ -1,19 +1,3 @@
-/** Tokens of the wallets' clients. The world keeps only the hash of each token. */
-export const TOKENS_TABLE = `
-CREATE TABLE tokens (
-  id TEXT PRIMARY KEY,
-  user_pk TEXT NOT NULL,
-  -- SHA-256 of the token's text.
-  token_hash BLOB NOT NULL,
-  -- JSON list of permission ids.
-  permissions TEXT NOT NULL,
-  expires_ms INTEGER,
-  revoked_ms INTEGER,
-  -- JSON of the first version's client that the token was made for; null for all others.
-  first_client TEXT
-) STRICT, WITHOUT ROWID;
-`;
-
 /** Payments that wallets hold for their hold invoices. */
 export const HELD_TABLE = `
 CREATE TABLE held (
@@ -27,63 +11,8 @@ CREATE TABLE held (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/**
- * Tables of wallets, tokens, money, payments, invoices and channels. Amounts are in millisatoshis, times in
- * milliseconds.
- */
+/** Tables of invoices, channels and payments in flight. Amounts are in millisatoshis, times in milliseconds. */
 export const LIGHTNING_TABLES = `
-CREATE TABLE accounts (
-  account TEXT PRIMARY KEY,
-  balance_msat INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- The book of every transfer: what one account loses another gains.
-CREATE TABLE transfers (
-  seq INTEGER PRIMARY KEY,
-  debit TEXT NOT NULL,
-  credit TEXT NOT NULL,
-  amount_msat INTEGER NOT NULL,
-  memo TEXT NOT NULL
-) STRICT;
-
--- The outside world's own secret; one row.
-CREATE TABLE outside (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  seed BLOB NOT NULL
-) STRICT;
-
--- Keys derived from the root seed; the seed itself is never stored.
-CREATE TABLE wallets (
-  user_pk TEXT PRIMARY KEY,
-  node_pk TEXT NOT NULL UNIQUE,
-  node_secret_key BLOB NOT NULL,
-  onchain_account_key BLOB NOT NULL,
-  partner_pk TEXT,
-  created_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE provisioned (
-  user_pk TEXT NOT NULL,
-  measurement TEXT NOT NULL,
-  PRIMARY KEY (user_pk, measurement)
-) STRICT, WITHOUT ROWID;
-
-${TOKENS_TABLE}${HELD_TABLE}
-CREATE TABLE payments (
-  user_pk TEXT NOT NULL,
-  idx TEXT NOT NULL,
-  id TEXT NOT NULL,
-  updated_ms INTEGER NOT NULL,
-  status TEXT NOT NULL,
-  json TEXT NOT NULL,
-  -- Only of inbound invoices.
-  expires_ms INTEGER,
-  PRIMARY KEY (user_pk, idx)
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX payments_by_update ON payments (user_pk, updated_ms);
-CREATE INDEX payments_by_id ON payments (user_pk, id, idx);
-CREATE INDEX payments_expiring ON payments (expires_ms) WHERE expires_ms IS NOT NULL AND status = 'pending';
-
 -- Everything that can be paid over Lightning in this world, by what unlocks it.
 CREATE TABLE invoices (
   payment_hash TEXT PRIMARY KEY,
@@ -128,4 +57,4 @@ CREATE TABLE htlcs (
   PRIMARY KEY (user_pk, idx, user_channel_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX htlcs_by_channel ON htlcs (user_pk, user_channel_id);
-`;
+${HELD_TABLE}`;

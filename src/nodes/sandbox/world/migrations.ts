@@ -1,33 +1,27 @@
 import type { Database } from 'bun:sqlite';
 import { presentId } from '../../../model/payment-index.ts';
 import { CHAIN_TABLES, LOCKS_TABLE } from '../chain/tables.ts';
-import { HELD_TABLE, LIGHTNING_TABLES, TOKENS_TABLE } from '../lightning/tables.ts';
-import { SERVICE_TABLES } from '../lnurl/tables.ts';
+import { HELD_TABLE, LIGHTNING_TABLES } from '../lightning/tables.ts';
+import { LNURL_TABLES } from '../lnurl/tables.ts';
+import { OFFER_TABLES } from '../offers/tables.ts';
 import { replaceFirstClients } from './first-clients.ts';
+import { TOKENS_TABLE, WORLD_TABLES } from './tables.ts';
 
 /** The version of the sandbox's file that this program writes. */
 export const SCHEMA_VERSION = 4;
 
+const ALL_TABLES = [WORLD_TABLES, CHAIN_TABLES, LIGHTNING_TABLES, OFFER_TABLES, LNURL_TABLES];
+
 /** Migrates a file of an earlier version (0: a new file) to {@link SCHEMA_VERSION}, in one transaction. */
 export function migrate(db: Database, version: number): void {
   db.transaction(() => {
-    if (version === 0) createTables(db);
+    if (version === 0) for (const tables of ALL_TABLES) db.run(tables);
     if (version === 1) replaceClientsByTokens(db);
     if (version === 1 || version === 2) renameWaivedFees(db);
     // Version 4: wallets hold payments.
     if (version > 0 && version < 4) db.run(HELD_TABLE);
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   }).immediate();
-}
-
-function createTables(db: Database): void {
-  db.run(CHAIN_TABLES);
-  db.run(LIGHTNING_TABLES);
-  db.run(SERVICE_TABLES);
-  db.run(
-    'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), offset_ms INTEGER NOT NULL) STRICT',
-  );
-  db.run('INSERT INTO clock VALUES (1, 0)');
 }
 
 /** Version 2: clients belong to the sidecar's store, coins can be locked, and held HTLCs expire. */

@@ -1,3 +1,4 @@
+import type { DecodedAddress } from '../codecs/address.ts';
 import type { Bolt11Invoice } from '../codecs/bolt11/index.ts';
 import type { Bolt12Invoice } from '../codecs/bolt12/index.ts';
 import type { ApiError } from '../model/errors.ts';
@@ -79,7 +80,7 @@ export interface PaySpontaneousCommand extends SendCommand {
 }
 
 export interface PayOnchainCommand extends SendCommand {
-  readonly address: string;
+  readonly address: DecodedAddress;
   readonly priority: Priority;
   /** The most that the transaction may cost in fees; null is no limit. */
   readonly maxFeeMsat: bigint | null;

@@ -44,7 +44,7 @@ async function estimateMsat(method: PayMethod, node: WalletNode): Promise<bigint
         : node.estimateRoutingFeeMsat({ nodePk, amountMsat, routeHints: [] });
     }
     case 'onchain': {
-      const payment = { address: method.text, amountMsat, priority: 'normal' } as const;
+      const payment = { address: method.address, amountMsat, priority: 'normal' } as const;
       return (await node.onchain?.estimateFeeMsat(payment)) ?? null;
     }
     case 'lnurl-pay':

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
+import { decodeAddress } from '../../src/codecs/address.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { NodeCredentials } from '../../src/model/credentials.ts';
 import { isApiError } from '../../src/model/errors.ts';
@@ -201,7 +202,7 @@ describeNetwork('the connector on a real LND', (network) => {
       createdAtMs: Date.now(),
       amountMsat: 70_000_000n,
       personalNote: null,
-      address,
+      address: decodeAddress(address),
       priority: 'normal' as const,
       maxFeeMsat: 1000n,
     };
@@ -253,7 +254,7 @@ describeNetwork('the connector on a real LND', (network) => {
       // The whole balance except the fee and the reserve for anchors, so that both sends need the same coins.
       amountMsat: 20_000_000_000n,
       personalNote: null,
-      address,
+      address: decodeAddress(address),
       priority: 'high' as const,
       maxFeeMsat: null,
     });

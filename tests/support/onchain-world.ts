@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { decodeAddress } from '../../src/codecs/address.ts';
 import { MSAT_PER_SAT } from '../../src/model/amount.ts';
 import type { Payment, Priority } from '../../src/model/payment.ts';
 import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
@@ -52,7 +53,7 @@ export function onchainWorld({
     wallet: () => signUp(world, randomBytes(32), { partnerPk: null }),
     fund: (userPk, sats, { confirmed = true } = {}) =>
       receiveFromOutside(world, {
-        address: nextUnusedAddress(world, userPk, 'segwit'),
+        address: decodeAddress(nextUnusedAddress(world, userPk, 'segwit')),
         amountMsat: BigInt(sats) * MSAT_PER_SAT,
         confirmed,
       }).payment,
@@ -62,7 +63,7 @@ export function onchainWorld({
         index: paymentIndex(createdAtMs, paymentId('os', id ?? randomBytes(32).toString('hex'))),
         createdAtMs,
         amountMsat: BigInt(sats) * MSAT_PER_SAT,
-        address,
+        address: decodeAddress(address),
         priority,
         maxFeeMsat: maxFeeMsat ?? null,
         personalNote: null,

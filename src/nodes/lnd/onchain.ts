@@ -1,5 +1,4 @@
 import { base64, hex } from '@scure/base';
-import { decodeAddress } from '../../codecs/address.ts';
 import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { blankPayment, type Payment } from '../../model/payment.ts';
@@ -79,6 +78,7 @@ export async function publishSend(
   signed: SignedSend,
 ): Promise<SendReport> {
   const label = labelOf(command);
+  const asked = { ...command, address: command.address.canonical };
   try {
     const { publish_error } = await rest.post(
       '/v2/wallet/tx',
@@ -86,7 +86,7 @@ export async function publishSend(
       publishedShape,
       { timeoutMs: SEND_TIMEOUT_MS, certainty: refusesToPublish },
     );
-    if (publish_error === '') return { state: 'known', ...publishedSend(command, signed) };
+    if (publish_error === '') return { state: 'known', ...publishedSend(asked, signed) };
     throw new ApiError('unreadable', `LND could not publish: ${publish_error}.`, {
       outcomeUnknown: true,
     });
@@ -98,7 +98,7 @@ export async function publishSend(
     const listed = await recentTransactions(owner).catch(() => []);
     const sent = listed.find(({ tx_hash, label: own }) => tx_hash === signed.txid || own === label);
     return sent
-      ? { state: 'known', ...sentObservation(sent, command, wallet.clock.now()) }
+      ? { state: 'known', ...sentObservation(sent, asked, wallet.clock.now()) }
       : reportOf(error);
   }
 }
@@ -132,7 +132,7 @@ export async function estimateFeeMsat(
   command: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
 ): Promise<bigint> {
   const query = new URLSearchParams({
-    [`AddrToAmount[${command.address}]`]: `${wholeSats(command.amountMsat)}`,
+    [`AddrToAmount[${command.address.canonical}]`]: `${wholeSats(command.amountMsat)}`,
     target_conf: `${TARGET_BLOCKS[command.priority]}`,
     spend_unconfirmed: `${(await untrustedSat(owner)) === 0n}`,
   });
@@ -152,7 +152,7 @@ export async function mostSendable(
     owner.get('/v1/balance/blockchain', walletBalanceShape),
   ]);
   const { amountSat, feeSat } = mostOf(coins, {
-    script: decodeAddress(address).scriptPubKey,
+    script: address.scriptPubKey,
     satPerVbyte: rate,
     keptSat: balance.reserved_balance_anchor_chan,
   });
@@ -208,7 +208,7 @@ async function fund(
   const satPerVbyte = await sendSatPerVbyte(owner, command.priority);
   const lockId = wallet.random(32);
   const request = {
-    raw: { outputs: { [command.address]: `${wholeSats(command.amountMsat)}` } },
+    raw: { outputs: { [command.address.canonical]: `${wholeSats(command.amountMsat)}` } },
     sat_per_vbyte: `${satPerVbyte}`,
     spend_unconfirmed,
     min_confs: spend_unconfirmed ? 0 : 1,
@@ -251,7 +251,7 @@ async function requireAffordable(
   funded: FundedTransaction,
 ): Promise<void> {
   const amountSat = wholeSats(amountMsat);
-  if (!pays(funded, address, amountSat, network)) {
+  if (!pays(funded, address.canonical, amountSat, network)) {
     throw new ApiError(
       'unreadable',
       'LND funded another payment than the one asked for. Nothing was sent: check the node.',

@@ -1,12 +1,12 @@
 import { hex } from '@scure/base';
-import { decodeAddress } from '../../codecs/address.ts';
+import { type DecodedAddress, decodeAddress } from '../../codecs/address.ts';
 import { decodeBip321 } from '../../codecs/bip321.ts';
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
-import { bolt12PrefixOf } from '../../codecs/bolt12/index.ts';
+import { bolt12PrefixOf, decodeOffer, type Offer } from '../../codecs/bolt12/index.ts';
 import { encodeLnurl } from '../../codecs/lnurl.ts';
 import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
-import { readOrReject } from '../../model/read-or-error.ts';
+import { readOrRefuse, readOrReject } from '../../model/read-or-error.ts';
 import type { Miner } from './chain/miner.ts';
 import type { Behavior } from './lightning/invoices.ts';
 import {
@@ -173,7 +173,7 @@ interface OutsideOrder {
 }
 
 function fundOnchain(world: World, userPk: string, amountMsat: bigint): Payment {
-  const address = nextUnusedAddress(world, userPk, 'segwit');
+  const address = decodeAddress(nextUnusedAddress(world, userPk, 'segwit'));
   return receiveFromOutside(world, { address, amountMsat, confirmed: true }).payment;
 }
 
@@ -191,7 +191,7 @@ function payFromOutside(options: ControlOptions, order: OutsideOrder): Payment {
     return paySpontaneously(world, userPk, { ...order, amountMsat: required(order) });
   }
   if (bolt12PrefixOf(payable) === 'lno') {
-    return payOfferFromOutside(world, { ...order, offer: payable });
+    return payOfferFromOutside(world, { ...order, offer: readOffer(payable) });
   }
   if (/^ln(bc|tb)/.test(lower)) {
     return payInvoiceFromOutside(world, { ...order, invoice: readInvoice(payable) });
@@ -208,37 +208,38 @@ function withoutWrapping(payable: string, buyLinkTemplate: string): string {
 }
 
 function payUriOrAddress(world: World, payable: string, order: OutsideOrder): Payment {
-  const { text, amountMsat } = readUri(payable);
+  if (!/^bitcoin:/i.test(payable)) {
+    const address = readOrReject('payable', () => decodeAddress(payable));
+    return payAddress(world, address, required(order));
+  }
+  const uri = readOrReject('payable', () => decodeBip321(payable));
+  const text = uri.offers[0] ?? uri.lightning[0] ?? uri.body ?? uri.addresses[0]?.text;
+  if (text === undefined) throw rejected('payable', 'the URI holds no invoice, offer or address');
+  const asked = { ...order, amountMsat: order.amountMsat ?? uri.amountMsat };
   if (bolt12PrefixOf(text) === 'lno') {
-    return payOfferFromOutside(world, {
-      ...order,
-      offer: text,
-      amountMsat: order.amountMsat ?? amountMsat,
-    });
+    return payOfferFromOutside(world, { ...asked, offer: readOffer(text) });
   }
   if (text.toLowerCase().startsWith('ln')) {
     return payInvoiceFromOutside(world, { ...order, invoice: readInvoice(text) });
   }
-  const paid = order.amountMsat ?? amountMsat;
-  if (paid === null) throw rejected('amount', 'say how many satoshis to pay');
-  return receiveFromOutside(world, { address: text, amountMsat: paid, confirmed: false }).payment;
+  const amountMsat = required(asked);
+  return payAddress(
+    world,
+    readOrRefuse(() => decodeAddress(text)),
+    amountMsat,
+  );
+}
+
+function payAddress(world: World, address: DecodedAddress, amountMsat: bigint): Payment {
+  return receiveFromOutside(world, { address, amountMsat, confirmed: false }).payment;
 }
 
 function readInvoice(payable: string): Bolt11Invoice {
   return readOrReject('payable', () => decodeBolt11(payable));
 }
 
-function readUri(payable: string): { text: string; amountMsat: bigint | null } {
-  if (!/^bitcoin:/i.test(payable)) {
-    return {
-      text: readOrReject('payable', () => decodeAddress(payable)).canonical,
-      amountMsat: null,
-    };
-  }
-  const uri = readOrReject('payable', () => decodeBip321(payable));
-  const text = uri.offers[0] ?? uri.lightning[0] ?? uri.body ?? uri.addresses[0]?.text;
-  if (text === undefined) throw rejected('payable', 'the URI holds no invoice, offer or address');
-  return { text, amountMsat: uri.amountMsat };
+function readOffer(payable: string): Offer {
+  return readOrRefuse(() => decodeOffer(payable));
 }
 
 function required(order: OutsideOrder): bigint {

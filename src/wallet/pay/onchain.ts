@@ -88,7 +88,7 @@ async function sendOnce(context: SendContext, request: OnchainPaymentRequest): P
     const terms = earlier
       ? { amountMsat: earlier.amountMsat ?? 0n, feeMsat: 0n }
       : await nodeGroup(session, 'onchain').mostSendable({
-          address: request.address.canonical,
+          address: request.address,
           priority: request.priority,
         });
     const plan = await planOnchainPayment(session, id, { ...request, ...terms });
@@ -119,9 +119,8 @@ async function planOnchainPayment(
   request: OnchainTerms,
 ): Promise<SendPlan> {
   const onchain = nodeGroup(session, 'onchain');
-  const { amountMsat, priority, personalNote } = request;
-  const address = request.address.canonical;
-  const maxFeeMsat = await feeLimitMsat(session, { ...request, address });
+  const { address, amountMsat, priority, personalNote } = request;
+  const maxFeeMsat = await feeLimitMsat(session, request);
   const command = { address, amountMsat, priority, personalNote, maxFeeMsat };
   return {
     id,
@@ -129,7 +128,7 @@ async function planOnchainPayment(
     amountMsat,
     maxFeeMsat: maxFeeMsat ?? 0n,
     again: 'never',
-    details: { address, priority, personalNote, statusMsg: 'pending' },
+    details: { address: address.canonical, priority, personalNote, statusMsg: 'pending' },
     sign: (identity) => onchain.sign({ ...identity, ...command }),
     start: async (identity, signed) => {
       if (signed) return onchain.publish({ ...identity, ...command }, signed);
@@ -142,10 +141,7 @@ async function planOnchainPayment(
  * The limit on the fee, in millisatoshis: the request's own or, if lower, the one for clients with a budget, which must
  * be known before the transaction is made (docs/decisions.md 68). Null without a limit.
  */
-async function feeLimitMsat(
-  session: Session,
-  request: Omit<OnchainTerms, 'address'> & { readonly address: string },
-): Promise<bigint | null> {
+async function feeLimitMsat(session: Session, request: OnchainTerms): Promise<bigint | null> {
   if (!session.hasBudget()) return request.maxFeeMsat;
   const { maxFeeMsat, feeMsat } = request;
   // A fee that leaves nothing cannot be higher.

@@ -1,3 +1,4 @@
+import { decodeAddress } from '../../codecs/address.ts';
 import { backoffDelayMs } from '../../lib/backoff.ts';
 import type { Log } from '../../lib/log.ts';
 import { sleep } from '../../lib/sleep.ts';
@@ -231,7 +232,7 @@ export class Resolver {
     const command = {
       index,
       createdAtMs,
-      address: address ?? '',
+      address: decodeAddress(address ?? ''),
       priority: priority ?? 'normal',
       amountMsat: amountMsat ?? 0n,
       personalNote,

@@ -1,4 +1,5 @@
 import { expect } from 'bun:test';
+import { decodeAddress } from '../../../src/codecs/address.ts';
 import { decodeInvoice, decodeOffer } from '../../../src/codecs/bolt12/index.ts';
 import { verifyPayerProof } from '../../../src/codecs/payer-proof/index.ts';
 import { isApiError } from '../../../src/model/errors.ts';
@@ -18,7 +19,7 @@ export function railRules({ group }: Rules): void {
         createdAtMs,
         amountMsat: 50_000_000n,
         personalNote: null,
-        address: outside.address(),
+        address: decodeAddress(outside.address()),
         priority: 'normal',
         maxFeeMsat,
       } satisfies PayOnchainCommand;

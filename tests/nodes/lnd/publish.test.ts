@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base64, hex } from '@scure/base';
 import { p2wpkh, Transaction } from '@scure/btc-signer';
-import { encodeAddress } from '../../../src/codecs/address.ts';
+import { decodeAddress, encodeAddress } from '../../../src/codecs/address.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
@@ -50,7 +50,7 @@ const command = {
   createdAtMs: 1_700_000_000_123,
   amountMsat: 60_000_000n,
   personalNote: null,
-  address,
+  address: decodeAddress(address),
   priority: 'normal' as const,
   maxFeeMsat: 1_000_000n,
 };

@@ -10,6 +10,7 @@ import { newSpend, WALLET } from '../../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { SIGNED, unreachable } from '../fake-node.ts';
 import { heldPauses } from '../held-pauses.ts';
+import { addressOf } from '../payment-strings.ts';
 import { type WalletWorld, walletWorld } from '../wallet-world.ts';
 import { contextOf, planOf, sent, shown } from './plan.ts';
 
@@ -323,7 +324,13 @@ describe('after a kill', () => {
 });
 
 describe('on chain', () => {
-  const onchain = { rail: 'onchain', again: 'never', sign: async () => SIGNED } as const;
+  const address = addressOf(1);
+  const onchain = {
+    rail: 'onchain',
+    again: 'never',
+    details: { address },
+    sign: async () => SIGNED,
+  } as const;
   const publishes = () => world.fake.onchainCalls.filter((call) => call.startsWith('publish'));
 
   test('a payment that the node takes when it is published again after 20 seconds was seen', async () => {
@@ -358,7 +365,7 @@ describe('on chain', () => {
   test('after a kill the stored bytes are published, and nothing is signed again', async () => {
     await world.store.spends.begin(
       WALLET,
-      newSpend(samplePayment(1, { rail: 'onchain' }), { plan: JSON.stringify(SIGNED) }),
+      newSpend(samplePayment(1, { rail: 'onchain', address }), { plan: JSON.stringify(SIGNED) }),
       budgetRules,
     );
     world.kill();

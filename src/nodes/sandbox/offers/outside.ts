@@ -1,14 +1,13 @@
-import { decodeOffer, type Offer } from '../../../codecs/bolt12/index.ts';
+import type { Offer } from '../../../codecs/bolt12/index.ts';
 import { refused, rejected } from '../../../model/errors.ts';
 import type { Payment } from '../../../model/payment.ts';
-import { readOrRefuse } from '../../../model/read-or-error.ts';
 import { arrive } from '../lightning/outside.ts';
 import type { World } from '../world/world.ts';
 import { fetchInvoice } from './offers.ts';
 
 /** A payment of the outside world to a wallet's offer. */
 export interface OutsideOfferPayment {
-  readonly offer: string;
+  readonly offer: Offer;
   /** Null pays the least amount that the offer accepts. */
   readonly amountMsat: bigint | null;
   readonly message: string | null;
@@ -22,8 +21,7 @@ export interface OutsideOfferPayment {
  * wallet issued the offer or it cannot be paid in this way.
  */
 export function payOfferFromOutside(world: World, order: OutsideOfferPayment): Payment {
-  const { message, payerName } = order;
-  const offer = readOrRefuse(() => decodeOffer(order.offer));
+  const { offer, message, payerName } = order;
   const amountMsat = order.amountMsat ?? leastMsat(offer);
   return world.transact(() => {
     const fetched = fetchInvoice(world, {

@@ -1,3 +1,4 @@
+import type { DecodedAddress } from '../../../codecs/address.ts';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
 import { blankPayment, type Payment } from '../../../model/payment.ts';
@@ -48,7 +49,7 @@ export function recordReceipts(
 
 /** An on-chain payment of the outside world. */
 export interface OutsidePayment {
-  readonly address: string;
+  readonly address: DecodedAddress;
   /** Whole satoshis. */
   readonly amountMsat: bigint;
   /** Whether to mine as well the blocks that make it final. */

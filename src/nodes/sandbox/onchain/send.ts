@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { MSAT_PER_SAT, wholeSats } from '../../../model/amount.ts';
 import { refused } from '../../../model/errors.ts';
-import { blankPayment, type Payment, type Priority } from '../../../model/payment.ts';
+import { blankPayment, type Payment } from '../../../model/payment.ts';
 import { idOfIndex } from '../../../model/payment-index.ts';
 import type { PayOnchainCommand, SignedSend } from '../../node.ts';
 import { broadcast } from '../chain/broadcast.ts';
@@ -82,7 +82,7 @@ export function publishOnchain(
       txid: transaction.txid,
       amountMsat: command.amountMsat,
       feesMsat: feeMsat,
-      address: command.address,
+      address: command.address.canonical,
       tx: transaction.json,
       priority: command.priority,
       personalNote: command.personalNote,
@@ -125,11 +125,7 @@ export function mostSendable(
   return { amountMsat: valueSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
 }
 
-interface Destination {
-  readonly address: string;
-  readonly amountMsat: bigint;
-  readonly priority: Priority;
-}
+type Destination = Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>;
 
 function orderOf(world: World, userPk: string, payment: Destination): SpendOrder {
   const { address, amountMsat, priority } = payment;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import { decodeAddress } from '../../../../src/codecs/address.ts';
 import { decodeBolt11 } from '../../../../src/codecs/bolt11/index.ts';
 import { decodeInvoice, decodeOffer } from '../../../../src/codecs/bolt12/index.ts';
 import { ApiError } from '../../../../src/model/errors.ts';
@@ -230,7 +231,7 @@ describe('sendOutcome', () => {
       index: paymentIndex(++clock.nowMs, paymentId('os', randomBytes(32).toString('hex'))),
       createdAtMs: clock.nowMs,
       amountMsat: 30_000_000n,
-      address: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+      address: decodeAddress('bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'),
       priority: 'normal',
       maxFeeMsat: null,
       personalNote: null,

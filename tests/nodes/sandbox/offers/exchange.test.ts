@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { decodeInvoice, decodeOffer, encodeOffer } from '../../../../src/codecs/bolt12/index.ts';
+import {
+  decodeInvoice,
+  decodeOffer,
+  encodeBolt12String,
+  encodeOffer,
+} from '../../../../src/codecs/bolt12/index.ts';
 import { NETWORKS } from '../../../../src/codecs/network.ts';
+import { encodeTlvStream, sortTlvRecords } from '../../../../src/codecs/tlv.ts';
 import {
   acceptInvoice,
   answerInvoiceRequest,
@@ -11,6 +17,7 @@ import {
   requirePayable,
   writeOffer,
 } from '../../../../src/nodes/sandbox/offers/exchange.ts';
+import { openTrialSandbox } from '../../../support/trial-sandbox.ts';
 
 const issuerSecretKey = new Uint8Array(32).fill(9);
 const issuerId = bytesToHex(secp256k1.getPublicKey(issuerSecretKey, true));
@@ -142,6 +149,16 @@ describe('the offer exchange', () => {
     ],
   ])('an offer %s is refused with the reason', (_name, fields, message) => {
     expect(() => requirePayable(decodeOffer(encodeOffer(fields)), nowMs)).toThrow(refusal(message));
+  });
+
+  test('an offer that requires unknown features is refused with the reason', async () => {
+    const sandbox = openTrialSandbox(':memory:', { now: () => nowMs });
+    const feature = { type: 12n, value: Uint8Array.of(0b100) };
+    const bytes = encodeTlvStream(sortTlvRecords([...offer().records, feature]));
+    const payable = encodeBolt12String('lno', bytes);
+    const order = { payable, amountMsat: 1000n, message: null, payerName: null };
+    await expect(sandbox.controls.pay(order)).rejects.toThrow(refusal('requires feature 2'));
+    await sandbox.connector.close();
   });
 
   test('an offer sold by quantity is bought once', () => {

@@ -296,7 +296,7 @@ describe('payOfferFromOutside', () => {
     const alice = wallet();
     const { offer, offerId } = walletOffer(alice);
     const received = payOfferFromOutside(world, {
-      offer,
+      offer: decodeOffer(offer),
       amountMsat: 7_001n,
       message: 'hello',
       payerName: 'Satoshi, at last',
@@ -316,34 +316,31 @@ describe('payOfferFromOutside', () => {
   test('pays the least that the offer asks for when no amount is said', () => {
     const { world, wallet, walletOffer } = setUp();
     const { offer } = walletOffer(wallet(), { minAmountMsat: 5_000n });
-    const order = { offer, amountMsat: null, message: null, payerName: null };
+    const order = { offer: decodeOffer(offer), amountMsat: null, message: null, payerName: null };
     expect(payOfferFromOutside(world, order).amountMsat).toBe(5_000n);
   });
 
   test('needs an amount where the offer leaves it open', () => {
     const { world, wallet, walletOffer } = setUp();
     const { offer } = walletOffer(wallet());
-    expect(() =>
-      payOfferFromOutside(world, { offer, amountMsat: null, message: null, payerName: null }),
-    ).toThrow(expect.objectContaining({ kind: 'rejected' }));
-  });
-
-  test('refuses an offer that requires unknown features, with the reason', () => {
-    const { world, wallet, walletOffer } = setUp();
-    const { records } = decodeOffer(walletOffer(wallet()).offer);
-    const feature = { type: 12n, value: Uint8Array.of(0b100) };
-    const bytes = encodeTlvStream(sortTlvRecords([...records, feature]));
-    const offer = encodeBolt12String('lno', bytes);
-    const order = { offer, amountMsat: 1_000n, message: null, payerName: null };
-    expect(() => payOfferFromOutside(world, order)).toThrow(refusal('requires feature 2'));
+    const order = { offer: decodeOffer(offer), amountMsat: null, message: null, payerName: null };
+    expect(() => payOfferFromOutside(world, order)).toThrow(
+      expect.objectContaining({ kind: 'rejected' }),
+    );
   });
 
   test('does not pay offers that no wallet issued', () => {
     const { world, outsideOffer } = setUp();
     const { offer } = outsideOffer('settle');
-    expect(() =>
-      payOfferFromOutside(world, { offer, amountMsat: 1_000n, message: null, payerName: null }),
-    ).toThrow(refusal('No wallet of this sandbox issued that offer'));
+    const order = {
+      offer: decodeOffer(offer),
+      amountMsat: 1_000n,
+      message: null,
+      payerName: null,
+    };
+    expect(() => payOfferFromOutside(world, order)).toThrow(
+      refusal('No wallet of this sandbox issued that offer'),
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { decodeInvoice, decodeOffer } from '../../../../src/codecs/bolt12/index.ts';
+import { decodeInvoice, decodeOffer, type Offer } from '../../../../src/codecs/bolt12/index.ts';
 import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import type { PayOnchainCommand, SignedSend } from '../../../../src/nodes/node.ts';
 import { MINING_FEES } from '../../../../src/nodes/sandbox/chain/broadcast.ts';
@@ -12,7 +12,11 @@ import {
 import { liveChannels } from '../../../../src/nodes/sandbox/lightning/channels.ts';
 import { paySpontaneously } from '../../../../src/nodes/sandbox/lightning/outside.ts';
 import { startFetchedPayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
-import { createOffer, fetchInvoiceOf } from '../../../../src/nodes/sandbox/offers/offers.ts';
+import {
+  createOffer,
+  fetchInvoiceOf,
+  type OfferIssuer,
+} from '../../../../src/nodes/sandbox/offers/offers.ts';
 import { payOfferFromOutside } from '../../../../src/nodes/sandbox/offers/outside.ts';
 import { nextUnusedAddress } from '../../../../src/nodes/sandbox/onchain/funds.ts';
 import { replaceOutsidePayment } from '../../../../src/nodes/sandbox/onchain/replace.ts';
@@ -67,10 +71,9 @@ describe('money across all rails', () => {
           paySpontaneously(world, userPk, { amountMsat: 200_000_000n, message: null });
         }
         const terms = { description: null, minAmountMsat: null, expiresAtMs: null };
-        const offers = wallets.map(
-          (userPk) => createOffer(world, { kind: 'wallet', userPk }, terms).offer,
-        );
-        const outside = createOffer(world, { kind: 'outside', behavior: 'settle' }, terms).offer;
+        const issue = (issuer: OfferIssuer) => decodeOffer(createOffer(world, issuer, terms).offer);
+        const offers = wallets.map((userPk) => issue({ kind: 'wallet', userPk }));
+        const outside = issue({ kind: 'outside', behavior: 'settle' });
         const unconfirmed: string[] = [];
         const signed: { payer: string; order: PayOnchainCommand; send: SignedSend }[] = [];
         for (const { kind, from, sats, id } of operations) {
@@ -78,10 +81,10 @@ describe('money across all rails', () => {
           const receiver = wallets[1 - from] ?? '';
           const amountMsat = BigInt(sats) * 1000n;
           const hex = id.repeat(64);
-          const payOffer = (offer: string) => {
+          const payOffer = (offer: Offer) => {
             const createdAtMs = world.clock.now();
             const index = paymentIndex(createdAtMs, paymentId('fs', hex));
-            const wish = { offer: decodeOffer(offer), amountMsat, message: null, viaName: null };
+            const wish = { offer, amountMsat, message: null, viaName: null };
             startFetchedPayment(world, payer, {
               index,
               createdAtMs,
@@ -91,11 +94,11 @@ describe('money across all rails', () => {
             });
           };
           const act = {
-            offer: () => payOffer(offers[1 - from] ?? ''),
+            offer: () => payOffer(offers[1 - from] ?? outside),
             'outside offer': () => payOffer(outside),
             spontaneous: () =>
               payOfferFromOutside(world, {
-                offer: offers[from] ?? '',
+                offer: offers[from] ?? outside,
                 amountMsat,
                 message: null,
                 payerName: null,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { decodeAddress } from '../../../../src/codecs/address.ts';
 import { receiveId } from '../../../../src/model/payment-index.ts';
 import type { PayOnchainCommand, SignedSend } from '../../../../src/nodes/node.ts';
 import { spendableOutputs } from '../../../../src/nodes/sandbox/chain/outputs.ts';
@@ -200,7 +201,7 @@ describe('publish', () => {
     [
       'for another address',
       (signed: SignedSend) => signed,
-      { address: 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn' },
+      { address: decodeAddress('mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn') },
     ],
   ])('refuses bytes that are %s', (_name, change, other) => {
     const { command, sign, publish, mempool } = setUp();

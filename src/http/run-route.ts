@@ -64,7 +64,7 @@ export function runRoute(route: Route, runner: Runner): RunRoute {
       }
     }
     try {
-      return respond(await runOnce(route, runner, { context, session, key, input }));
+      return jsonResponse(await runOnce(route, runner, { context, session, key, input }));
     } catch (error) {
       // An earlier request with the key may have sent something.
       throw telling(route, error, 'unknown');
@@ -85,7 +85,7 @@ function telling(route: Route, error: unknown, sent: 'no' | 'unknown'): unknown 
 function answerOf(request: HandledRequest, result: unknown): Response {
   if (result instanceof Response) return result;
   request.ended();
-  return respond(outcomeOf(result));
+  return jsonResponse(outcomeOf(result));
 }
 
 interface KeyedRequest {
@@ -253,6 +253,6 @@ function outcomeOf(result: unknown): Outcome {
   return { httpStatus: 200, body: JSON.stringify(result) };
 }
 
-function respond(outcome: Outcome): Response {
+function jsonResponse(outcome: Outcome): Response {
   return new Response(outcome.body, { status: outcome.httpStatus, headers: JSON_HEADERS });
 }

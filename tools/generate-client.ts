@@ -99,7 +99,7 @@ export async function clientSources(): Promise<Readonly<Record<string, string>>>
   const document = openApiDocument(ROUTES, { version: packageJson.version, serverUrl: '' });
   const paths = document.paths as Record<string, Record<string, Operation>>;
   const { schemas } = document.components as { schemas: Record<string, Schema> };
-  const endpoints = ROUTES.filter(({ path }) => path.startsWith('/v2/')).map((route) =>
+  const endpoints = ROUTES.map((route) =>
     endpointOf(route, paths[route.path]?.[route.method] as Operation),
   );
   const files: Record<string, string> = {};

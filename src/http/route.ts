@@ -108,6 +108,8 @@ interface RouteFacts {
   readonly redirectsTo?: `/${string}`;
   /** The media type of a successful answer; JSON by default. */
   readonly mediaType?: string;
+  /** Whether the route reads an Idempotency-Key, as every POST below `/v2/node/` does (docs/decisions.md 49). */
+  readonly takesKey?: true;
   /**
    * Returns the client whose secret a successful answer holds. Such an answer is kept encrypted, and only while that
    * client is active.
@@ -166,8 +168,6 @@ interface RouteDefinition<
 /** One endpoint as data. Validation, authorization and documentation are made from it (docs/decisions.md 3). */
 export interface Route extends RouteFacts {
   readonly access: RouteAccess;
-  /** Whether the route reads an Idempotency-Key, as every POST below `/v2/node/` does (docs/decisions.md 49). */
-  readonly takesKey: boolean;
   readonly body: z.ZodType | null;
   readonly query: z.ZodType | null;
   readonly response: z.ZodType;
@@ -186,7 +186,6 @@ export function route<
 >(definition: RouteDefinition<Access, Body, Query, Response>): Route {
   return {
     ...definition,
-    takesKey: definition.method === 'post' && definition.path.startsWith('/v2/node/'),
     body: definition.body ?? null,
     query: definition.query ?? null,
     // The cast is safe: the runner parses with these schemas, and opens a session exactly when the access needs one.

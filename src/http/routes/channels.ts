@@ -48,6 +48,7 @@ export const channelRoutes = [
     path: '/v2/node/open_channel',
     group: 'channels',
     access: 'open_channel',
+    takesKey: true,
     summary: 'Open a Lightning channel from on-chain funds',
     body: z.object({
       value: positiveAmountInput.meta({ description: 'The size of the channel in sats.' }),
@@ -80,6 +81,7 @@ export const channelRoutes = [
     path: '/v2/node/close_channel',
     group: 'channels',
     access: 'close_channel',
+    takesKey: true,
     summary: 'Close a Lightning channel',
     description:
       'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing a closed channel again does nothing, or is error 107 where the node does not know it any more.',

@@ -10,7 +10,6 @@ import {
 import { effectivePermissions } from '../../model/permissions.ts';
 import { hexInput, hexOutput, timestamp } from '../../model/text.ts';
 import type { ClientUpdate } from '../../wallet/client-family.ts';
-import { pruneTokens, strayTokens } from '../../wallet/client-tokens.ts';
 import {
   clientInfo,
   createClient,
@@ -20,7 +19,7 @@ import {
 } from '../../wallet/clients.ts';
 import { excludes, given, implies, oneHolds } from '../body-rules.ts';
 import { exampleCredentials } from '../examples.ts';
-import { emptyJson, route } from '../route.ts';
+import { route } from '../route.ts';
 
 /** The start of the year 2100, for examples. */
 const TIME_TO_COME = 4_102_444_800_000;
@@ -154,6 +153,7 @@ export const clientRoutes = [
     path: '/v2/node/create_client',
     group: 'clients',
     access: 'create_client',
+    takesKey: true,
     summary: 'Create client credentials',
     description:
       'The credentials are shown once and cannot be read again. The grant must hold at least one scope or permission.',
@@ -230,6 +230,7 @@ export const clientRoutes = [
     path: '/v2/node/revoke_client',
     group: 'clients',
     access: 'revoke_client',
+    takesKey: true,
     summary: 'Revoke a client for ever',
     body: z.object({ client_pk: clientPkInput }),
     response: clientAnswer,
@@ -240,46 +241,6 @@ export const clientRoutes = [
     },
     handler: async ({ session, names }, { body }) => ({
       client: await revokeClient(session, body.client_pk, names),
-    }),
-  }),
-  route({
-    method: 'post',
-    path: '/v2/node/confirm_budgets',
-    group: 'clients',
-    access: 'owner',
-    summary: 'Confirm the budgets after the database was restored',
-    description:
-      'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has checked the budgets and confirms them.',
-    addition: true,
-    body: z.object({}),
-    response: emptyJson,
-    example: { body: {}, response: {} },
-    handler: async ({ session }) => {
-      await session.guard.confirm();
-      return {};
-    },
-  }),
-  route({
-    method: 'post',
-    path: '/v2/node/prune_clients',
-    group: 'clients',
-    access: 'owner',
-    summary: "End the node's tokens of clients that no longer exist",
-    description:
-      'Lists the tokens at the node that this sidecar made and that belong to no active client, for example after the database was lost. With `remove` it also ends them. Other tokens are not touched.',
-    addition: true,
-    body: z.object({
-      remove: z.boolean().default(false).meta({ description: 'Whether to end the listed tokens.' }),
-    }),
-    response: z.object({
-      token_ids: z.array(z.string()).meta({ description: "The node's names for the tokens." }),
-      removed: z.boolean().meta({ description: 'Whether the listed tokens were ended.' }),
-    }),
-    errors: ['unsupported'],
-    example: { body: {}, response: { token_ids: ['4821736450912'], removed: false } },
-    handler: async ({ session }, { body }) => ({
-      token_ids: body.remove ? await pruneTokens(session) : await strayTokens(session),
-      removed: body.remove,
     }),
   }),
 ];

@@ -7,6 +7,7 @@ import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
 import { invoiceRoutes } from './invoices.ts';
 import { lnurlServiceRoutes } from './lnurl-services.ts';
+import { lostStoreRoutes } from './lost-store.ts';
 import { nameRoutes } from './names.ts';
 import { nodeRoutes } from './node.ts';
 import { paymentRoutes } from './payments.ts';
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   ...channelRoutes,
   ...proofRoutes,
   ...clientRoutes,
+  ...lostStoreRoutes,
   ...webhookRoutes,
 ];
 

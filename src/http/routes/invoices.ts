@@ -85,6 +85,7 @@ export const invoiceRoutes = [
     path: '/v2/node/create_invoice',
     group: 'receive',
     access: 'create_invoice',
+    takesKey: true,
     summary: 'Create a BOLT 11 invoice',
     body: createInvoiceBody,
     response: createdInvoiceJson,
@@ -116,6 +117,7 @@ export const invoiceRoutes = [
     path: '/v2/node/settle_invoice',
     group: 'receive',
     access: 'create_invoice',
+    takesKey: true,
     summary: 'Settle a held invoice',
     description:
       'Completes the payment of an invoice that was created with `payment_hash`, once its status_msg is `held`. Settling it again does nothing.',

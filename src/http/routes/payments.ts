@@ -131,6 +131,7 @@ export const paymentRoutes = [
     path: '/v2/node/clear_payments',
     group: 'payments',
     access: 'get_updated_payments',
+    takesKey: true,
     summary: 'Clear the local cache',
     description: "The node's data is untouched; `sync_payments` refills the cache.",
     body: z.object({}),
@@ -179,6 +180,7 @@ export const paymentRoutes = [
     path: '/v2/node/update_personal_note',
     group: 'payments',
     access: 'update_personal_note',
+    takesKey: true,
     summary: "Set or clear a payment's private note",
     body: z
       .object({
@@ -216,6 +218,7 @@ export const paymentRoutes = [
     path: '/v2/node/cancel_payment',
     group: 'payments',
     access: 'cancel_payment',
+    takesKey: true,
     summary: 'Cancel a pending invoice',
     description:
       'A pending inbound invoice becomes failed / canceled and can no longer be paid. A payment that settles first wins.',

@@ -42,6 +42,7 @@ export const proofRoutes = [
     path: '/v2/node/create_payer_proof',
     group: 'proofs',
     access: 'create_payer_proof',
+    takesKey: true,
     summary: 'Prove that the wallet paid an offer',
     description:
       'A proof always shows the payer id, payment hash, payee node id, signature and the features of the invoice.',
@@ -79,6 +80,7 @@ export const proofRoutes = [
     path: '/v2/node/verify_payer_proof',
     group: 'proofs',
     access: 'public',
+    takesKey: true,
     summary: 'Check a payer proof and show what it discloses',
     description:
       'A valid proof may still concern another payment: compare payee, amount and note with what you expect.',

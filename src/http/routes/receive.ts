@@ -32,6 +32,7 @@ export const receiveRoutes = [
     path: '/v2/node/create_offer',
     group: 'receive',
     access: 'create_offer',
+    takesKey: true,
     summary: 'Create a BOLT 12 offer',
     description: 'An offer is reusable: many payers can pay it many times.',
     body: z.object({
@@ -62,6 +63,7 @@ export const receiveRoutes = [
     path: '/v2/node/get_next_unused_address',
     group: 'receive',
     access: 'get_next_unused_address',
+    takesKey: true,
     summary: 'Get an on-chain receive address',
     description:
       'The answer is the same address of a type until a payment to it is seen, so other callers may have received it too.',
@@ -89,6 +91,7 @@ export const receiveRoutes = [
     path: '/v2/node/withdraw_lnurl',
     group: 'receive',
     access: 'create_invoice',
+    takesKey: true,
     summary: 'Withdraw from an LNURL-withdraw service',
     description:
       'Waits until the money has arrived. `lnurl` and `amount` may be given in the body or the query.',
@@ -141,6 +144,7 @@ export const receiveRoutes = [
     path: '/v2/node/buy_with_payment_app',
     group: 'receive',
     access: 'create_invoice',
+    takesKey: true,
     summary: 'Buy Bitcoin through a payment app',
     description:
       'Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment of the purchase.',

@@ -60,6 +60,7 @@ export const sendOnchainRoutes = [
     path: '/v2/node/pay_onchain',
     group: 'send',
     access: 'pay_onchain',
+    takesKey: true,
     summary: 'Send on chain',
     description:
       'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
@@ -91,6 +92,7 @@ export const sendOnchainRoutes = [
     group: 'send',
     access: 'pay_onchain',
     addition: true,
+    takesKey: true,
     summary: 'Raise the fee of an on-chain send',
     description:
       'For a send that waits for its first confirmation. A child transaction spends its change and pays miners for both; the payment, its txid and its `fees` stay as they are.',

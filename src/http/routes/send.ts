@@ -36,6 +36,7 @@ export const sendRoutes = [
     path: '/v2/node/pay',
     group: 'send',
     access: ['pay_invoice', 'pay_offer', 'pay_onchain'],
+    takesKey: true,
     summary: 'Pay any payment string',
     description:
       'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable` and `amount` may be given in the body or the query.',
@@ -88,6 +89,7 @@ export const sendRoutes = [
     path: '/v2/node/pay_invoice',
     group: 'send',
     access: 'pay_invoice',
+    takesKey: true,
     summary: 'Pay a BOLT 11 invoice',
     description:
       'Waits until the payment is completed or failed. Paying an invoice again answers with its first payment while that is pending or completed.',
@@ -126,6 +128,7 @@ export const sendRoutes = [
     path: '/v2/node/pay_offer',
     group: 'send',
     access: 'pay_offer',
+    takesKey: true,
     summary: 'Pay a BOLT 12 offer',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['offer'],
@@ -165,6 +168,7 @@ export const sendRoutes = [
     path: '/v2/node/pay_lnurl',
     group: 'send',
     access: 'pay_invoice',
+    takesKey: true,
     summary: 'Pay an LNURL-pay service or Lightning Address',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['lnurl'],

@@ -16,6 +16,7 @@ export const spontaneousRoutes = [
     path: '/v2/node/pay_spontaneous',
     group: 'send',
     access: 'pay_invoice',
+    takesKey: true,
     summary: 'Pay a node without an invoice (keysend)',
     description:
       'Waits until the payment is completed or failed. The receiving node must accept spontaneous payments.',

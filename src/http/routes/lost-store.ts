@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { pruneTokens, strayTokens } from '../../wallet/client-tokens.ts';
+import { emptyJson, route } from '../route.ts';
+
+/** Routes by which the owner puts clients in order after the database was restored or lost. */
+export const lostStoreRoutes = [
+  route({
+    method: 'post',
+    path: '/v2/node/confirm_budgets',
+    group: 'clients',
+    access: 'owner',
+    takesKey: true,
+    summary: 'Confirm the budgets after the database was restored',
+    description:
+      'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has checked the budgets and confirms them.',
+    addition: true,
+    body: z.object({}),
+    response: emptyJson,
+    example: { body: {}, response: {} },
+    handler: async ({ session }) => {
+      await session.guard.confirm();
+      return {};
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/v2/node/prune_clients',
+    group: 'clients',
+    access: 'owner',
+    takesKey: true,
+    summary: "End the node's tokens of clients that no longer exist",
+    description:
+      'Lists the tokens at the node that this sidecar made and that belong to no active client, for example after the database was lost. With `remove` it also ends them. Other tokens are not touched.',
+    addition: true,
+    body: z.object({
+      remove: z.boolean().default(false).meta({ description: 'Whether to end the listed tokens.' }),
+    }),
+    response: z.object({
+      token_ids: z.array(z.string()).meta({ description: "The node's names for the tokens." }),
+      removed: z.boolean().meta({ description: 'Whether the listed tokens were ended.' }),
+    }),
+    errors: ['unsupported'],
+    example: { body: {}, response: { token_ids: ['4821736450912'], removed: false } },
+    handler: async ({ session }, { body }) => ({
+      token_ids: body.remove ? await pruneTokens(session) : await strayTokens(session),
+      removed: body.remove,
+    }),
+  }),
+];

@@ -8,13 +8,13 @@ import { refused, rejected } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import { readOrRefuse, readOrReject } from '../../model/read-or-error.ts';
 import type { Miner } from './chain/miner.ts';
-import type { Behavior } from './lightning/invoices.ts';
+import { decideHeld } from './lightning/decisions.ts';
+import type { Behavior } from './lightning/invoice-rows.ts';
 import {
   createOutsideInvoice,
   payInvoiceFromOutside,
   paySpontaneously,
 } from './lightning/outside.ts';
-import { decideHeld } from './lightning/payments.ts';
 import {
   createLnurlService,
   type LnurlHost,

@@ -4,7 +4,7 @@ import type { ConnectedWallet, NodeConnector } from '../node.ts';
 import { openChain } from './chain/genesis.ts';
 import { startMiner } from './chain/miner.ts';
 import { sandboxControls } from './controls.ts';
-import { advance, pendingSends } from './lightning/payments.ts';
+import { advance, pendingSends } from './lightning/decisions.ts';
 import { type NodeParts, sandboxNode } from './node.ts';
 import { outsideCoins } from './onchain/owners.ts';
 import { startExpirySweeper } from './world/expiry.ts';

@@ -7,7 +7,7 @@ import { transfer } from '../world/ledger.ts';
 import { findPayment, updatePayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 import { completePayment, expiryHeight, failPayment, finalDeltaOf } from './htlcs.ts';
-import { findUnpaidInvoice, type InvoiceRow } from './invoices.ts';
+import { findUnpaidInvoice, type InvoiceRow } from './invoice-rows.ts';
 import { isPayable, OUTSIDE_LIGHTNING, receiveInvoicePayment, SERVICE } from './receive.ts';
 
 /** The payment of a wallet for another wallet's hold invoice. */

@@ -10,11 +10,10 @@ import { holdFromOutside } from './held.ts';
 import {
   type Behavior,
   findUnpaidInvoice,
-  hashOf,
   type InvoiceRow,
   insertInvoice,
-  signInvoice,
-} from './invoices.ts';
+} from './invoice-rows.ts';
+import { hashOf, signInvoice } from './invoices.ts';
 import {
   isPayable,
   OUTSIDE_LIGHTNING,

@@ -8,7 +8,7 @@ import { hasWallet } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { openJustInTime } from './channel-orders.ts';
 import { channelAccounts, inboundMsat, liveChannels } from './channels.ts';
-import { type InvoiceRow, markSettled } from './invoices.ts';
+import { type InvoiceRow, markSettled } from './invoice-rows.ts';
 import { partnerFeeMsat } from './partner-fee.ts';
 
 /** Ledger account of the service, which is the other side of the wallets' channels. */

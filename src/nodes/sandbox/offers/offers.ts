@@ -4,7 +4,7 @@ import { decodeOffer, type Offer } from '../../../codecs/bolt12/index.ts';
 import { refused } from '../../../model/errors.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import type { CreateOfferCommand, FetchInvoiceCommand, ProofMaterial } from '../../node.ts';
-import { type Behavior, type InvoiceRow, insertInvoice } from '../lightning/invoices.ts';
+import { type Behavior, type InvoiceRow, insertInvoice } from '../lightning/invoice-rows.ts';
 import { findPayment } from '../world/payments.ts';
 import { outsideKeys, walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';

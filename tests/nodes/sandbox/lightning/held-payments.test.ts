@@ -2,11 +2,12 @@ import { describe, expect, test } from 'bun:test';
 import { decodeBolt11 } from '../../../../src/codecs/bolt11/index.ts';
 import { paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import { hasWaitingWork } from '../../../../src/nodes/sandbox/chain/blocks.ts';
+import { advance } from '../../../../src/nodes/sandbox/lightning/decisions.ts';
 import {
   createOutsideInvoice,
   paySpontaneously,
 } from '../../../../src/nodes/sandbox/lightning/outside.ts';
-import { advance, startInvoicePayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
+import { startInvoicePayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
 import { findPayment } from '../../../../src/nodes/sandbox/world/payments.ts';
 import { onchainWorld } from '../../../support/onchain-world.ts';
 import { lightningWorlds } from './lightning-world.ts';

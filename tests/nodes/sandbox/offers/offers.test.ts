@@ -6,22 +6,18 @@ import {
   decodeInvoice,
   decodeInvoiceRequest,
   decodeOffer,
-  encodeBolt12String,
   encodeOffer,
   verifyInvoice,
 } from '../../../../src/codecs/bolt12/index.ts';
 import { NETWORKS } from '../../../../src/codecs/network.ts';
-import { encodeTlvStream, sortTlvRecords } from '../../../../src/codecs/tlv.ts';
 import { ApiError } from '../../../../src/model/errors.ts';
 import type { Payment } from '../../../../src/model/payment.ts';
 import { idOfIndex, paymentId, paymentIndex } from '../../../../src/model/payment-index.ts';
 import type { FetchInvoiceCommand, PayFetchedCommand } from '../../../../src/nodes/node.ts';
-import type { Behavior } from '../../../../src/nodes/sandbox/lightning/invoices.ts';
+import { decideHeld } from '../../../../src/nodes/sandbox/lightning/decisions.ts';
+import type { Behavior } from '../../../../src/nodes/sandbox/lightning/invoice-rows.ts';
 import { paySpontaneously } from '../../../../src/nodes/sandbox/lightning/outside.ts';
-import {
-  decideHeld,
-  startFetchedPayment,
-} from '../../../../src/nodes/sandbox/lightning/payments.ts';
+import { startFetchedPayment } from '../../../../src/nodes/sandbox/lightning/payments.ts';
 import {
   createOffer,
   fetchInvoiceOf,

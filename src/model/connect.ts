@@ -31,7 +31,8 @@ export interface ConnectKind {
   /** The command `connect <kind>`, which makes credentials for the configuration from access to a node. */
   readonly connect: {
     readonly description: string;
-    readonly argument: { readonly name: string; readonly description: string };
+    /** Access in one piece of text; null for a kind of node that has no such form. */
+    readonly argument: { readonly name: string; readonly description: string } | null;
     readonly options: readonly { readonly flags: string; readonly description: string }[];
     /** An example of the command, without the program's name. */
     readonly example: string;

@@ -4,7 +4,10 @@ import { NETWORKS, type Network } from '../codecs/network.ts';
 import { REMOTE_KINDS, type RemoteKind } from './node-kind.ts';
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
-const token = z.string().regex(/^(?:[0-9a-f]{2}){1,4096}$/);
+/** A token of a client of version 0.1: hex. */
+const hexToken = z.string().regex(/^(?:[0-9a-f]{2}){1,4096}$/);
+/** A node's own token, in the text form of its kind. */
+const token = z.string().regex(/^[!-~]{1,8192}$/);
 /** Base URL of the node's interface. */
 const nodeUrl = z.url({ protocol: /^https$/ });
 /** The node's self-signed certificate (PEM). If set, only this one is accepted; null: the system's authorities. */
@@ -36,7 +39,7 @@ const firstShape = z.object({
     z.object({ kind: z.literal('lnd'), url: nodeUrl, cert: certificate }),
   ]),
   client: hex32,
-  secret: token,
+  secret: hexToken,
 });
 
 /** Credentials of an application: a client and its secret, and no location of a node (docs/decisions.md 55). */
@@ -55,7 +58,7 @@ export interface NodeCredentials {
   /** Hex node key; null in files of version 0.1, which did not hold it. */
   readonly nodePk: string | null;
   readonly network: Network | null;
-  /** Hex, such as LND's macaroon. */
+  /** The node's own token as its kind writes it, such as LND's macaroon in hex or a rune of Core Lightning. */
   readonly token: string;
 }
 

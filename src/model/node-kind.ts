@@ -1,5 +1,5 @@
 /** The names of all kinds of nodes, as used in credentials, clients and errors. */
-const NODE_KINDS = ['sandbox', 'lnd'] as const;
+const NODE_KINDS = ['sandbox', 'lnd', 'cln'] as const;
 
 /** The name of a kind of node. */
 export type NodeKind = (typeof NODE_KINDS)[number];

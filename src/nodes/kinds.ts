@@ -1,4 +1,5 @@
 import type { RemoteKind } from '../model/node-kind.ts';
+import { CLN } from './cln/index.ts';
 import { LND } from './lnd/index.ts';
 import type { RemoteNodeKind } from './remote-kind.ts';
 
@@ -8,6 +9,7 @@ import type { RemoteNodeKind } from './remote-kind.ts';
  */
 export const REMOTE_NODES: Readonly<Record<RemoteKind, RemoteNodeKind>> = {
   lnd: LND,
+  cln: CLN,
 };
 
 /** The kind of node at `--node-url`, whose wallet a root seed controls. */

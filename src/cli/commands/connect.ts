@@ -28,10 +28,8 @@ export function addConnect(
 
 function addKind(parent: Command, io: CliIo, name: string, { title, connect }: ConnectKind): void {
   const { argument, options, example, token, find } = connect;
-  const command = parent
-    .command(name)
-    .description(connect.description)
-    .argument(`[${argument.name}]`, argument.description);
+  const command = parent.command(name).description(connect.description);
+  if (argument !== null) command.argument(`[${argument.name}]`, argument.description);
   for (const { flags, description } of options) command.option(flags, description);
   command
     .option(
@@ -39,32 +37,36 @@ function addKind(parent: Command, io: CliIo, name: string, { title, connect }: C
       `SOCKS5 proxy to reach the node through, such as 127.0.0.1:9050 of Tor [${OPTIONS.nodeProxy.env}]`,
     )
     .option('--json', 'print JSON');
-  withExamples(command, example).action(
-    async (
-      value: string | undefined,
-      { json, nodeProxy, ...given }: Record<string, string | undefined> & { json?: true },
-    ) => {
-      const proxy = proxyOf(io, nodeProxy);
-      const found = await find({ argument: value, options: given, read, proxy, tell: io.stderr });
-      const credentials = encodeNodeCredentials(found.credentials);
-      const { version, permissions } = found;
-      const { nodePk, network } = found.credentials;
-      if (json) {
-        const answer = { client_credentials: credentials, version, node_pk: nodePk, network };
-        io.stdout(JSON.stringify({ ...answer, permissions }));
-        return;
-      }
-      io.stderr(`${title} ${version} on ${network}, node ${nodePk}`);
-      io.stderr(`These credentials allow: ${permissions.join(', ')}.`);
-      io.stderr(
-        'Give them to the sidecar in a file, with --client-credentials-path, or with --node-credentials-path for a further node.',
-      );
-      io.stderr(
-        `Keep them secret: they hold the ${token}. Create separate credentials for applications.`,
-      );
-      io.stdout(credentials);
-    },
-  );
+  withExamples(command, example).action(async () => {
+    const { json, nodeProxy, ...given } = command.opts<
+      Record<string, string | undefined> & { json?: true }
+    >();
+    const proxy = proxyOf(io, nodeProxy);
+    const found = await find({
+      argument: command.args[0],
+      options: given,
+      read,
+      proxy,
+      tell: io.stderr,
+    });
+    const credentials = encodeNodeCredentials(found.credentials);
+    const { version, permissions } = found;
+    const { nodePk, network } = found.credentials;
+    if (json) {
+      const answer = { client_credentials: credentials, version, node_pk: nodePk, network };
+      io.stdout(JSON.stringify({ ...answer, permissions }));
+      return;
+    }
+    io.stderr(`${title} ${version} on ${network}, node ${nodePk}`);
+    io.stderr(`These credentials allow: ${permissions.join(', ')}.`);
+    io.stderr(
+      'Give them to the sidecar in a file, with --client-credentials-path, or with --node-credentials-path for a further node.',
+    );
+    io.stderr(
+      `Keep them secret: they hold the ${token}. Create separate credentials for applications.`,
+    );
+    io.stdout(credentials);
+  });
 }
 
 /** Reads the proxy from the flag, the environment or `.env`. */

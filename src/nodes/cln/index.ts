@@ -1,0 +1,52 @@
+import { refused } from '../../model/errors.ts';
+import type { NodeConnector } from '../node.ts';
+import { openConnector } from '../remote/connector.ts';
+import { OddRows } from '../remote/odd-rows.ts';
+import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
+import { clnConnect } from './connect.ts';
+import { clnNode } from './node.ts';
+import { CLN_PROTOCOL } from './protocol.ts';
+import { RuneIds } from './rune-ids.ts';
+import { clnTokens } from './tokens.ts';
+
+/** The node kind Core Lightning, reached by its plugin clnrest. */
+export const CLN: RemoteNodeKind = {
+  title: CLN_PROTOCOL.title,
+  testedWith: ['26.06.6'],
+  open: openCln,
+  connect: clnConnect,
+};
+
+/** Fields that name a row of Core Lightning's lists and are no secret. */
+const ROW_IDENTITIES = ['created_index', 'payment_hash', 'groupid', 'partid'];
+
+/** Opens the connector for Core Lightning. It connects to no node before the first request needs one. */
+export function openCln(options: RemoteOptions): NodeConnector {
+  const { random, channelPeer, state } = options;
+  const ids = new RuneIds(options.mark);
+  const { connector } = openConnector(options, {
+    protocol: CLN_PROTOCOL,
+    isOfClient: (rune) => ids.idOf(rune) !== null,
+    walletOf: (wallet) => ({
+      ...wallet,
+      oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
+      rows: state,
+    }),
+    nodeOf: (wallet, rpc, place) =>
+      clnNode({
+        wallet,
+        rpc,
+        owner: place.owner(),
+        channelPeer,
+        tokens: clnTokens(() => place.owner(), ids, random),
+      }),
+  });
+  return { ...connector, connectRoot: noSeed, signup: noSeed, provision: noSeed };
+}
+
+/** A root seed controls the node at --node-url, which is of another kind. */
+async function noSeed(): Promise<never> {
+  throw refused(
+    'A root seed controls no Core Lightning: make credentials with `connect cln`, and start the sidecar with them.',
+  );
+}

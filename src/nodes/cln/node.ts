@@ -1,0 +1,43 @@
+import type { ChannelPeer } from '../../model/channel.ts';
+import type { NodeTokens } from '../node-groups.ts';
+import type { WalletNode } from '../wallet-node.ts';
+import { nodeInfo } from './info.ts';
+import { cancelInvoice, createInvoice } from './invoices.ts';
+import { latestPayment, payment } from './look-up.ts';
+import { sendOutcome } from './outcome.ts';
+import { payInvoice, paySpontaneous } from './payments.ts';
+import { estimateRoutingFeeMsat } from './route-fee.ts';
+import type { ClnRpc } from './rpc.ts';
+import { followWallet } from './updates.ts';
+import type { ClnWallet } from './wallet.ts';
+
+interface ClnNodeParts {
+  readonly wallet: ClnWallet;
+  /** Uses the caller's own rune, so that the node itself refuses what was not granted. */
+  readonly rpc: ClnRpc;
+  /** Uses the owner's rune, for look-ups that the connector needs and the caller's rune does not allow. */
+  readonly owner: ClnRpc;
+  readonly tokens: NodeTokens;
+  readonly channelPeer: ChannelPeer | null;
+}
+
+/** The node port of a Core Lightning wallet for one rune. */
+export function clnNode({ wallet, rpc, owner, tokens }: ClnNodeParts): WalletNode {
+  return {
+    descriptor: { kind: 'cln', network: wallet.network },
+    clock: wallet.clock,
+    info: () => nodeInfo(rpc, wallet),
+    createInvoice: (command) => createInvoice(rpc, owner, wallet, command),
+    cancelInvoice: (index) => cancelInvoice(rpc, owner, wallet, index),
+    // The node keeps each payment's index with it.
+    newestAttempt: async () => null,
+    payInvoice: (command) => payInvoice(rpc, owner, wallet, command),
+    sendOutcome: (question) => sendOutcome(owner, wallet, question),
+    estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(owner, wallet, question),
+    payment: (index) => payment(owner, wallet, index),
+    latestPayment: (id) => latestPayment(owner, wallet, id),
+    updates: (options) => followWallet(rpc, wallet, options),
+    spontaneous: { pay: (command) => paySpontaneous(rpc, owner, wallet, command) },
+    tokens,
+  };
+}

@@ -1,0 +1,106 @@
+import { ApiError, endedCredentials, refused } from '../../model/errors.ts';
+import { foreignText } from '../../net/foreign-text.ts';
+
+/** Core Lightning's messages are shown and logged up to this many characters. */
+const MAX_CHARACTERS = 300;
+/** Longer than any hash, key or id in its messages, so it may be a rune or an invoice's secret part. */
+const TOKEN = /[0-9a-f]{80,}|[0-9a-z+/_=-]{100,}/gi;
+
+/** The codes of Core Lightning on which something depends here; `common/jsonrpc_errors.h` lists them. */
+export const CODES = {
+  invalidParams: -32602,
+  unknownCommand: -32601,
+  /** `pay` and `xpay` */
+  alreadyPaid: 219,
+  invoiceExpired: 207,
+  routeNotFound: 205,
+  routeTooExpensive: 206,
+  /** `invoice`, `delinvoice` */
+  labelTaken: 900,
+  hashTaken: 901,
+  invoiceNotFound: 905,
+  invoiceStatus: 906,
+  /** runes */
+  noRune: 1501,
+  notPermitted: 1502,
+  blacklisted: 1503,
+  /** `createproof` */
+  noPayment: 1700,
+} as const;
+
+/** An error answer of Core Lightning. */
+export class ClnRefusal extends Error {
+  override readonly name = 'ClnRefusal';
+  /** Its own message, safe to show. */
+  readonly text: string;
+  constructor(
+    /** Null where clnrest could not ask the node, or not read its answer. */
+    readonly code: number | null,
+    words: string,
+  ) {
+    const text = foreignText(words.replace(TOKEN, '...'), { maxCharacters: MAX_CHARACTERS });
+    super(`Core Lightning answered ${code}: ${text}`);
+    this.text = text;
+  }
+}
+
+/** The code of Core Lightning's error answer inside an error of this connector; null for every other error. */
+export function codeOf(error: unknown): number | null {
+  const cause = error instanceof ApiError ? error.cause : error;
+  return cause instanceof ClnRefusal ? cause.code : null;
+}
+
+/** Core Lightning's words inside an error of this connector; empty for every other error. */
+export function textOf(error: unknown): string {
+  const cause = error instanceof ApiError ? error.cause : error;
+  return cause instanceof ClnRefusal ? cause.text : '';
+}
+
+/**
+ * Whether the node will never accept the rune again. `Not permitted` is said of what the rune does not allow, and of a
+ * rune that has a rate when calls follow too fast: the rune lives on then, as it does while the node restarts. A time
+ * that is over is told in the same way, but for good.
+ */
+function isEnded({ code, text }: ClnRefusal): boolean {
+  return (
+    code === CODES.blacklisted || code === CODES.noRune || /^Not permitted: time is /.test(text)
+  );
+}
+
+/** The error of this API for an error answer of Core Lightning (docs/api.md, Errors). */
+export function refusalError(
+  refusal: ClnRefusal,
+  { method, outcomeUnknown }: { readonly method: string; readonly outcomeUnknown: boolean },
+): ApiError {
+  const { code, text } = refusal;
+  if (isEnded(refusal)) return endedCredentials(refusal);
+  if (code === CODES.notPermitted) {
+    return new ApiError(
+      'forbidden',
+      `Core Lightning refused: the rune does not allow ${method} (${text}).`,
+      { cause: refusal },
+    );
+  }
+  if (code === CODES.unknownCommand) {
+    return new ApiError(
+      'unsupported',
+      `This Core Lightning has no command ${method}: enable the plugin that has it, or use release 26.06 or newer.`,
+      { cause: refusal, data: { node: 'cln' } },
+    );
+  }
+  if (code === null) {
+    return new ApiError(
+      'unreachable',
+      `clnrest could not ask Core Lightning: ${text}. Check that lightningd is running, and try again.`,
+      { cause: refusal, outcomeUnknown },
+    );
+  }
+  if (outcomeUnknown) {
+    return new ApiError(
+      'unreadable',
+      `The answer of Core Lightning does not say whether it carried out the request: ${text}.`,
+      { cause: refusal, outcomeUnknown },
+    );
+  }
+  return refused(`Core Lightning refused: ${text}.`, refusal);
+}

@@ -1,0 +1,109 @@
+import type { z } from 'zod';
+import type { ApiError } from '../../model/errors.ts';
+import {
+  MOST_LIST_BYTES,
+  RemoteCalls,
+  type RemoteEvents,
+  type RemoteRequest,
+  type RemoteTarget,
+  type RemoteWire,
+} from '../remote/calls.ts';
+import type { RemoteAnswer } from '../remote/endpoint.ts';
+import { ClnRefusal, refusalError } from './refusal.ts';
+import { refusalShape } from './wire.ts';
+
+/** Tells of an error answer to a request that moves money whether it proves that nothing was done. */
+export type Certainty = (refusal: ClnRefusal) => boolean;
+
+/** Options of a call that changes something. */
+interface WriteOptions extends Pick<RemoteRequest, 'timeoutMs' | 'harmlessTwice'> {
+  readonly certainty?: Certainty;
+}
+
+const WIRE: RemoteWire = {
+  title: 'Core Lightning',
+  headers: (token) => ({
+    'content-type': 'application/json',
+    ...(token === null ? {} : { rune: token }),
+  }),
+};
+
+/** Answers with a code come from the node itself, which has then done nothing. */
+const anyRefusal: Certainty = ({ code }) => code !== null;
+
+type Params = Readonly<Record<string, unknown>>;
+
+/**
+ * The commands of Core Lightning by clnrest with one rune, the target's token. Every method throws {@link ApiError}, as
+ * the port `WalletNode` describes.
+ */
+export class ClnRpc {
+  readonly #calls: RemoteCalls;
+
+  /** `target` is asked before each call; see {@link RemoteCalls}. */
+  constructor(target: RemoteTarget | (() => Promise<RemoteTarget>), events: RemoteEvents = {}) {
+    this.#calls = new RemoteCalls(WIRE, target, events);
+  }
+
+  /** Reads one thing. */
+  read<T>(
+    method: string,
+    params: Params,
+    shape: z.ZodType<T>,
+    options: Pick<RemoteRequest, 'timeoutMs'> = {},
+  ): Promise<T> {
+    return this.#call(method, params, shape, {
+      ...options,
+      changes: false,
+      harmlessTwice: true,
+    });
+  }
+
+  /** Reads a list. */
+  list<T>(method: string, params: Params, shape: z.ZodType<T>): Promise<T> {
+    const options = { changes: false, harmlessTwice: true, mostBytes: MOST_LIST_BYTES };
+    return this.#call(method, params, shape, options);
+  }
+
+  /** Changes something. When no answer comes, the error has `outcomeUnknown`, unless nothing was sent. */
+  write<T>(
+    method: string,
+    params: Params,
+    shape: z.ZodType<T>,
+    { certainty = anyRefusal, ...options }: WriteOptions = {},
+  ): Promise<T> {
+    return this.#call(method, params, shape, { ...options, changes: true }, certainty);
+  }
+
+  #call<T>(
+    method: string,
+    body: Params,
+    shape: z.ZodType<T>,
+    options: Omit<RemoteRequest, 'method' | 'path' | 'body'>,
+    certainty: Certainty = anyRefusal,
+  ): Promise<T> {
+    const request = { method: 'POST', path: `/v1/${method}`, body, ...options };
+    return this.#calls.call(request, shape, async (answer) =>
+      this.#refused(method, answer, options.changes, certainty),
+    );
+  }
+
+  #refused(
+    method: string,
+    { text }: RemoteAnswer,
+    changes: boolean,
+    certainty: Certainty,
+  ): ApiError {
+    let refusal: z.output<typeof refusalShape>;
+    try {
+      refusal = refusalShape.parse(JSON.parse(text));
+    } catch (cause) {
+      return this.#calls.foreign(cause, changes);
+    }
+    const told = new ClnRefusal(refusal.code, refusal.message);
+    this.#calls.contact(told.code === null ? 'silent' : 'open');
+    const error = refusalError(told, { method, outcomeUnknown: changes && !certainty(told) });
+    if (error.kind === 'unauthenticated') this.#calls.rejected();
+    return error;
+  }
+}

@@ -1,0 +1,116 @@
+import { base64url } from '@scure/base';
+
+/** Reads runes, the tokens of Core Lightning. Their signature is checked by the node alone. */
+
+/** A rune holds where every restriction holds; a restriction holds where one of its alternatives does. */
+export interface Rune {
+  /** The number by which the node can end the rune; empty for one that has none. */
+  readonly uniqueId: string;
+  readonly restrictions: readonly (readonly Alternative[])[];
+}
+
+/** One condition on one field of a call. */
+export interface Alternative {
+  readonly field: string;
+  readonly condition: string;
+  readonly value: string;
+}
+
+const SIGNATURE_BYTES = 32;
+/** A field's name has no ASCII punctuation but `_`; the first other mark is the condition. */
+const ALTERNATIVE = /^([^!-/:-@[-^`{-~]*)([!=/^$~<>{}#])([^]*)$/;
+
+/** Reads a rune. Returns null for text that is none. */
+export function readRune(text: string): Rune | null {
+  const encoded = restrictionsIn(text);
+  if (encoded === null) return null;
+  const restrictions = split(encoded, '&').map((one) => split(one, '|').map(readAlternative));
+  if (restrictions.some((one) => one.includes(null))) return null;
+  const [first, ...others] = restrictions as Alternative[][];
+  const [id] = first ?? [];
+  if (first?.length !== 1 || id?.field !== '' || id.condition !== '=') return null;
+  return { uniqueId: id.value.split('-')[0] ?? '', restrictions: others };
+}
+
+function restrictionsIn(text: string): string | null {
+  try {
+    const bytes = base64url.decode(text.padEnd(Math.ceil(text.length / 4) * 4, '='));
+    if (bytes.length < SIGNATURE_BYTES) return null;
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(SIGNATURE_BYTES));
+  } catch {
+    return null;
+  }
+}
+
+/** Splits at a separator that no backslash precedes. */
+function split(text: string, separator: '&' | '|'): string[] {
+  const parts = [''];
+  for (const [part] of text.matchAll(/\\[^]|[^\\]/g)) {
+    if (part === separator) parts.push('');
+    else parts[parts.length - 1] += part;
+  }
+  return parts;
+}
+
+function readAlternative(text: string): Alternative | null {
+  const [, field, condition, value] = ALTERNATIVE.exec(text) ?? [];
+  if (field === undefined || condition === undefined || value === undefined) return null;
+  return { field, condition, value: value.replace(/\\([^])/g, '$1') };
+}
+
+/**
+ * Whether the rune allows a method with every parameter. Restrictions of parameters count as not held, because the
+ * method would not serve every request then; so do those of the calling peer, because a call by HTTP has none.
+ */
+export function allowsMethod(rune: Rune, method: string, nowSecs: number): boolean {
+  const fields = new Map([
+    ['method', method],
+    ['time', String(nowSecs)],
+  ]);
+  return rune.restrictions.every((one) =>
+    one.some(
+      (alternative) =>
+        // A limit of the rate slows calls down, but forbids none.
+        alternative.field === 'rate' || alternative.field === 'per' || holds(alternative, fields),
+    ),
+  );
+}
+
+function holds(
+  { field, condition, value }: Alternative,
+  fields: ReadonlyMap<string, string>,
+): boolean {
+  if (condition === '#') return true;
+  const actual = fields.get(field);
+  if (actual === undefined) return condition === '!' && !field.startsWith('p');
+  switch (condition) {
+    case '=':
+      return actual === value;
+    case '/':
+      return actual !== value;
+    case '^':
+      return actual.startsWith(value);
+    case '$':
+      return actual.endsWith(value);
+    case '~':
+      return actual.includes(value);
+    case '<':
+      return Number(actual) < Number(value);
+    case '>':
+      return Number(actual) > Number(value);
+    case '{':
+      return actual < value;
+    case '}':
+      return actual > value;
+    default:
+      return false;
+  }
+}
+
+/** The comments of a rune under a field's name. A comment restricts nothing. */
+export function commentsOf(rune: Rune, field: string): string[] {
+  return rune.restrictions
+    .flat()
+    .filter((one) => one.field === field && one.condition === '#')
+    .map(({ value }) => value);
+}

@@ -1,0 +1,74 @@
+import type { NodeTokens } from '../node-groups.ts';
+import { orLackingRight } from '../remote/lacking-right.ts';
+import { methodsFor } from './grants.ts';
+import type { ClnRpc } from './rpc.ts';
+import { readRune } from './rune.ts';
+import type { RuneIds } from './rune-ids.ts';
+import { anyShape, createdRuneShape, runesShape } from './wire.ts';
+
+/**
+ * Makes, lists and ends clients' runes with the owner's rune. Each has a unique id of its own, so that blacklisting it
+ * ends that client and no other. Runes of clients never have a `rate`, because the node refuses faster calls in the
+ * same way as calls that were not granted.
+ */
+export function clnTokens(
+  owner: () => ClnRpc,
+  ids: RuneIds,
+  random: (bytes: number) => Uint8Array,
+): NodeTokens {
+  /** The runes at the node that this installation made and that are not ended, by their ids. */
+  async function marked(): Promise<{ id: string; uniqueId: string }[]> {
+    const { runes } = await owner()
+      .read('showrunes', {}, runesShape)
+      .catch((error: unknown) => {
+        throw mayNot("list clients' runes (showrunes)", error);
+      });
+    return runes.flatMap(({ rune: text, blacklisted }) => {
+      const rune = blacklisted ? null : readRune(text);
+      const id = rune && ids.idOf(rune);
+      return rune && id ? [{ id, uniqueId: rune.uniqueId }] : [];
+    });
+  }
+
+  return {
+    newId: () => ids.draw(random),
+    obstacle: () => null,
+    async issue({ id, permissions, expiresAtMs }) {
+      const { rune } = await owner()
+        .write(
+          'createrune',
+          {
+            restrictions: [
+              methodsFor(permissions).map((method) => `method=${method}`),
+              ...(expiresAtMs === null ? [] : [[`time<${Math.floor(expiresAtMs / 1000)}`]]),
+              ids.restriction(id),
+            ],
+          },
+          createdRuneShape,
+        )
+        .catch((error: unknown) => {
+          throw mayNot('make runes for clients (createrune)', error);
+        });
+      return rune;
+    },
+    async revoke(id) {
+      // A run that was cut off may have left a second rune of the id.
+      for (const one of await marked()) {
+        if (one.id !== id) continue;
+        const range = { start: Number(one.uniqueId), end: Number(one.uniqueId) };
+        await owner()
+          .write('blacklistrune', range, anyShape, { harmlessTwice: true })
+          .catch((error: unknown) => {
+            throw mayNot("end clients' runes (blacklistrune)", error);
+          });
+      }
+    },
+    async list() {
+      return [...new Set((await marked()).map(({ id }) => id))];
+    },
+  };
+}
+
+function mayNot(what: string, error: unknown): unknown {
+  return orLackingRight(error, { what, token: 'rune', kind: 'cln' });
+}

@@ -1,0 +1,10 @@
+import type { OddRows } from '../remote/odd-rows.ts';
+import type { RemoteWallet } from '../remote/wallet.ts';
+import type { ConnectorRows } from '../remote-kind.ts';
+
+/** One wallet of a Core Lightning node, shared by all handles to it. */
+export interface ClnWallet extends RemoteWallet {
+  readonly oddRows: OddRows;
+  /** What the node cannot keep, such as which address is the receiving one. */
+  readonly rows: ConnectorRows;
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+
+/** The shapes of Core Lightning's answers, as far as they are read. Amounts end in `_msat` and are integers there. */
+
+/** An amount in millisatoshis. Numbers of JSON hold it exactly up to 90,000 BTC; a greater one is not read. */
+const msat = z.int().nonnegative().transform(BigInt);
+const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
+const publicKey = z.string().regex(/^0[23][0-9a-f]{64}$/);
+/** Seconds since the epoch. */
+const secs = z.number().nonnegative();
+const index = z.int().nonnegative();
+
+/** For answers of which nothing is read. */
+export const anyShape = z.unknown();
+
+/** An error answer of clnrest. Where there is no code, the error is not one of the node. */
+export const refusalShape = z.object({ code: z.int().nullable(), message: z.string() });
+
+/** `getinfo` */
+export const infoShape = z.object({
+  id: publicKey,
+  version: z.string(),
+  network: z.string(),
+  blockheight: z.int(),
+  warning_bitcoind_sync: z.string().optional(),
+  warning_lightningd_sync: z.string().optional(),
+});
+export type ClnInfo = z.output<typeof infoShape>;
+
+/** `signmessage`; `zbase` is the signature. */
+export const signatureShape = z.object({ zbase: z.string() });
+
+/** `createrune` */
+export const createdRuneShape = z.object({ rune: z.string() });
+
+/** `showrunes` */
+export const runesShape = z.object({
+  runes: z.array(z.object({ rune: z.string(), blacklisted: z.boolean().default(false) })),
+});
+
+/** `listfunds` */
+export const fundsShape = z.object({
+  outputs: z.array(
+    z.object({
+      txid: hex32,
+      output: z.int().nonnegative(),
+      amount_msat: msat,
+      address: z.string().optional(),
+      /** Absent while the output is not in a block. */
+      blockheight: z.int().optional(),
+      status: z.enum(['unconfirmed', 'confirmed', 'spent', 'immature']),
+      reserved: z.boolean().default(false),
+    }),
+  ),
+});
+export type ClnOutput = z.output<typeof fundsShape>['outputs'][number];
+
+/** `listpeerchannels` */
+export const channelsShape = z.object({
+  channels: z.array(
+    z.object({
+      peer_id: publicKey,
+      peer_connected: z.boolean(),
+      state: z.string(),
+      /** Absent until the opening transaction is known. */
+      channel_id: hex32.optional(),
+      funding_txid: hex32.optional(),
+      funding_outnum: z.int().nonnegative().optional(),
+      total_msat: msat.default(0n),
+      to_us_msat: msat.default(0n),
+      our_reserve_msat: msat.default(0n),
+      spendable_msat: msat.default(0n),
+      receivable_msat: msat.default(0n),
+      opener: z.enum(['local', 'remote']).optional(),
+      /** The fee of the last commitment transaction. */
+      last_tx_fee_msat: msat.optional(),
+      private: z.boolean().default(false),
+    }),
+  ),
+});
+export type ClnChannel = z.output<typeof channelsShape>['channels'][number];
+
+/** A position in an order of `listinvoices` or `listsendpays`; `updated_index` is absent until the first change. */
+const indexes = { created_index: index.default(0), updated_index: index.default(0) };
+
+/** One of `listinvoices`. */
+export const invoiceShape = z.object({
+  ...indexes,
+  label: z.string(),
+  payment_hash: hex32,
+  status: z.enum(['unpaid', 'paid', 'expired']),
+  expires_at: secs,
+  description: z.string().optional(),
+  amount_msat: msat.optional(),
+  amount_received_msat: msat.optional(),
+  paid_at: secs.optional(),
+  payment_preimage: hex32.optional(),
+  bolt11: z.string().optional(),
+  bolt12: z.string().optional(),
+  local_offer_id: hex32.optional(),
+  invreq_payer_note: z.string().optional(),
+});
+export type ClnInvoice = z.output<typeof invoiceShape>;
+/** `listinvoices`; rows are read one by one, so that an odd one does not hide the others. */
+export const invoicesShape = z.object({ invoices: z.array(z.unknown()) });
+
+/** One of `listsendpays`: one part of one attempt. */
+export const sendpayShape = z.object({
+  ...indexes,
+  payment_hash: hex32,
+  /** The attempt to which the part belongs, among those of the same hash. */
+  groupid: z.int().nonnegative(),
+  partid: z.int().nonnegative().default(0),
+  status: z.enum(['pending', 'failed', 'complete']),
+  created_at: secs,
+  completed_at: secs.optional(),
+  amount_msat: msat.optional(),
+  amount_sent_msat: msat,
+  label: z.string().optional(),
+  bolt11: z.string().optional(),
+  bolt12: z.string().optional(),
+  payment_preimage: hex32.optional(),
+});
+export type ClnSendpay = z.output<typeof sendpayShape>;
+/** `listsendpays` */
+export const sendpaysShape = z.object({ payments: z.array(z.unknown()) });
+
+/** `invoice` */
+export const createdInvoiceShape = z.object({ bolt11: z.string(), payment_hash: hex32 });
+
+/** `xpay` */
+export const paidShape = z.object({
+  payment_preimage: hex32,
+  amount_msat: msat,
+  amount_sent_msat: msat,
+});
+
+/** `wait`: the index that was reached, which may be beyond the one that was asked for. */
+export const waitShape = z.object({
+  created: index.optional(),
+  updated: index.optional(),
+  deleted: index.optional(),
+});
+
+/** `newaddr` */
+export const addressShape = z.object({ bech32: z.string().optional(), p2tr: z.string().optional() });

@@ -5,7 +5,7 @@ import { nodeInfo } from './info.ts';
 import { cancelInvoice, createInvoice } from './invoices.ts';
 import { latestPayment, payment } from './look-up.ts';
 import { sendOutcome } from './outcome.ts';
-import { payInvoice, paySpontaneous } from './payments.ts';
+import { payInvoice } from './payments.ts';
 import { estimateRoutingFeeMsat } from './route-fee.ts';
 import type { ClnRpc } from './rpc.ts';
 import { followWallet } from './updates.ts';
@@ -37,7 +37,6 @@ export function clnNode({ wallet, rpc, owner, tokens }: ClnNodeParts): WalletNod
     payment: (index) => payment(owner, wallet, index),
     latestPayment: (id) => latestPayment(owner, wallet, id),
     updates: (options) => followWallet(rpc, wallet, options),
-    spontaneous: { pay: (command) => paySpontaneous(rpc, owner, wallet, command) },
     tokens,
   };
 }

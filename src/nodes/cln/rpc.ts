@@ -75,6 +75,50 @@ export class ClnRpc {
     return this.#call(method, params, shape, { ...options, changes: true }, certainty);
   }
 
+  /** The clock of the node's machine, in milliseconds since the epoch; null where clnrest does not tell it. */
+  async nodeTimeMs(): Promise<number | null> {
+    const target = await this.#calls.target();
+    const request = { method: 'POST', path: pathOf('getinfo'), body: {} };
+    const options = { changes: false, harmlessTwice: true };
+    try {
+      return (await this.#calls.send(target, { ...request, ...options })).serverTimeMs;
+    } catch (error) {
+      throw this.#calls.broken(error, false);
+    }
+  }
+
+  /** Reads what the node answers only after a change, until `signal` aborts. */
+  poll<T>(method: string, params: Params, shape: z.ZodType<T>, signal: AbortSignal): Promise<T> {
+    return this.#callLong(method, params, shape, { changes: false, certainty: anyRefusal, signal });
+  }
+
+  /** Changes something that may take any time. The node goes on with it when `signal` aborts. */
+  begin<T>(
+    method: string,
+    params: Params,
+    shape: z.ZodType<T>,
+    options: { readonly certainty: Certainty; readonly signal: AbortSignal },
+  ): Promise<T> {
+    return this.#callLong(method, params, shape, { changes: true, ...options });
+  }
+
+  #callLong<T>(
+    method: string,
+    body: Params,
+    shape: z.ZodType<T>,
+    options: {
+      readonly changes: boolean;
+      readonly certainty: Certainty;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<T> {
+    const { changes, certainty, signal } = options;
+    const request = { method: 'POST', path: pathOf(method), body, changes };
+    const refused = async (answer: RemoteAnswer) =>
+      this.#refused(method, answer, changes, certainty);
+    return this.#calls.callLong(request, shape, refused, signal);
+  }
+
   #call<T>(
     method: string,
     body: Params,
@@ -82,7 +126,7 @@ export class ClnRpc {
     options: Omit<RemoteRequest, 'method' | 'path' | 'body'>,
     certainty: Certainty = anyRefusal,
   ): Promise<T> {
-    const request = { method: 'POST', path: `/v1/${method}`, body, ...options };
+    const request = { method: 'POST', path: pathOf(method), body, ...options };
     return this.#calls.call(request, shape, async (answer) =>
       this.#refused(method, answer, options.changes, certainty),
     );
@@ -106,4 +150,8 @@ export class ClnRpc {
     if (error.kind === 'unauthenticated') this.#calls.rejected();
     return error;
   }
+}
+
+function pathOf(method: string): string {
+  return `/v1/${method}`;
 }

@@ -135,6 +135,13 @@ export const paidShape = z.object({
   amount_sent_msat: msat,
 });
 
+/** `getroutes` */
+export const routesShape = z.object({
+  routes: z.array(
+    z.object({ amount_msat: msat, path: z.array(z.object({ amount_in_msat: msat })) }),
+  ),
+});
+
 /** `wait`: the index that was reached, which may be beyond the one that was asked for. */
 export const waitShape = z.object({
   created: index.optional(),

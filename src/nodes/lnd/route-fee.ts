@@ -1,61 +1,21 @@
 import { base64, hex } from '@scure/base';
-import type { RouteHint } from '../../codecs/bolt11/index.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { isApiError } from '../../model/errors.ts';
 import type { RoutingQuestion } from '../node.ts';
+import { routeFeeWithHints } from '../remote/hinted-fee.ts';
 import type { LndRest } from './rest.ts';
 import type { LndWallet } from './wallet.ts';
 import { routeFeeShape } from './wire.ts';
 
-/** How many private routes of an invoice are tried; each is a call of LND. */
-const MOST_HINTS = 3;
-const PPM = 1_000_000n;
-
-/**
- * Returns what LND's graph says of the fee; see `WalletNode.estimateRoutingFeeMsat`. A receiver that is not in the
- * graph is asked for by the first node of each private route, with the fees that the route states.
- */
-export async function estimateRoutingFeeMsat(
+/** Returns what LND's graph says of the fee; see `WalletNode.estimateRoutingFeeMsat`. */
+export function estimateRoutingFeeMsat(
   owner: LndRest,
   wallet: LndWallet,
-  { nodePk, amountMsat, routeHints }: RoutingQuestion,
+  question: RoutingQuestion,
 ): Promise<bigint | null> {
-  if (nodePk === wallet.nodePk) return null;
-  const directMsat = await graphFeeMsat(owner, nodePk, amountMsat);
-  if (directMsat !== null) return directMsat;
-  const known: bigint[] = [];
-  for (const hint of routeHints.slice(0, MOST_HINTS)) {
-    const feeMsat = await hintFeeMsat(owner, wallet, hint, amountMsat);
-    if (feeMsat !== null) known.push(feeMsat);
-  }
-  return known.length === 0 ? null : known.reduce((least, one) => (one < least ? one : least));
-}
-
-async function hintFeeMsat(
-  owner: LndRest,
-  { nodePk }: LndWallet,
-  hint: readonly RouteHint[],
-  amountMsat: bigint,
-): Promise<bigint | null> {
-  // The sender of a payment pays itself no fee.
-  const own = hint.findLastIndex(({ pubkey }) => pubkey === nodePk);
-  const hops = hint.slice(own + 1);
-  const atFirstMsat = hops.reduceRight(
-    (passedMsat, hop) => passedMsat + hopFeeMsat(hop, passedMsat),
-    amountMsat,
+  return routeFeeWithHints(wallet.nodePk, question, (nodePk, amountMsat) =>
+    graphFeeMsat(owner, nodePk, amountMsat),
   );
-  const hintMsat = atFirstMsat - amountMsat;
-  const [first] = hops;
-  if (own >= 0 || first === undefined) return own >= 0 ? hintMsat : null;
-  const toFirstMsat = await graphFeeMsat(owner, first.pubkey, atFirstMsat);
-  return toFirstMsat === null ? null : toFirstMsat + hintMsat;
-}
-
-function hopFeeMsat(
-  { feeBaseMsat, feeProportionalMillionths }: RouteHint,
-  passedMsat: bigint,
-): bigint {
-  return BigInt(feeBaseMsat) + (passedMsat * BigInt(feeProportionalMillionths)) / PPM;
 }
 
 /**

@@ -105,6 +105,41 @@ export class RemoteCalls {
     }
   }
 
+  /**
+   * Does what {@link call} does for a request whose answer may take any time: over a connection of its own, until
+   * `signal` aborts, and with an answer of at most some KiB. It is not repeated.
+   */
+  async callLong<T>(
+    request: Pick<RemoteRequest, 'method' | 'path' | 'body' | 'changes'>,
+    shape: z.ZodType<T>,
+    refused: ReadRefusal,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const { method, path, body, changes } = request;
+    const target = await this.#target();
+    let close = (): void => undefined;
+    try {
+      const stream = await target.endpoint.stream({
+        method,
+        path,
+        headers: this.headers(target),
+        body: body === undefined ? null : JSON.stringify(body),
+        signal,
+        headWithinMs: null,
+        silenceMs: null,
+      });
+      close = stream.close;
+      const answer = { status: stream.status, text: await stream.text(), serverTimeMs: null };
+      if (answer.status < 200 || answer.status > 299) throw await refused(answer, target);
+      this.contact('open');
+      return this.read(shape, this.parse(answer.text, changes), changes);
+    } catch (error) {
+      throw this.broken(error, changes);
+    } finally {
+      close();
+    }
+  }
+
   /** Sends the request and returns the answer as it is. Throws `RemoteFailure`. */
   async send(target: RemoteTarget, request: RemoteRequest): Promise<RemoteAnswer> {
     const { method, path, body, harmlessTwice = false } = request;

@@ -39,6 +39,8 @@ export interface RemoteCall {
 export interface RemoteAnswer {
   readonly status: number;
   readonly text: string;
+  /** The server's clock by its `Date` header, in milliseconds since the epoch; null where it sends none. */
+  readonly serverTimeMs: number | null;
 }
 
 /** An answer whose body is read while it arrives. */
@@ -54,6 +56,7 @@ export interface RemoteStream {
 /** The head of an answer, and its body as it arrives. */
 interface OpenAnswer {
   readonly status: number;
+  readonly date: string | null;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -107,10 +110,11 @@ export class RemoteEndpoint {
       Math.max(call.timeoutMs - (elapsedMs() - startedMs), 0),
     );
     try {
-      const { status, body } = await this.#open(call, ended.signal);
+      const { status, body, date } = await this.#open(call, ended.signal);
       const isOk = status >= 200 && status < 300;
       const mostBytes = isOk ? call.mostBytes : Math.min(MOST_ERROR_BYTES, call.mostBytes);
-      return { status, text: await (isOk ? read : boundedText)(body, mostBytes) };
+      const text = await (isOk ? read : boundedText)(body, mostBytes);
+      return { status, text, serverTimeMs: timeOf(date) };
     } catch (error) {
       const failure = ended.signal.aborted ? (ended.signal.reason as unknown) : error;
       // Closes the connection, so that the rest of the answer is not read.
@@ -145,8 +149,8 @@ export class RemoteEndpoint {
   async #open(call: RemoteCall, signal: AbortSignal): Promise<OpenAnswer> {
     this.#requireWay();
     if (this.#tunnel) return this.#openThrough(this.#tunnel, call, signal);
-    const { status, body } = await this.#fetch(call, signal);
-    return { status, body: body ?? new Blob([]).stream() };
+    const { status, body, headers } = await this.#fetch(call, signal);
+    return { status, body: body ?? new Blob([]).stream(), date: headers.get('date') };
   }
 
   /** Opens a request through the proxy, since the runtime's `fetch` knows no SOCKS. */
@@ -156,7 +160,7 @@ export class RemoteEndpoint {
     const message = await openStream(this.location, request, agent);
     const status = message.statusCode ?? 0;
     if (status >= 300 && status < 400) throw new RemoteFailure('redirected', false);
-    return { status, body: message };
+    return { status, body: message, date: message.headers.date ?? null };
   }
 
   /** An onion service can be reached only through a proxy. Its name must not be asked for in the DNS (RFC 7686). */
@@ -195,4 +199,9 @@ async function* guarded(
 
 function rethrow(error: unknown): never {
   throw failureOf(error);
+}
+
+function timeOf(date: string | null): number | null {
+  const ms = date === null ? Number.NaN : Date.parse(date);
+  return Number.isNaN(ms) ? null : ms;
 }

@@ -1,0 +1,39 @@
+import type { SendOutcome, SendQuestion } from '../node-sends.ts';
+import { onchainOutcome } from './onchain-outcome.ts';
+import { asBegun } from './payments.ts';
+import { labelOf } from './labels.ts';
+import type { ClnRpc } from './rpc.ts';
+import { attemptsToPay, labeled } from './sends.ts';
+import { outboundObservation } from './translate.ts';
+import type { ClnWallet } from './wallet.ts';
+
+/**
+ * Core Lightning does not begin to pay an expired invoice. This much later by its own clock, no request on its way can
+ * be accepted any more (docs/decisions.md 37).
+ */
+const AFTER_EXPIRY_MS = 10 * 60_000;
+
+const UNKNOWN: SendOutcome = { state: 'unknown' };
+
+/** Finds out what became of a send; see `WalletNode.sendOutcome`. */
+export async function sendOutcome(
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  question: SendQuestion,
+): Promise<SendOutcome> {
+  if (question.payment.rail === 'onchain') return onchainOutcome(owner, wallet, question);
+  const { payment } = question;
+  const { hash, expiresAtMs } = payment;
+  if (hash === null) return UNKNOWN;
+  // The clock is read before the list, so an attempt that is not in the list cannot be added to it later.
+  const nodeMs = expiresAtMs === null ? null : await owner.nodeTimeMs();
+  const mine = labeled(await attemptsToPay(owner, hash), labelOf(payment.index));
+  if (mine) {
+    const failure = wallet.endings.failureOf(mine);
+    const seen = outboundObservation(mine, { nowMs: wallet.clock.now(), failure });
+    return { state: 'known', ...asBegun(seen, payment) };
+  }
+  const isLongExpired =
+    nodeMs !== null && expiresAtMs !== null && nodeMs >= expiresAtMs + AFTER_EXPIRY_MS;
+  return isLongExpired ? { state: 'never', reason: 'not sent' } : UNKNOWN;
+}

@@ -1,0 +1,172 @@
+import { ApiError } from '../../model/errors.ts';
+import { isFinal, type Payment } from '../../model/payment.ts';
+import type { Observation } from '../node-observations.ts';
+import type { PayInvoiceCommand, SendReport } from '../node-sends.ts';
+import { reportOf } from '../remote/send-report.ts';
+import { failureBy, refusesToPay } from './certainty.ts';
+import { labelOf } from './labels.ts';
+import { codeOf } from './refusal.ts';
+import type { ClnRpc } from './rpc.ts';
+import { requireSendable } from './sendable.ts';
+import { attemptsToPay, labeled } from './sends.ts';
+import { outboundObservation, type SendAttempt } from './translate.ts';
+import type { ClnWallet } from './wallet.ts';
+import { paidShape, waitShape } from './wire.ts';
+
+/** Seconds in which the node may begin new attempts; parts on their way may take longer to end. */
+export const RETRY_FOR_SECS = 60;
+
+/** A payment that `xpay` makes, and how it ended for this process. */
+interface RunningSend {
+  readonly wallet: ClnWallet;
+  readonly owner: ClnRpc;
+  readonly command: Pick<PayInvoiceCommand, 'index' | 'createdAtMs'>;
+  readonly paymentHash: string;
+  readonly label: string;
+}
+
+/**
+ * Starts paying an invoice and returns once the node has recorded a part of it. The node keeps the payment's index as
+ * its label. What becomes of it is published to the feed; when the connection breaks, the node goes on, and the payment
+ * is looked up by its hash. Every payment has a fee limit.
+ */
+export async function payInvoice(
+  rpc: ClnRpc,
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  command: PayInvoiceCommand,
+): Promise<SendReport> {
+  const { text, paymentHash, amountMsat } = command.invoice;
+  const label = labelOf(command.index);
+  const send: RunningSend = { wallet, owner, command, paymentHash, label };
+  let newest: number;
+  try {
+    await requireSendable(owner, command.amountMsat);
+    const earlier = (await attemptsToPay(owner, paymentHash)).find(isInTheWay);
+    if (earlier) return { state: 'known', ...asBegun(observed(send, earlier), command) };
+    const reached = { subsystem: 'sendpays', indexname: 'created', nextvalue: 0 };
+    newest = (await owner.read('wait', reached, waitShape)).created ?? 0;
+  } catch (error) {
+    // Nothing was asked for yet.
+    if (error instanceof ApiError) return { state: 'refused', error };
+    throw error;
+  }
+  const params = {
+    invstring: text,
+    ...(amountMsat === null ? { amount_msat: `${command.amountMsat}msat` } : {}),
+    maxfee: `${command.maxFeeMsat}msat`,
+    retry_for: RETRY_FOR_SECS,
+    label,
+  };
+  wallet.endings.begin(paymentHash);
+  const ended: Promise<ApiError | null> = rpc
+    .begin('xpay', params, paidShape, { certainty: refusesToPay, signal: wallet.closed })
+    .then(
+      () => null,
+      (error: unknown) => {
+        if (error instanceof ApiError) return error;
+        throw error;
+      },
+    )
+    .finally(() => wallet.endings.end(paymentHash));
+  const stop = new AbortController();
+  const first = await Promise.race([
+    firstPart(send, newest, AbortSignal.any([wallet.closed, stop.signal])),
+    ended.then((error) => ({ error })),
+  ]).finally(() => stop.abort());
+  if ('error' in first) return concluded(send, first.error);
+  void ended.then((error) => follow(send, error)).catch(() => undefined);
+  return { state: 'known', ...asBegun(first, command) };
+}
+
+/** Whether another attempt of the hash is pending or completed, so that the node would make no other. */
+function isInTheWay({ parts }: SendAttempt): boolean {
+  return parts.some(({ status }) => status !== 'failed');
+}
+
+/**
+ * The payment once the node has recorded a part of it. Where it cannot be watched it stays pending, and the end of the
+ * call alone tells.
+ */
+async function firstPart(
+  send: RunningSend,
+  newest: number,
+  signal: AbortSignal,
+): Promise<Observation> {
+  const { owner, paymentHash, label } = send;
+  let reached = newest;
+  try {
+    for (;;) {
+      const next = { subsystem: 'sendpays', indexname: 'created', nextvalue: reached + 1 };
+      reached = (await owner.poll('wait', next, waitShape, signal)).created ?? reached + 1;
+      const mine = labeled(await attemptsToPay(owner, paymentHash), label);
+      if (mine) return observed(send, mine);
+    }
+  } catch {
+    return new Promise<never>(() => undefined);
+  }
+}
+
+/** The report on a send whose call ended before a part of it was seen. */
+async function concluded(send: RunningSend, error: ApiError | null): Promise<SendReport> {
+  const { owner, paymentHash, label, command } = send;
+  try {
+    const attempts = await attemptsToPay(owner, paymentHash);
+    const mine = labeled(attempts, label);
+    if (mine) {
+      noteEnd(send, mine, error);
+      return { state: 'known', ...asBegun(observed(send, mine), command) };
+    }
+    const other = attempts.find(isInTheWay);
+    if (other) return { state: 'known', ...asBegun(observed(send, other), command) };
+  } catch {
+    // What the call itself said remains.
+  }
+  return error === null ? { state: 'unknown', error: notShown() } : reportOf(error);
+}
+
+/** Publishes what became of a send after its call has ended. */
+async function follow(send: RunningSend, error: ApiError | null): Promise<void> {
+  const { wallet, owner, paymentHash, label, command } = send;
+  const mine = labeled(await attemptsToPay(owner, paymentHash), label);
+  if (mine) {
+    noteEnd(send, mine, error);
+    const seen = asBegun(observed(send, mine), command);
+    wallet.local.publish([seen]);
+    if (isFinal(seen.payment)) return;
+  }
+  wallet.local.requestLook();
+}
+
+/**
+ * Notes that the node tries no other route. An error of the node says so only where one part carried the whole amount:
+ * parts beside each other may still leave after the answer.
+ */
+function noteEnd({ wallet }: RunningSend, { hash, groupId, parts }: SendAttempt, error: ApiError | null): void {
+  const code = codeOf(error);
+  if (code === null) return;
+  const [{ amount_msat: wholeMsat }] = parts;
+  const wereWhole = parts.every(({ amount_msat }) => amount_msat === wholeMsat);
+  if (wereWhole) wallet.endings.gaveUp(hash, groupId, failureBy(code));
+}
+
+function observed({ wallet }: RunningSend, attempt: SendAttempt): Observation {
+  const failure = wallet.endings.failureOf(attempt);
+  return outboundObservation(attempt, { nowMs: wallet.clock.now(), failure });
+}
+
+/** An observation under the index and creation time that the wallet gave the send. */
+export function asBegun(
+  seen: Observation,
+  { index, createdAtMs }: Pick<Payment, 'index' | 'createdAtMs'>,
+): Observation {
+  return { ...seen, payment: { ...seen.payment, index, createdAtMs } };
+}
+
+function notShown(): ApiError {
+  return new ApiError(
+    'unreadable',
+    'Core Lightning says that the payment is complete, but does not list it: look at the payment again.',
+    { outcomeUnknown: true },
+  );
+}

@@ -1,9 +1,11 @@
+import { elapsedMs } from '../../lib/clock.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeConnector } from '../node.ts';
 import { openConnector } from '../remote/connector.ts';
 import { OddRows } from '../remote/odd-rows.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
 import { clnConnect } from './connect.ts';
+import { Endings } from './endings.ts';
 import { clnNode } from './node.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
 import { RuneIds } from './rune-ids.ts';
@@ -31,6 +33,7 @@ export function openCln(options: RemoteOptions): NodeConnector {
       ...wallet,
       oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
       rows: state,
+      endings: new Endings(elapsedMs, wallet.clock),
     }),
     nodeOf: (wallet, rpc, place) =>
       clnNode({

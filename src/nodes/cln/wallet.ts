@@ -1,10 +1,13 @@
 import type { OddRows } from '../remote/odd-rows.ts';
 import type { RemoteWallet } from '../remote/wallet.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
+import type { Endings } from './endings.ts';
 
 /** One wallet of a Core Lightning node, shared by all handles to it. */
 export interface ClnWallet extends RemoteWallet {
   readonly oddRows: OddRows;
   /** What the node cannot keep, such as which address is the receiving one. */
   readonly rows: ConnectorRows;
+  /** Which payments have failed for good. */
+  readonly endings: Endings;
 }

@@ -108,8 +108,11 @@ export const invoicesShape = z.object({ invoices: z.array(z.unknown()) });
 export const sendpayShape = z.object({
   ...indexes,
   payment_hash: hex32,
-  /** The attempt to which the part belongs, among those of the same hash. */
-  groupid: z.int().nonnegative(),
+  /**
+   * The attempt to which the part belongs, among those of the same hash. `xpay` draws it from 63 bits, of which JSON's
+   * numbers hold 53: it may be compared, and must not be sent back.
+   */
+  groupid: z.number().nonnegative(),
   partid: z.int().nonnegative().default(0),
   status: z.enum(['pending', 'failed', 'complete']),
   created_at: secs,
@@ -150,4 +153,7 @@ export const waitShape = z.object({
 });
 
 /** `newaddr` */
-export const addressShape = z.object({ bech32: z.string().optional(), p2tr: z.string().optional() });
+export const addressShape = z.object({
+  bech32: z.string().optional(),
+  p2tr: z.string().optional(),
+});

@@ -90,6 +90,11 @@ export function updatedAtOfIndex(index: UpdatedIndex): number {
   return Number(index.slice(1, 20));
 }
 
+/** Returns the creation time in milliseconds that an index holds. */
+export function createdAtOfIndex(index: PaymentIndex): number {
+  return Number(index.slice(0, 19));
+}
+
 /** Returns the id that an index holds. */
 export function idOfIndex(index: PaymentIndex): PaymentId {
   return index.slice(20) as PaymentId;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { indexIn } from './labels.ts';
+import { ownIndexOf } from './labels.ts';
 import { hasOnlyFailed, type SendAttempt } from './translate.ts';
 
 /**
@@ -76,7 +76,7 @@ export class Endings {
       return null;
     }
     const reason = this.#reasons.get(nameOf(hash, groupId));
-    const isForeign = indexIn(parts[0].label) === null;
+    const isForeign = ownIndexOf(parts[0]) === null;
     if (reason !== undefined || (isForeign && this.#isOld(attempt))) {
       this.#forget(hash, groupId);
       return reason ?? NOT_DELIVERED;

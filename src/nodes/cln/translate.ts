@@ -2,31 +2,38 @@ import { expiresAtMsOf, timestampOf } from '../../codecs/bolt11/index.ts';
 import { type Bolt12Invoice, decodeInvoice } from '../../codecs/bolt12/index.ts';
 import { readOr } from '../../codecs/codec-error.ts';
 import { blankPayment, type Payment } from '../../model/payment.ts';
-import { type PaymentId, paymentId, paymentIndex } from '../../model/payment-index.ts';
+import {
+  createdAtOfIndex,
+  type PaymentId,
+  type PaymentIndex,
+  paymentId,
+  paymentIndex,
+} from '../../model/payment-index.ts';
 import type { Observation } from '../node-observations.ts';
-import { indexIn } from './labels.ts';
+import { ownIndexOf } from './labels.ts';
 import type { ClnInvoice, ClnSendpay } from './wire.ts';
 
 /** Translates rows of Core Lightning into payments; pure. Times that are later than `nowMs` are replaced by it. */
 
 /** Beginning of the label that the node gives to a payment without an invoice. */
 const KEYSEND_LABEL = /^keysend-\d+\.\d+$/;
-const KEYSEND_DESCRIPTION = /^keysend(?:: ([^]*))?$/;
+const KEYSEND_DESCRIPTION = /^keysend(?:: ([\s\S]*))?$/;
 
 /**
  * The observation of an incoming payment. Null for an invoice that an offer's payer asked for and has not paid, since
  * whoever knows the offer can ask for any number of them.
  */
 export function inboundObservation(invoice: ClnInvoice, nowMs: number): Observation | null {
-  const { status, local_offer_id, payment_hash, label } = invoice;
+  const { status, local_offer_id, payment_hash } = invoice;
   if (local_offer_id !== undefined && status !== 'paid') return null;
   const message = keysendMessage(invoice);
   const rail = railOf(invoice, message !== null);
   const paidAtMs = Math.min((invoice.paid_at ?? 0) * 1000, nowMs);
-  const createdAtMs = Math.min(createdAtMsOf(invoice) ?? paidAtMs, nowMs);
-  const index =
-    indexIn(label) ??
-    paymentIndex(createdAtMs, paymentId(rail === 'offer' ? 'fr' : 'ln', payment_hash));
+  const { index, createdAtMs } = identity(
+    ownIndexOf(invoice),
+    Math.min(createdAtMsOf(invoice) ?? paidAtMs, nowMs),
+    paymentId(rail === 'offer' ? 'fr' : 'ln', payment_hash),
+  );
   const outcome = invoiceOutcome(invoice, { paidAtMs });
   return {
     attempt: null,
@@ -47,9 +54,27 @@ export function inboundObservation(invoice: ClnInvoice, nowMs: number): Observat
       amountMsat: (status === 'paid' ? invoice.amount_received_msat : invoice.amount_msat) ?? null,
       invoice: rail === 'spontaneous' ? null : (invoice.bolt11 ?? invoice.bolt12 ?? null),
       message: message || (invoice.invreq_payer_note ?? null),
-      expiresAtMs: rail === 'spontaneous' ? null : invoice.expires_at * 1000,
+      expiresAtMs: rail === 'spontaneous' ? null : ownExpiryMs(invoice),
     },
   };
+}
+
+/** The index and creation time of a payment: those of this program, or else those that the node shows. */
+function identity(
+  ownIndex: PaymentIndex | null,
+  shownAtMs: number,
+  id: PaymentId,
+): Pick<Payment, 'index' | 'createdAtMs'> {
+  if (ownIndex === null) return { index: paymentIndex(shownAtMs, id), createdAtMs: shownAtMs };
+  return { index: ownIndex, createdAtMs: createdAtOfIndex(ownIndex) };
+}
+
+/**
+ * When an invoice of the wallet expires: the time that it encodes (docs/decisions.md 27), or else the time that the
+ * node states, which may be some seconds later.
+ */
+function ownExpiryMs({ bolt11, bolt12, expires_at }: ClnInvoice): number {
+  return expiryOf(bolt11, bolt12Of(bolt12)) ?? expires_at * 1000;
 }
 
 function railOf({ local_offer_id }: ClnInvoice, isKeysend: boolean): Payment['rail'] {
@@ -137,15 +162,14 @@ interface Known {
 }
 
 /** The observation of an outgoing payment: one attempt with all its parts. */
-export function outboundObservation(
-  attempt: SendAttempt,
-  { nowMs, failure }: Known,
-): Observation {
+export function outboundObservation(attempt: SendAttempt, { nowMs, failure }: Known): Observation {
   const { hash, parts } = attempt;
   const [first] = parts;
-  const ownIndex = indexIn(first.label);
-  const id: PaymentId = paymentId(first.bolt12 === undefined ? 'ln' : 'fs', hash);
-  const createdAtMs = Math.min(first.created_at * 1000, nowMs);
+  const { index, createdAtMs } = identity(
+    ownIndexOf(first),
+    Math.min(first.created_at * 1000, nowMs),
+    paymentId(first.bolt12 === undefined ? 'ln' : 'fs', hash),
+  );
   const complete = parts.find(({ status }) => status === 'complete');
   const failed = complete === undefined && hasOnlyFailed(attempt) ? failure : null;
   const ended = parts.map(({ completed_at }) => (completed_at ?? 0) * 1000);
@@ -159,7 +183,7 @@ export function outboundObservation(
     attempt: null,
     payment: {
       ...blankPayment({
-        index: ownIndex ?? paymentIndex(createdAtMs, id),
+        index,
         rail: railOfSend(first),
         direction: 'outbound',
         status: statusOf(complete !== undefined, failed),

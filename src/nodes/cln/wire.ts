@@ -129,7 +129,7 @@ export type ClnSendpay = z.output<typeof sendpayShape>;
 export const sendpaysShape = z.object({ payments: z.array(z.unknown()) });
 
 /** `invoice` */
-export const createdInvoiceShape = z.object({ bolt11: z.string(), payment_hash: hex32 });
+export const createdInvoiceShape = z.object({ bolt11: z.string(), expires_at: secs });
 
 /** `xpay` */
 export const paidShape = z.object({

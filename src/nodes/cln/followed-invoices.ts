@@ -1,0 +1,73 @@
+import { isFinal, type Payment } from '../../model/payment.ts';
+import type { Observation } from '../node-observations.ts';
+import { asEnded, canceledInvoice } from './canceled-invoices.ts';
+import { type Found, positionAt, positionIn } from './cursor.ts';
+import { inBatches } from './in-batches.ts';
+import { isListed } from './invoices.ts';
+import type { FollowedList, Look } from './look.ts';
+import { newRows, tipOf } from './pages.ts';
+import { inboundObservation } from './translate.ts';
+import { invoiceShape, invoicesShape } from './wire.ts';
+
+const NAME = 'invoices';
+
+/** The incoming Lightning payments of a wallet. */
+export const INVOICES: FollowedList = {
+  name: NAME,
+  // Most new invoices were made by the sidecar and are stored already, and whoever knows an offer can make others.
+  orders: { created: 'soon', updated: 'now', deleted: 'soon' },
+  async *read(look) {
+    yield* newRows(look, {
+      name: NAME,
+      // Rows are read as they stand, so the changes of those that are new are in them.
+      orders: ['updated', 'created'],
+      rows: async (rpc, page) => (await rpc.list('listinvoices', page, invoicesShape)).invoices,
+      observe: async (from, rows, sinceMs) => observations(from, rows, sinceMs),
+    });
+    yield* deleted(look);
+  },
+};
+
+function observations(
+  { wallet, log }: Look,
+  rows: readonly unknown[],
+  sinceMs: number | null,
+): Observation[] {
+  const nowMs = wallet.clock.now();
+  return wallet.oddRows
+    .read(rows, { shape: invoiceShape, log, use: (row) => inboundObservation(row, nowMs) })
+    .filter((seen) => seen !== null)
+    .filter(
+      ({ payment }) => sinceMs === null || !isFinal(payment) || payment.createdAtMs >= sinceMs,
+    );
+}
+
+/** Finds the open invoices that the node has deleted. Their rows are gone, so only the number of deletions tells. */
+async function* deleted(look: Look): AsyncGenerator<Found> {
+  const { rpc, cursor, open } = look;
+  const tip = await tipOf(rpc, NAME, 'deleted');
+  if (tip === null ? !look.withOpen : tip === positionIn(cursor, NAME, 'deleted')) return;
+  const known = (await open('all')).filter(
+    ({ direction, rail }) => direction === 'inbound' && rail === 'invoice',
+  );
+  for await (const ended of inBatches(known, (payment) => endedUnlisted(look, payment))) {
+    yield { observations: ended.filter((seen) => seen !== null), reached: {} };
+  }
+  if (tip !== null) yield { observations: [], reached: positionAt(NAME, 'deleted', tip) };
+}
+
+/** The end of an open invoice that the node does not list; null where it does. */
+async function endedUnlisted({ rpc, wallet }: Look, payment: Payment): Promise<Observation | null> {
+  const { hash } = payment;
+  if (hash === null || (await isListed(rpc, hash))) return null;
+  return (await canceledInvoice(wallet, hash)) ?? deletedByOthers(payment, wallet.clock.now());
+}
+
+/** An open invoice that another program has deleted: nobody can pay it any more. */
+function deletedByOthers(payment: Payment, nowMs: number): Observation {
+  const { expiresAtMs } = payment;
+  const seen = { payment, attempt: null };
+  return expiresAtMs !== null && expiresAtMs <= nowMs
+    ? asEnded(seen, 'expired', expiresAtMs)
+    : asEnded(seen, 'canceled', nowMs);
+}

@@ -1,0 +1,94 @@
+import type { Payment } from '../../model/payment.ts';
+import type { Observation } from '../node-observations.ts';
+import type { Found } from './cursor.ts';
+import { inBatches } from './in-batches.ts';
+import type { FollowedList, Look } from './look.ts';
+import { newRows } from './pages.ts';
+import { attemptsOf, outboundObservation } from './translate.ts';
+import { type ClnSendpay, sendpayShape, sendpaysShape } from './wire.ts';
+
+const NAME = 'sendpays';
+
+/** The outgoing Lightning payments of a wallet. */
+export const SENDS: FollowedList = {
+  name: NAME,
+  orders: { created: 'now', updated: 'now' },
+  async *read(look) {
+    const { endings } = look.wallet;
+    // A request may be waiting for the end of a send, and the lists may be long.
+    const open = look.withOpen ? (await look.open('all')).filter(isSend) : [];
+    yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due()])]);
+    yield* newRows(look, {
+      name: NAME,
+      orders: ['updated', 'created'],
+      rows: async (rpc, page) => (await rpc.list('listsendpays', page, sendpaysShape)).payments,
+      observe: (from, rows, sinceMs) => ofHashes(from, newHashes(from, rows, sinceMs)),
+    });
+  },
+  dueInMs: ({ endings }) => endings.dueInMs,
+};
+
+function isSend({ direction, rail }: Payment): boolean {
+  return direction === 'outbound' && rail !== 'onchain';
+}
+
+function hashesOf(payments: readonly Payment[]): string[] {
+  return payments.flatMap(({ hash }) => (hash === null ? [] : [hash]));
+}
+
+async function* readAgain(look: Look, hashes: readonly string[]): AsyncGenerator<Found> {
+  if (hashes.length > 0) yield { observations: await ofHashes(look, hashes), reached: {} };
+}
+
+/** The hashes of rows. A row is one part of an attempt, and the others may be on other pages. */
+function newHashes(look: Look, rows: readonly unknown[], sinceMs: number | null): string[] {
+  const wanted = readable(look, rows).filter(
+    ({ status, created_at }) =>
+      sinceMs === null || status === 'pending' || created_at * 1000 >= sinceMs,
+  );
+  return [...new Set(wanted.map(({ payment_hash }) => payment_hash))];
+}
+
+function readable({ wallet, log }: Look, rows: readonly unknown[]): ClnSendpay[] {
+  return wallet.oddRows.read(rows, { shape: sendpayShape, log, use: (row) => row });
+}
+
+async function ofHashes(look: Look, hashes: readonly string[]): Promise<Observation[]> {
+  const observations: Observation[] = [];
+  for await (const some of inBatches(hashes, (hash) => ofHash(look, hash))) {
+    observations.push(...some.flat());
+  }
+  return withoutOthers(look, observations);
+}
+
+/** The attempts to pay a hash. None where a part cannot be read, since it may be the one that was paid. */
+async function ofHash(look: Look, hash: string): Promise<Observation[]> {
+  const { endings, clock } = look.wallet;
+  const request = { payment_hash: hash };
+  const { payments } = await look.rpc.list('listsendpays', request, sendpaysShape);
+  const parts = readable(look, payments);
+  const attempts = parts.length < payments.length ? [] : attemptsOf(parts);
+  endings.shown(hash, attempts);
+  return attempts.map((attempt) =>
+    outboundObservation(attempt, { nowMs: clock.now(), failure: endings.failureOf(attempt) }),
+  );
+}
+
+/**
+ * Leaves out the failed attempts to pay a hash for which the wallet has another payment open. They were made outside,
+ * or before a retry, and must not be taken for the end of that payment, which the node may not have begun yet.
+ */
+async function withoutOthers(
+  { open }: Look,
+  observations: readonly Observation[],
+): Promise<Observation[]> {
+  const isFailure = ({ payment }: Observation) => payment.status === 'failed';
+  if (!observations.some(isFailure)) return [...observations];
+  const pending = (await open('all')).filter(isSend);
+  const indexes = new Set<string>(pending.map(({ index }) => index));
+  const hashes = new Set(hashesOf(pending));
+  return observations.filter(
+    (seen) =>
+      !isFailure(seen) || indexes.has(seen.payment.index) || !hashes.has(seen.payment.hash ?? ''),
+  );
+}

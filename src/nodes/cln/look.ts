@@ -1,0 +1,41 @@
+import { isApiError } from '../../model/errors.ts';
+import type { UpdatesOptions } from '../node-observations.ts';
+import type { FollowCursor, Found, Order } from './cursor.ts';
+import type { ClnRpc } from './rpc.ts';
+import type { ClnWallet } from './wallet.ts';
+
+/** What one look at the node needs. */
+export interface Look extends Pick<UpdatesOptions, 'open' | 'log' | 'historySinceMs'> {
+  readonly rpc: ClnRpc;
+  readonly wallet: ClnWallet;
+  /** Where the lists are read on. */
+  readonly cursor: FollowCursor;
+  /** Whether the unfinished payments of the store are looked at too, as at the beginning of a feed. */
+  readonly withOpen: boolean;
+}
+
+/** A list of the node that a feed follows. */
+export interface FollowedList {
+  /** The subsystem of `wait`; the cursor's parts are named after it. */
+  readonly name: string;
+  /** The orders that are followed, each with how soon a change in it is read. */
+  readonly orders: Readonly<Partial<Record<Order, 'now' | 'soon'>>>;
+  /** Reads what changed in the list since the cursor, and what else may have changed. */
+  readonly read: (look: Look) => AsyncGenerator<Found>;
+  /** In how many milliseconds the list must be read although the node tells of no change; absent: never. */
+  readonly dueInMs?: (wallet: ClnWallet) => number;
+}
+
+/** Reads what changed in the lists. What the rune may not read is left out. */
+export async function* readLists(
+  lists: readonly FollowedList[],
+  look: Look,
+): AsyncGenerator<Found> {
+  for (const list of lists) {
+    try {
+      yield* list.read(look);
+    } catch (error) {
+      if (!isApiError(error, 'forbidden')) throw error;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { Observation } from '../node-observations.ts';
+import { unreadable } from '../remote/broken.ts';
+import { ifAllowed } from '../remote/if-allowed.ts';
+import { type Found, type Order, positionAt, positionIn } from './cursor.ts';
+import type { Look } from './look.ts';
+import type { ClnRpc } from './rpc.ts';
+import { waitShape } from './wire.ts';
+
+/** Number of rows read from the node in one call, which bounds memory for long histories. */
+const PAGE = 500;
+
+/** The orders in which rows can be read. */
+type RowOrder = Exclude<Order, 'deleted'>;
+
+/** A list whose rows are numbered. */
+interface NumberedList {
+  readonly name: string;
+  readonly orders: readonly RowOrder[];
+  /** Reads rows of the order from a number on, in its order. */
+  readonly rows: (
+    rpc: ClnRpc,
+    page: { readonly index: RowOrder; readonly start: number; readonly limit: number },
+  ) => Promise<readonly unknown[]>;
+  /** What rows say. With a time, payments made before it and over may be left out. */
+  readonly observe: (
+    look: Look,
+    rows: readonly unknown[],
+    sinceMs: number | null,
+  ) => Promise<readonly Observation[]>;
+}
+
+/**
+ * Reads the rows that were made or changed since the cursor, a page at a time. Throws `unreadable` for an answer that is
+ * no such list, or that would go on for ever.
+ */
+export async function* newRows(look: Look, list: NumberedList): AsyncGenerator<Found> {
+  const { rpc, cursor } = look;
+  const { name } = list;
+  const isFirst = positionIn(cursor, name, 'created') === 0;
+  for (const order of list.orders) {
+    const before = positionIn(cursor, name, order);
+    const tip = await tipOf(rpc, name, order);
+    if (tip === before) continue;
+    if (isFirst && order === 'updated' && tip !== null) {
+      // Every row is read after this as it stands now.
+      yield { observations: [], reached: positionAt(name, order, tip) };
+      continue;
+    }
+    // The numbers only grow, unless the node goes on with an older database.
+    const after = tip !== null && tip < before ? 0 : before;
+    yield* pages(look, list, order, { after, tip, sinceMs: isFirst ? look.historySinceMs : null });
+  }
+}
+
+async function* pages(
+  look: Look,
+  { name, rows: readRows, observe }: NumberedList,
+  order: RowOrder,
+  from: { readonly after: number; readonly tip: number | null; readonly sinceMs: number | null },
+): AsyncGenerator<Found> {
+  let reached = from.after;
+  while (true) {
+    const rows = await readRows(look.rpc, { index: order, start: reached + 1, limit: PAGE });
+    const last = rows.reduce<number>((most, row) => Math.max(most, numberOf(row, order)), reached);
+    const isLast = rows.length < PAGE;
+    if (!isLast && last === reached) {
+      throw unreadable('Core Lightning', new Error('the list does not go on'), false);
+    }
+    // The newest rows may have been deleted.
+    reached = isLast ? Math.max(last, from.tip ?? 0) : last;
+    const observations = await observe(look, rows, from.sinceMs);
+    yield { observations, reached: positionAt(name, order, reached) };
+    if (isLast) return;
+  }
+}
+
+/** The newest number in an order of a list; null where the rune may not ask for it. */
+export async function tipOf(rpc: ClnRpc, list: string, order: Order): Promise<number | null> {
+  const request = { subsystem: list, indexname: order, nextvalue: 0 };
+  const reached = await ifAllowed(rpc.read('wait', request, waitShape));
+  return reached && (reached[order] ?? 0);
+}
+
+function numberOf(row: unknown, order: RowOrder): number {
+  const name = `${order}_index`;
+  const read = z.looseObject({ [name]: z.int().nonnegative() }).safeParse(row);
+  return read.success ? Number(read.data[name]) : 0;
+}

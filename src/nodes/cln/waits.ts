@@ -1,0 +1,77 @@
+import type { z } from 'zod';
+import { sleep } from '../../lib/sleep.ts';
+import { isApiError } from '../../model/errors.ts';
+import { type FollowCursor, type Order, positionIn } from './cursor.ts';
+import type { FollowedList } from './look.ts';
+import type { ClnRpc } from './rpc.ts';
+import { waitShape } from './wire.ts';
+
+/** How long one request waits, since nothing else shows that a connection on which nothing is said is dead. */
+const WAIT_MS = 10 * 60_000;
+/** The pause after a request that told nothing new, as where a proxy on the way allows no waiting. */
+const PAUSE_MS = 1000;
+
+/** What following the lists needs. */
+interface Following {
+  readonly rpc: ClnRpc;
+  readonly lists: readonly FollowedList[];
+  /** Where the waits begin. */
+  readonly start: FollowCursor;
+  readonly signal: AbortSignal;
+  /** Called with each change in an order of a list. */
+  readonly woken: (speed: 'now' | 'soon') => void;
+  /** Called when the node is away, or the rune has ended. */
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Waits for changes of the lists until `signal` aborts. The node answers at once where there were changes since the
+ * start, so none is missed. A rune that may not wait gets none: the lists are read from time to time all the same.
+ */
+export function followWaits(following: Following): void {
+  for (const { name, orders } of following.lists) {
+    for (const [order, speed] of Object.entries(orders) as [Order, 'now' | 'soon'][]) {
+      followOrder(following, name, order, () => following.woken(speed)).catch((error: unknown) => {
+        if (!isApiError(error, 'forbidden')) following.failed(error);
+      });
+    }
+  }
+}
+
+async function followOrder(
+  { rpc, start, signal }: Following,
+  subsystem: string,
+  order: Order,
+  woken: () => void,
+): Promise<void> {
+  let reached = positionIn(start, subsystem, order);
+  while (!signal.aborted) {
+    const request = { subsystem, indexname: order, nextvalue: reached + 1 };
+    const now = await waitFor(rpc, request, signal);
+    if (now === null) continue;
+    const position = now[order] ?? 0;
+    if (position === reached) {
+      await sleep(PAUSE_MS, signal);
+      continue;
+    }
+    reached = position;
+    woken();
+  }
+}
+
+/** What the node answers; null where there was no change in the time of one request. Throws when the node is away. */
+async function waitFor(
+  rpc: ClnRpc,
+  request: { readonly subsystem: string; readonly indexname: Order; readonly nextvalue: number },
+  signal: AbortSignal,
+): Promise<z.output<typeof waitShape> | null> {
+  const over = AbortSignal.timeout(WAIT_MS);
+  try {
+    return await rpc.poll('wait', request, waitShape, AbortSignal.any([signal, over]));
+  } catch (error) {
+    if (signal.aborted || over.aborted) return null;
+    if (!isApiError(error, 'unreachable', 'timeout', 'unreadable')) throw error;
+    // Something on the way may have cut the request. If the node itself is away, this throws.
+    return rpc.read('wait', { ...request, nextvalue: 0 }, waitShape);
+  }
+}

@@ -71,7 +71,9 @@ describe('what a rune allows', () => {
   });
 
   test('a comment and a limit of the rate forbid nothing', () => {
-    expect(allowsMethod(runeOf('wallet_sidecar#abc&rate=60&per=1sec'), 'xpay', NOW_SECS)).toBe(true);
+    expect(allowsMethod(runeOf('wallet_sidecar#abc&rate=60&per=1sec'), 'xpay', NOW_SECS)).toBe(
+      true,
+    );
   });
 
   test.each([

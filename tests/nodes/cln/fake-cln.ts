@@ -1,0 +1,254 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hex } from '@scure/base';
+import { encodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
+import { CERT, KEY } from '../remote/raw-server.ts';
+
+type Params = Record<string, unknown>;
+type Row = Record<string, unknown>;
+type Order = 'created' | 'updated' | 'deleted';
+
+/** A request that the server received. */
+export interface Asked {
+  readonly method: string;
+  readonly params: Params;
+}
+
+/** An error in the form of clnrest. */
+export const refusal = (code: number | null, message: string, status = 500) =>
+  Response.json({ code, message, data: null }, { status });
+
+/** The time at the fake node, in seconds. */
+export const NODE_SECS = 1_800_000_000;
+
+/** A list with the numbers that Core Lightning gives its rows, and those who wait for them. */
+class NumberedRows {
+  rows: Row[] = [];
+  readonly numbers: Record<Order, number> = { created: 0, updated: 0, deleted: 0 };
+  waiting: { readonly order: Order; readonly from: number; readonly tell: () => void }[] = [];
+
+  add(row: Row): Row {
+    this.numbers.created += 1;
+    const added = { ...row, created_index: this.numbers.created };
+    this.rows.push(added);
+    this.#tell();
+    return added;
+  }
+
+  change(row: Row, change: Row): void {
+    this.numbers.updated += 1;
+    Object.assign(row, change, { updated_index: this.numbers.updated });
+    this.#tell();
+  }
+
+  remove(row: Row): void {
+    this.numbers.deleted += 1;
+    this.rows = this.rows.filter((one) => one !== row);
+    this.#tell();
+  }
+
+  page({ index, start, limit }: Params): Row[] {
+    const number = `${index}_index`;
+    return this.rows
+      .filter((row) => Number(row[number] ?? 0) >= Number(start))
+      .toSorted((a, b) => Number(a[number]) - Number(b[number]))
+      .slice(0, Number(limit));
+  }
+
+  #tell(): void {
+    for (const waiter of [...this.waiting]) {
+      if (this.numbers[waiter.order] < waiter.from) continue;
+      this.waiting = this.waiting.filter((one) => one !== waiter);
+      waiter.tell();
+    }
+  }
+}
+
+/** An HTTPS server that speaks as clnrest does, over lists in memory. It proves nothing about Core Lightning itself. */
+export class FakeCln {
+  readonly cert = CERT;
+  readonly asked: Asked[] = [];
+  readonly invoices = new NumberedRows();
+  readonly sendpays = new NumberedRows();
+  #answers = new Map<string, (params: Params) => Response | null>();
+  #server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    tls: { cert: CERT, key: KEY },
+    idleTimeout: 0,
+    fetch: async (request) => {
+      const method = new URL(request.url).pathname.slice('/v1/'.length);
+      const params = (await request.json()) as Params;
+      this.asked.push({ method, params });
+      const set = this.#answers.get(method)?.(params);
+      return set ?? this.#answer(method, params);
+    },
+  });
+
+  get url(): string {
+    return `https://127.0.0.1:${this.#server.port}`;
+  }
+
+  /** Sets what a method answers; null leaves the answer to the lists. */
+  on(method: string, answer: (params: Params) => Response | null): void {
+    this.#answers.set(method, answer);
+  }
+
+  /** Forgets what {@link on} set. */
+  off(method: string): void {
+    this.#answers.delete(method);
+  }
+
+  /** The parameters of all requests for a method. */
+  of(method: string): Params[] {
+    return this.asked.filter((one) => one.method === method).map(({ params }) => params);
+  }
+
+  /** Ends all requests that are waiting, without an answer. */
+  cutWaits(): void {
+    for (const list of [this.invoices, this.sendpays]) {
+      const cut = list.waiting;
+      list.waiting = [];
+      for (const { tell } of cut) tell();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop(true);
+  }
+
+  /** An invoice that is made without the sidecar, unless a label is given. */
+  addInvoice(change: Params = {}): Row {
+    const preimage = hex.encode(crypto.getRandomValues(new Uint8Array(32)));
+    const order = { amount_msat: '1000msat', description: 'tea', expiry: 3600, preimage };
+    return this.#invoice({ ...order, label: `label ${preimage}`, ...change });
+  }
+
+  /** Lets an invoice be paid. */
+  pay(hash: string): void {
+    const row = this.#invoiceOf(hash);
+    this.invoices.change(row, {
+      status: 'paid',
+      amount_received_msat: row.amount_msat,
+      paid_at: NODE_SECS,
+      payment_preimage: this.#preimages.get(hash),
+    });
+  }
+
+  /** Lets an invoice expire. */
+  expire(hash: string): void {
+    this.invoices.change(this.#invoiceOf(hash), { status: 'expired' });
+  }
+
+  /** Deletes an invoice, as another program would. */
+  deleteInvoice(hash: string): void {
+    this.invoices.remove(this.#invoiceOf(hash));
+  }
+
+  /** Adds a part of an outgoing payment. */
+  addPart(change: Row): Row {
+    return this.sendpays.add({
+      groupid: 1,
+      partid: 1,
+      status: 'pending',
+      created_at: NODE_SECS,
+      amount_msat: 1000,
+      amount_sent_msat: 1001,
+      bolt11: 'lnbcrt1',
+      ...change,
+    });
+  }
+
+  /** Ends a part of an outgoing payment. */
+  endPart(part: Row, change: Row): void {
+    this.sendpays.change(part, { completed_at: NODE_SECS, ...change });
+  }
+
+  readonly #preimages = new Map<string, string>();
+
+  #invoiceOf(hash: string): Row {
+    const row = this.invoices.rows.find((one) => one.payment_hash === hash);
+    if (row === undefined) throw new Error(`no invoice of ${hash}`);
+    return row;
+  }
+
+  #invoice({ amount_msat, label, description, expiry, preimage }: Params): Row {
+    const hash = hex.encode(sha256(hex.decode(String(preimage))));
+    this.#preimages.set(hash, String(preimage));
+    const amount = amount_msat === 'any' ? null : String(amount_msat).replace('msat', '');
+    const bolt11 = encodeBolt11(
+      {
+        network: 'regtest',
+        amountMsat: amount === null ? null : BigInt(amount),
+        timestampSecs: NODE_SECS,
+        paymentSecret: '11'.repeat(32),
+        paymentHash: hash,
+        description: String(description),
+        expirySecs: Number(expiry),
+      },
+      new Uint8Array(32).fill(7),
+    );
+    return this.invoices.add({
+      label,
+      bolt11,
+      payment_hash: hash,
+      status: 'unpaid',
+      description,
+      // The node counts from a moment later.
+      expires_at: NODE_SECS + Number(expiry) + 1,
+      ...(amount === null ? {} : { amount_msat: Number(amount) }),
+    });
+  }
+
+  #answer(method: string, params: Params): Response | Promise<Response> {
+    const ok = (body: unknown) => Response.json(body, { status: 201 });
+    switch (method) {
+      case 'invoice': {
+        const { label, preimage } = params;
+        const hash = hex.encode(sha256(hex.decode(String(preimage))));
+        // The order of `invoice_complete` in lightningd/invoice.c.
+        if (this.invoices.rows.some((row) => row.payment_hash === hash)) {
+          return refusal(901, 'preimage already used');
+        }
+        if (this.invoices.rows.some((row) => row.label === label)) {
+          return refusal(900, `Duplicate label '${label}'`);
+        }
+        return ok({ ...this.#invoice(params), payment_secret: '11'.repeat(32) });
+      }
+      case 'delinvoice': {
+        const row = this.invoices.rows.find((one) => one.label === params.label);
+        if (row === undefined) return refusal(905, 'Unknown invoice');
+        if (row.status !== params.status) {
+          return refusal(906, `Invoice status is ${row.status} not ${params.status}`);
+        }
+        this.invoices.remove(row);
+        return ok(row);
+      }
+      case 'listinvoices':
+        return ok({ invoices: this.#listed(this.invoices, params) });
+      case 'listsendpays':
+        return ok({ payments: this.#listed(this.sendpays, params) });
+      case 'wait':
+        return this.#wait(params);
+      default:
+        return refusal(-32601, `Unknown command '${method}'`, 404);
+    }
+  }
+
+  #listed(list: NumberedRows, params: Params): Row[] {
+    if (params.index !== undefined) return list.page(params);
+    return list.rows.filter((row) => row.payment_hash === params.payment_hash);
+  }
+
+  #wait({ subsystem, indexname, nextvalue }: Params): Response | Promise<Response> {
+    const list = subsystem === 'invoices' ? this.invoices : this.sendpays;
+    const order = indexname as Order;
+    const answer = () =>
+      list.numbers[order] >= Number(nextvalue)
+        ? Response.json({ subsystem, [order]: list.numbers[order] }, { status: 201 })
+        : new Response('<html>Gateway Timeout</html>', { status: 504 });
+    if (list.numbers[order] >= Number(nextvalue)) return answer();
+    return new Promise((resolve) => {
+      list.waiting.push({ order, from: Number(nextvalue), tell: () => resolve(answer()) });
+    });
+  }
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { keyedLock } from '../../../src/lib/keyed-lock.ts';
+import { Endings } from '../../../src/nodes/cln/endings.ts';
+import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
+import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
+import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { LocalChanges } from '../../../src/nodes/remote/local-changes.ts';
+import { OddRows } from '../../../src/nodes/remote/odd-rows.ts';
+import { memoryState } from '../lnd/memory-state.ts';
+import { type FakeCln, NODE_SECS } from './fake-cln.ts';
+
+/** The fake node's wallet, and clocks that the test sets. */
+export interface FakeWallet extends ClnWallet {
+  readonly times: { nowMs: number; elapsedMs: number };
+}
+
+/** A wallet whose wall clock stands a minute after the node's. */
+export function fakeWallet(): FakeWallet {
+  const times = { nowMs: NODE_SECS * 1000 + 60_000, elapsedMs: 1000 };
+  const clock = { now: () => times.nowMs };
+  return {
+    times,
+    userPk: 'aa'.repeat(32),
+    nodePk: `02${'bb'.repeat(32)}`,
+    network: 'regtest',
+    clock,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+    locks: keyedLock(),
+    local: new LocalChanges(),
+    closed: new AbortController().signal,
+    oddRows: new OddRows('Core Lightning', ['payment_hash']),
+    rows: memoryState(),
+    endings: new Endings(() => times.elapsedMs, clock),
+  };
+}
+
+/** The fake node by a rune that may do everything. */
+export function rpcOf({ url, cert }: FakeCln): ClnRpc {
+  return new ClnRpc({ endpoint: new RemoteEndpoint({ url, cert }), token: () => 'a-rune' });
+}

@@ -1,6 +1,6 @@
 import type { Channel } from '../../model/channel.ts';
 import type { ClnRpc } from './rpc.ts';
-import { channelsShape, type ClnChannel } from './wire.ts';
+import { type ClnChannel, channelsShape } from './wire.ts';
 
 /** The states in which a channel holds the wallet's money, and will or may carry payments again. */
 const OPENING: ReadonlySet<string> = new Set([

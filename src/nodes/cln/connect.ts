@@ -1,7 +1,6 @@
 import type { ConnectInput, ConnectKind } from '../../model/connect.ts';
 import { rejected } from '../../model/errors.ts';
 import { inspect, type NodeAccess } from '../remote/inspect.ts';
-import { servedByCln } from './grants.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
 
 /** The command `connect cln`: takes access to a Core Lightning as flags. */
@@ -16,8 +15,7 @@ export const clnConnect: ConnectKind['connect'] = {
     },
     {
       flags: '--cert-path <file>',
-      description:
-        'server.pem or ca.pem of clnrest, which is then the only certificate accepted',
+      description: 'server.pem or ca.pem of clnrest, which is then the only certificate accepted',
     },
     {
       flags: '--rune-path <file>',
@@ -27,10 +25,7 @@ export const clnConnect: ConnectKind['connect'] = {
   example:
     'connect cln --url https://127.0.0.1:3010 --cert-path ca.pem --rune-path rune > cln.credentials',
   token: CLN_PROTOCOL.tokenName,
-  async find(input) {
-    const found = await inspect(CLN_PROTOCOL, accessOf(input), input.proxy);
-    return { ...found, permissions: servedByCln(found.permissions) };
-  },
+  find: async (input) => inspect(CLN_PROTOCOL, accessOf(input), input.proxy),
 };
 
 function accessOf({ options, read }: ConnectInput): NodeAccess {
@@ -39,7 +34,10 @@ function accessOf({ options, read }: ConnectInput): NodeAccess {
     throw rejected('', 'Give --url and --rune-path.');
   }
   if (URL.parse(url)?.protocol !== 'https:') {
-    throw rejected('', '--url must begin with https://, since a rune must not be sent in the open.');
+    throw rejected(
+      '',
+      '--url must begin with https://, since a rune must not be sent in the open.',
+    );
   }
   return {
     url: url.replace(/\/+$/, ''),

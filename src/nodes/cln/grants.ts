@@ -1,11 +1,6 @@
 import type { Permission } from '../../model/permissions.ts';
-import {
-  methodsOf,
-  type NeedsTable,
-  NO_NEEDS,
-  permissionsBy,
-  servedOf,
-} from '../remote/needs.ts';
+import type { TokenGrant } from '../connector.ts';
+import { grantBy, methodsOf, type NeedsTable, NO_NEEDS } from '../remote/needs.ts';
 import { allowsMethod, type Rune } from './rune.ts';
 
 /** The commands of Core Lightning that this connector calls with a client's or the owner's rune. */
@@ -95,17 +90,17 @@ const NEEDS: NeedsTable<Method> = {
   revoke_client: { own: [], owner: ['showrunes', 'blacklistrune'] },
 };
 
-/** The commands that a client's rune must allow for the permissions, and no others. */
+/** Returns the commands that a client's rune must allow for the permissions, and no others. */
 export function methodsFor(permissions: readonly Permission[]): Method[] {
   return [...new Set([...EVERY_RUNE, ...methodsOf(NEEDS, permissions)])];
 }
 
-/** The permissions for which a configured rune suffices at that time. */
-export function permissionsOf(rune: Rune, nowSecs: number): Permission[] {
-  return permissionsBy(NEEDS, (method) => allowsMethod(rune, method, nowSecs));
-}
-
-/** Those of the permissions that Core Lightning can serve; the others are error 110 with any rune. */
-export function servedByCln(permissions: readonly Permission[]): Permission[] {
-  return servedOf(NEEDS, permissions);
+/** Returns what a configured rune allows. */
+export function grantOf(rune: Rune): TokenGrant {
+  return grantBy(
+    NEEDS,
+    (method) => allowsMethod(rune, method),
+    (permission, missing) =>
+      `The configured rune does not allow ${missing.join(' and ')}, which ${permission} needs: make one that does with \`lightning-cli createrune\`, then run \`connect cln\` with it.`,
+  );
 }

@@ -31,7 +31,7 @@ const PREIMAGE_BYTES = 32;
 /**
  * Creates an invoice. The node keeps its index as its label, and so its `created_at` is the command's. With a preimage
  * that was used before, the first invoice is returned, which is looked up with `owner`'s rune. Throws `unsupported` for
- * a partner fee, and for a description hash, since the node hashes a text by itself.
+ * a partner fee, and for a description hash without its text, since the node hashes the text by itself.
  */
 export async function createInvoice(
   rpc: ClnRpc,
@@ -45,11 +45,12 @@ export async function createInvoice(
   const first = command.preimage && (await canceledBefore(owner, wallet, hash));
   if (first) return created(first, command);
   const label = labelOf(paymentIndex(command.createdAtMs, paymentId('ln', hash)));
-  const { amountMsat, description, expirationSecs: expiry } = command;
+  const { amountMsat, description, descriptionHash, expirationSecs: expiry } = command;
   const request = {
     amount_msat: amountMsat === null ? 'any' : `${amountMsat}msat`,
     label,
-    description: description ?? '',
+    description: descriptionHash?.text ?? description ?? '',
+    ...(descriptionHash === null ? {} : { deschashonly: true }),
     expiry,
     preimage,
   };
@@ -77,7 +78,7 @@ function requireSupported({
   if (partnerPk !== null) {
     throw unsupported('Core Lightning does not support partner fees: leave partner_pk out.');
   }
-  if (descriptionHash !== null) {
+  if (descriptionHash?.text === null) {
     throw unsupported(
       'Core Lightning makes no invoice of a description hash alone: give the description itself.',
     );

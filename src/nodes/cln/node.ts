@@ -4,8 +4,10 @@ import type { WalletNode } from '../wallet-node.ts';
 import { nodeInfo } from './info.ts';
 import { cancelInvoice, createInvoice } from './invoices.ts';
 import { latestPayment, payment } from './look-up.ts';
+import { createOffer, fetchInvoice } from './offers.ts';
 import { sendOutcome } from './outcome.ts';
-import { payInvoice } from './payments.ts';
+import { payFetched, payInvoice } from './payments.ts';
+import { createProof } from './proofs.ts';
 import { estimateRoutingFeeMsat } from './route-fee.ts';
 import type { ClnRpc } from './rpc.ts';
 import { followWallet } from './updates.ts';
@@ -37,6 +39,12 @@ export function clnNode({ wallet, rpc, owner, tokens }: ClnNodeParts): WalletNod
     payment: (index) => payment(owner, wallet, index),
     latestPayment: (id) => latestPayment(owner, wallet, id),
     updates: (options) => followWallet(rpc, wallet, options),
+    offers: {
+      createOffer: (command) => createOffer(rpc, command),
+      fetchInvoice: (command) => fetchInvoice(rpc, command),
+      payFetched: (command) => payFetched(rpc, owner, wallet, command),
+    },
+    proofs: { kind: 'whole', createProof: (command) => createProof(rpc, command) },
     tokens,
   };
 }

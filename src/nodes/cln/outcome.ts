@@ -1,7 +1,7 @@
 import type { SendOutcome, SendQuestion } from '../node-sends.ts';
+import { labelOf } from './labels.ts';
 import { onchainOutcome } from './onchain-outcome.ts';
 import { asBegun } from './payments.ts';
-import { labelOf } from './labels.ts';
 import type { ClnRpc } from './rpc.ts';
 import { attemptsToPay, labeled } from './sends.ts';
 import { outboundObservation } from './translate.ts';

@@ -1,7 +1,7 @@
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, refused } from '../../model/errors.ts';
 import { isFinal, type Payment } from '../../model/payment.ts';
 import type { Observation } from '../node-observations.ts';
-import type { PayInvoiceCommand, SendReport } from '../node-sends.ts';
+import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../node-sends.ts';
 import { reportOf } from '../remote/send-report.ts';
 import { failureBy, refusesToPay } from './certainty.ts';
 import { labelOf } from './labels.ts';
@@ -20,9 +20,43 @@ export const RETRY_FOR_SECS = 60;
 interface RunningSend {
   readonly wallet: ClnWallet;
   readonly owner: ClnRpc;
-  readonly command: Pick<PayInvoiceCommand, 'index' | 'createdAtMs'>;
+  readonly command: PayInvoiceCommand | PayFetchedCommand;
   readonly paymentHash: string;
   readonly label: string;
+  /** Whether the invoice was fetched for this payment alone. */
+  readonly isFetched: boolean;
+}
+
+/** Starts paying an invoice of BOLT 11; see {@link startPayment}. */
+export function payInvoice(
+  rpc: ClnRpc,
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  command: PayInvoiceCommand,
+): Promise<SendReport> {
+  const { amountMsat } = command.invoice;
+  const amount = amountMsat === null ? { amount_msat: `${command.amountMsat}msat` } : {};
+  return startPayment(rpc, owner, wallet, command, { amount, isFetched: false });
+}
+
+/**
+ * Starts paying an invoice that was fetched for an offer; see {@link startPayment}. An attempt of another index to pay
+ * it is in the way: the report is `refused`.
+ */
+export function payFetched(
+  rpc: ClnRpc,
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  command: PayFetchedCommand,
+): Promise<SendReport> {
+  const { amountMsat } = command.invoice;
+  return startPayment(
+    rpc,
+    owner,
+    wallet,
+    { ...command, amountMsat },
+    { amount: {}, isFetched: true },
+  );
 }
 
 /**
@@ -30,20 +64,21 @@ interface RunningSend {
  * its label. What becomes of it is published to the feed; when the connection breaks, the node goes on, and the payment
  * is looked up by its hash. Every payment has a fee limit.
  */
-export async function payInvoice(
+async function startPayment(
   rpc: ClnRpc,
   owner: ClnRpc,
   wallet: ClnWallet,
-  command: PayInvoiceCommand,
+  command: PayInvoiceCommand | (PayFetchedCommand & { readonly amountMsat: bigint }),
+  { amount, isFetched }: { readonly amount: { amount_msat?: string }; readonly isFetched: boolean },
 ): Promise<SendReport> {
-  const { text, paymentHash, amountMsat } = command.invoice;
+  const { text, paymentHash } = command.invoice;
   const label = labelOf(command.index);
-  const send: RunningSend = { wallet, owner, command, paymentHash, label };
+  const send: RunningSend = { wallet, owner, command, paymentHash, label, isFetched };
   let newest: number;
   try {
     await requireSendable(owner, command.amountMsat);
     const earlier = (await attemptsToPay(owner, paymentHash)).find(isInTheWay);
-    if (earlier) return { state: 'known', ...asBegun(observed(send, earlier), command) };
+    if (earlier) return reportOn(send, earlier);
     const reached = { subsystem: 'sendpays', indexname: 'created', nextvalue: 0 };
     newest = (await owner.read('wait', reached, waitShape)).created ?? 0;
   } catch (error) {
@@ -53,7 +88,7 @@ export async function payInvoice(
   }
   const params = {
     invstring: text,
-    ...(amountMsat === null ? { amount_msat: `${command.amountMsat}msat` } : {}),
+    ...amount,
     maxfee: `${command.maxFeeMsat}msat`,
     retry_for: RETRY_FOR_SECS,
     label,
@@ -77,6 +112,17 @@ export async function payInvoice(
   if ('error' in first) return concluded(send, first.error);
   void ended.then((error) => follow(send, error)).catch(() => undefined);
   return { state: 'known', ...asBegun(first, command) };
+}
+
+/**
+ * The report on an attempt that the node makes or has made of the hash. One of another index is that payment too, unless
+ * the invoice was fetched for this payment alone.
+ */
+function reportOn(send: RunningSend, attempt: SendAttempt): SendReport {
+  const { command, label, isFetched } = send;
+  const isMine = attempt.parts.some((part) => part.label === label);
+  if (isFetched && !isMine) return { state: 'refused', error: paidByAnother() };
+  return { state: 'known', ...asBegun(observed(send, attempt), command) };
 }
 
 /** Whether another attempt of the hash is pending or completed, so that the node would make no other. */
@@ -118,7 +164,7 @@ async function concluded(send: RunningSend, error: ApiError | null): Promise<Sen
       return { state: 'known', ...asBegun(observed(send, mine), command) };
     }
     const other = attempts.find(isInTheWay);
-    if (other) return { state: 'known', ...asBegun(observed(send, other), command) };
+    if (other) return reportOn(send, other);
   } catch {
     // What the call itself said remains.
   }
@@ -142,7 +188,11 @@ async function follow(send: RunningSend, error: ApiError | null): Promise<void> 
  * Notes that the node tries no other route. An error of the node says so only where one part carried the whole amount:
  * parts beside each other may still leave after the answer.
  */
-function noteEnd({ wallet }: RunningSend, { hash, groupId, parts }: SendAttempt, error: ApiError | null): void {
+function noteEnd(
+  { wallet }: RunningSend,
+  { hash, groupId, parts }: SendAttempt,
+  error: ApiError | null,
+): void {
   const code = codeOf(error);
   if (code === null) return;
   const [{ amount_msat: wholeMsat }] = parts;
@@ -169,4 +219,8 @@ function notShown(): ApiError {
     'Core Lightning says that the payment is complete, but does not list it: look at the payment again.',
     { outcomeUnknown: true },
   );
+}
+
+function paidByAnother(): ApiError {
+  return refused('This invoice belongs to another payment: fetch a new one for the offer.');
 }

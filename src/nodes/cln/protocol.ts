@@ -1,5 +1,5 @@
 import type { RemoteProtocol } from '../remote/protocol.ts';
-import { permissionsOf } from './grants.ts';
+import { grantOf } from './grants.ts';
 import { readInfo, versionOf } from './info.ts';
 import { ClnRpc } from './rpc.ts';
 import { type Rune, readRune } from './rune.ts';
@@ -25,5 +25,5 @@ export const CLN_PROTOCOL: RemoteProtocol<ClnRpc, Rune> = {
     if (hasToken) await rpc.read('getinfo', {}, infoShape, { timeoutMs });
   },
   readToken: readRune,
-  permissionsOf: (rune) => permissionsOf(rune, Math.floor(Date.now() / 1000)),
+  grantOf,
 };

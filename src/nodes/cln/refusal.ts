@@ -20,6 +20,8 @@ export const CODES = {
   hashTaken: 901,
   invoiceNotFound: 905,
   invoiceStatus: 906,
+  /** `fetchinvoice` */
+  issuerSilent: 1005,
   /** runes */
   noRune: 1501,
   notPermitted: 1502,

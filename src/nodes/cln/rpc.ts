@@ -114,7 +114,7 @@ export class ClnRpc {
   ): Promise<T> {
     const { changes, certainty, signal } = options;
     const request = { method: 'POST', path: pathOf(method), body, changes };
-    const refused = async (answer: RemoteAnswer) =>
+    const refused = async (answer: Pick<RemoteAnswer, 'text'>) =>
       this.#refused(method, answer, changes, certainty);
     return this.#calls.callLong(request, shape, refused, signal);
   }
@@ -134,7 +134,7 @@ export class ClnRpc {
 
   #refused(
     method: string,
-    { text }: RemoteAnswer,
+    { text }: Pick<RemoteAnswer, 'text'>,
     changes: boolean,
     certainty: Certainty,
   ): ApiError {

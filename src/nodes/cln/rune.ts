@@ -18,9 +18,9 @@ export interface Alternative {
 
 const SIGNATURE_BYTES = 32;
 /** A field's name has no ASCII punctuation but `_`; the first other mark is the condition. */
-const ALTERNATIVE = /^([^!-/:-@[-^`{-~]*)([!=/^$~<>{}#])([^]*)$/;
+const ALTERNATIVE = /^([^!-/:-@[-^`{-~]*)([!=/^$~<>{}#])([\s\S]*)$/;
 
-/** Reads a rune. Returns null for text that is none. */
+/** Reads a rune. Returns null for a text that is none. */
 export function readRune(text: string): Rune | null {
   const encoded = restrictionsIn(text);
   if (encoded === null) return null;
@@ -45,7 +45,7 @@ function restrictionsIn(text: string): string | null {
 /** Splits at a separator that no backslash precedes. */
 function split(text: string, separator: '&' | '|'): string[] {
   const parts = [''];
-  for (const [part] of text.matchAll(/\\[^]|[^\\]/g)) {
+  for (const [part] of text.matchAll(/\\[\s\S]|[^\\]/g)) {
     if (part === separator) parts.push('');
     else parts[parts.length - 1] += part;
   }
@@ -55,59 +55,45 @@ function split(text: string, separator: '&' | '|'): string[] {
 function readAlternative(text: string): Alternative | null {
   const [, field, condition, value] = ALTERNATIVE.exec(text) ?? [];
   if (field === undefined || condition === undefined || value === undefined) return null;
-  return { field, condition, value: value.replace(/\\([^])/g, '$1') };
+  return { field, condition, value: value.replace(/\\([\s\S])/g, '$1') };
 }
 
 /**
- * Whether the rune allows a method with every parameter. Restrictions of parameters count as not held, because the
- * method would not serve every request then; so do those of the calling peer, because a call by HTTP has none.
+ * Returns whether the rune allows a method with every parameter, as long as the rune is valid. Restrictions of
+ * parameters count as not held, because the method would not serve every request then; so do those of the calling peer,
+ * because a call by HTTP has none.
  */
-export function allowsMethod(rune: Rune, method: string, nowSecs: number): boolean {
-  const fields = new Map([
-    ['method', method],
-    ['time', String(nowSecs)],
-  ]);
-  return rune.restrictions.every((one) =>
-    one.some(
-      (alternative) =>
-        // A limit of the rate slows calls down, but forbids none.
-        alternative.field === 'rate' || alternative.field === 'per' || holds(alternative, fields),
-    ),
-  );
+export function allowsMethod(rune: Rune, method: string): boolean {
+  return rune.restrictions.every((one) => one.some((alternative) => holds(alternative, method)));
 }
 
-function holds(
-  { field, condition, value }: Alternative,
-  fields: ReadonlyMap<string, string>,
-): boolean {
-  if (condition === '#') return true;
-  const actual = fields.get(field);
-  if (actual === undefined) return condition === '!' && !field.startsWith('p');
+/** Fields that end or slow down all calls together. A limit of the rate forbids none of them. */
+const OF_ALL_CALLS: ReadonlySet<string> = new Set(['time', 'rate', 'per']);
+
+function holds({ field, condition, value }: Alternative, method: string): boolean {
+  if (condition === '#' || OF_ALL_CALLS.has(field)) return true;
+  if (field !== 'method') return false;
   switch (condition) {
     case '=':
-      return actual === value;
+      return method === value;
     case '/':
-      return actual !== value;
+      return method !== value;
     case '^':
-      return actual.startsWith(value);
+      return method.startsWith(value);
     case '$':
-      return actual.endsWith(value);
+      return method.endsWith(value);
     case '~':
-      return actual.includes(value);
-    case '<':
-      return Number(actual) < Number(value);
-    case '>':
-      return Number(actual) > Number(value);
+      return method.includes(value);
     case '{':
-      return actual < value;
+      return method < value;
     case '}':
-      return actual > value;
+      return method > value;
     default:
       return false;
   }
 }
 
-/** The comments of a rune under a field's name. A comment restricts nothing. */
+/** Returns the comments of a rune under a field's name. A comment restricts nothing. */
 export function commentsOf(rune: Rune, field: string): string[] {
   return rune.restrictions
     .flat()

@@ -131,6 +131,15 @@ export const sendpaysShape = z.object({ payments: z.array(z.unknown()) });
 /** `invoice` */
 export const createdInvoiceShape = z.object({ bolt11: z.string(), expires_at: secs });
 
+/** `offer` */
+export const createdOfferShape = z.object({ bolt12: z.string(), offer_id: hex32 });
+
+/** `fetchinvoice` */
+export const fetchedInvoiceShape = z.object({ invoice: z.string() });
+
+/** `createproof` */
+export const proofsShape = z.object({ proofs: z.array(z.object({ bolt12: z.string() })) });
+
 /** `xpay` */
 export const paidShape = z.object({
   payment_preimage: hex32,

@@ -1,5 +1,6 @@
-import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
+import type { Permission } from '../../model/permissions.ts';
 import type { TokenGrant } from '../node.ts';
+import { grantBy, methodsOf, type NeedsTable, NO_NEEDS } from '../remote/needs.ts';
 import type { Operation } from './macaroon.ts';
 
 /**
@@ -51,19 +52,6 @@ export const METHODS = {
 
 type Method = keyof typeof METHODS;
 
-/** The LND methods that a permission needs. */
-interface Needs {
-  /** Called with the client's own token, so that LND itself refuses what was not granted. */
-  readonly own: readonly Method[];
-  /**
-   * The client's own token allows these as well, but a configured macaroon without them has the permission all the
-   * same: what they do is refused then.
-   */
-  readonly additions?: readonly Method[];
-  /** Called with the owner's token: look-ups that the sidecar needs, so that the client's token need not allow them. */
-  readonly owner: readonly Method[];
-}
-
 /** Every client's token may call GetInfo, by which the sidecar finds out whether LND still accepts the token. */
 const EVERY_TOKEN: readonly Method[] = ['/lnrpc.Lightning/GetInfo'];
 
@@ -89,17 +77,16 @@ const CHANNELS: readonly Method[] = [
   '/lnrpc.Lightning/ListChannels',
   '/lnrpc.Lightning/PendingChannels',
 ];
-const NOTHING: Needs = { own: [], owner: [] };
 
 /** The methods that each permission needs; null where LND has no such feature (error 110). */
-const NEEDS: Readonly<Record<Permission, Needs | null>> = {
+const NEEDS: NeedsTable<Method> = {
   node_info: {
     own: ['/lnrpc.Lightning/WalletBalance', ...CHANNELS],
     owner: ['/lnrpc.Lightning/GetTransactions'],
   },
   list_channels: { own: CHANNELS, owner: [] },
   // Names are rows of the sidecar's store.
-  get_human_bitcoin_address: NOTHING,
+  get_human_bitcoin_address: NO_NEEDS,
   // The wallet looks up payments for its own use as well, and serves reads from its journal: both with the owner's
   // token.
   get_payments_by_indexes: { own: [], owner: READ_ONE },
@@ -147,7 +134,7 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
     ],
   },
   create_payer_proof: null,
-  update_personal_note: NOTHING,
+  update_personal_note: NO_NEEDS,
   // Claiming needs the balance, and payers of the name get invoices that the owner's token makes.
   update_human_bitcoin_address: {
     own: [],
@@ -167,7 +154,7 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
     own: ['/lnrpc.Lightning/CloseChannel'],
     owner: ['/walletrpc.WalletKit/EstimateFee', ...CHANNELS],
   },
-  list_clients: NOTHING,
+  list_clients: NO_NEEDS,
   create_client: { own: [], owner: ['/lnrpc.Lightning/BakeMacaroon'] },
   update_client: {
     own: [],
@@ -178,55 +165,31 @@ const NEEDS: Readonly<Record<Permission, Needs | null>> = {
 
 /** Returns the `uri` operations that a client's macaroon needs for the permissions, and no others. */
 export function operationsFor(permissions: readonly Permission[]): Operation[] {
-  const methods = permissions.flatMap((permission) => {
-    const { own, additions = [] } = NEEDS[permission] ?? NOTHING;
-    return [...own, ...additions];
-  });
-  return [...new Set([...EVERY_TOKEN, ...methods])].map((action) => ({ entity: 'uri', action }));
+  const methods = new Set([...EVERY_TOKEN, ...methodsOf(NEEDS, permissions)]);
+  return [...methods].map((action) => ({ entity: 'uri', action }));
 }
 
-/**
- * Returns the permissions that a configured macaroon suffices for. It includes those that LND cannot serve, which need
- * no method.
- */
-export function permissionsOf(operations: readonly Operation[]): Permission[] {
-  return PERMISSIONS.filter((permission) => missingFor(operations, permission).length === 0);
-}
-
-/** What a configured macaroon allows. */
+/** Returns what a configured macaroon allows. */
 export function grantOf(operations: readonly Operation[]): TokenGrant {
-  const permissions = permissionsOf(operations);
-  return {
-    permissions,
-    served: servedByLnd(permissions),
-    lacks(permission) {
-      const missing = missingFor(operations, permission);
+  const held = new Set(operations.map(textOf));
+  const missingFor = (method: Method): string[] =>
+    held.has(`uri:${method}`) ? [] : METHODS[method].filter((operation) => !held.has(operation));
+  return grantBy(
+    NEEDS,
+    (method) => missingFor(method).length === 0,
+    (permission, methods) => {
+      const missing = [...new Set(methods.flatMap(missingFor))];
       return `The configured macaroon lacks ${missing.join(' and ')}, which ${permission} needs: run "${bakeCommand(operations, missing)}", then \`connect lnd\` with that file.`;
     },
-  };
+  );
 }
 
-/** The command that bakes a macaroon with these operations and the missing ones. */
+/** Returns the command that bakes a macaroon with these operations and the missing ones. */
 export function bakeCommand(operations: readonly Operation[], missing: readonly string[]): string {
   const wanted = [...new Set([...missing, ...operations.map(textOf)])];
   return `lncli bakemacaroon --save_to wallet-sidecar.macaroon ${wanted.join(' ')}`;
 }
 
-/** The operations that a macaroon with these ones lacks for a permission, as `lncli bakemacaroon` takes them. */
-function missingFor(operations: readonly Operation[], permission: Permission): string[] {
-  const held = new Set(operations.map(textOf));
-  const { own, owner } = NEEDS[permission] ?? NOTHING;
-  const missing = [...own, ...owner]
-    .filter((method) => !held.has(`uri:${method}`))
-    .flatMap((method) => METHODS[method].filter((operation) => !held.has(operation)));
-  return [...new Set(missing)];
-}
-
 function textOf({ entity, action }: Operation): string {
   return `${entity}:${action}`;
-}
-
-/** Returns those of the permissions that LND can serve; the others are error 110 with any macaroon. */
-function servedByLnd(permissions: readonly Permission[]): Permission[] {
-  return permissions.filter((permission) => NEEDS[permission] !== null);
 }

@@ -194,7 +194,7 @@ export class LndRest {
 
   async #refused(
     target: RemoteTarget,
-    { status, text }: RemoteAnswer,
+    { status, text }: Pick<RemoteAnswer, 'status' | 'text'>,
     certainty: Certainty,
     changes: boolean,
   ): Promise<ApiError> {

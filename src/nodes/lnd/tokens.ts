@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { isApiError, refused } from '../../model/errors.ts';
 import type { NodeTokens } from '../node.ts';
+import { orLackingRight } from '../remote/lacking-right.ts';
 import { operationsFor } from './grants.ts';
 import { restrictMacaroon, timeBefore } from './macaroon.ts';
 import type { LndRest } from './rest.ts';
@@ -80,9 +80,5 @@ export function lndTokens(
 }
 
 function mayNot(what: string, error: unknown): unknown {
-  if (!isApiError(error, 'forbidden')) return error;
-  return refused(
-    `The configured macaroon may not ${what}: run \`connect lnd\` with one that may.`,
-    error,
-  );
+  return orLackingRight(error, { what, token: 'macaroon', kind: 'lnd' });
 }

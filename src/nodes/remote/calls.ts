@@ -56,7 +56,10 @@ export interface RemoteRequest {
 }
 
 /** Finds the error of this API in an answer that is an error. */
-export type ReadRefusal = (answer: RemoteAnswer, target: RemoteTarget) => Promise<ApiError>;
+export type ReadRefusal = (
+  answer: Pick<RemoteAnswer, 'status' | 'text'>,
+  target: RemoteTarget,
+) => Promise<ApiError>;
 
 /** Calls of a node with one token, whatever its kind. */
 export class RemoteCalls {
@@ -129,7 +132,7 @@ export class RemoteCalls {
         silenceMs: null,
       });
       close = stream.close;
-      const answer = { status: stream.status, text: await stream.text(), serverTimeMs: null };
+      const answer = { status: stream.status, text: await stream.text() };
       if (answer.status < 200 || answer.status > 299) throw await refused(answer, target);
       this.contact('open');
       return this.read(shape, this.parse(answer.text, changes), changes);

@@ -10,7 +10,7 @@ interface Use {
   readonly kind: string;
 }
 
-/** The error for a call with the owner's token: a missing right is told as the configuration's; others stay. */
+/** Returns the error for a call with the owner's token: a missing right is told as the configuration's; others stay. */
 export function orLackingRight(error: unknown, { what, token, kind }: Use): unknown {
   if (!isApiError(error, 'forbidden')) return error;
   return refused(

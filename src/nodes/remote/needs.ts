@@ -1,4 +1,5 @@
 import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
+import type { TokenGrant } from '../connector.ts';
 
 /** The methods of a node that a permission needs. */
 export interface Needs<Method extends string> {
@@ -14,41 +15,37 @@ export interface Needs<Method extends string> {
 }
 
 /** For permissions over what the sidecar itself keeps. */
-export const NO_NEEDS = { own: [], owner: [] } as const;
+export const NO_NEEDS: Needs<never> = { own: [], owner: [] };
 
 /** What a kind of node needs for each permission; null where it has no such feature (error 110). */
 export type NeedsTable<Method extends string> = Readonly<Record<Permission, Needs<Method> | null>>;
 
-/** The methods that a client's token must allow for the permissions, each once. */
+/** Returns the methods that a client's token must allow for the permissions, each once. */
 export function methodsOf<Method extends string>(
   table: NeedsTable<Method>,
   permissions: readonly Permission[],
 ): Method[] {
   const methods = permissions.flatMap((permission) => {
-    const needs = table[permission];
-    return needs === null ? [] : [...needs.own, ...(needs.additions ?? [])];
+    const { own, additions = [] } = table[permission] ?? NO_NEEDS;
+    return [...own, ...additions];
   });
   return [...new Set(methods)];
 }
 
-/**
- * The permissions for which the allowed methods suffice. It includes those that the node cannot serve, which need no
- * method.
- */
-export function permissionsBy<Method extends string>(
+/** Returns what a configured token allows, by the methods that it allows. `lacks` says what one without some lacks. */
+export function grantBy<Method extends string>(
   table: NeedsTable<Method>,
   allowed: (method: Method) => boolean,
-): Permission[] {
-  return PERMISSIONS.filter((permission) => {
-    const needs = table[permission];
-    return needs === null || [...needs.own, ...needs.owner].every(allowed);
-  });
-}
-
-/** Those of the permissions that the node can serve; the others are error 110 with any token. */
-export function servedOf<Method extends string>(
-  table: NeedsTable<Method>,
-  permissions: readonly Permission[],
-): Permission[] {
-  return permissions.filter((permission) => table[permission] !== null);
+  lacks: (permission: Permission, missing: readonly Method[]) => string,
+): TokenGrant {
+  const missingFor = (permission: Permission): Method[] => {
+    const { own, owner } = table[permission] ?? NO_NEEDS;
+    return [...new Set([...own, ...owner])].filter((method) => !allowed(method));
+  };
+  const permissions = PERMISSIONS.filter((permission) => missingFor(permission).length === 0);
+  return {
+    permissions,
+    served: permissions.filter((permission) => table[permission] !== null),
+    lacks: (permission) => lacks(permission, missingFor(permission)),
+  };
 }

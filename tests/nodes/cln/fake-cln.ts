@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { encodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
-import { CERT, KEY } from '../remote/raw-server.ts';
+import { CERT, KEY } from '../../support/raw-server.ts';
 
 type Params = Record<string, unknown>;
 type Row = Record<string, unknown>;

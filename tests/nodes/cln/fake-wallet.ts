@@ -6,7 +6,7 @@ import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { LocalChanges } from '../../../src/nodes/remote/local-changes.ts';
 import { OddRows } from '../../../src/nodes/remote/odd-rows.ts';
-import { memoryState } from '../lnd/memory-state.ts';
+import { memoryState } from '../../support/memory-state.ts';
 import { type FakeCln, NODE_SECS } from './fake-cln.ts';
 
 /** The fake node's wallet, and clocks that the test sets. */
@@ -20,6 +20,7 @@ export function fakeWallet(): FakeWallet {
   const clock = { now: () => times.nowMs };
   return {
     times,
+    elapsedMs: () => times.elapsedMs,
     userPk: 'aa'.repeat(32),
     nodePk: `02${'bb'.repeat(32)}`,
     network: 'regtest',

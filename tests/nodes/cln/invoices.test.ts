@@ -110,7 +110,10 @@ describe('an invoice', () => {
   });
 
   test('with a partner or a hash of an unknown description is refused with error 110', async () => {
-    for (const change of [{ partnerPk: 'cc'.repeat(32) }, { descriptionHash: 'dd'.repeat(32) }]) {
+    for (const change of [
+      { partnerPk: 'cc'.repeat(32) },
+      { descriptionHash: { hash: 'dd'.repeat(32), text: null } },
+    ]) {
       const error = await errorOf(create(change));
       expect(isApiError(error, 'unsupported') && error.data).toEqual({ node: 'cln' });
     }

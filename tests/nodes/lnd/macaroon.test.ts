@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { PERMISSIONS } from '../../../src/model/permissions.ts';
-import { operationsFor, permissionsOf } from '../../../src/nodes/lnd/grants.ts';
+import { grantOf, operationsFor } from '../../../src/nodes/lnd/grants.ts';
 import {
   mintMacaroon,
   readMacaroon,
@@ -65,7 +65,7 @@ describe('macaroons', () => {
   test('the administrator of a root seed may do everything, and only its nonce varies', () => {
     const seed = new Uint8Array(32).fill(9);
     const admin = readMacaroon(adminMacaroon(seed, NONCE));
-    expect(permissionsOf(admin?.operations ?? [])).toEqual([...PERMISSIONS]);
+    expect(grantOf(admin?.operations ?? []).permissions).toEqual([...PERMISSIONS]);
     expect(adminMacaroon(seed, NONCE)).toBe(adminMacaroon(seed, NONCE));
     expect(adminMacaroon(seed, NONCE)).not.toBe(adminMacaroon(new Uint8Array(32), NONCE));
   });
@@ -123,15 +123,15 @@ describe('grants', () => {
       '/lnrpc.Lightning/ListPayments',
       '/routerrpc.Router/TrackPaymentV2',
     ].map(uri);
-    expect(permissionsOf([pay])).not.toContain('pay_invoice');
-    expect(permissionsOf([pay, ...lookups])).toContain('pay_invoice');
-    expect(permissionsOf([pay, ...lookups])).not.toContain('pay_onchain');
+    expect(grantOf([pay]).permissions).not.toContain('pay_invoice');
+    expect(grantOf([pay, ...lookups]).permissions).toContain('pay_invoice');
+    expect(grantOf([pay, ...lookups]).permissions).not.toContain('pay_onchain');
   });
 
   test('a configured macaroon from before hold invoices goes on creating invoices', () => {
     const before = ['/lnrpc.Lightning/AddInvoice', '/lnrpc.Lightning/LookupInvoice'];
     const held = before.map((action) => ({ entity: 'uri', action }));
-    expect(permissionsOf(held)).toContain('create_invoice');
+    expect(grantOf(held).permissions).toContain('create_invoice');
   });
 
   test('an LND macaroon by entity is understood: readonly reads and cannot spend', () => {
@@ -144,7 +144,7 @@ describe('grants', () => {
       'onchain',
       'peers',
     ].map((entity) => ({ entity, action: 'read' }));
-    const found = permissionsOf(readonly);
+    const found = grantOf(readonly).permissions;
     expect(found).toContain('get_updated_payments');
     expect(found).not.toContain('create_invoice');
     expect(found).not.toContain('pay_onchain');

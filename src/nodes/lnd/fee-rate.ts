@@ -1,16 +1,9 @@
 import type { Priority } from '../../model/payment.ts';
+import { CHANNEL_BLOCKS, TARGET_BLOCKS } from '../remote/onchain-send.ts';
 import { refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { feeRateShape } from './wire.ts';
 
-/** Blocks within which a transaction of each priority should be confirmed (docs/api.md, Payment). */
-export const TARGET_BLOCKS: Readonly<Record<Priority, number>> = {
-  high: 1,
-  normal: 3,
-  background: 72,
-};
-/** Blocks within which the funding or closing transaction of a channel should be confirmed. */
-const CHANNEL_BLOCKS = 6;
 /** LND gives rates in satoshis per 1,000 weight units, and 250 of those make one satoshi per virtual byte. */
 const KW_PER_VBYTE = 250n;
 

@@ -1,16 +1,22 @@
 import { base64, hex } from '@scure/base';
 import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
-import { blankPayment, type Payment } from '../../model/payment.ts';
+import type { Payment } from '../../model/payment.ts';
 import type { AddressType } from '../../model/receive.ts';
-import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation, PayOnchainCommand, SendReport, SignedSend } from '../node.ts';
+import { blankSend, publishedSend, TARGET_BLOCKS } from '../remote/onchain-send.ts';
+import {
+  type FundedTransaction,
+  isSameTransaction,
+  pays,
+  readPsbt,
+  txidOf,
+} from '../remote/psbt.ts';
 import { reportOf } from '../remote/send-report.ts';
 import { refusesToPublish } from './certainty.ts';
 import { readCoins } from './coins.ts';
-import { sendSatPerVbyte, TARGET_BLOCKS } from './fee-rate.ts';
+import { sendSatPerVbyte } from './fee-rate.ts';
 import { LOCK_SECS, lockOf, releaseAll, relock } from './leases.ts';
-import { type FundedTransaction, isSameTransaction, pays, readPsbt, txidOf } from './psbt.ts';
 import { refusalText } from './refusal.ts';
 import { labelOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
@@ -157,43 +163,6 @@ export async function mostSendable(
     keptSat: balance.reserved_balance_anchor_chan,
   });
   return { amountMsat: amountSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
-}
-
-/** Returns the observation of a send that its signed bytes give, once they are published. */
-export function publishedSend(
-  command: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'>,
-  signed: SignedSend,
-): Observation {
-  return {
-    payment: {
-      ...blankSend(command, signed.txid),
-      feesMsat: BigInt(signed.feeMsat),
-      tx: transactionJsonOf(hex.decode(signed.txHex)),
-    },
-    attempt: null,
-  };
-}
-
-function blankSend(
-  asked: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat' | 'address' | 'priority'>,
-  txid: string,
-): Payment {
-  const { index, createdAtMs, amountMsat, address, priority } = asked;
-  return {
-    ...blankPayment({
-      index,
-      rail: 'onchain',
-      direction: 'outbound',
-      status: 'pending',
-      statusMsg: 'broadcasted',
-      createdAtMs,
-      updatedAtMs: createdAtMs,
-    }),
-    txid,
-    amountMsat,
-    address,
-    priority,
-  };
 }
 
 async function fund(

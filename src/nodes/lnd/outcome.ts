@@ -1,10 +1,11 @@
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { Observation, SendOutcome, SendQuestion } from '../node.ts';
+import { publishedSend } from '../remote/onchain-send.ts';
+import { spentOutpoints } from '../remote/psbt.ts';
 import { standing, withSendLabels } from './fee-bump.ts';
-import { publishedSend, sentObservation } from './onchain.ts';
+import { sentObservation } from './onchain.ts';
 import { paymentsAfter, trackedPayment } from './payments.ts';
-import { spentOutpoints } from './psbt.ts';
 import { isDecided, labelOf, rivalOf } from './replaced.ts';
 import type { LndRest } from './rest.ts';
 import { recentTransactions } from './transactions.ts';

@@ -1,7 +1,8 @@
 import type { Payment } from '../../model/payment.ts';
 import { idOfIndex } from '../../model/payment-index.ts';
 import type { Observation } from '../node.ts';
-import { FINAL_CONFIRMATIONS, sendLabel } from './translate.ts';
+import { FINAL_CONFIRMATIONS } from '../remote/onchain-send.ts';
+import { sendLabel } from './translate.ts';
 import type { LndTransaction } from './wire.ts';
 
 /** A transaction that spends coins: one of LND's list, or one that LND reported as the spender of a coin. */

@@ -4,6 +4,7 @@ import { blankPayment, HELD, type Payment, type TransactionJson } from '../../mo
 import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation } from '../node.ts';
+import { FINAL_CONFIRMATIONS } from '../remote/onchain-send.ts';
 import { ampObservations } from './amp.ts';
 import { encodedExpiryMs, ownExpiryMs } from './invoice-expiry.ts';
 import { isKeysend, messageOf } from './keysend.ts';
@@ -11,8 +12,6 @@ import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
 
 /** Translates LND's resources into payments; pure. Times of LND that are later than `nowMs` are replaced by it. */
 
-/** Confirmations after which an on-chain payment is final (docs/api.md, Payment status). */
-export const FINAL_CONFIRMATIONS = 6;
 /** Prefix of the label of transactions that were sent through the sidecar; the client_payment_id follows it. */
 const SEND_LABEL = 'ws:';
 /** LND's label on its own transactions. Opening, closing and sweeping channels moves money within the wallet. */

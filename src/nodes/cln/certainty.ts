@@ -12,6 +12,35 @@ const BEFORE_SENDING: ReadonlySet<number> = new Set([
 /** Whether `xpay` has sent nothing and sends nothing any more. */
 export const refusesToPay: Certainty = ({ code }) => code !== null && BEFORE_SENDING.has(code);
 
+/** The codes with which no command begins: the parameters, the command or the rune. */
+const NOT_BEGUN: ReadonlySet<number> = new Set([-32602, -32601, 1501, 1502, 1503]);
+
+/**
+ * Whether `sendpsbt` did not begin. No other error proves anything: a transaction that the Bitcoin node refused may have
+ * reached the network before.
+ */
+export const refusesToPublish: Certainty = ({ code }) => code !== null && NOT_BEGUN.has(code);
+
+/** The codes with which a plugin or the node itself ended on the way. */
+const CUT_SHORT: ReadonlySet<number> = new Set([-3, -4, -5]);
+/** The code with which a transaction could not be published; most commands say it in words alone. */
+const NOT_PUBLISHED = 303;
+
+/**
+ * Whether `fundchannel` ended without a channel. With an error it gives up and releases the coins. Where the funding
+ * transaction could not be published, the network may have it all the same.
+ */
+export const refusesToOpen: Certainty = ({ code, text }) =>
+  code !== null && code !== NOT_PUBLISHED && !CUT_SHORT.has(code) && !/broadcast/i.test(text);
+
+/** Messages of `close` from before the peer is asked. */
+const BEFORE_A_CLOSE =
+  /^(?:Peer leased this channel|Channel is in state|Peer has (?:no active|multiple) channel)/;
+
+/** Whether `close` has asked the peer nothing. */
+export const refusesToClose: Certainty = ({ code, text }) =>
+  code !== null && (NOT_BEGUN.has(code) || BEFORE_A_CLOSE.test(text));
+
 /** Why a payment failed, by the code with which `xpay` gave up; for `status_msg`. */
 export function failureBy(code: number | null): string {
   return code === 203 ? 'rejected by the receiver' : 'no route';

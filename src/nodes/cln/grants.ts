@@ -16,8 +16,10 @@ export type Method =
   | 'fundchannel'
   | 'getinfo'
   | 'getroutes'
+  | 'getutxout'
   | 'invoice'
   | 'listchainmoves'
+  | 'listclosedchannels'
   | 'listfunds'
   | 'listinvoices'
   | 'listpeerchannels'
@@ -29,9 +31,9 @@ export type Method =
   | 'sendpsbt'
   | 'showrunes'
   | 'signpsbt'
-  | 'txdiscard'
   | 'txprepare'
   | 'unreserveinputs'
+  | 'utxopsbt'
   | 'wait'
   | 'xpay';
 
@@ -44,7 +46,9 @@ const FOLLOW: readonly Method[] = [
   'listinvoices',
   'listsendpays',
   'listchainmoves',
+  'listclosedchannels',
   'listfunds',
+  'listpeerchannels',
   'listtransactions',
 ];
 
@@ -69,8 +73,16 @@ const NEEDS: NeedsTable<Method> = {
   pay_invoice: { own: ['xpay'], owner: ['listsendpays', 'listpeerchannels', 'wait'] },
   pay_offer: { own: ['fetchinvoice', 'xpay'], owner: ['listsendpays', 'listpeerchannels', 'wait'] },
   pay_onchain: {
-    own: ['txprepare', 'signpsbt', 'sendpsbt'],
-    owner: ['feerates', 'listfunds', 'txdiscard', 'reserveinputs', 'unreserveinputs'],
+    own: ['txprepare', 'utxopsbt', 'signpsbt', 'sendpsbt'],
+    owner: [
+      'feerates',
+      'getutxout',
+      'listchainmoves',
+      'listfunds',
+      'listtransactions',
+      'reserveinputs',
+      'unreserveinputs',
+    ],
   },
   create_payer_proof: { own: ['createproof'], owner: [] },
   update_personal_note: NO_NEEDS,
@@ -81,7 +93,7 @@ const NEEDS: NeedsTable<Method> = {
   },
   open_channel: {
     own: ['connect', 'fundchannel'],
-    owner: ['listpeerchannels', 'listfunds', 'feerates'],
+    owner: ['feerates', 'getutxout', 'listfunds', 'listpeerchannels', 'listtransactions'],
   },
   close_channel: { own: ['close'], owner: ['listpeerchannels', 'feerates'] },
   list_clients: NO_NEEDS,

@@ -1,13 +1,25 @@
 import type { ChannelPeer } from '../../model/channel.ts';
 import type { NodeTokens } from '../node-groups.ts';
 import type { WalletNode } from '../wallet-node.ts';
+import { nextUnusedAddress } from './addresses.ts';
+import { bumpFee, bumpFeeBoundMsat } from './bump.ts';
+import { closeChannel, closeFeeBoundMsat } from './channel-close.ts';
+import { listChannels, openChannel, openFeeBoundMsat } from './channel-open.ts';
 import { nodeInfo } from './info.ts';
 import { cancelInvoice, createInvoice } from './invoices.ts';
 import { latestPayment, payment } from './look-up.ts';
 import { createOffer, fetchInvoice } from './offers.ts';
+import {
+  estimateFeeMsat,
+  lockedOutpoints,
+  mostSendable,
+  publishSend,
+  signSend,
+} from './onchain.ts';
 import { sendOutcome } from './outcome.ts';
 import { payFetched, payInvoice } from './payments.ts';
 import { createProof } from './proofs.ts';
+import { extendReservations, releaseReservations } from './reservations.ts';
 import { estimateRoutingFeeMsat } from './route-fee.ts';
 import type { ClnRpc } from './rpc.ts';
 import { followWallet } from './updates.ts';
@@ -24,7 +36,7 @@ interface ClnNodeParts {
 }
 
 /** The node port of a Core Lightning wallet for one rune. */
-export function clnNode({ wallet, rpc, owner, tokens }: ClnNodeParts): WalletNode {
+export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodeParts): WalletNode {
   return {
     descriptor: { kind: 'cln', network: wallet.network },
     clock: wallet.clock,
@@ -45,6 +57,28 @@ export function clnNode({ wallet, rpc, owner, tokens }: ClnNodeParts): WalletNod
       payFetched: (command) => payFetched(rpc, owner, wallet, command),
     },
     proofs: { kind: 'whole', createProof: (command) => createProof(rpc, command) },
+    onchain: {
+      nextUnusedAddress: (type) => nextUnusedAddress(rpc, owner, wallet, type),
+      sign: (command) => signSend(rpc, owner, wallet, command),
+      publish: (command, signed) => publishSend(rpc, owner, wallet, command, signed),
+      renew: (signed) => extendReservations(owner, lockedOutpoints(signed)),
+      release: (signed) => releaseReservations(owner, lockedOutpoints(signed)),
+      bumpFeeBoundMsat: (command) => bumpFeeBoundMsat(owner, wallet, command),
+      bumpFee: (command) => bumpFee(rpc, owner, wallet, command),
+      mostSendable: (command) => mostSendable(owner, wallet, command),
+      estimateFeeMsat: (command) => estimateFeeMsat(owner, wallet, command),
+    },
+    channels: {
+      listChannels: () => listChannels(rpc, wallet),
+      openFeeBoundMsat: (valueMsat) => openFeeBoundMsat(owner, wallet, valueMsat),
+      openChannel: (command) =>
+        wallet.locks.run('open_channel', () =>
+          openChannel(rpc, owner, wallet, channelPeer, command),
+        ),
+      closeFeeBoundMsat: (channelId, options) =>
+        closeFeeBoundMsat(owner, wallet, channelId, options),
+      closeChannel: (channelId, options) => closeChannel(rpc, owner, wallet, channelId, options),
+    },
     tokens,
   };
 }

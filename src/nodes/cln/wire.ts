@@ -3,8 +3,8 @@ import { z } from 'zod';
 /** The shapes of Core Lightning's answers, as far as they are read. Amounts end in `_msat` and are integers there. */
 
 /** An amount in millisatoshis. Numbers of JSON hold it exactly up to 90,000 BTC; a greater one is not read. */
-const msat = z.int().nonnegative().transform(BigInt);
-const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
+export const msat = z.int().nonnegative().transform(BigInt);
+export const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 const publicKey = z.string().regex(/^0[23][0-9a-f]{64}$/);
 /** Seconds since the epoch. */
 const secs = z.number().nonnegative();
@@ -45,11 +45,14 @@ export const fundsShape = z.object({
       txid: hex32,
       output: z.int().nonnegative(),
       amount_msat: msat,
+      scriptpubkey: z.string(),
       address: z.string().optional(),
-      /** Absent while the output is not in a block. */
-      blockheight: z.int().optional(),
       status: z.enum(['unconfirmed', 'confirmed', 'spent', 'immature']),
       reserved: z.boolean().default(false),
+      /** The height at which the reservation ends. */
+      reserved_to_block: z.int().optional(),
+      /** The height from which a coin of a closed channel can be spent. */
+      spendable_at: z.int().optional(),
     }),
   ),
 });

@@ -4,7 +4,7 @@ import { encodeAddress } from '../../codecs/address.ts';
 import type { Network } from '../../codecs/network.ts';
 
 /** The parts of a transaction that decide its cost and its coins. */
-interface Outline {
+export interface Outline {
   /** `<txid>:<vout>` of every coin that is spent. */
   readonly inputs: readonly string[];
   readonly outputs: readonly { readonly amountSat: bigint; readonly script: string }[];
@@ -50,11 +50,16 @@ export function txidOf(txHex: string): string {
   }).id;
 }
 
-/** Returns the virtual bytes of a transaction: a byte of its witness counts for a quarter (BIP 141). */
+/** Returns the virtual bytes of a transaction: four units of its weight each (BIP 141). */
 export function virtualBytesOf(raw: Uint8Array): bigint {
+  return (weightOf(raw) + 3n) / 4n;
+}
+
+/** Returns the weight of a transaction: a byte of its witness counts for one, every other byte for four (BIP 141). */
+export function weightOf(raw: Uint8Array): bigint {
   const { version, inputs, outputs, lockTime } = RawTx.decode(raw);
   const stripped = RawTx.encode({ version, segwitFlag: false, inputs, outputs, lockTime });
-  return BigInt(Math.ceil((3 * stripped.length + raw.length) / 4));
+  return BigInt(3 * stripped.length + raw.length);
 }
 
 /** Returns whether a signed transaction (hex) has the same inputs and outputs as the funded one. */
@@ -82,7 +87,8 @@ export function pays(
   );
 }
 
-function outlineOf(raw: Uint8Array): Outline {
+/** Reads the coins and outputs of a transaction, signed or not. */
+export function outlineOf(raw: Uint8Array): Outline {
   const { inputs, outputs } = RawTx.decode(raw);
   return {
     inputs: inputs.map(({ txid, index }) => `${hex.encode(txid)}:${index}`),

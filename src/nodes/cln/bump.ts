@@ -1,0 +1,169 @@
+import { hex } from '@scure/base';
+import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
+import { refused } from '../../model/errors.ts';
+import type { BumpFeeCommand, NodeOnchain } from '../node-groups.ts';
+import { weightOf as weightOfRaw } from '../remote/psbt.ts';
+import { type Chain, readChain } from './chain.ts';
+import { type ClnTransaction, psbtShape } from './chain-wire.ts';
+import {
+  CHANGE_SCRIPT_BYTES,
+  CORE_WEIGHT,
+  feeSatOf,
+  outpointOf,
+  satOf,
+  startWeight,
+  weightOf,
+} from './coins.ts';
+import { sendSatPerKw } from './fee-rate.ts';
+import { publish } from './onchain.ts';
+import { releaseReservations } from './reservations.ts';
+import type { ClnRpc } from './rpc.ts';
+import { feeMsatOf } from './send-seen.ts';
+import { SIGN_TIMEOUT_MS, signedSpend, wrongTransaction } from './spend.ts';
+import type { ClnWallet } from './wallet.ts';
+import type { ClnOutput } from './wire.ts';
+
+/** An unconfirmed send with the children that pay for it already. */
+interface Family {
+  readonly weight: bigint;
+  readonly feeSat: bigint;
+  readonly hasChild: boolean;
+  /** The output of the last one that the wallet can spend. */
+  readonly coin: ClnOutput | undefined;
+}
+
+/** A further child. */
+interface Child {
+  readonly coin: ClnOutput;
+  readonly satPerKw: bigint;
+  /** What it costs, in satoshis. */
+  readonly feeSat: bigint;
+}
+
+/** The most that raising the fee costs now, in millisatoshis; see `NodeOnchain.bumpFeeBoundMsat`. */
+export async function bumpFeeBoundMsat(
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  command: BumpFeeCommand,
+): Promise<bigint> {
+  const child = await childOf(owner, wallet, command);
+  return (child?.feeSat ?? 0n) * MSAT_PER_SAT;
+}
+
+/** Spends the change of a send with a fee for both transactions; see `NodeOnchain.bumpFee`. */
+export function bumpFee(
+  rpc: ClnRpc,
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  command: Parameters<NodeOnchain['bumpFee']>[0],
+): ReturnType<NodeOnchain['bumpFee']> {
+  const { maxFeeMsat } = command;
+  return wallet.locks.run('coins', async () => {
+    const child = await childOf(owner, wallet, command);
+    if (child === null) return { feeMsat: null, isNew: false };
+    const { coin, satPerKw } = child;
+    requireAffordable(child.feeSat, maxFeeMsat);
+    const request = {
+      satoshi: '0sat',
+      feerate: `${satPerKw}perkw`,
+      startweight: Number(CORE_WEIGHT),
+      utxos: [outpointOf(coin)],
+      excess_as_change: true,
+    };
+    const signed = await signedSpend(rpc, owner, {
+      coins: [coin],
+      prepare: () => rpc.write('utxopsbt', request, psbtShape, { timeoutMs: SIGN_TIMEOUT_MS }),
+      check({ outputs, feeSat }) {
+        if (outputs.length !== 1) throw wrongTransaction();
+        requireAffordable(feeSat, maxFeeMsat);
+      },
+    });
+    try {
+      await publish(rpc, signed.txHex);
+    } catch (error) {
+      // A child that the node lists is published. Otherwise another one may be tried: two of one coin cannot both confirm.
+      const isOut = (await readChain(owner).catch(() => null))?.transactions.has(signed.txid);
+      if (isOut === false) await releaseReservations(owner, [outpointOf(coin)]);
+      if (!isOut) throw error;
+    }
+    return { feeMsat: BigInt(signed.feeMsat), isNew: true };
+  });
+}
+
+/**
+ * The child that a send needs; null where one that pays as much is there. Throws `refused` where the fee of the send
+ * itself suffices, or there is no change left.
+ */
+async function childOf(
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  { txid, priority }: BumpFeeCommand,
+): Promise<Child | null> {
+  const [chain, satPerKw] = await Promise.all([
+    readChain(owner),
+    sendSatPerKw(owner, wallet, priority),
+  ]);
+  const parent = chain.transactions.get(txid);
+  if (parent === undefined) {
+    throw refused(
+      'Core Lightning does not list the transaction of this payment: look at it again later.',
+    );
+  }
+  if (parent.blockheight > 0) {
+    throw refused('The transaction is confirmed: nothing is left to raise.');
+  }
+  const { weight, feeSat, hasChild, coin } = familyOf(parent, chain);
+  if (feeSat >= feeSatOf(weight, satPerKw)) {
+    if (hasChild) return null;
+    throw refused(
+      'The transaction pays for that priority already: wait for the next block, or ask for a higher priority if there is one.',
+    );
+  }
+  if (coin === undefined) {
+    throw refused('The transaction has no change left whose coins could pay a fee.');
+  }
+  const childWeight = startWeight(CHANGE_SCRIPT_BYTES) + (weightOf(coin) ?? 0n);
+  const wantedSat = feeSatOf(weight + childWeight, satPerKw) - feeSat;
+  const childSatPerKw = (wantedSat * 1000n + childWeight - 1n) / childWeight;
+  const childFeeSat = feeSatOf(childWeight, childSatPerKw);
+  if (satOf(coin) <= childFeeSat) {
+    throw refused('The change of the transaction does not pay for a higher fee.');
+  }
+  return { coin, satPerKw: childSatPerKw, feeSat: childFeeSat };
+}
+
+/** A send and the unconfirmed transactions of the wallet that spend its change, each that of the one before. */
+function familyOf(parent: ClnTransaction, chain: Chain): Family {
+  const all = [...chain.transactions.values()];
+  let last = parent;
+  let weight = weightOfTransaction(parent);
+  let feeMsat = feeMsatOf(parent, chain) ?? 0n;
+  for (;;) {
+    const { hash } = last;
+    const child = all.find(
+      ({ inputs, blockheight }) =>
+        blockheight === 0 &&
+        inputs.some(({ txid, index }) => txid === hash && chain.coins.has(`${txid}:${index}`)),
+    );
+    if (child === undefined) break;
+    weight += weightOfTransaction(child);
+    feeMsat += feeMsatOf(child, chain) ?? 0n;
+    last = child;
+  }
+  const coin = [...chain.coins.values()].find(
+    ({ txid, status, reserved }) => txid === last.hash && status === 'unconfirmed' && !reserved,
+  );
+  return { weight, feeSat: feeMsat / MSAT_PER_SAT, hasChild: last !== parent, coin };
+}
+
+function weightOfTransaction({ rawtx }: ClnTransaction): bigint {
+  return weightOfRaw(hex.decode(rawtx));
+}
+
+function requireAffordable(feeSat: bigint, maxFeeMsat: bigint | null): void {
+  const feeMsat = feeSat * MSAT_PER_SAT;
+  if (maxFeeMsat === null || feeMsat <= maxFeeMsat) return;
+  throw refused(
+    `Raising the fee may cost ${formatAmountMsat(feeMsat)} sats, more than is allowed: raise max_fee.`,
+  );
+}

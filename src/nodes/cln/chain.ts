@@ -1,0 +1,54 @@
+import { hex } from '@scure/base';
+import { encodeAddress } from '../../codecs/address.ts';
+import type { Network } from '../../codecs/network.ts';
+import { type ClnTransaction, transactionsShape } from './chain-wire.ts';
+import { outpointOf, readEveryCoin } from './coins.ts';
+import type { ClnRpc } from './rpc.ts';
+import { type ClnOutput, infoShape } from './wire.ts';
+
+/** The transactions that concern the wallet and its channels, as the node has them now. */
+export interface Chain {
+  /** The newest block that the node has processed. */
+  readonly height: number;
+  /** By txid. */
+  readonly transactions: ReadonlyMap<string, ClnTransaction>;
+  /** Every coin that the wallet has or had, by its outpoint. */
+  readonly coins: ReadonlyMap<string, ClnOutput>;
+}
+
+/** Reads the chain. The height is read first, so that no transaction is taken to be deeper than it is. */
+export async function readChain(owner: ClnRpc): Promise<Chain> {
+  const { blockheight } = await owner.read('getinfo', {}, infoShape);
+  const [{ transactions }, coins] = await Promise.all([
+    owner.list('listtransactions', {}, transactionsShape),
+    readEveryCoin(owner),
+  ]);
+  return {
+    height: blockheight,
+    transactions: new Map(transactions.map((one) => [one.hash, one])),
+    coins: new Map(coins.map((coin) => [outpointOf(coin), coin])),
+  };
+}
+
+/** The outpoints that a transaction spends. */
+export function spentBy({ inputs }: Pick<ClnTransaction, 'inputs'>): string[] {
+  return inputs.map(({ txid, index }) => `${txid}:${index}`);
+}
+
+/** Whether the transaction spends a coin of the wallet. */
+export function isOwn(transaction: ClnTransaction, { coins }: Chain): boolean {
+  return spentBy(transaction).some((outpoint) => coins.has(outpoint));
+}
+
+/** The outputs of a transaction that are not the wallet's, with their addresses. */
+export function foreignOutputs(
+  { hash, outputs }: ClnTransaction,
+  { coins }: Chain,
+  network: Network,
+): { amountMsat: bigint; address: string | null }[] {
+  return outputs.flatMap(({ amount_msat, scriptPubKey }, at) =>
+    coins.has(`${hash}:${at}`)
+      ? []
+      : [{ amountMsat: amount_msat, address: encodeAddress(hex.decode(scriptPubKey), network) }],
+  );
+}

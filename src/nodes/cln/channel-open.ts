@@ -1,0 +1,215 @@
+import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
+import type { Channel, ChannelPeer } from '../../model/channel.ts';
+import { ApiError, refused } from '../../model/errors.ts';
+import type { OpenChannelCommand, OpenedChannel } from '../node-groups.ts';
+import { channelPeerOf } from '../remote/channel-peer.ts';
+import { refusesToOpen } from './certainty.ts';
+import { readChain } from './chain.ts';
+import { fundedChannelShape } from './chain-wire.ts';
+import { type Opening, putOpening, readOpening, userChannelIdOf } from './channel-rows.ts';
+import { channelOf, isOpen, readChannels } from './channels.ts';
+import { chooseCoins, outpointOf, readCoins, readSpendable } from './coins.ts';
+import { channelSatPerKw } from './fee-rate.ts';
+import type { ClnRpc } from './rpc.ts';
+import { feeMsatOf } from './send-seen.ts';
+import type { ClnWallet } from './wallet.ts';
+import { anyShape, type ClnChannel } from './wire.ts';
+
+const OPEN_TIMEOUT_MS = 120_000;
+/** Bytes of the script of a funding output (P2WSH). */
+const FUNDING_SCRIPT_BYTES = 34n;
+/** The state of a channel about whose opening the two sides are still talking. */
+const TALKING: ReadonlySet<string> = new Set([
+  'OPENINGD',
+  'DUALOPEND_OPEN_INIT',
+  'DUALOPEND_OPEN_COMMITTED',
+  'DUALOPEND_OPEN_COMMIT_READY',
+]);
+
+/** The open channels as resources. */
+export async function listChannels(rpc: ClnRpc, wallet: ClnWallet): Promise<Channel[]> {
+  const channels = (await readChannels(rpc)).filter(isOpen);
+  return Promise.all(
+    channels.map(async (channel) =>
+      channelOf(channel, await userChannelIdOf(wallet, channel.channel_id ?? '')),
+    ),
+  );
+}
+
+/** The most that opening a channel of that value costs now, in millisatoshis. Throws `refused` without the coins. */
+export async function openFeeBoundMsat(
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  valueMsat: bigint,
+): Promise<bigint> {
+  return (await chooseFunding(owner, wallet, valueMsat)).feeSat * MSAT_PER_SAT;
+}
+
+/**
+ * Opens a channel, once for a user channel id (docs/decisions.md 31). What is asked for is stored before, with its
+ * coins, which are chosen here: so the fee is bounded before anything is signed, and two requests for one id would spend
+ * the same coins. The caller must hold a lock.
+ */
+export async function openChannel(
+  rpc: ClnRpc,
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  configuredPeer: ChannelPeer | null,
+  command: OpenChannelCommand,
+): Promise<OpenedChannel> {
+  const { userChannelId, valueMsat, maxFeeMsat } = command;
+  const earlier = await readOpening(wallet, userChannelId);
+  if (earlier) {
+    requireSame(earlier, command);
+    const channelId = earlier.channelId ?? (await foundAgain(owner, wallet, command, earlier));
+    if (channelId !== null) return opened(owner, command, channelId, { isNew: false });
+  }
+  const peer = channelPeerOf(command.peer, configuredPeer);
+  const { coins, feeSat, satPerKw } = await chooseFunding(owner, wallet, valueMsat);
+  const boundMsat = feeSat * MSAT_PER_SAT;
+  if (maxFeeMsat !== null && boundMsat > maxFeeMsat) {
+    throw refused(
+      `Opening the channel may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: wait for lower fees.`,
+    );
+  }
+  await connectPeer(rpc, peer);
+  const withPeer = (await readChannels(owner)).filter(({ peer_id }) => peer_id === peer.pubkey);
+  const opening: Opening = {
+    valueMsat: `${valueMsat}`,
+    peer: peer.pubkey,
+    coins: coins.map(outpointOf),
+    before: withPeer.flatMap(({ channel_id }) => channel_id ?? []),
+    channelId: null,
+  };
+  await putOpening(wallet, userChannelId, opening);
+  const channelId = await fundChannel(rpc, owner, opening, satPerKw);
+  await putOpening(wallet, userChannelId, { ...opening, channelId });
+  return opened(owner, command, channelId, { isNew: true });
+}
+
+async function fundChannel(
+  rpc: ClnRpc,
+  owner: ClnRpc,
+  opening: Opening,
+  satPerKw: bigint,
+): Promise<string> {
+  try {
+    const { channel_id } = await rpc.write(
+      'fundchannel',
+      {
+        id: opening.peer,
+        amount: `${wholeSats(BigInt(opening.valueMsat))}sat`,
+        feerate: `${satPerKw}perkw`,
+        utxos: opening.coins,
+      },
+      fundedChannelShape,
+      { timeoutMs: OPEN_TIMEOUT_MS, certainty: refusesToOpen },
+    );
+    return channel_id;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    // The channel may be open although no answer came, or although its transaction seemed not to be published.
+    const found = channelFor(opening, await readChannels(owner).catch(() => []));
+    if (found?.channel_id !== undefined) return found.channel_id;
+    throw error;
+  }
+}
+
+function requireSame(earlier: Opening, { valueMsat, peer }: OpenChannelCommand): void {
+  if (wholeSats(BigInt(earlier.valueMsat)) !== wholeSats(valueMsat)) {
+    throw refused(
+      'A channel of another value has this user_channel_id: choose another id for another channel.',
+    );
+  }
+  if (peer !== null && peer.pubkey !== earlier.peer) {
+    throw refused(
+      'A channel to another peer has this user_channel_id: choose another id for another channel.',
+    );
+  }
+}
+
+/**
+ * The channel of an earlier request whose end was not seen; null where there is none and there will be none. Throws
+ * `timeout` while the node may still be opening it.
+ */
+async function foundAgain(
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  { userChannelId }: OpenChannelCommand,
+  earlier: Opening,
+): Promise<string | null> {
+  // The coins are read first: a channel that is there by then is in the list.
+  const coins = await readCoins(owner);
+  const channels = await readChannels(owner);
+  const channelId = channelFor(earlier, channels)?.channel_id;
+  if (channelId !== undefined) {
+    await putOpening(wallet, userChannelId, { ...earlier, channelId });
+    return channelId;
+  }
+  const isTalking = channels.some(
+    ({ peer_id, state }) => peer_id === earlier.peer && TALKING.has(state),
+  );
+  const isReserved = coins.some(
+    (coin) => coin.reserved && earlier.coins.includes(outpointOf(coin)),
+  );
+  if (!isTalking && !isReserved) return null;
+  throw new ApiError(
+    'timeout',
+    'An earlier request may still be opening this channel: try again later.',
+    { outcomeUnknown: true },
+  );
+}
+
+/** The channel that a request made: one of this side with the peer that was not there before. */
+function channelFor(opening: Opening, channels: readonly ClnChannel[]): ClnChannel | undefined {
+  return channels.find(
+    ({ peer_id, opener, state, channel_id, funding_txid, total_msat }) =>
+      peer_id === opening.peer &&
+      opener === 'local' &&
+      !TALKING.has(state) &&
+      channel_id !== undefined &&
+      funding_txid !== undefined &&
+      !opening.before.includes(channel_id) &&
+      total_msat >= wholeSats(BigInt(opening.valueMsat)) * MSAT_PER_SAT,
+  );
+}
+
+async function opened(
+  owner: ClnRpc,
+  { userChannelId, maxFeeMsat }: OpenChannelCommand,
+  channelId: string,
+  { isNew }: { readonly isNew: boolean },
+): Promise<OpenedChannel> {
+  const feeMsat = maxFeeMsat === null ? null : await openingCostMsat(owner, channelId);
+  return { channelId, userChannelId, feeMsat, isNew };
+}
+
+/**
+ * What opening a channel cost, in millisatoshis. Null where the node does not tell: the channel is open by then, and a
+ * missing cost must not make that an error.
+ */
+async function openingCostMsat(owner: ClnRpc, channelId: string): Promise<bigint | null> {
+  try {
+    const [channels, chain] = await Promise.all([readChannels(owner), readChain(owner)]);
+    const channel = channels.find(({ channel_id }) => channel_id === channelId);
+    const funding = chain.transactions.get(channel?.funding_txid ?? '');
+    return funding ? feeMsatOf(funding, chain) : null;
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
+}
+
+async function chooseFunding(owner: ClnRpc, wallet: ClnWallet, valueMsat: bigint) {
+  const [spendable, satPerKw] = await Promise.all([
+    readSpendable(owner),
+    channelSatPerKw(owner, wallet),
+  ]);
+  const confirmed = spendable.filter(({ status }) => status === 'confirmed');
+  const order = { amountSat: wholeSats(valueMsat), scriptBytes: FUNDING_SCRIPT_BYTES, satPerKw };
+  return { ...chooseCoins(confirmed, order), satPerKw };
+}
+
+async function connectPeer(rpc: ClnRpc, { pubkey, host }: ChannelPeer): Promise<void> {
+  await rpc.write('connect', { id: `${pubkey}@${host}` }, anyShape, { harmlessTwice: true });
+}

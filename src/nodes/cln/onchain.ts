@@ -1,0 +1,173 @@
+import { decodeAddress } from '../../codecs/address.ts';
+import { dustLimitSat } from '../../codecs/dust.ts';
+import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
+import { ApiError, refused } from '../../model/errors.ts';
+import type { PayOnchainCommand, SendReport, SignedSend } from '../node-sends.ts';
+import { publishedSend } from '../remote/onchain-send.ts';
+import { pays } from '../remote/psbt.ts';
+import { reportOf } from '../remote/send-report.ts';
+import { refusesToPublish } from './certainty.ts';
+import { readChain } from './chain.ts';
+import { fundedShape, psbtShape } from './chain-wire.ts';
+import {
+  chooseCoins,
+  feeSatOf,
+  outpointOf,
+  readSpendable,
+  scriptBytesOf,
+  startWeight,
+  worthSpending,
+} from './coins.ts';
+import { sendSatPerKw } from './fee-rate.ts';
+import { psbtOf } from './psbt.ts';
+import type { ClnRpc } from './rpc.ts';
+import { sendInBlock } from './send-seen.ts';
+import { SIGN_TIMEOUT_MS, signedSpend, wrongTransaction } from './spend.ts';
+import type { ClnWallet } from './wallet.ts';
+import { anyShape } from './wire.ts';
+
+/** Time limit of publishing, for which Core Lightning asks its Bitcoin node. */
+const PUBLISH_TIMEOUT_MS = 60_000;
+/**
+ * Blocks for which the coins of a published transaction stay reserved, about two weeks: Bitcoin nodes drop a transaction
+ * that is not confirmed by then. Core Lightning would otherwise spend the coins once more after some hours.
+ */
+const PUBLISHED_BLOCKS = 2016;
+
+/**
+ * Chooses and reserves coins, checks the fee and signs; see `NodeOnchain.sign`. Coins are chosen by one send at a time,
+ * so that two of them do not choose the same.
+ */
+export function signSend(
+  rpc: ClnRpc,
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  command: PayOnchainCommand,
+): Promise<SignedSend> {
+  const { address, priority, amountMsat, maxFeeMsat } = command;
+  return wallet.locks.run('coins', async () => {
+    const satPerKw = await sendSatPerKw(owner, wallet, priority);
+    const amountSat = wholeSats(amountMsat);
+    const order = { amountSat, scriptBytes: scriptBytesAt(address), satPerKw };
+    const { coins, feeSat } = chooseCoins(await readSpendable(owner), order);
+    requireAffordable(feeSat, maxFeeMsat);
+    const request = {
+      outputs: [{ [address]: `${amountSat}sat` }],
+      feerate: `${satPerKw}perkw`,
+      utxos: coins.map(outpointOf),
+    };
+    return signedSpend(rpc, owner, {
+      coins,
+      prepare: () => rpc.write('txprepare', request, psbtShape, { timeoutMs: SIGN_TIMEOUT_MS }),
+      check(prepared) {
+        if (!pays(prepared, address, amountSat, wallet.network)) throw wrongTransaction();
+        requireAffordable(prepared.feeSat, maxFeeMsat);
+      },
+    });
+  });
+}
+
+/**
+ * Publishes a signed transaction; see `NodeOnchain.publish`. No error proves that the network does not have it: the
+ * node's own list says whether it does.
+ */
+export async function publishSend(
+  rpc: ClnRpc,
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  command: PayOnchainCommand,
+  signed: SignedSend,
+): Promise<SendReport> {
+  try {
+    await publish(rpc, signed.txHex);
+    return { state: 'known', ...publishedSend(command, signed) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (!error.outcomeUnknown) return reportOf(error);
+    // A transaction that is confirmed already cannot be published again.
+    const chain = await readChain(owner).catch(() => null);
+    const listed = chain?.transactions.get(signed.txid);
+    if (chain == null || listed === undefined) return reportOf(error);
+    const published = publishedSend(command, signed).payment;
+    const nowMs = wallet.clock.now();
+    return { state: 'known', ...sendInBlock(published, listed.blockheight, chain.height, nowMs) };
+  }
+}
+
+/** Gives a signed transaction (hex) to the network, and keeps its coins reserved. Throws {@link ApiError}. */
+export async function publish(rpc: ClnRpc, txHex: string): Promise<void> {
+  await rpc.write('sendpsbt', { psbt: psbtOf(txHex), reserve: PUBLISHED_BLOCKS }, anyShape, {
+    timeoutMs: PUBLISH_TIMEOUT_MS,
+    certainty: refusesToPublish,
+  });
+}
+
+/** What a payment would cost in fees now, in millisatoshis; no coin is reserved for it. */
+export async function estimateFeeMsat(
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  { address, amountMsat, priority }: Pick<PayOnchainCommand, 'address' | 'amountMsat' | 'priority'>,
+): Promise<bigint> {
+  const [spendable, satPerKw] = await Promise.all([
+    readSpendable(owner),
+    sendSatPerKw(owner, wallet, priority),
+  ]);
+  const order = { amountSat: wholeSats(amountMsat), scriptBytes: scriptBytesAt(address), satPerKw };
+  return chooseCoins(spendable, order).feeSat * MSAT_PER_SAT;
+}
+
+/**
+ * The most that one transaction can send to the address now, and its fee; see `NodeOnchain.mostSendable`. The node says
+ * how much it keeps back for its channels; no coin is reserved.
+ */
+export async function mostSendable(
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  { address, priority }: Pick<PayOnchainCommand, 'address' | 'priority'>,
+): Promise<{ amountMsat: bigint; feeMsat: bigint }> {
+  const [spendable, satPerKw] = await Promise.all([
+    readSpendable(owner),
+    sendSatPerKw(owner, wallet, priority),
+  ]);
+  const coins = worthSpending(spendable, satPerKw);
+  if (coins.length === 0) throw nothingToSend();
+  const told = await owner.write(
+    'utxopsbt',
+    {
+      satoshi: 'all',
+      feerate: `${satPerKw}perkw`,
+      startweight: Number(startWeight(scriptBytesAt(address))),
+      utxos: coins.map(outpointOf),
+      reserve: 0,
+    },
+    fundedShape,
+    { harmlessTwice: true },
+  );
+  const amountSat = wholeSats(told.excess_msat);
+  if (amountSat < dustLimitSat(decodeAddress(address).scriptPubKey)) throw nothingToSend();
+  const feeSat = feeSatOf(BigInt(told.estimated_final_weight), BigInt(told.feerate_per_kw));
+  return { amountMsat: amountSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
+}
+
+/** The coins that a send holds, as its locks name them. */
+export function lockedOutpoints({ locks }: SignedSend): string[] {
+  return locks.map(({ outpoint }) => outpoint);
+}
+
+function scriptBytesAt(address: string): bigint {
+  return scriptBytesOf(decodeAddress(address).scriptPubKey);
+}
+
+function requireAffordable(feeSat: bigint, maxFeeMsat: bigint | null): void {
+  const feeMsat = feeSat * MSAT_PER_SAT;
+  if (maxFeeMsat === null || feeMsat <= maxFeeMsat) return;
+  throw refused(
+    `The transaction would cost ${formatAmountMsat(feeMsat)} sats, more than is allowed: raise max_fee, or wait for lower fees.`,
+  );
+}
+
+function nothingToSend(): ApiError {
+  return refused(
+    'The spendable on-chain balance does not pay for a transaction that sends it, with what Core Lightning keeps back for its channels: receive more first.',
+  );
+}

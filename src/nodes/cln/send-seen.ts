@@ -1,0 +1,121 @@
+import { hex } from '@scure/base';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
+import type { Payment } from '../../model/payment.ts';
+import { transactionJsonOf } from '../../model/transaction.ts';
+import type { Observation } from '../node-observations.ts';
+import { type BegunSend, blankSend, FINAL_CONFIRMATIONS } from '../remote/onchain-send.ts';
+import { outlineOf, pays } from '../remote/psbt.ts';
+import type { Chain } from './chain.ts';
+import { spendersOf } from './chain-moves.ts';
+import type { ClnTransaction } from './chain-wire.ts';
+import { satOf } from './coins.ts';
+import type { ClnRpc } from './rpc.ts';
+import type { ClnWallet } from './wallet.ts';
+
+/** A send whose transaction is known. */
+interface KnownSend {
+  /** The payment as it stands once the transaction is published. */
+  readonly payment: Payment;
+  readonly txid: string;
+  readonly outpoints: readonly string[];
+}
+
+/** What the node shows of a send. */
+export type SendSeen =
+  | ({ readonly state: 'seen' } & Observation)
+  /** Another transaction has spent a coin of it, for good. */
+  | { readonly state: 'replaced'; readonly by: string }
+  /** Neither the node's list nor a block has it. */
+  | { readonly state: 'unseen' };
+
+/**
+ * What the node shows of a send. It is replaced for good only when another transaction that spends one of its coins has
+ * six confirmations (docs/decisions.md 39). Another one that pays the receiver as much is a fee bump, and then the send
+ * itself.
+ */
+export async function seenSend(
+  owner: ClnRpc,
+  { network, clock }: Pick<ClnWallet, 'network' | 'clock'>,
+  chain: Chain,
+  { payment, txid, outpoints }: KnownSend,
+): Promise<SendSeen> {
+  const nowMs = clock.now();
+  const listed = chain.transactions.get(txid);
+  const own = listed ? withTransaction(payment, listed, chain) : payment;
+  const inBlock = (one: Payment, height: number): SendSeen => ({
+    state: 'seen',
+    ...sendInBlock(one, height, chain.height, nowMs),
+  });
+  if (listed && listed.blockheight > 0) return inBlock(own, listed.blockheight);
+  const spent = outpoints.filter((outpoint) => chain.coins.get(outpoint)?.status === 'spent');
+  const spenders = spent.length === 0 ? [] : await spendersOf(owner, spent);
+  const itself = spenders.find((one) => one.txid === txid);
+  if (itself) return inBlock(own, itself.height);
+  const [rival] = spenders.toSorted((a, b) => a.height - b.height);
+  if (rival === undefined) {
+    return listed ? { state: 'seen', payment: own, attempt: null } : { state: 'unseen' };
+  }
+  const bump = chain.transactions.get(rival.txid);
+  if (bump && paysAsMuch(bump, payment, network)) {
+    return inBlock(withTransaction(payment, bump, chain), rival.height);
+  }
+  if (isFinalAt(rival.height, chain.height)) return { state: 'replaced', by: rival.txid };
+  const replaced = { ...own, replacement: rival.txid, updatedAtMs: nowMs };
+  return { state: 'seen', payment: replaced, attempt: null };
+}
+
+/** A send whose transaction stands in a block of that height; 0: in none. */
+export function sendInBlock(
+  payment: Payment,
+  atHeight: number,
+  height: number,
+  nowMs: number,
+): Observation {
+  if (atHeight === 0) return { payment, attempt: null };
+  const standing = { ...payment, replacement: null };
+  if (!isFinalAt(atHeight, height)) return { payment: standing, attempt: null, inBlock: true };
+  const completed = { status: 'completed', statusMsg: 'completed', finalizedAtMs: nowMs } as const;
+  return {
+    payment: { ...standing, ...completed, updatedAtMs: nowMs },
+    attempt: null,
+    inBlock: true,
+  };
+}
+
+/** Whether a transaction in a block of that height has the confirmations that make it final. */
+export function isFinalAt(atHeight: number, height: number): boolean {
+  return atHeight > 0 && height - atHeight + 1 >= FINAL_CONFIRMATIONS;
+}
+
+/** A send of which the node lists the transaction. */
+export function listedSend(asked: BegunSend, transaction: ClnTransaction, chain: Chain): Payment {
+  return withTransaction(blankSend(asked, transaction.hash), transaction, chain);
+}
+
+function withTransaction(payment: Payment, transaction: ClnTransaction, chain: Chain): Payment {
+  const feesMsat = feeMsatOf(transaction, chain) ?? payment.feesMsat;
+  const tx = transactionJsonOf(hex.decode(transaction.rawtx));
+  return { ...payment, txid: transaction.hash, tx, feesMsat };
+}
+
+/** The fee of a transaction, in millisatoshis; null where a coin of it is not the wallet's. */
+export function feeMsatOf({ inputs, outputs }: ClnTransaction, { coins }: Chain): bigint | null {
+  let feeMsat = -outputs.reduce((sum, { amount_msat }) => sum + amount_msat, 0n);
+  for (const { txid, index } of inputs) {
+    const coin = coins.get(`${txid}:${index}`);
+    if (coin === undefined) return null;
+    feeMsat += satOf(coin) * MSAT_PER_SAT;
+  }
+  return feeMsat;
+}
+
+/** Whether the transaction pays the receiver of the payment as much. */
+export function paysAsMuch(
+  { rawtx }: ClnTransaction,
+  { address, amountMsat }: Pick<Payment, 'address' | 'amountMsat'>,
+  network: ClnWallet['network'],
+): boolean {
+  if (address === null || amountMsat === null) return false;
+  const outline = outlineOf(hex.decode(rawtx));
+  return pays(outline, address, amountMsat / MSAT_PER_SAT, network);
+}

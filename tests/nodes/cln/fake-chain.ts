@@ -263,6 +263,28 @@ export function fakeChain() {
     }
   }
 
+  /** Takes the block of a transaction back, as a reorganization does. The record of moves stays. */
+  function unmine(txid: string): void {
+    for (const one of transactions) {
+      if (idOf(one.raw) !== txid) continue;
+      one.blockheight = 0;
+      for (const outpoint of inputsOf(hex.decode(one.raw))) {
+        const coin = coinAt(outpoint);
+        if (coin) coin.isSpent = false;
+      }
+    }
+    for (const coin of coins) if (coin.txid === txid) coin.blockheight = 0;
+  }
+
+  /** Has the node not list a transaction, as when it stopped before it wrote it down. */
+  function forget(txid: string): void {
+    transactions.splice(
+      0,
+      transactions.length,
+      ...transactions.filter(({ raw }) => idOf(raw) !== txid),
+    );
+  }
+
   function move(row: Params): void {
     const common = {
       created_index: moves.length + 1,
@@ -316,6 +338,8 @@ export function fakeChain() {
     answers,
     publish,
     mine,
+    unmine,
+    forget,
     /** Replaces the answer of a command. */
     on: (method: string, answer: Answer) => void overrides.set(method, answer),
     off: (method: string) => void overrides.delete(method),

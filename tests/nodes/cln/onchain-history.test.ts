@@ -1,0 +1,244 @@
+import { expect, test } from 'bun:test';
+import type { Payment } from '../../../src/model/payment.ts';
+import { paymentId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
+import { publishSend, signSend } from '../../../src/nodes/cln/onchain.ts';
+import { onchainLook, onchainPayment } from '../../../src/nodes/cln/onchain-history.ts';
+import { onchainOutcome } from '../../../src/nodes/cln/onchain-outcome.ts';
+import { publishedSend } from '../../../src/nodes/remote/onchain-send.ts';
+import {
+  type FakeChain,
+  fakeChain,
+  idOf,
+  OURS,
+  spendingTransaction,
+  THEIR_ADDRESS,
+  THEIR_SCRIPT,
+} from './fake-chain.ts';
+
+const command = {
+  index: paymentIndex(1_800_000_000_000, paymentId('os', 'cd'.repeat(32))),
+  createdAtMs: 1_800_000_000_000,
+  amountMsat: 50_000_000n,
+  personalNote: null,
+  address: THEIR_ADDRESS,
+  priority: 'normal' as const,
+  maxFeeMsat: null,
+};
+
+const look = (
+  { rpc, wallet }: FakeChain,
+  { after = 0, open = [] }: { after?: number; open?: readonly Payment[] } = {},
+) => onchainLook(rpc, wallet, { after, open: async () => open });
+
+const payments = (found: { observations: readonly { payment: Payment }[] }) =>
+  found.observations.map(({ payment }) => payment);
+
+async function published(chain: FakeChain) {
+  const { rpc, wallet } = chain;
+  const signed = await signSend(rpc, rpc, wallet, command);
+  await publishSend(rpc, rpc, wallet, command, signed);
+  return { signed, payment: publishedSend(command, signed).payment };
+}
+
+test('a payment from others is pending from its first block, and complete at six confirmations', async () => {
+  const chain = fakeChain();
+  const raw = chain.receive(70_000n);
+  const found = await look(chain);
+  const [receipt] = payments(found);
+  expect(receipt).toMatchObject({
+    rail: 'onchain',
+    direction: 'inbound',
+    status: 'pending',
+    statusMsg: 'broadcasted',
+    amountMsat: 70_000_000n,
+    txid: idOf(raw),
+    createdAtMs: 1_800_000_000_000,
+  });
+  expect(receipt?.index).toBe(paymentIndex(1_800_000_000_000, receiveId(idOf(raw), 0)));
+  if (!receipt) throw new Error('no receipt');
+  chain.state.height += 4;
+  const [fifth] = (await look(chain, { after: found.reached, open: [receipt] })).observations;
+  expect(fifth).toMatchObject({ payment: { status: 'pending' }, inBlock: true });
+  chain.state.height += 1;
+  const sixth = payments(await look(chain, { after: found.reached, open: [receipt] }));
+  expect(sixth).toMatchObject([{ status: 'completed', finalizedAtMs: 1_800_000_500_000 }]);
+});
+
+test('a receipt whose block was taken back stays pending until a block has it again', async () => {
+  const chain = fakeChain();
+  chain.receive(70_000n);
+  const [receipt] = payments(await look(chain));
+  if (!receipt) throw new Error('no receipt');
+  chain.state.height += 10;
+  chain.unmine(receipt.txid ?? '');
+  const [seen] = (await look(chain, { after: 1, open: [receipt] })).observations;
+  expect(seen).toMatchObject({ payment: { status: 'pending' }, inBlock: false });
+});
+
+test('an unfinished look with nothing new asks for nothing more than the record', async () => {
+  const chain = fakeChain();
+  chain.receive(70_000n);
+  const { reached } = await look(chain);
+  chain.calls.length = 0;
+  expect(await look(chain, { after: reached })).toEqual({ observations: [], reached });
+  expect(chain.calls.map(({ method }) => method)).toEqual(['listchainmoves']);
+});
+
+test('an own send is followed to six confirmations, and its change is no receipt', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const { reached } = await look(chain);
+  const { signed, payment } = await published(chain);
+  chain.mine(signed.txHex);
+  const found = await look(chain, { after: reached, open: [payment] });
+  expect(found.observations).toMatchObject([{ payment: { index: command.index }, inBlock: true }]);
+  chain.state.height += 5;
+  const done = payments(await look(chain, { after: found.reached, open: [payment] }));
+  expect(done).toMatchObject([
+    { index: command.index, status: 'completed', feesMsat: BigInt(signed.feeMsat) },
+  ]);
+});
+
+test('a send whose publishing is not known yet is no payment of another tool', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const { reached } = await look(chain);
+  const { signed, payment } = await published(chain);
+  chain.mine(signed.txHex);
+  const begun = { ...payment, txid: null, tx: null };
+  expect(payments(await look(chain, { after: reached, open: [begun] }))).toEqual([]);
+});
+
+test('a send of another tool is a payment under its txid, and is found by its id', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const { signed } = await published(chain);
+  chain.mine(signed.txHex);
+  const sent = payments(await look(chain, { after: 1 }));
+  expect(sent).toMatchObject([
+    { direction: 'outbound', address: THEIR_ADDRESS, amountMsat: 50_000_000n, status: 'pending' },
+  ]);
+  const id = paymentId('os', signed.txid);
+  const found = await onchainPayment(chain.rpc, chain.wallet, id);
+  expect(found?.payment.txid).toBe(signed.txid);
+  const other = paymentId('os', '00'.repeat(32));
+  expect(await onchainPayment(chain.rpc, chain.wallet, other)).toBeNull();
+});
+
+test('what the wallet moves within itself and its channels is no payment', async () => {
+  const chain = fakeChain();
+  const paid = chain.receive(100_000n);
+  const { reached } = await look(chain);
+  const funding = spendingTransaction(
+    [`${idOf(paid)}:0`],
+    [
+      { script: THEIR_SCRIPT, amount: 60_000n },
+      { script: OURS, amount: 39_000n },
+    ],
+  );
+  const outpoint = `${idOf(funding)}:0`;
+  chain.state.closed = [
+    { channel_id: 'aa'.repeat(32), funding_txid: idOf(funding), funding_outnum: 0 },
+  ];
+  const commitment = spendingTransaction([outpoint], [{ script: THEIR_SCRIPT, amount: 59_000n }], {
+    lockTime: 0x20000001,
+    sequence: 0x80000001,
+  });
+  const sweep = spendingTransaction([`${idOf(commitment)}:0`], [{ script: OURS, amount: 58_000n }]);
+  const within = spendingTransaction([`${idOf(sweep)}:0`], [{ script: OURS, amount: 57_000n }]);
+  for (const raw of [funding, commitment, sweep, within]) chain.mine(raw);
+  expect(payments(await look(chain, { after: reached }))).toEqual([]);
+});
+
+test('what a cooperative close pays out is no receipt, and what its outputs pay later is one', async () => {
+  const chain = fakeChain();
+  const funding = 'bb'.repeat(32);
+  chain.state.closed = [{ channel_id: 'aa'.repeat(32), funding_txid: funding, funding_outnum: 1 }];
+  const close = spendingTransaction(
+    [`${funding}:1`],
+    [
+      { script: OURS, amount: 30_000n },
+      { script: THEIR_SCRIPT, amount: 20_000n },
+    ],
+  );
+  const payment = spendingTransaction([`${idOf(close)}:1`], [{ script: OURS, amount: 19_000n }]);
+  chain.mine(close);
+  chain.mine(payment);
+  expect(payments(await look(chain))).toMatchObject([{ txid: idOf(payment) }]);
+});
+
+test('a send is replaced for good only when a rival has six confirmations', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const { reached } = await look(chain);
+  const { signed, payment } = await published(chain);
+  const ask = () =>
+    onchainOutcome(chain.rpc, chain.wallet, { payment, afterAttempt: null, attempt: null, signed });
+  expect(await ask()).toMatchObject({ state: 'known', payment: { replacement: null } });
+  const [lock] = signed.locks;
+  const rival = spendingTransaction([lock?.outpoint ?? ''], [{ script: OURS, amount: 99_000n }]);
+  chain.mine(rival);
+  chain.state.height += 4;
+  const replaced = { status: 'pending', replacement: idOf(rival) };
+  expect(await ask()).toMatchObject({ state: 'known', payment: replaced });
+  const followed = payments(await look(chain, { after: reached, open: [payment] }));
+  expect(followed).toMatchObject([replaced]);
+  chain.state.height += 1;
+  expect(await ask()).toEqual({ state: 'never', reason: 'replaced' });
+  const ended = payments(await look(chain, { after: reached, open: [payment] }));
+  expect(ended).toMatchObject([{ status: 'failed', statusMsg: 'replaced' }]);
+});
+
+test('a rival whose block was taken back does not end a send', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const { signed, payment } = await published(chain);
+  const rival = spendingTransaction(
+    [signed.locks[0]?.outpoint ?? ''],
+    [{ script: OURS, amount: 99_000n }],
+  );
+  chain.mine(rival);
+  chain.unmine(idOf(rival));
+  chain.state.height += 10;
+  const question = { payment, afterAttempt: null, attempt: null, signed };
+  expect(await onchainOutcome(chain.rpc, chain.wallet, question)).toMatchObject({
+    state: 'known',
+    payment: { status: 'pending', replacement: null },
+  });
+});
+
+test('another transaction that pays the receiver as much is the send itself', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const { signed, payment } = await published(chain);
+  const bump = spendingTransaction(
+    [signed.locks[0]?.outpoint ?? ''],
+    [
+      { script: THEIR_SCRIPT, amount: 50_000n },
+      { script: OURS, amount: 40_000n },
+    ],
+  );
+  chain.mine(bump);
+  const question = { payment, afterAttempt: null, attempt: null, signed };
+  expect(await onchainOutcome(chain.rpc, chain.wallet, question)).toMatchObject({
+    state: 'known',
+    payment: { index: command.index, txid: idOf(bump), feesMsat: 10_000_000n },
+  });
+});
+
+test('a send that the node does not list may still arrive, and one that only a block has is known', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const { rpc, wallet } = chain;
+  const signed = await signSend(rpc, rpc, wallet, command);
+  const { payment } = publishedSend(command, signed);
+  const question = { payment, afterAttempt: null, attempt: null, signed };
+  expect(await onchainOutcome(rpc, wallet, question)).toEqual({ state: 'unknown' });
+  chain.mine(signed.txHex);
+  chain.forget(signed.txid);
+  expect(await onchainOutcome(rpc, wallet, question)).toMatchObject({
+    state: 'known',
+    payment: { txid: signed.txid },
+    inBlock: true,
+  });
+});

@@ -1,4 +1,4 @@
-import { decodeAddress } from '../../codecs/address.ts';
+import type { DecodedAddress } from '../../codecs/address.ts';
 import { dustLimitSat } from '../../codecs/dust.ts';
 import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
@@ -52,7 +52,7 @@ export function signSend(
     const { coins, feeSat } = chooseCoins(await readSpendable(owner), order);
     requireAffordable(feeSat, maxFeeMsat);
     const request = {
-      outputs: [{ [address]: `${amountSat}sat` }],
+      outputs: [{ [address.canonical]: `${amountSat}sat` }],
       feerate: `${satPerKw}perkw`,
       utxos: coins.map(outpointOf),
     };
@@ -60,7 +60,7 @@ export function signSend(
       coins,
       prepare: () => rpc.write('txprepare', request, psbtShape, { timeoutMs: SIGN_TIMEOUT_MS }),
       check(prepared) {
-        if (!pays(prepared, address, amountSat, wallet.network)) throw wrongTransaction();
+        if (!pays(prepared, address.canonical, amountSat, wallet.network)) throw wrongTransaction();
         requireAffordable(prepared.feeSat, maxFeeMsat);
       },
     });
@@ -78,9 +78,10 @@ export async function publishSend(
   command: PayOnchainCommand,
   signed: SignedSend,
 ): Promise<SendReport> {
+  const asked = { ...command, address: command.address.canonical };
   try {
     await publish(rpc, signed.txHex);
-    return { state: 'known', ...publishedSend(command, signed) };
+    return { state: 'known', ...publishedSend(asked, signed) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (!error.outcomeUnknown) return reportOf(error);
@@ -88,7 +89,7 @@ export async function publishSend(
     const chain = await readChain(owner).catch(() => null);
     const listed = chain?.transactions.get(signed.txid);
     if (chain == null || listed === undefined) return reportOf(error);
-    const published = publishedSend(command, signed).payment;
+    const published = publishedSend(asked, signed).payment;
     const nowMs = wallet.clock.now();
     return { state: 'known', ...sendInBlock(published, listed.blockheight, chain.height, nowMs) };
   }
@@ -144,7 +145,7 @@ export async function mostSendable(
     { harmlessTwice: true },
   );
   const amountSat = wholeSats(told.excess_msat);
-  if (amountSat < dustLimitSat(decodeAddress(address).scriptPubKey)) throw nothingToSend();
+  if (amountSat < dustLimitSat(address.scriptPubKey)) throw nothingToSend();
   const feeSat = feeSatOf(BigInt(told.estimated_final_weight), BigInt(told.feerate_per_kw));
   return { amountMsat: amountSat * MSAT_PER_SAT, feeMsat: feeSat * MSAT_PER_SAT };
 }
@@ -154,8 +155,8 @@ export function lockedOutpoints({ locks }: SignedSend): string[] {
   return locks.map(({ outpoint }) => outpoint);
 }
 
-function scriptBytesAt(address: string): bigint {
-  return scriptBytesOf(decodeAddress(address).scriptPubKey);
+function scriptBytesAt(address: DecodedAddress): bigint {
+  return scriptBytesOf(address.scriptPubKey);
 }
 
 function requireAffordable(feeSat: bigint, maxFeeMsat: bigint | null): void {

@@ -2,6 +2,7 @@ import { elapsedMs } from '../../lib/clock.ts';
 import type { Observation, UpdateBatch, UpdatesOptions } from '../node-observations.ts';
 import { RunningLook } from '../remote/running-look.ts';
 import { type FollowCursor, type Found, readCursor, writeCursor } from './cursor.ts';
+import { CHAIN } from './followed-chain.ts';
 import { INVOICES } from './followed-invoices.ts';
 import { SENDS } from './followed-sends.ts';
 import { ClnInbox } from './inbox.ts';
@@ -11,7 +12,7 @@ import { followWaits } from './waits.ts';
 import type { ClnWallet } from './wallet.ts';
 
 /** The lists in the order in which they are read. */
-const LISTS: readonly FollowedList[] = [SENDS, INVOICES];
+const LISTS: readonly FollowedList[] = [SENDS, INVOICES, CHAIN];
 
 /** How often the lists are read although the node tells of no change, which also shows that it is there. */
 const LOOK_AGAIN_MS = 30_000;

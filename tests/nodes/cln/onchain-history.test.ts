@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { decodeAddress } from '../../../src/codecs/address.ts';
 import type { Payment } from '../../../src/model/payment.ts';
 import { paymentId, paymentIndex, receiveId } from '../../../src/model/payment-index.ts';
 import { publishSend, signSend } from '../../../src/nodes/cln/onchain.ts';
@@ -20,7 +21,7 @@ const command = {
   createdAtMs: 1_800_000_000_000,
   amountMsat: 50_000_000n,
   personalNote: null,
-  address: THEIR_ADDRESS,
+  address: decodeAddress(THEIR_ADDRESS),
   priority: 'normal' as const,
   maxFeeMsat: null,
 };
@@ -37,7 +38,7 @@ async function published(chain: FakeChain) {
   const { rpc, wallet } = chain;
   const signed = await signSend(rpc, rpc, wallet, command);
   await publishSend(rpc, rpc, wallet, command, signed);
-  return { signed, payment: publishedSend(command, signed).payment };
+  return { signed, payment: publishedSend({ ...command, address: THEIR_ADDRESS }, signed).payment };
 }
 
 test('a payment from others is pending from its first block, and complete at six confirmations', async () => {
@@ -173,7 +174,13 @@ test('a send is replaced for good only when a rival has six confirmations', asyn
   const { reached } = await look(chain);
   const { signed, payment } = await published(chain);
   const ask = () =>
-    onchainOutcome(chain.rpc, chain.wallet, { payment, afterAttempt: null, attempt: null, signed });
+    onchainOutcome(chain.rpc, chain.wallet, {
+      payment,
+      afterAttempt: null,
+      attempt: null,
+      signed,
+      fetched: null,
+    });
   expect(await ask()).toMatchObject({ state: 'known', payment: { replacement: null } });
   const [lock] = signed.locks;
   const rival = spendingTransaction([lock?.outpoint ?? ''], [{ script: OURS, amount: 99_000n }]);
@@ -200,7 +207,7 @@ test('a rival whose block was taken back does not end a send', async () => {
   chain.mine(rival);
   chain.unmine(idOf(rival));
   chain.state.height += 10;
-  const question = { payment, afterAttempt: null, attempt: null, signed };
+  const question = { payment, afterAttempt: null, attempt: null, signed, fetched: null };
   expect(await onchainOutcome(chain.rpc, chain.wallet, question)).toMatchObject({
     state: 'known',
     payment: { status: 'pending', replacement: null },
@@ -219,7 +226,7 @@ test('another transaction that pays the receiver as much is the send itself', as
     ],
   );
   chain.mine(bump);
-  const question = { payment, afterAttempt: null, attempt: null, signed };
+  const question = { payment, afterAttempt: null, attempt: null, signed, fetched: null };
   expect(await onchainOutcome(chain.rpc, chain.wallet, question)).toMatchObject({
     state: 'known',
     payment: { index: command.index, txid: idOf(bump), feesMsat: 10_000_000n },
@@ -231,8 +238,8 @@ test('a send that the node does not list may still arrive, and one that only a b
   chain.receive(100_000n);
   const { rpc, wallet } = chain;
   const signed = await signSend(rpc, rpc, wallet, command);
-  const { payment } = publishedSend(command, signed);
-  const question = { payment, afterAttempt: null, attempt: null, signed };
+  const { payment } = publishedSend({ ...command, address: THEIR_ADDRESS }, signed);
+  const question = { payment, afterAttempt: null, attempt: null, signed, fetched: null };
   expect(await onchainOutcome(rpc, wallet, question)).toEqual({ state: 'unknown' });
   chain.mine(signed.txHex);
   chain.forget(signed.txid);

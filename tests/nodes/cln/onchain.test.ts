@@ -29,7 +29,7 @@ const command = (amountSat: bigint, more: object = {}) => ({
   createdAtMs: 1_800_000_000_000,
   amountMsat: amountSat * 1000n,
   personalNote: null,
-  address: THEIR_ADDRESS,
+  address: decodeAddress(THEIR_ADDRESS),
   priority: 'normal' as const,
   maxFeeMsat: null,
   ...more,

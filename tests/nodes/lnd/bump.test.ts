@@ -2,9 +2,9 @@ import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { hex } from '@scure/base';
 import { RawTx } from '@scure/btc-signer';
 import { bumpFee, bumpFeeBoundMsat } from '../../../src/nodes/lnd/bump.ts';
-import { txidOf } from '../../../src/nodes/remote/psbt.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
+import { txidOf } from '../../../src/nodes/remote/psbt.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();

@@ -1,0 +1,16 @@
+import { positionAt, positionIn } from './cursor.ts';
+import type { FollowedList } from './look.ts';
+import { CHAIN_WAIT, onchainLook } from './onchain-history.ts';
+
+const { subsystem: NAME, indexname: ORDER } = CHAIN_WAIT;
+
+/** The on-chain payments of a wallet. */
+export const CHAIN: FollowedList = {
+  name: NAME,
+  orders: { [ORDER]: 'now' },
+  async *read({ rpc, wallet, open, cursor }) {
+    const after = positionIn(cursor, NAME, ORDER);
+    const { observations, reached } = await onchainLook(rpc, wallet, { open, after });
+    yield { observations, reached: positionAt(NAME, ORDER, reached) };
+  },
+};

@@ -1,3 +1,5 @@
+import { hex } from '@scure/base';
+import { RawTx } from '@scure/btc-signer';
 import { type Chain, spentBy } from './chain.ts';
 import { type ClnTransaction, closedChannelsShape } from './chain-wire.ts';
 import { readChannels } from './channels.ts';
@@ -28,6 +30,12 @@ export async function readChannelMoney(owner: ClnRpc, chain: Chain): Promise<Cha
 }
 
 /**
+ * The witness with which a peer spends what a commitment transaction paid it at once (BOLT 3, to_remote): a script with
+ * anchors, or a key without. Such an output is a coin of the peer like others, with which it can pay this wallet.
+ */
+const AT_ONCE = /^(?:21(?:02|03)[0-9a-f]{64}ad51b2|(?:02|03)[0-9a-f]{64})$/;
+
+/**
  * The transactions that spend a funding output, and those that collect the outputs of a commitment transaction, also
  * through HTLC transactions; pure. Whoever closes a channel together with the peer has the money at once, so the outputs
  * of such a transaction are coins like others.
@@ -48,7 +56,10 @@ export function closingTransactions(
     before = commitments.size;
     for (const one of all) {
       const collects = one.inputs.some(
-        ({ txid, index }) => commitments.has(txid) && !coins.has(`${txid}:${index}`),
+        ({ txid, index }, at) =>
+          commitments.has(txid) &&
+          !coins.has(`${txid}:${index}`) &&
+          !AT_ONCE.test(lastOfWitness(one, at)),
       );
       if (!collects) continue;
       closing.add(one.hash);
@@ -56,6 +67,11 @@ export function closingTransactions(
     }
   }
   return closing;
+}
+
+/** The last item of an input's witness, in hex: the script, or the key where there is none. */
+function lastOfWitness({ rawtx }: ClnTransaction, at: number): string {
+  return hex.encode(RawTx.decode(hex.decode(rawtx)).witnesses?.[at]?.at(-1) ?? new Uint8Array());
 }
 
 /** BOLT 3: the lock time of a commitment transaction begins with 0x20, and the sequence of its input with 0x80. */

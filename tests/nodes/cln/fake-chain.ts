@@ -370,9 +370,9 @@ export function foreignTransaction(
 export function spendingTransaction(
   outpoints: readonly string[],
   outputs: { script: Uint8Array; amount: bigint }[],
-  form: { lockTime?: number; sequence?: number } = {},
+  form: { lockTime?: number; sequence?: number; script?: Uint8Array } = {},
 ): string {
-  const { lockTime = 0, sequence = 0xfffffffd } = form;
+  const { lockTime = 0, sequence = 0xfffffffd, script = new Uint8Array(64) } = form;
   return hex.encode(
     RawTx.encode({
       version: 2,
@@ -384,7 +384,7 @@ export function spendingTransaction(
         sequence,
       })),
       outputs,
-      witnesses: outpoints.map(() => [new Uint8Array(64)]),
+      witnesses: outpoints.map(() => [new Uint8Array(71), script]),
       lockTime,
     }),
   );

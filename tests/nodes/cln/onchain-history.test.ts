@@ -168,6 +168,27 @@ test('what a cooperative close pays out is no receipt, and what its outputs pay 
   expect(payments(await look(chain))).toMatchObject([{ txid: idOf(payment) }]);
 });
 
+test('what a peer pays from its own part of a commitment transaction is a receipt', async () => {
+  const chain = fakeChain();
+  const funding = 'bb'.repeat(32);
+  chain.state.closed = [{ channel_id: 'aa'.repeat(32), funding_txid: funding, funding_outnum: 1 }];
+  const commitment = spendingTransaction(
+    [`${funding}:1`],
+    [
+      { script: THEIR_SCRIPT, amount: 59_000n },
+      { script: THEIR_SCRIPT, amount: 20_000n },
+    ],
+    { lockTime: 0x20000001, sequence: 0x80000001 },
+  );
+  // BOLT 3, to_remote with anchors: <key> OP_CHECKSIGVERIFY 1 OP_CHECKSEQUENCEVERIFY.
+  const script = Uint8Array.of(0x21, 2, ...new Uint8Array(32), 0xad, 0x51, 0xb2);
+  const outpoint = `${idOf(commitment)}:0`;
+  const payment = spendingTransaction([outpoint], [{ script: OURS, amount: 30_000n }], { script });
+  const sweep = spendingTransaction([`${idOf(commitment)}:1`], [{ script: OURS, amount: 19_000n }]);
+  for (const raw of [commitment, payment, sweep]) chain.mine(raw);
+  expect(payments(await look(chain))).toMatchObject([{ txid: idOf(payment) }]);
+});
+
 test('a send is replaced for good only when a rival has six confirmations', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);

@@ -40,7 +40,7 @@ const AT_ONCE = /^(?:21(?:02|03)[0-9a-f]{64}ad51b2|(?:02|03)[0-9a-f]{64})$/;
  * through HTLC transactions; pure. Whoever closes a channel together with the peer has the money at once, so the outputs
  * of such a transaction are coins like others.
  */
-export function closingTransactions(
+function closingTransactions(
   { transactions, coins }: Chain,
   fundings: ReadonlySet<string>,
 ): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-import { ApiError } from '../../model/errors.ts';
+import { refused } from '../../model/errors.ts';
 import type { Priority } from '../../model/payment.ts';
 import { CHANNEL_BLOCKS, TARGET_BLOCKS } from '../remote/onchain-send.ts';
 import { type ClnFeerates, feeratesShape } from './chain-wire.ts';
@@ -26,8 +26,7 @@ async function satPerKw(
 ): Promise<bigint> {
   const { perkw } = await owner.read('feerates', { style: 'perkw' }, feeratesShape);
   if (perkw.estimates.length === 0 && network === 'bitcoin') {
-    throw new ApiError(
-      'refused',
+    throw refused(
       'Core Lightning has no estimates of fees yet: try again when its Bitcoin node is in sync.',
     );
   }

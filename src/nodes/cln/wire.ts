@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 /** An amount in millisatoshis. Numbers of JSON hold it exactly up to 90,000 BTC; a greater one is not read. */
 export const msat = z.int().nonnegative().transform(BigInt);
+/** 32 bytes in hex. */
 export const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 const publicKey = z.string().regex(/^0[23][0-9a-f]{64}$/);
 /** Seconds since the epoch. */

@@ -6,16 +6,8 @@ import {
   openChannel,
   openFeeBoundMsat,
 } from '../../../src/nodes/cln/channel-open.ts';
-import {
-  Cut,
-  type FakeChain,
-  FakeError,
-  fakeChain,
-  idOf,
-  OURS,
-  spendingTransaction,
-  THEIR_SCRIPT,
-} from './fake-chain.ts';
+import { Cut, type FakeChain, FakeError, fakeChain, OURS, THEIR_SCRIPT } from './fake-chain.ts';
+import { idOf, spendingTransaction } from './transactions.ts';
 
 const PEER = { pubkey: `02${'cc'.repeat(32)}`, host: '127.0.0.1:9735' };
 const ID = 'ab'.repeat(16);

@@ -1,12 +1,12 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base64, hex } from '@scure/base';
 import { OutScript, p2tr, p2wpkh, RawTx, Transaction } from '@scure/btc-signer';
-import { decodeAddress, encodeAddress } from '../../../src/codecs/address.ts';
+import { decodeAddress } from '../../../src/codecs/address.ts';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
-import { readSpendable } from '../../../src/nodes/cln/coins.ts';
 import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
 import type { ConnectorRows } from '../../../src/nodes/remote-kind.ts';
+import { addressOf, foreignTransaction, idOf, inputsOf, LENIENT } from './transactions.ts';
 
 /** A chain wallet in the form of Core Lightning's commands. It proves nothing about Core Lightning itself. */
 
@@ -19,13 +19,6 @@ export const THEIR_SCRIPT = p2wpkh(THEIR_KEY).script;
 export const THEIR_ADDRESS = addressOf(THEIR_SCRIPT);
 /** The height of the chain at the start. */
 export const START = 500;
-
-const LENIENT = {
-  allowUnknown: true,
-  allowUnknownInputs: true,
-  allowUnknownOutputs: true,
-  disableScriptCheck: true,
-} as const;
 
 export interface FakeCoin {
   txid: string;
@@ -347,7 +340,6 @@ export function fakeChain() {
     advance: (ms: number) => {
       nowMs += ms;
     },
-    spendable: () => readSpendable(rpc),
     /** Has others pay the wallet in the next block; returns the transaction. */
     receive(sat: bigint, script: Uint8Array = OURS): string {
       const raw = foreignTransaction([{ script, amount: sat }], coins.length);
@@ -357,50 +349,6 @@ export function fakeChain() {
   };
 }
 export type FakeChain = ReturnType<typeof fakeChain>;
-
-/** A transaction that spends a coin of others. */
-export function foreignTransaction(
-  outputs: { script: Uint8Array; amount: bigint }[],
-  seed: number,
-): string {
-  return spendingTransaction([`${hex.encode(new Uint8Array(32).fill(seed + 1))}:0`], outputs);
-}
-
-/** A transaction that spends these outpoints. */
-export function spendingTransaction(
-  outpoints: readonly string[],
-  outputs: { script: Uint8Array; amount: bigint }[],
-  form: { lockTime?: number; sequence?: number; script?: Uint8Array } = {},
-): string {
-  const { lockTime = 0, sequence = 0xfffffffd, script = new Uint8Array(64) } = form;
-  return hex.encode(
-    RawTx.encode({
-      version: 2,
-      segwitFlag: true,
-      inputs: outpoints.map((outpoint) => ({
-        txid: hex.decode(outpoint.split(':')[0] ?? ''),
-        index: Number(outpoint.split(':')[1]),
-        finalScriptSig: new Uint8Array(),
-        sequence,
-      })),
-      outputs,
-      witnesses: outpoints.map(() => [new Uint8Array(71), script]),
-      lockTime,
-    }),
-  );
-}
-
-export function idOf(raw: string): string {
-  return Transaction.fromRaw(hex.decode(raw), LENIENT).id;
-}
-
-export function inputsOf(raw: Uint8Array): string[] {
-  return RawTx.decode(raw).inputs.map(({ txid, index }) => `${hex.encode(txid)}:${index}`);
-}
-
-function addressOf(script: Uint8Array): string {
-  return encodeAddress(script, 'regtest') ?? '';
-}
 
 function isOurs(script: Uint8Array): boolean {
   const text = hex.encode(script);

@@ -6,15 +6,8 @@ import { publishSend, signSend } from '../../../src/nodes/cln/onchain.ts';
 import { onchainLook, onchainPayment } from '../../../src/nodes/cln/onchain-history.ts';
 import { onchainOutcome } from '../../../src/nodes/cln/onchain-outcome.ts';
 import { publishedSend } from '../../../src/nodes/remote/onchain-send.ts';
-import {
-  type FakeChain,
-  fakeChain,
-  idOf,
-  OURS,
-  spendingTransaction,
-  THEIR_ADDRESS,
-  THEIR_SCRIPT,
-} from './fake-chain.ts';
+import { type FakeChain, fakeChain, OURS, THEIR_ADDRESS, THEIR_SCRIPT } from './fake-chain.ts';
+import { idOf, spendingTransaction } from './transactions.ts';
 
 const command = {
   index: paymentIndex(1_800_000_000_000, paymentId('os', 'cd'.repeat(32))),

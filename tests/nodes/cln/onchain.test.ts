@@ -14,14 +14,8 @@ import {
   signSend,
 } from '../../../src/nodes/cln/onchain.ts';
 import { extendReservations, releaseReservations } from '../../../src/nodes/cln/reservations.ts';
-import {
-  Cut,
-  type FakeChain,
-  FakeError,
-  fakeChain,
-  inputsOf,
-  THEIR_ADDRESS,
-} from './fake-chain.ts';
+import { Cut, type FakeChain, FakeError, fakeChain, THEIR_ADDRESS } from './fake-chain.ts';
+import { inputsOf } from './transactions.ts';
 
 const INDEX: PaymentIndex = paymentIndex(1_800_000_000_000, paymentId('os', 'cd'.repeat(32)));
 const command = (amountSat: bigint, more: object = {}) => ({

@@ -69,6 +69,8 @@ export class FakeCln {
   readonly asked: Asked[] = [];
   readonly invoices = new NumberedRows();
   readonly sendpays = new NumberedRows();
+  /** Nothing ever happens on chain here. */
+  readonly chainmoves = new NumberedRows();
   #answers = new Map<string, (params: Params) => Response | null>();
   #server = Bun.serve({
     port: 0,
@@ -105,7 +107,7 @@ export class FakeCln {
 
   /** Ends all requests that are waiting, without an answer. */
   cutWaits(): void {
-    for (const list of [this.invoices, this.sendpays]) {
+    for (const list of [this.invoices, this.sendpays, this.chainmoves]) {
       const cut = list.waiting;
       list.waiting = [];
       for (const { tell } of cut) tell();
@@ -227,6 +229,8 @@ export class FakeCln {
         return ok({ invoices: this.#listed(this.invoices, params) });
       case 'listsendpays':
         return ok({ payments: this.#listed(this.sendpays, params) });
+      case 'listchainmoves':
+        return ok({ chainmoves: this.#listed(this.chainmoves, params) });
       case 'wait':
         return this.#wait(params);
       default:
@@ -240,7 +244,7 @@ export class FakeCln {
   }
 
   #wait({ subsystem, indexname, nextvalue }: Params): Response | Promise<Response> {
-    const list = subsystem === 'invoices' ? this.invoices : this.sendpays;
+    const list = this[subsystem as 'invoices' | 'sendpays' | 'chainmoves'];
     const order = indexname as Order;
     const answer = () =>
       list.numbers[order] >= Number(nextvalue)

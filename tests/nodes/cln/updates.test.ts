@@ -81,6 +81,7 @@ describe('a feed from the beginning', () => {
       'sendpays.created': 1,
       'invoices.updated': 2,
       'invoices.created': 3,
+      'chainmoves.created': 0,
     });
   });
 
@@ -220,7 +221,11 @@ describe('a feed that goes on at a cursor', () => {
     const cursor = JSON.stringify({ 'invoices.created': 9, 'invoices.updated': 9 });
     const feed = await caughtUp(cursor);
     expect(statusesOf(feed, hashOf(row))).toEqual(['pending']);
-    expect(cursorOf(feed)).toEqual({ 'invoices.updated': 0, 'invoices.created': 1 });
+    expect(cursorOf(feed)).toEqual({
+      'invoices.updated': 0,
+      'invoices.created': 1,
+      'chainmoves.created': 0,
+    });
   });
 });
 

@@ -1,6 +1,7 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 
-/** The programs that the interop tests run; absolute paths, or names resolved on PATH. */
+/** The programs that the interop tests with LND run; absolute paths, or names resolved on PATH. */
 export interface Binaries {
   readonly lnd: string;
   /** The version that this `lnd` reports, such as `0.21.2-beta`. */
@@ -8,7 +9,22 @@ export interface Binaries {
   readonly btcd: string;
 }
 
+/** The programs of one Core Lightning. */
+export interface ClnPrograms {
+  readonly lightningd: string;
+  /** The version that this `lightningd` reports, such as `26.06.6`. */
+  readonly clnVersion: string;
+  /** Null where this `lightningd` has a clnrest among its own plugins. */
+  readonly clnrest: string | null;
+}
+
+/** The programs that the interop tests with Core Lightning run. */
+export interface ClnBinaries extends ClnPrograms {
+  readonly btcd: string;
+}
+
 let found: readonly Binaries[] | null = null;
+let foundCln: readonly ClnBinaries[] | null = null;
 
 /**
  * Finds every `lnd` that LND_BIN names (separated by commas or colons), else the one on PATH, each with the `btcd` of
@@ -22,24 +38,74 @@ export function findBinaries(): readonly Binaries[] {
   return found;
 }
 
+/**
+ * Finds every `lightningd` that LIGHTNINGD_BIN names, as {@link findBinaries} finds every `lnd`. A clnrest that is not
+ * among the plugins of `lightningd` is the one of CLNREST_BIN or of PATH.
+ */
+export function findClnBinaries(): readonly ClnBinaries[] {
+  foundCln ??= locateAllCln();
+  return foundCln;
+}
+
 function locateAll(): readonly Binaries[] {
-  const lnds = locate('lnd', process.env.LND_BIN?.split(/[,:]/), 'LND_BIN');
-  const [btcd] = locate('btcd', process.env.BTCD_BIN?.split(','), 'BTCD_BIN');
+  const lnds = locate('lnd', 'LND_BIN');
+  const btcd = locateBtcd();
   if (lnds.length > 0 && btcd !== undefined) {
-    return lnds.map((lnd) => ({ lnd, lndVersion: versionOf(lnd), btcd }));
+    return lnds.map((lnd) => ({ lnd, lndVersion: versionOf(lnd, 'LND_BIN'), btcd }));
   }
-  const missing = [lnds.length === 0 ? 'lnd' : null, btcd === undefined ? 'btcd' : null]
-    .filter((name) => name !== null)
-    .join(' and ');
-  console.error(
-    `\n!!! SKIPPED, nothing was run against a real LND: ${missing} not found. ` +
-      'Put lnd and btcd on PATH, or name them in LND_BIN and BTCD_BIN. !!!\n',
+  const missing = { lnd: lnds.length === 0, btcd: btcd === undefined };
+  sayMissing('LND', missing, 'Put lnd and btcd on PATH, or name them in LND_BIN and BTCD_BIN.');
+  return [];
+}
+
+function locateAllCln(): readonly ClnBinaries[] {
+  const lightningds = locate('lightningd', 'LIGHTNINGD_BIN');
+  const [elsewhere] = locate('clnrest', 'CLNREST_BIN');
+  const btcd = locateBtcd();
+  const complete = lightningds
+    .map((lightningd) => ({ lightningd, clnrest: hasClnrest(lightningd) ? null : elsewhere }))
+    .filter((one): one is typeof one & { clnrest: string | null } => one.clnrest !== undefined);
+  if (complete.length > 0 && btcd !== undefined) {
+    return complete.map(({ lightningd, clnrest }) => {
+      const clnVersion = versionOf(lightningd, 'LIGHTNINGD_BIN');
+      return { lightningd, clnVersion, clnrest, btcd };
+    });
+  }
+  const noLightningd = lightningds.length === 0;
+  const missing = {
+    lightningd: noLightningd,
+    clnrest: !noLightningd && complete.length === 0,
+    btcd: btcd === undefined,
+  };
+  sayMissing(
+    'Core Lightning',
+    missing,
+    'Put lightningd, clnrest and btcd on PATH, or name them in LIGHTNINGD_BIN, CLNREST_BIN and BTCD_BIN.',
   );
   return [];
 }
 
-function locate(program: string, given: readonly string[] | undefined, variable: string) {
-  const named = given?.map((path) => path.trim()).filter((path) => path !== '') ?? [];
+/** Whether this `lightningd` starts a clnrest by itself, as an installed one does. */
+function hasClnrest(lightningd: string): boolean {
+  const installed = '../../libexec/c-lightning/plugins/clnrest';
+  return existsSync(join(realpathSync(lightningd), installed));
+}
+
+function sayMissing(node: string, missing: Readonly<Record<string, boolean>>, advice: string) {
+  const names = Object.keys(missing).filter((name) => missing[name]);
+  console.error(
+    `\n!!! SKIPPED, nothing was run against a real ${node}: ${names.join(' and ')} not found. ` +
+      `${advice} !!!\n`,
+  );
+}
+
+function locateBtcd(): string | undefined {
+  return locate('btcd', 'BTCD_BIN')[0];
+}
+
+function locate(program: string, variable: string): readonly string[] {
+  const given = process.env[variable]?.split(/[,:]/) ?? [];
+  const named = given.map((path) => path.trim()).filter((path) => path !== '');
   if (named.length === 0) {
     const onPath = Bun.which(program);
     return onPath === null ? [] : [onPath];
@@ -56,9 +122,9 @@ function locate(program: string, given: readonly string[] | undefined, variable:
   return named;
 }
 
-function versionOf(lnd: string): string {
-  const { stdout } = Bun.spawnSync([lnd, '--version']);
-  const version = /version (\S+)/.exec(stdout.toString())?.[1];
+function versionOf(binary: string, variable: string): string {
+  const { stdout } = Bun.spawnSync([binary, '--version']);
+  const version = /^(?:.* version )?v?(\d\S*)/.exec(stdout.toString())?.[1];
   if (version !== undefined) return version;
-  throw new Error(`${lnd} --version does not name a version; check LND_BIN.`);
+  throw new Error(`${binary} --version does not name a version; check ${variable}.`);
 }

@@ -4,6 +4,7 @@ import { hex } from '@scure/base';
 import { freePorts } from '../../support/ports.ts';
 import { waitUntil } from '../../support/until.ts';
 import { blockAfter, type Tip } from './block.ts';
+import { btcdRpc } from './btcd-rpc.ts';
 import { type Coin, type Miner, miner, type Output } from './miner.ts';
 import { program } from './program.ts';
 import type { Reaper } from './reaper.ts';
@@ -106,20 +107,7 @@ export async function startBtcd(
     reaper,
   );
 
-  async function rpc<T>(method: string, params: readonly unknown[] = []): Promise<T> {
-    const response = await fetch(`https://${access.rpcHost}`, {
-      method: 'POST',
-      headers: {
-        authorization: `Basic ${btoa(`${access.rpcUser}:${access.rpcPassword}`)}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ jsonrpc: '1.0', id: 1, method, params }),
-      tls: { ca: await Bun.file(access.rpcCertPath).text() },
-    });
-    const reply = (await response.json()) as { result: T; error: { message: string } | null };
-    if (reply.error !== null) throw new Error(`btcd refused ${method}: ${reply.error.message}`);
-    return reply.result;
-  }
+  const rpc = btcdRpc(access);
 
   let nextCoinbaseHeight = 1;
   async function ripeCoin(): Promise<Coin> {

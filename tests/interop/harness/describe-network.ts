@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test';
-import { type Binaries, findBinaries } from './binaries.ts';
+import { findBinaries, findClnBinaries } from './binaries.ts';
+import type { OnChain } from './chain.ts';
+import { type ClnNetwork, startClnNetwork } from './cln-network.ts';
+import { type MixedNetwork, startMixedNetwork } from './mixed-network.ts';
 import { type Network, startNetwork } from './network.ts';
 
 /** Time limit for starting a network, which takes 10 seconds on two idle cores. */
@@ -12,22 +15,63 @@ const TEST_WITHIN_MS = 180_000;
  * line. Call `network()` inside tests and hooks only.
  */
 export function describeNetwork(name: string, tests: (network: () => Network) => void): void {
-  const given = findBinaries();
+  const networks = findBinaries().map((binaries) => ({
+    title: `LND ${binaries.lndVersion}`,
+    start: () => startNetwork(binaries),
+  }));
+  describeEach(name, networks, tests);
+}
+
+/** {@link describeNetwork} for each Core Lightning that was found. */
+export function describeClnNetwork(name: string, tests: (network: () => ClnNetwork) => void): void {
+  const networks = findClnBinaries().map((binaries) => ({
+    title: `Core Lightning ${binaries.clnVersion}`,
+    start: () => startClnNetwork(binaries),
+  }));
+  describeEach(name, networks, tests);
+}
+
+/** {@link describeNetwork} for each Core Lightning that was found, with the first LND that was found. */
+export function describeMixedNetwork(
+  name: string,
+  tests: (network: () => MixedNetwork) => void,
+): void {
+  const networks = findBinaries()
+    .slice(0, 1)
+    .flatMap((lnd) =>
+      findClnBinaries().map((cln) => ({
+        title: `LND ${lnd.lndVersion} and Core Lightning ${cln.clnVersion}`,
+        start: () => startMixedNetwork(lnd, cln),
+      })),
+    );
+  describeEach(name, networks, tests);
+}
+
+interface Startable<T> {
+  readonly title: string;
+  start(): Promise<T>;
+}
+
+function describeEach<T extends OnChain>(
+  name: string,
+  networks: readonly Startable<T>[],
+  tests: (network: () => T) => void,
+): void {
   // Real nodes are slow: a restart takes some seconds, and finding out that a payment was never sent takes longer.
   setDefaultTimeout(TEST_WITHIN_MS);
-  if (given.length === 0) describe.skip(name, () => tests(() => none()));
-  for (const binaries of given) {
-    describe(`${name} (LND ${binaries.lndVersion})`, () => tests(networkOf(binaries)));
+  if (networks.length === 0) describe.skip(name, () => tests(() => none()));
+  for (const network of networks) {
+    describe(`${name} (${network.title})`, () => tests(started(network)));
   }
 }
 
-function networkOf(binaries: Binaries): () => Network {
-  let started: Network | null = null;
+function started<T extends OnChain>({ start }: Startable<T>): () => T {
+  let network: T | null = null;
   beforeAll(async () => {
-    started = await startNetwork(binaries);
+    network = await start();
   }, START_WITHIN_MS);
-  afterAll(() => started?.stop());
-  return () => started ?? none();
+  afterAll(() => network?.stop());
+  return () => network ?? none();
 }
 
 function none(): never {

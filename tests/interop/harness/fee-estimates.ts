@@ -2,12 +2,18 @@
  * The fee rates for each number of blocks, in satoshis per 1,000 virtual bytes. The rates of the priorities differ by
  * enough that a send of one is worth a raise to another.
  */
-const SAT_PER_KVBYTE: Readonly<Record<number, number>> = {
+const SAT_PER_KVBYTE = {
   1: 50_000,
   3: 25_000,
   6: 12_000,
   72: 5_000,
-};
+} as const;
+
+/** The fee rate for a number of blocks, in satoshis per 1,000 virtual bytes, as LND finds it in the list. */
+export function satPerKvbyteFor(blocks: number): number {
+  const nearest = Object.entries(SAT_PER_KVBYTE).findLast(([within]) => Number(within) <= blocks);
+  return nearest?.[1] ?? SAT_PER_KVBYTE[1];
+}
 
 /** A source of fee rates for LND, in the form of its `fee.url`. */
 export interface FeeEstimates {

@@ -23,10 +23,10 @@ export function program(command: readonly string[], logPath: string, reaper: Rea
   const running = (): Subprocess | null =>
     child !== null && child.exitCode === null && child.signalCode === null ? child : null;
 
-  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  async function end(act: (ending: Subprocess) => void): Promise<void> {
     const ending = running();
     if (ending === null) return;
-    ending.kill(signal);
+    act(ending);
     await ending.exited;
   }
 
@@ -38,13 +38,16 @@ export function program(command: readonly string[], logPath: string, reaper: Rea
         stdin: 'ignore',
         stdout: log,
         stderr: log,
+        // In a process group of its own.
+        detached: true,
         onExit: (exited) => reaper.forget(exited.pid),
       });
       closeSync(log);
       reaper.watch(child.pid);
     },
-    stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
+    stop: () => end((ending) => ending.kill('SIGTERM')),
+    // With the processes that it started, which would keep its ports for some seconds.
+    kill: () => end(({ pid }) => process.kill(-pid, 'SIGKILL')),
     assertRunning() {
       if (running() !== null) return;
       const tail = readFileSync(logPath, 'utf8').slice(-LOG_TAIL_CHARACTERS);

@@ -1,0 +1,71 @@
+import { waitUntil } from '../support/until.ts';
+import { HELD_LABEL } from './harness/holding-plugin.ts';
+import { type ClnNode, ClnRpcError } from './harness/index.ts';
+import type { HoldInvoice, OutsideInvoice } from './outsider.ts';
+
+/** The type of the record of a keysend in which wallets expect a message. */
+const KEYSEND_MESSAGE = 34349334;
+
+/** Acts as the other side of the network, without the sidecar. Only bob of a network holds payments. */
+export function clnOutsider(node: ClnNode) {
+  async function invoice(
+    terms: Readonly<Record<string, unknown>>,
+    label: string = crypto.randomUUID(),
+  ): Promise<OutsideInvoice> {
+    const made = await node.rpc<{ bolt11: string; payment_hash: string }>('invoice', {
+      description: '',
+      ...terms,
+      label,
+    });
+    return { invoice: made.bolt11, hash: made.payment_hash };
+  }
+  const pays = async (invstring: string, amountMsat?: string) =>
+    (await sends('xpay', { invstring, ...(amountMsat ? { amount_msat: amountMsat } : {}) })).status;
+
+  async function sends(method: string, params: object) {
+    try {
+      const { payment_hash } = await node.rpc<{ payment_hash?: string }>(method, params);
+      return { hash: payment_hash, status: 'SUCCEEDED' };
+    } catch (error) {
+      if (!(error instanceof ClnRpcError)) throw error;
+      return { hash: undefined, status: 'FAILED' };
+    }
+  }
+
+  return {
+    invoice,
+    /** Deletes an unpaid invoice, so that whoever pays it is refused. */
+    async cancel(hash: string) {
+      const { invoices } = await node.rpc<{ invoices: { label: string }[] }>('listinvoices', {
+        payment_hash: hash,
+      });
+      await node.rpc('delinvoice', { label: invoices[0]?.label, status: 'unpaid' });
+    },
+    /** Pays an invoice or an offer. Returns `SUCCEEDED` or `FAILED`. */
+    pays,
+    /** Sends a keysend and returns its hash and `SUCCEEDED` or `FAILED`. */
+    keysends: (to: Pick<ClnNode, 'pubkey'>, amountMsat: string, message: string) =>
+      sends('keysend', {
+        destination: to.pubkey,
+        amount_msat: amountMsat,
+        extratlvs: { [KEYSEND_MESSAGE]: Buffer.from(message).toString('hex') },
+      }),
+    /** An invoice of bob, who holds what it is paid with. */
+    async holds(amountMsat: string): Promise<HoldInvoice> {
+      const preimage = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
+      const label = `${HELD_LABEL}${preimage}`;
+      const made = await invoice({ amount_msat: amountMsat, preimage }, label);
+      const decide = (settle: boolean) => node.rpc('decide', { label, settle });
+      return {
+        ...made,
+        preimage,
+        accepted: () =>
+          waitUntil('the HTLC is held', async () =>
+            (await node.rpc<{ labels: string[] }>('held')).labels.includes(label),
+          ),
+        settle: () => decide(true),
+        cancel: () => decide(false),
+      };
+    },
+  };
+}

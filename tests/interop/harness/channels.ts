@@ -1,0 +1,84 @@
+import { waitUntil } from '../../support/until.ts';
+import type { Btcd } from './btcd.ts';
+
+const ONCHAIN_SAT = 50_000_000n;
+const CHANNEL_SAT = 10_000_000n;
+
+/** What the other side gets of the first channel of a network: half of it. */
+export const PUSH_SAT = 5_000_000n;
+
+/** The steps of opening a channel, which each kind of node takes in its own way. */
+export interface NodeSteps {
+  readonly name: string;
+  readonly pubkey: string;
+  /** The address for its peers, `host:port`. */
+  readonly peerAddress: string;
+  /** A new address of its wallet. */
+  address(): Promise<string>;
+  /** Its confirmed coins. */
+  coinsSat(): Promise<bigint>;
+  /** Whether it has read the blocks up to this height. */
+  knowsBlock(height: number): Promise<boolean>;
+  connect(to: NodeSteps): Promise<unknown>;
+  /** Opens a channel to a peer. Resolves when its transaction is published. */
+  open(to: NodeSteps, terms: ChannelTerms): Promise<unknown>;
+  /** Whether it can route over its first channel. */
+  canRoute(): Promise<boolean>;
+  /** Whether it knows the way over a channel of the other node. */
+  reaches(other: NodeSteps): Promise<boolean>;
+}
+
+/** The terms of a new channel. */
+export interface ChannelTerms {
+  readonly fundingSat: bigint;
+  readonly pushSat: bigint;
+  readonly isPrivate: boolean;
+}
+
+/** Gives each node its coins on chain and waits until it has them. */
+export async function fund(btcd: Btcd, nodes: readonly NodeSteps[]): Promise<void> {
+  for (const node of nodes) {
+    await btcd.send([{ address: await node.address(), amountSat: ONCHAIN_SAT }]);
+  }
+  await btcd.generate(1);
+  await Promise.all(
+    nodes.map((node) =>
+      waitUntil(`${node.name} has coins`, async () => (await node.coinsSat()) === ONCHAIN_SAT),
+    ),
+  );
+}
+
+/** Opens a channel and confirms it. {@link usable} waits until it can carry payments. */
+export async function openChannel(
+  btcd: Btcd,
+  from: NodeSteps,
+  to: NodeSteps,
+  { pushSat = 0n, isPrivate = false }: Partial<Omit<ChannelTerms, 'fundingSat'>> = {},
+): Promise<void> {
+  await from.connect(to);
+  // Both nodes refuse a channel until they have read the newest block.
+  await caughtUp(btcd, [from, to]);
+  await from.open(to, { fundingSat: CHANNEL_SAT, pushSat, isPrivate });
+  await btcd.generate(6);
+  await caughtUp(btcd, [from, to]);
+}
+
+/** Resolves when the nodes have read the newest block. */
+export async function caughtUp(btcd: Btcd, nodes: readonly NodeSteps[]): Promise<void> {
+  const tip = await btcd.height();
+  await Promise.all(
+    nodes.map((node) => waitUntil(`${node.name} knows block ${tip}`, () => node.knowsBlock(tip))),
+  );
+}
+
+/** Resolves when the nodes can route over their first channels. */
+export async function usable(nodes: readonly NodeSteps[]): Promise<void> {
+  await Promise.all(
+    nodes.map((node) => waitUntil(`${node.name} can route over its channel`, node.canRoute)),
+  );
+}
+
+/** Resolves when `from` knows the way to `to`. */
+export async function reached(from: NodeSteps, to: NodeSteps): Promise<void> {
+  await waitUntil(`${from.name} knows the way to ${to.name}`, () => from.reaches(to));
+}

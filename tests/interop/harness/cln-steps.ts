@@ -1,0 +1,59 @@
+import type { NodeSteps } from './channels.ts';
+import type { ClnNode } from './cln.ts';
+
+interface PeerChannel {
+  readonly state: string;
+  readonly peer_connected: boolean;
+  readonly private: boolean;
+  readonly short_channel_id?: string;
+  readonly updates?: { readonly remote?: unknown };
+}
+
+/** The steps of opening a channel on Core Lightning. */
+export function clnSteps({ rpc, ...node }: ClnNode): NodeSteps {
+  /** Whether the node knows the fees of both ends of an announced channel. */
+  async function knowsBothEnds(channelsOf: object): Promise<boolean> {
+    const { channels } = await rpc<{ channels: { active: boolean; direction: number }[] }>(
+      'listchannels',
+      channelsOf,
+    );
+    const active = channels.filter((one) => one.active).map((one) => one.direction);
+    return new Set(active).size === 2;
+  }
+
+  return {
+    name: node.name,
+    pubkey: node.pubkey,
+    peerAddress: node.peerAddress,
+    async address() {
+      return (await rpc<{ bech32: string }>('newaddr', { addresstype: 'bech32' })).bech32;
+    },
+    async coinsSat() {
+      const { outputs } = await rpc<{ outputs: { amount_msat: number; status: string }[] }>(
+        'listfunds',
+      );
+      const confirmed = outputs.filter((output) => output.status === 'confirmed');
+      return confirmed.reduce((sum, output) => sum + BigInt(output.amount_msat) / 1000n, 0n);
+    },
+    async knowsBlock(height) {
+      return (await rpc<{ blockheight: number }>('getinfo')).blockheight >= height;
+    },
+    connect: (to) => rpc('connect', { id: `${to.pubkey}@${to.peerAddress}` }),
+    open: (to, { fundingSat, pushSat, isPrivate }) =>
+      rpc('fundchannel', {
+        id: to.pubkey,
+        amount: `${fundingSat}sat`,
+        push_msat: `${pushSat}sat`,
+        announce: !isPrivate,
+      }),
+    async canRoute() {
+      const { channels } = await rpc<{ channels: PeerChannel[] }>('listpeerchannels');
+      const [channel] = channels.filter((one) => one.state === 'CHANNELD_NORMAL');
+      if (!channel?.peer_connected || channel.updates?.remote === undefined) return false;
+      return (
+        channel.private || knowsBothEnds({ short_channel_id: channel.short_channel_id as string })
+      );
+    },
+    reaches: (other) => knowsBothEnds({ source: other.pubkey }),
+  };
+}

@@ -1,0 +1,61 @@
+import { base64, hex } from '@scure/base';
+import type { NodeSteps } from './channels.ts';
+import type { LndNode } from './lnd.ts';
+
+/** The steps of opening a channel on LND. */
+export function lndSteps(node: LndNode): NodeSteps {
+  return {
+    name: node.name,
+    pubkey: node.pubkey,
+    peerAddress: node.peerAddress,
+    async address() {
+      return (await node.rest<{ address: string }>('GET', '/v1/newaddress?type=2')).address;
+    },
+    async coinsSat() {
+      const path = '/v1/balance/blockchain';
+      return BigInt(
+        (await node.rest<{ confirmed_balance: string }>('GET', path)).confirmed_balance,
+      );
+    },
+    async knowsBlock(height) {
+      const info = await node.rest<{ block_height: number; synced_to_chain: boolean }>(
+        'GET',
+        '/v1/getinfo',
+      );
+      return info.synced_to_chain && info.block_height >= height;
+    },
+    connect: (to) =>
+      node.rest('POST', '/v1/peers', { addr: { pubkey: to.pubkey, host: to.peerAddress } }),
+    open: (to, { fundingSat, pushSat, isPrivate }) =>
+      node.rest('POST', '/v1/channels', {
+        node_pubkey: base64.encode(hex.decode(to.pubkey)),
+        local_funding_amount: `${fundingSat}`,
+        push_sat: `${pushSat}`,
+        private: isPrivate,
+      }),
+    // An active channel does not suffice: a payment fails with no route until both nodes have announced their fees.
+    async canRoute() {
+      const { channels } = await node.rest<{ channels: { chan_id: string }[] }>(
+        'GET',
+        '/v1/channels?active_only=true',
+      );
+      const [channel] = channels;
+      if (channel === undefined) return false;
+      return isAnnounced(await node.rest<Edge>('GET', `/v1/graph/edge/${channel.chan_id}`));
+    },
+    async reaches(other) {
+      const path = `/v1/graph/node/${other.pubkey}?include_channels=true`;
+      return (await node.rest<{ channels: Edge[] }>('GET', path)).channels.some(isAnnounced);
+    },
+  };
+}
+
+interface Edge {
+  readonly node1_policy: unknown;
+  readonly node2_policy: unknown;
+}
+
+/** Whether both ends of the channel have told their fees. */
+function isAnnounced({ node1_policy, node2_policy }: Edge): boolean {
+  return node1_policy !== null && node2_policy !== null;
+}

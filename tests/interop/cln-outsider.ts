@@ -1,3 +1,5 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hex } from '@scure/base';
 import { waitUntil } from '../support/until.ts';
 import { HELD_LABEL } from './harness/holding-plugin.ts';
 import { type ClnNode, ClnRpcError } from './harness/index.ts';
@@ -19,16 +21,13 @@ export function clnOutsider(node: ClnNode) {
     });
     return { invoice: made.bolt11, hash: made.payment_hash };
   }
-  const pays = async (invstring: string, amountMsat?: string) =>
-    (await sends('xpay', { invstring, ...(amountMsat ? { amount_msat: amountMsat } : {}) })).status;
-
-  async function sends(method: string, params: object) {
+  /** Returns the preimage, or null where the payment failed. */
+  async function send(method: string, params: object): Promise<string | null> {
     try {
-      const { payment_hash } = await node.rpc<{ payment_hash?: string }>(method, params);
-      return { hash: payment_hash, status: 'SUCCEEDED' };
+      return (await node.rpc<{ payment_preimage: string }>(method, params)).payment_preimage;
     } catch (error) {
       if (!(error instanceof ClnRpcError)) throw error;
-      return { hash: undefined, status: 'FAILED' };
+      return null;
     }
   }
 
@@ -41,18 +40,23 @@ export function clnOutsider(node: ClnNode) {
       });
       await node.rpc('delinvoice', { label: invoices[0]?.label, status: 'unpaid' });
     },
-    /** Pays an invoice or an offer. Returns `SUCCEEDED` or `FAILED`. */
-    pays,
-    /** Sends a keysend and returns its hash and `SUCCEEDED` or `FAILED`. */
-    keysends: (to: Pick<ClnNode, 'pubkey'>, amountMsat: string, message: string) =>
-      sends('keysend', {
+    /** Pays an invoice or an offer and returns whether that succeeded. */
+    async pays(invstring: string, amountMsat?: string): Promise<boolean> {
+      const amount = amountMsat === undefined ? {} : { amount_msat: amountMsat };
+      return (await send('xpay', { invstring, ...amount })) !== null;
+    },
+    /** Sends a keysend and returns its hash, or null where it failed. */
+    async keysends(to: Pick<ClnNode, 'pubkey'>, amountMsat: string, message: string) {
+      const preimage = await send('xkeysend', {
         destination: to.pubkey,
         amount_msat: amountMsat,
         extratlvs: { [KEYSEND_MESSAGE]: Buffer.from(message).toString('hex') },
-      }),
+      });
+      return preimage === null ? null : hex.encode(sha256(hex.decode(preimage)));
+    },
     /** An invoice of bob, who holds what it is paid with. */
     async holds(amountMsat: string): Promise<HoldInvoice> {
-      const preimage = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
+      const preimage = hex.encode(crypto.getRandomValues(new Uint8Array(32)));
       const label = `${HELD_LABEL}${preimage}`;
       const made = await invoice({ amount_msat: amountMsat, preimage }, label);
       const decide = (settle: boolean) => node.rpc('decide', { label, settle });

@@ -9,16 +9,22 @@ interface PeerChannel {
   readonly updates?: { readonly remote?: unknown };
 }
 
+/** One direction of a channel that the node knows from gossip. */
+interface GossipChannel {
+  readonly source: string;
+  readonly destination: string;
+  readonly short_channel_id: string;
+  readonly direction: number;
+  readonly active: boolean;
+}
+
 /** The steps of opening a channel on Core Lightning. */
 export function clnSteps({ rpc, ...node }: ClnNode): NodeSteps {
-  /** Whether the node knows the fees of both ends of an announced channel. */
-  async function knowsBothEnds(channelsOf: object): Promise<boolean> {
-    const { channels } = await rpc<{ channels: { active: boolean; direction: number }[] }>(
-      'listchannels',
-      channelsOf,
-    );
-    const active = channels.filter((one) => one.active).map((one) => one.direction);
-    return new Set(active).size === 2;
+  /** Whether the node knows the fees of both ends of an announced channel for which `isIt` is true. */
+  async function knowsBothEnds(isIt: (channel: GossipChannel) => boolean): Promise<boolean> {
+    const { channels } = await rpc<{ channels: GossipChannel[] }>('listchannels');
+    const ends = channels.filter((one) => one.active && isIt(one));
+    return new Set(ends.map((one) => one.direction)).size === 2;
   }
 
   return {
@@ -50,10 +56,10 @@ export function clnSteps({ rpc, ...node }: ClnNode): NodeSteps {
       const { channels } = await rpc<{ channels: PeerChannel[] }>('listpeerchannels');
       const [channel] = channels.filter((one) => one.state === 'CHANNELD_NORMAL');
       if (!channel?.peer_connected || channel.updates?.remote === undefined) return false;
-      return (
-        channel.private || knowsBothEnds({ short_channel_id: channel.short_channel_id as string })
-      );
+      const id = channel.short_channel_id;
+      return channel.private || knowsBothEnds((one) => one.short_channel_id === id);
     },
-    reaches: (other) => knowsBothEnds({ source: other.pubkey }),
+    reaches: (other) =>
+      knowsBothEnds((one) => [one.source, one.destination].includes(other.pubkey)),
   };
 }

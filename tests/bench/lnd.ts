@@ -1,12 +1,13 @@
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { connectLnd } from '../interop/connect.ts';
 import {
   findBinaries,
   type LndNode,
   type Network,
   startNetwork,
 } from '../interop/harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from '../interop/lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from '../interop/node-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import type { Note } from './endurance.ts';
 import { note as printed } from './figures.ts';
@@ -42,7 +43,7 @@ export async function measureLnd(note: Note): Promise<void> {
       ...['--client-credentials', await connectLnd(network.alice)],
       ...['--log-level', 'error'],
     ];
-    const sidecar = await startLndSidecar(flags);
+    const sidecar = await startNodeSidecar(flags);
     try {
       await measureCalls(network, sidecar, note);
     } finally {
@@ -54,7 +55,7 @@ export async function measureLnd(note: Note): Promise<void> {
   }
 }
 
-async function measureCalls({ alice, bob }: Network, sidecar: LndSidecar, note: Note) {
+async function measureCalls({ alice, bob }: Network, sidecar: NodeSidecar, note: Note) {
   const [lnd, receiver] = [callsOf(alice), callsOf(bob)];
   const version = alice.version.split(' ')[0];
   const measure = async (name: string, { rounds, ...calls }: Comparison) => {
@@ -127,7 +128,7 @@ async function measureFirstSync(alice: LndNode, flags: readonly string[], note: 
   let payments = 0;
   for (let round = 0; round < SYNCS; round++) {
     lists.push(await timed(lnd.listAll));
-    const sidecar = await startLndSidecar(flags);
+    const sidecar = await startNodeSidecar(flags);
     try {
       syncs.push(
         await timed(async () => {

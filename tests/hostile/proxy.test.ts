@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LndSidecar, startLndSidecar } from '../interop/lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from '../interop/node-sidecar.ts';
 import { runBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { type SocksServer, startSocksServer } from '../support/socks-server.ts';
@@ -21,7 +21,7 @@ let lnd: FakeLnd;
 let socks: SocksServer;
 let url: string;
 let folder: string;
-let sidecar: LndSidecar | null = null;
+let sidecar: NodeSidecar | null = null;
 beforeAll(async () => {
   lnd = await startFakeLnd({ certificate: selfSignedCertificate({ host: HOST }) });
   socks = await startSocksServer();
@@ -50,7 +50,7 @@ test(
     expect(connected).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(lnd.pubkey) });
     const path = join(folder, 'node.credentials');
     writeFileSync(path, connected.stdout, { mode: 0o600 });
-    sidecar = await startLndSidecar([
+    sidecar = await startNodeSidecar([
       ...['--client-credentials-path', path, '--node-proxy', socks.address],
     ]);
     expect(await sidecar.get('/v2/node/node_info')).toMatchObject({ node_pk: lnd.pubkey });

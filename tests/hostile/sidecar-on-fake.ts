@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LndSidecar, startLndSidecar } from '../interop/lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from '../interop/node-sidecar.ts';
 import { type Ended, runBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { nodeFiles } from './node-files.ts';
@@ -15,7 +15,7 @@ export interface NodePlace {
 }
 
 /** The compiled binary in front of a fake LND. */
-export interface SidecarOnFake extends LndSidecar {
+export interface SidecarOnFake extends NodeSidecar {
   /** The credentials that `connect lnd` made for the node. */
   readonly credentials: string;
   /** The file with these credentials. */
@@ -47,7 +47,7 @@ export async function startSidecarOnFake(
   const credentialsPath = join(folder, 'node.credentials');
   const credentials = await credentialsOf(node);
   writeFileSync(credentialsPath, `${credentials}\n`, { mode: 0o600 });
-  const sidecar = await startLndSidecar(['--client-credentials-path', credentialsPath, ...flags]);
+  const sidecar = await startNodeSidecar(['--client-credentials-path', credentialsPath, ...flags]);
   return {
     ...sidecar,
     credentials,

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { decodeCredentials } from '../../src/model/credentials.ts';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork, LndRestError } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { outsider } from './outsider.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 
@@ -14,13 +15,13 @@ setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('client credentials on LND', (network) => {
   let proxy: RecordingProxy;
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   let own: string;
   beforeAll(async () => {
     const { alice } = network();
     proxy = await startRecordingProxy(alice);
     own = (await readFile(alice.macaroonPath)).toString('hex');
-    sidecar = await startLndSidecar(['--client-credentials', proxy.credentials]);
+    sidecar = await startNodeSidecar(['--client-credentials', proxy.credentials]);
   });
   afterAll(async () => {
     await sidecar?.close();
@@ -215,7 +216,7 @@ describeNetwork('client credentials on LND', (network) => {
       await sidecar.call('GET', '/v2/node/client_info', { credentials }),
       'unauthenticated',
     );
-    const other = await startLndSidecar(['--client-credentials', credentials]);
+    const other = await startNodeSidecar(['--client-credentials', credentials]);
     try {
       const info = await other.get('/v2/node/client_info');
       expect(info.effective_permissions).toContain('create_invoice');
@@ -240,7 +241,7 @@ describeNetwork('client credentials on LND', (network) => {
     const before = await sidecar.get('/v2/node/client_info', {}, credentials);
     expect(before).toMatchObject({ client_pk: made.client_pk, scopes: ['receive', 'read_info'] });
     await sidecar.get('/v2/node/node_info', {}, credentials);
-    const other = await startLndSidecar([
+    const other = await startNodeSidecar([
       '--client-credentials',
       await connectLnd(network().alice),
     ]);

@@ -7,7 +7,7 @@ import type { Answer, Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { ALL_FAULT_CASES, FAULT_SAMPLE, type FaultCase } from './fault-cases.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
-import { type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { outsider } from './outsider.ts';
 
@@ -24,7 +24,7 @@ const WAITING: ReadonlySet<FaultCase['operation']> = new Set(['pay_invoice', 'pa
 describeNetwork('a fault at a call that moves money', (network) => {
   let proxy: FaultProxy;
   let notices: NoticeReceiver;
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   let credentials: string;
   let startedAt = 0;
 
@@ -43,7 +43,7 @@ describeNetwork('a fault at a call that moves money', (network) => {
     });
     const place = { url: proxy.url, cert: proxy.cert, adminMacaroon: await macaroonOf(alice) };
     notices = startNoticeReceiver();
-    sidecar = await startLndSidecar([
+    sidecar = await startNodeSidecar([
       '--client-credentials',
       await credentialsOf(place),
       '--channel-peer',

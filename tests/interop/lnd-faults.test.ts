@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('faults between the sidecar and LND', (network) => {
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   let notices: NoticeReceiver;
   beforeAll(async () => {
     notices = startNoticeReceiver();
-    sidecar = await startLndSidecar([
+    sidecar = await startNodeSidecar([
       '--client-credentials',
       await connectLnd(network().alice),
       ...notices.flags,

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { decodeBolt11 } from '../../src/codecs/bolt11/index.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -10,13 +11,13 @@ setDefaultTimeout(SLOW_TEST_MS);
 const LONG_MS = 120_000;
 
 describeNetwork('the fee that analyze expects on LND', (network) => {
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   let carol: LndNode;
   let dave: LndNode;
   beforeAll(async () => {
     carol = await network().addBeyondBob('carol');
     dave = await network().addBeyondBob('dave', { isPrivate: true });
-    sidecar = await startLndSidecar(['--client-credentials', await connectLnd(network().alice)]);
+    sidecar = await startNodeSidecar(['--client-credentials', await connectLnd(network().alice)]);
   }, LONG_MS);
   afterAll(() => sidecar?.close());
 

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -13,9 +14,9 @@ const LONG_MS = 300_000;
 const MANY = 40;
 
 describeNetwork('hold invoices on LND', (network) => {
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   beforeAll(async () => {
-    sidecar = await startLndSidecar(['--client-credentials', await connectLnd(network().alice)]);
+    sidecar = await startNodeSidecar(['--client-credentials', await connectLnd(network().alice)]);
   }, LONG_MS);
   afterAll(() => sidecar?.close());
 

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { bech32 } from '@scure/base';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -12,7 +13,7 @@ setDefaultTimeout(SLOW_TEST_MS);
 const METADATA = JSON.stringify([['text/plain', 'Tips for bob']]);
 
 describeNetwork('LNURL and the purchase link on LND', (network) => {
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   /** LNURL services in front of bob's node, as a shop would run them. */
   const services = Bun.serve({
     port: 0,
@@ -60,7 +61,7 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
   const lnurl = (path: string) =>
     bech32.encode('lnurl', bech32.toWords(Buffer.from(`${services.url.origin}${path}`)), false);
   beforeAll(async () => {
-    sidecar = await startLndSidecar([
+    sidecar = await startNodeSidecar([
       '--client-credentials',
       await connectLnd(network().alice),
       '--allow-private-network',
@@ -127,7 +128,7 @@ describeNetwork('LNURL and the purchase link on LND', (network) => {
   });
 
   test('a service on this machine is refused unless private networks are allowed', async () => {
-    const strict = await startLndSidecar([
+    const strict = await startNodeSidecar([
       '--client-credentials',
       await connectLnd(network().alice),
     ]);

@@ -7,8 +7,9 @@ import { freePort } from '../support/ports.ts';
 import { expectError } from '../support/requests.ts';
 import { type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { outsider } from './outsider.ts';
 
@@ -20,7 +21,7 @@ describeNetwork("names of wallets on LND in the operator's own domain", (network
   const proxyPort = freePort();
   const domain = `shop.example:${proxyPort}`;
   let notices: NoticeReceiver;
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   let proxy: ReverseProxy;
   let owner: string;
   const stranger = createLnurlClient(
@@ -42,7 +43,7 @@ describeNetwork("names of wallets on LND in the operator's own domain", (network
   beforeAll(async () => {
     notices = startNoticeReceiver();
     owner = await connectLnd(network().alice);
-    sidecar = await startLndSidecar([
+    sidecar = await startNodeSidecar([
       ...['--client-credentials', owner, '--require-auth'],
       ...['--address-domain', domain, '--sidecar-url', `https://${domain}`],
       ...notices.flags,
@@ -125,7 +126,7 @@ describeNetwork("names of wallets on LND in the operator's own domain", (network
   });
 
   test('without a domain names are error 110, and the routes of payers are not there', async () => {
-    const plain = await startLndSidecar(['--client-credentials', owner]);
+    const plain = await startNodeSidecar(['--client-credentials', owner]);
     try {
       for (const [method, body] of [
         ['GET', undefined],

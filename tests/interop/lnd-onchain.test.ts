@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('on-chain payments and channels on LND', (network) => {
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   beforeAll(async () => {
     const { bob } = network();
-    sidecar = await startLndSidecar([
+    sidecar = await startNodeSidecar([
       '--client-credentials',
       await connectLnd(network().alice),
       '--channel-peer',
@@ -85,7 +86,7 @@ describeNetwork('on-chain payments and channels on LND', (network) => {
     await sidecar.kill();
     await sidecar.start();
     expect((await sidecar.post('/v2/node/pay_onchain', request)).txid).toBe(first.txid);
-    const other = await startLndSidecar([
+    const other = await startNodeSidecar([
       '--client-credentials',
       await connectLnd(network().alice),
     ]);

@@ -5,16 +5,17 @@ import { hex } from '@scure/base';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { commitmentsSettled } from './commitments.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { outsider } from './outsider.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('Lightning payments on LND', (network) => {
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   beforeAll(async () => {
-    sidecar = await startLndSidecar(['--client-credentials', await connectLnd(network().alice)]);
+    sidecar = await startNodeSidecar(['--client-credentials', await connectLnd(network().alice)]);
   });
   afterAll(() => sidecar?.close());
 

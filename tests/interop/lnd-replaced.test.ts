@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { Transaction } from '@scure/btc-signer';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
 describeNetwork('replaced transactions on LND', (network) => {
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   beforeAll(async () => {
-    sidecar = await startLndSidecar(['--client-credentials', await connectLnd(network().alice)]);
+    sidecar = await startNodeSidecar(['--client-credentials', await connectLnd(network().alice)]);
     // A feed follows a wallet that has a watch, such as one on an address.
     await sidecar.post('/v2/node/get_next_unused_address');
   });

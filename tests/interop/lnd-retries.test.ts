@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
+import { connectLnd } from './connect.ts';
 import { describeNetwork, type LndNode } from './harness/index.ts';
-import { connectLnd, type LndSidecar, startLndSidecar } from './lnd-sidecar.ts';
+import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 import { type OutsideInvoice, outsider } from './outsider.ts';
 
@@ -38,13 +39,13 @@ const PAY = '/v2/node/pay_invoice';
 
 describeNetwork('an invoice that failed and is paid again', (network) => {
   let notices: NoticeReceiver;
-  let sidecar: LndSidecar;
+  let sidecar: NodeSidecar;
   let carol: LndNode;
   let client: { client_credentials: string };
   beforeAll(async () => {
     carol = await network().addBeyondBob('carol');
     notices = startNoticeReceiver();
-    sidecar = await startLndSidecar([
+    sidecar = await startNodeSidecar([
       '--client-credentials',
       await connectLnd(network().alice),
       ...notices.flags,

@@ -5,7 +5,7 @@ import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until, waitUntil } from '../support/until.ts';
 import { describeNetwork, type LndProcess } from './harness/index.ts';
-import { startLndSidecar } from './lnd-sidecar.ts';
+import { startNodeSidecar } from './node-sidecar.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -45,7 +45,7 @@ describeNetwork('a fresh LND under a root seed', (network) => {
   test('signup creates its wallet, provision unlocks it after a restart, and an empty LND is regained from the seed alone', async () => {
     const seed = 'a7'.repeat(32);
     const carol = await network().addFreshNode('carol');
-    const sidecar = await startLndSidecar(flagsFor(carol, seed));
+    const sidecar = await startNodeSidecar(flagsFor(carol, seed));
     try {
       expectError(await sidecar.call('GET', '/v2/node/node_info'), 'refused', /signup/);
       await healthy(sidecar, /has no wallet yet: PUT \/v2\/node\/signup creates it\.$/);
@@ -86,7 +86,7 @@ describeNetwork('a fresh LND under a root seed', (network) => {
       await carol.stop();
 
       const dave = await network().addFreshNode('dave');
-      const other = await startLndSidecar(flagsFor(dave, seed));
+      const other = await startNodeSidecar(flagsFor(dave, seed));
       try {
         await other.put('/v2/node/signup');
         const regained = await other.get('/v2/node/node_info');
@@ -104,10 +104,10 @@ describeNetwork('a fresh LND under a root seed', (network) => {
 
   test('an LND with the wallet of another seed is refused with words that say so', async () => {
     const erin = await network().addFreshNode('erin');
-    const first = await startLndSidecar(flagsFor(erin, 'b1'.repeat(32)));
+    const first = await startNodeSidecar(flagsFor(erin, 'b1'.repeat(32)));
     await first.put('/v2/node/signup');
     await first.close();
-    const second = await startLndSidecar(flagsFor(erin, 'b2'.repeat(32)));
+    const second = await startNodeSidecar(flagsFor(erin, 'b2'.repeat(32)));
     try {
       await second.put('/v2/node/signup');
       expectError(

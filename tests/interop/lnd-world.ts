@@ -7,8 +7,9 @@ import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { type Answer, type Body, succeedingCalls } from '../support/requests.ts';
 import { waitUntil } from '../support/until.ts';
 import { commitmentsSettled } from './commitments.ts';
+import { connectLnd } from './connect.ts';
 import { findBinaries, type Network, startNetwork } from './harness/index.ts';
-import { connectLnd, startLndSidecar } from './lnd-sidecar.ts';
+import { startNodeSidecar } from './node-sidecar.ts';
 import { type HoldInvoice, outsider } from './outsider.ts';
 
 /**
@@ -38,7 +39,7 @@ async function openWorldOn(network: Network, webhookUrl?: string): Promise<Confo
   const folder = temporaryFolder('lnd-world');
   const bobPath = join(folder, 'bob.credentials');
   writeFileSync(bobPath, `${bob}\n`, { mode: 0o600 });
-  const sidecar = await startLndSidecar([
+  const sidecar = await startNodeSidecar([
     '--client-credentials',
     await connectLnd(network.alice),
     '--node-credentials-path',

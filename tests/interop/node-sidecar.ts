@@ -1,5 +1,5 @@
 import { request } from '../conformance/request.ts';
-import { runBinary, type SidecarProcess, startBinary } from '../support/binary.ts';
+import { type SidecarProcess, startBinary } from '../support/binary.ts';
 import type { DevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
@@ -9,10 +9,9 @@ import {
   type SucceedingCalls,
   succeedingCalls,
 } from '../support/requests.ts';
-import type { LndNode } from './harness/index.ts';
 
-/** The compiled binary in front of a real LND. */
-export interface LndSidecar extends SucceedingCalls {
+/** The compiled binary in front of a real node. */
+export interface NodeSidecar extends SucceedingCalls {
   readonly baseUrl: string;
   readonly dataDir: string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -30,25 +29,15 @@ export interface LndSidecar extends SucceedingCalls {
   close(): Promise<void>;
 }
 
-/** What `connect lnd` prints for a node of the harness. */
-export async function connectLnd(node: LndNode, macaroonPath = node.macaroonPath): Promise<string> {
-  const { stdout, stderr, exitCode } = await runBinary([
-    ...['connect', 'lnd', '--url', node.restUrl, '--cert-path', node.tlsCertPath],
-    ...['--macaroon-path', macaroonPath],
-  ]);
-  if (exitCode !== 0) throw new Error(stderr);
-  return stdout.trim();
-}
-
 /** Starts the sidecar with these flags and waits until it answers. */
-export async function startLndSidecar(flags: readonly string[]): Promise<LndSidecar> {
-  const dataDir = temporaryFolder('lnd');
+export async function startNodeSidecar(flags: readonly string[]): Promise<NodeSidecar> {
+  const dataDir = temporaryFolder('node-sidecar');
   const port = freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const { plain, secrets } = withoutSecrets(flags);
   let log = '';
   let child: SidecarProcess | null = null;
-  const call: LndSidecar['call'] = (method, path, options = {}) =>
+  const call: NodeSidecar['call'] = (method, path, options = {}) =>
     request(baseUrl, method, path, options);
   const start = async (): Promise<void> => {
     const address = `127.0.0.1:${port}`;

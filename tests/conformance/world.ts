@@ -1,6 +1,7 @@
 import { expect } from 'bun:test';
 import { join } from 'node:path';
 import type { PaymentJson } from '../../src/model/payment.ts';
+import { openClnWorld } from '../interop/cln-world.ts';
 import { openLndWorld } from '../interop/lnd-world.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
@@ -33,8 +34,10 @@ export interface ConformanceWorld extends SucceedingCalls {
 
 /** Opens a world. The binary must have been built, as `npm test` does. */
 export function openConformanceWorld(webhookUrl?: string): Promise<ConformanceWorld> {
-  return CONFORMANCE_NODE === 'lnd' ? openLndWorld(webhookUrl) : openSandboxWorld(webhookUrl);
+  return OPEN[CONFORMANCE_NODE](webhookUrl);
 }
+
+const OPEN = { sandbox: openSandboxWorld, lnd: openLndWorld, cln: openClnWorld };
 
 async function openSandboxWorld(webhookUrl?: string): Promise<ConformanceWorld> {
   const dataDir = temporaryFolder('conformance');

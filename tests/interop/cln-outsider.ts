@@ -33,6 +33,11 @@ export function clnOutsider(node: ClnNode) {
 
   return {
     invoice,
+    /** Makes an offer of any amount. */
+    async offer(description: string) {
+      const terms = { amount: 'any', description };
+      return { offer: (await node.rpc<{ bolt12: string }>('offer', terms)).bolt12 };
+    },
     /** Deletes an unpaid invoice, so that whoever pays it is refused. */
     async cancel(hash: string) {
       const { invoices } = await node.rpc<{ invoices: { label: string }[] }>('listinvoices', {

@@ -7,6 +7,7 @@ import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
 import { commitmentsSettled } from './commitments.ts';
 import { connectLnd } from './connect.ts';
 import { describeNetwork } from './harness/index.ts';
+import { lndSteps } from './harness/lnd-steps.ts';
 import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
 import { outsider } from './outsider.ts';
 
@@ -44,7 +45,7 @@ describeNetwork('Lightning payments on LND', (network) => {
   });
 
   test('lightning_max_sendable_balance can be sent to the satoshi, and one more cannot', async () => {
-    await commitmentsSettled(network());
+    await commitmentsSettled([lndSteps(network().alice), lndSteps(network().bob)]);
     const info = await sidecar.get('/v2/node/node_info');
     const most = BigInt(info.lightning_max_sendable_balance);
     const above = await bob().invoice({ value: `${most + 1n}` });

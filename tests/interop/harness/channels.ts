@@ -7,7 +7,7 @@ const CHANNEL_SAT = 10_000_000n;
 /** What the other side gets of the first channel of a network: half of it. */
 export const PUSH_SAT = 5_000_000n;
 
-/** The steps of opening a channel, which each kind of node takes in its own way. */
+/** What the harness does with a node, each kind of which does it in its own way. */
 export interface NodeSteps {
   readonly name: string;
   readonly pubkey: string;
@@ -26,6 +26,8 @@ export interface NodeSteps {
   canRoute(): Promise<boolean>;
   /** Whether it knows the way over a channel of the other node. */
   reaches(other: NodeSteps): Promise<boolean>;
+  /** Whether a channel of it has an HTLC. */
+  hasHtlcs(): Promise<boolean>;
 }
 
 /** The terms of a new channel. */

@@ -6,6 +6,7 @@ interface PeerChannel {
   readonly peer_connected: boolean;
   readonly private: boolean;
   readonly short_channel_id?: string;
+  readonly htlcs?: readonly unknown[];
   readonly updates?: { readonly remote?: unknown };
 }
 
@@ -18,7 +19,7 @@ interface GossipChannel {
   readonly active: boolean;
 }
 
-/** The steps of opening a channel on Core Lightning. */
+/** The steps of the harness on Core Lightning. */
 export function clnSteps({ rpc, ...node }: ClnNode): NodeSteps {
   /** Whether the node knows the fees of both ends of an announced channel for which `isIt` is true. */
   async function knowsBothEnds(isIt: (channel: GossipChannel) => boolean): Promise<boolean> {
@@ -61,5 +62,9 @@ export function clnSteps({ rpc, ...node }: ClnNode): NodeSteps {
     },
     reaches: (other) =>
       knowsBothEnds((one) => [one.source, one.destination].includes(other.pubkey)),
+    async hasHtlcs() {
+      const { channels } = await rpc<{ channels: PeerChannel[] }>('listpeerchannels');
+      return channels.some(({ htlcs = [] }) => htlcs.length > 0);
+    },
   };
 }

@@ -2,7 +2,7 @@ import { base64, hex } from '@scure/base';
 import type { NodeSteps } from './channels.ts';
 import type { LndNode } from './lnd.ts';
 
-/** The steps of opening a channel on LND. */
+/** The steps of the harness on LND. */
 export function lndSteps(node: LndNode): NodeSteps {
   return {
     name: node.name,
@@ -46,6 +46,13 @@ export function lndSteps(node: LndNode): NodeSteps {
     async reaches(other) {
       const path = `/v1/graph/node/${other.pubkey}?include_channels=true`;
       return (await node.rest<{ channels: Edge[] }>('GET', path)).channels.some(isAnnounced);
+    },
+    async hasHtlcs() {
+      const { channels } = await node.rest<{ channels: { pending_htlcs: unknown[] }[] }>(
+        'GET',
+        '/v1/channels',
+      );
+      return channels.some((channel) => channel.pending_htlcs.length > 0);
     },
   };
 }

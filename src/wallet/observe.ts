@@ -84,6 +84,8 @@ export function matchObservation(
   if (attempt === null) {
     const { sameIndex } = rows;
     if (sameIndex) return sameIndex;
+    // A node that tells of no attempts keeps the wallet's index with a payment, so another index is another payment.
+    if (payment.direction === 'outbound' && payment.rail !== 'onchain') return null;
     const { latest } = rows;
     return latest && (!isFinal(latest.payment) || latest.payment.status === payment.status)
       ? latest

@@ -76,6 +76,15 @@ describe('the row that an observation is about', () => {
     expect(match({ sameAttempt: second, latest: second }, done, 2)).toBe(second);
   });
 
+  test('of an outgoing Lightning payment with an index of its own is the row of that index alone', () => {
+    const ours = row(pending, null, null);
+    const other = samplePayment(2);
+    for (const seen of [other, sampleFailed(2), sampleDone(2)]) {
+      expect(match({ latest: ours }, seen, null)).toBeNull();
+    }
+    expect(match({ latest: ours, sameIndex: ours }, done, null)).toBe(ours);
+  });
+
   test('of an attempt is no row that is over and never had one', () => {
     expect(match({ latest: row(failed, null, 5) }, done, 6)).toBeNull();
     expect(match({ latest: row(failed, null, 5) }, failed, 6)).toBeNull();
@@ -99,13 +108,14 @@ describe('the row that an observation is about', () => {
     expect(match({ sameIndex: own, latest: newer }, failed, null)).toBe(own);
   });
 
-  test('on nodes without attempts and with another index is the newest that is pending or ended so', () => {
-    const open = row(pending, null, null);
-    const over = row(failed, null, null);
-    expect(match({ latest: open }, failed, null)).toBe(open);
-    expect(match({ latest: over }, failed, null)).toBe(over);
-    expect(match({ latest: over }, done, null)).toBeNull();
-    expect(match({}, done, null)).toBeNull();
+  test('without an attempt and with another index is the newest that is pending or ended so', () => {
+    const receipt = { direction: 'inbound' } as const;
+    const open = row({ ...pending, ...receipt }, null, null);
+    const over = row({ ...failed, ...receipt }, null, null);
+    expect(match({ latest: open }, { ...failed, ...receipt }, null)).toBe(open);
+    expect(match({ latest: over }, { ...failed, ...receipt }, null)).toBe(over);
+    expect(match({ latest: over }, { ...done, ...receipt }, null)).toBeNull();
+    expect(match({}, { ...done, ...receipt }, null)).toBeNull();
   });
 });
 

@@ -24,9 +24,11 @@ export function journalContract(open: () => Store): void {
       observeIn(store, payments, { journaled });
 
     test('assigns strictly increasing times, keeps identity and note, and ignores what says nothing new', async () => {
-      const one = payment(1, { personalNote: 'mine' });
+      const onchain = { rail: 'onchain', kind: 'onchain' } as const;
+      const one = payment(1, { ...onchain, personalNote: 'mine' });
       await store.spends.begin(WALLET, newSpend(one), fits);
-      const seen = sampleDone(1, { index: paymentIndex(2, idOf(one)), createdAtMs: 2 });
+      const later = { index: paymentIndex(2, idOf(one)), createdAtMs: 2 };
+      const seen = sampleDone(1, { ...onchain, ...later });
       const { changed } = await observe([seen], true);
       expect(changed).toHaveLength(1);
       expect(changed[0]).toMatchObject({

@@ -68,7 +68,11 @@ function describeEach<T extends OnChain>(
 function started<T extends OnChain>({ start }: Startable<T>): () => T {
   let network: T | null = null;
   beforeAll(async () => {
-    network = await start();
+    network = await start().catch((error: unknown) => {
+      // Another test run on this machine may take a port in the moment before a node listens on it.
+      if (!saysPortTaken(error)) throw error;
+      return start();
+    });
   }, START_WITHIN_MS);
   afterAll(() => network?.stop());
   return () => network ?? none();
@@ -76,4 +80,9 @@ function started<T extends OnChain>({ start }: Startable<T>): () => T {
 
 function none(): never {
   throw new Error('The network is up only during tests and their hooks.');
+}
+
+function saysPortTaken(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return /address already in use/i.test(error.message) || saysPortTaken(error.cause);
 }

@@ -17,7 +17,7 @@ import {
 import { sendSatPerKw } from './fee-rate.ts';
 import { publish } from './onchain.ts';
 import { releaseReservations } from './reservations.ts';
-import type { ClnRpc } from './rpc.ts';
+import { anyRefusal, type ClnRpc } from './rpc.ts';
 import { feeMsatOf } from './send-seen.ts';
 import { SIGN_TIMEOUT_MS, signedSpend, wrongTransaction } from './spend.ts';
 import type { ClnWallet } from './wallet.ts';
@@ -72,7 +72,11 @@ export function bumpFee(
     };
     const signed = await signedSpend(rpc, owner, {
       coins: [coin],
-      prepare: () => rpc.write('utxopsbt', request, psbtShape, { timeoutMs: SIGN_TIMEOUT_MS }),
+      prepare: () =>
+        rpc.write('utxopsbt', request, psbtShape, {
+          timeoutMs: SIGN_TIMEOUT_MS,
+          certainty: anyRefusal,
+        }),
       check({ outputs, feeSat }) {
         if (outputs.length !== 1) throw wrongTransaction();
         requireAffordable(feeSat, maxFeeMsat);

@@ -20,7 +20,7 @@ import {
 } from './coins.ts';
 import { sendSatPerKw } from './fee-rate.ts';
 import { psbtOf } from './psbt.ts';
-import type { ClnRpc } from './rpc.ts';
+import { anyRefusal, type ClnRpc } from './rpc.ts';
 import { sendInBlock } from './send-seen.ts';
 import { SIGN_TIMEOUT_MS, signedSpend, wrongTransaction } from './spend.ts';
 import type { ClnWallet } from './wallet.ts';
@@ -58,7 +58,11 @@ export function signSend(
     };
     return signedSpend(rpc, owner, {
       coins,
-      prepare: () => rpc.write('txprepare', request, psbtShape, { timeoutMs: SIGN_TIMEOUT_MS }),
+      prepare: () =>
+        rpc.write('txprepare', request, psbtShape, {
+          timeoutMs: SIGN_TIMEOUT_MS,
+          certainty: anyRefusal,
+        }),
       check(prepared) {
         if (!pays(prepared, address.canonical, amountSat, wallet.network)) throw wrongTransaction();
         requireAffordable(prepared.feeSat, maxFeeMsat);

@@ -29,7 +29,7 @@ const WIRE: RemoteWire = {
 };
 
 /** Answers with a code come from the node itself, which has then done nothing. */
-const anyRefusal: Certainty = ({ code }) => code !== null;
+export const anyRefusal: Certainty = ({ code }) => code !== null;
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -65,14 +65,18 @@ export class ClnRpc {
     return this.#call(method, params, shape, options);
   }
 
-  /** Changes something. When no answer comes, the error has `outcomeUnknown`, unless nothing was sent. */
+  /**
+   * Changes something. Where it moves money, so that `certainty` is given, and no answer comes, the error has
+   * `outcomeUnknown`, unless nothing was sent.
+   */
   write<T>(
     method: string,
     params: Params,
     shape: z.ZodType<T>,
-    { certainty = anyRefusal, ...options }: WriteOptions = {},
+    { certainty, ...options }: WriteOptions = {},
   ): Promise<T> {
-    return this.#call(method, params, shape, { ...options, changes: true }, certainty);
+    const changes = certainty !== undefined;
+    return this.#call(method, params, shape, { ...options, changes }, certainty);
   }
 
   /** The clock of the node's machine, in milliseconds since the epoch; null where clnrest does not tell it. */

@@ -24,7 +24,6 @@ export async function openClnWorld(webhookUrl?: string): Promise<ConformanceWorl
     caughtUp: () => caughtUp(btcd, steps),
     invoice: ({ amountMsat, description, expirySecs }) =>
       outside.invoice({ amount_msat: amountMsat ?? 'any', description, expiry: expirySecs }),
-    pays: (payable, amountMsat) => outside.pays(payable.replace(/^lightning:/i, ''), amountMsat),
     keysends: async (amountMsat, message) =>
       (await outside.keysends(alice, amountMsat, message)) !== null,
     hasEnded: async (payment_hash) => {

@@ -38,8 +38,4 @@ export const LND_CANNOT: ReadonlyMap<string, string> = new Map([
   ],
   ['both addresses of a name can be paid', NAMES],
   ['every spelling of a name is read, and paid through its callback', NAMES],
-  [
-    'a channel is opened once for its id, usable after a block, and closed into coins',
-    'the opener of an LND channel pays for its commitment, so the sums are others',
-  ],
 ]);

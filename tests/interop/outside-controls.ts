@@ -76,10 +76,15 @@ export function outsideControls(outside: OutsideWorld): Controls {
       const paid =
         payable === outside.alicePubkey
           ? outside.keysends(amountMsat ?? '1000', message)
-          : outside.pays(payable, amountMsat);
+          : outside.pays(withoutFrame(payable), amountMsat);
       return { status: (await paid) ? 'completed' : 'failed' };
     },
   };
+}
+
+/** The invoice in a link or a URI, or the offer after `lightning:`. */
+function withoutFrame(payable: string): string {
+  return /lnbcrt[0-9a-z]+/i.exec(payable)?.[0] ?? payable.replace(/^lightning:/i, '');
 }
 
 function inMsat(amountSat: string): string {

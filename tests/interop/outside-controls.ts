@@ -82,9 +82,9 @@ export function outsideControls(outside: OutsideWorld): Controls {
   };
 }
 
-/** The invoice in a link or a URI, or the offer after `lightning:`. */
+/** The invoice in a link or a URI, or an offer whose pieces are joined. */
 function withoutFrame(payable: string): string {
-  return /lnbcrt[0-9a-z]+/i.exec(payable)?.[0] ?? payable.replace(/^lightning:/i, '');
+  return /lnbcrt[0-9a-z]+/i.exec(payable)?.[0] ?? payable.replace(/\+\s*/g, '');
 }
 
 function inMsat(amountSat: string): string {

@@ -37,10 +37,11 @@ export interface ChannelTerms {
   readonly isPrivate: boolean;
 }
 
-/** Gives each node its coins on chain and waits until it has them. */
-export async function fund(btcd: Btcd, nodes: readonly NodeSteps[]): Promise<void> {
+/** Gives each node its coins on chain, as that many outputs, and waits until it has them. */
+export async function fund(btcd: Btcd, nodes: readonly NodeSteps[], coins = 1n): Promise<void> {
   for (const node of nodes) {
-    await btcd.send([{ address: await node.address(), amountSat: ONCHAIN_SAT }]);
+    const output = { address: await node.address(), amountSat: ONCHAIN_SAT / coins };
+    await btcd.send(Array.from({ length: Number(coins) }, () => output));
   }
   await btcd.generate(1);
   await Promise.all(

@@ -22,6 +22,9 @@ export interface ClnNetwork extends OnChain {
   addBeyondBob(name: string, options?: { readonly isPrivate?: boolean }): Promise<ClnNode>;
 }
 
+/** A node has several coins, because Core Lightning does not spend its change before it is confirmed. */
+const COINS = 20n;
+
 /**
  * Starts btcd and two Core Lightning nodes, funds both and opens a channel from alice to bob, with half of it on bob's
  * side.
@@ -37,7 +40,7 @@ export function startClnNetwork(binaries: ClnBinaries): Promise<ClnNetwork> {
     ]);
     const [opener, other] = [clnSteps(alice), clnSteps(bob)];
     const channelUsable = () => usable([opener, other]);
-    await fund(btcd, [opener, other]);
+    await fund(btcd, [opener, other], COINS);
     await openChannel(btcd, opener, other, { pushSat: PUSH_SAT });
     await Promise.all([channelUsable(), alice.restAnswers(), bob.restAnswers()]);
     const addBeyondBob: ClnNetwork['addBeyondBob'] = async (name, { isPrivate = false } = {}) => {

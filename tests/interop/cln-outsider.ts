@@ -38,7 +38,7 @@ export function clnOutsider(node: ClnNode) {
       const terms = { amount: 'any', description };
       return { offer: (await node.rpc<{ bolt12: string }>('offer', terms)).bolt12 };
     },
-    /** Deletes an unpaid invoice, so that whoever pays it is refused. */
+    /** Deletes an unpaid invoice, so that a payment to it is refused. */
     async cancel(hash: string) {
       const { invoices } = await node.rpc<{ invoices: { label: string }[] }>('listinvoices', {
         payment_hash: hash,

@@ -15,7 +15,7 @@ export interface OutsideWorld {
   /** Resolves when all nodes have read the newest block. */
   caughtUp(): Promise<void>;
   invoice(terms: InvoiceTerms): Promise<OutsideInvoice>;
-  /** Makes an invoice such that whoever pays it is refused. */
+  /** Cancels an unpaid invoice, so that a payment to it is refused. */
   cancel(hash: string): Promise<unknown>;
   holds(amountMsat: string): Promise<HoldInvoice>;
   /** Pays a string and returns whether that succeeded. */

@@ -19,7 +19,7 @@ export interface Chain {
   readonly bitcoinCli: string;
 }
 
-/** What every network has. */
+/** The chain of a network, and the end of both. */
 export interface OnChain {
   readonly btcd: Btcd;
   /** Kills every process and removes every file. Call it in `afterAll`. */

@@ -21,6 +21,13 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'needs Tor; tests/hostile/proxy.test.ts runs it through a proxy of its own',
   'wallet-sidecar serve --node-proxy 127.0.0.1:9050 --client-credentials-path lnd.credentials':
     'needs Tor; tests/hostile/proxy.test.ts starts it so',
+  'wallet-sidecar connect cln --url https://127.0.0.1:3010 --cert-path ~/.lightning/bitcoin/ca.pem --rune-path wallet-sidecar.rune > cln.credentials':
+    'needs a Core Lightning of the reader; the interop tests run it against one of their own',
+  'chmod 600 cln.credentials wallet-sidecar.rune': 'the files come from the commands before',
+  'wallet-sidecar serve --client-credentials-path cln.credentials':
+    'needs the same Core Lightning; the interop tests start it so',
+  'lightning-cli createrune -k restrictions=\'[["method=blacklistrune","method=close","method=connect","method=createproof","method=createrune","method=delinvoice","method=feerates","method=fetchinvoice","method=fundchannel","method=getinfo","method=getroutes","method=getutxout","method=invoice","method=listchainmoves","method=listclosedchannels","method=listfunds","method=listinvoices","method=listpeerchannels","method=listsendpays","method=listtransactions","method=newaddr","method=offer","method=reserveinputs","method=sendpsbt","method=showrunes","method=signmessage","method=signpsbt","method=txprepare","method=unreserveinputs","method=utxopsbt","method=wait","method=xpay"]]\' > wallet-sidecar.rune':
+    'needs a Core Lightning of the reader',
   'npm test': 'CI runs it, and this test is part of it',
 };
 

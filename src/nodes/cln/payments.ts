@@ -16,25 +16,30 @@ import { paidShape, waitShape } from './wire.ts';
 /** Seconds in which the node may begin new attempts; parts on their way may take longer to end. */
 export const RETRY_FOR_SECS = 60;
 
+/** An order to pay an invoice, with the amount that the payee is to get. */
+type SendOrder = PayInvoiceCommand | (PayFetchedCommand & { readonly amountMsat: bigint });
+
 /** A payment that `xpay` makes, and how it ended for this process. */
 interface RunningSend {
   readonly wallet: ClnWallet;
   readonly owner: ClnRpc;
-  readonly command: PayInvoiceCommand | PayFetchedCommand;
+  readonly command: SendOrder;
   readonly paymentHash: string;
   readonly label: string;
   /** Whether the invoice was fetched for this payment alone. */
   readonly isFetched: boolean;
 }
 
-/** Starts paying an invoice of BOLT 11; see {@link startPayment}. */
-export function payInvoice(
+/** Starts paying an invoice of BOLT 11; see {@link startPayment}. The wallet's own invoice is refused. */
+export async function payInvoice(
   rpc: ClnRpc,
   owner: ClnRpc,
   wallet: ClnWallet,
   command: PayInvoiceCommand,
 ): Promise<SendReport> {
-  const { amountMsat } = command.invoice;
+  const { amountMsat, payeePubkey } = command.invoice;
+  // Core Lightning would pay it within itself, and the two payments would have one index.
+  if (payeePubkey === wallet.nodePk) return { state: 'refused', error: isOwnInvoice() };
   const amount = amountMsat === null ? { amount_msat: `${command.amountMsat}msat` } : {};
   return startPayment(rpc, owner, wallet, command, { amount, isFetched: false });
 }
@@ -68,7 +73,7 @@ async function startPayment(
   rpc: ClnRpc,
   owner: ClnRpc,
   wallet: ClnWallet,
-  command: PayInvoiceCommand | (PayFetchedCommand & { readonly amountMsat: bigint }),
+  command: SendOrder,
   { amount, isFetched }: { readonly amount: { amount_msat?: string }; readonly isFetched: boolean },
 ): Promise<SendReport> {
   const { text, paymentHash } = command.invoice;
@@ -205,12 +210,17 @@ function observed({ wallet }: RunningSend, attempt: SendAttempt): Observation {
   return outboundObservation(attempt, { nowMs: wallet.clock.now(), failure });
 }
 
-/** An observation under the index and creation time that the wallet gave the send. */
+/**
+ * An observation under the index and creation time that the wallet gave the send, and with its amount while the parts do
+ * not show one.
+ */
 export function asBegun(
   seen: Observation,
-  { index, createdAtMs }: Pick<Payment, 'index' | 'createdAtMs'>,
+  begun: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat'>,
 ): Observation {
-  return { ...seen, payment: { ...seen.payment, index, createdAtMs } };
+  const { index, createdAtMs } = begun;
+  const amountMsat = seen.payment.amountMsat ?? begun.amountMsat;
+  return { ...seen, payment: { ...seen.payment, index, createdAtMs, amountMsat } };
 }
 
 function notShown(): ApiError {
@@ -219,6 +229,10 @@ function notShown(): ApiError {
     'Core Lightning says that the payment is complete, but does not list it: look at the payment again.',
     { outcomeUnknown: true },
   );
+}
+
+function isOwnInvoice(): ApiError {
+  return refused('This invoice is of this node itself: pay an invoice of another node.');
 }
 
 function paidByAnother(): ApiError {

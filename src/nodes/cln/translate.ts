@@ -197,6 +197,7 @@ export function outboundObservation(attempt: SendAttempt, { nowMs, failure }: Kn
       amountMsat: complete && deliveredMsat > 0n ? deliveredMsat : (offer?.amountMsat ?? null),
       feesMsat: complete ? sentMsat - deliveredMsat : 0n,
       invoice: first.bolt11 ?? first.bolt12 ?? null,
+      message: offer?.payerNote ?? null,
       expiresAtMs: expiryOf(first.bolt11, offer),
       finalizedAtMs: isFinal ? endedAtMs : null,
     },

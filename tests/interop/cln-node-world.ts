@@ -5,25 +5,22 @@ import type { NodeConnector } from '../../src/nodes/node.ts';
 import type { NodeWorld } from '../contracts/node/kind.ts';
 import { memoryState } from '../support/memory-state.ts';
 import { clnOutsider } from './cln-outsider.ts';
+import { commitmentsSettled } from './commitments.ts';
 import { caughtUp } from './harness/channels.ts';
 import { clnSteps } from './harness/cln-steps.ts';
 import type { ClnNetwork, ClnNode } from './harness/index.ts';
 import type { HoldInvoice } from './outsider.ts';
 
 /** The configured wallet of a node, with its own rune. */
-export async function entryOf(
-  node: ClnNode,
-  change: Partial<NodeCredentials> = {},
-): Promise<NodeCredentials> {
+export async function entryOf({ url, certPath, pubkey, rune }: ClnNode) {
   return {
-    kind: 'cln',
-    url: node.url,
-    cert: await Bun.file(node.certPath).text(),
-    nodePk: node.pubkey,
-    network: 'regtest',
-    token: node.rune,
-    ...change,
-  };
+    kind: 'cln' as const,
+    url,
+    cert: await Bun.file(certPath).text(),
+    nodePk: pubkey,
+    network: 'regtest' as const,
+    token: rune,
+  } satisfies NodeCredentials;
 }
 
 /** The connector of these wallets, whose channel peer is bob. */
@@ -59,7 +56,15 @@ export async function openClnNodeWorld(network: ClnNetwork): Promise<NodeWorld> 
   };
   return {
     connector,
-    openOwner: () => connector.connectConfigured(entry),
+    async openOwner() {
+      const wallet = await connector.connectConfigured(entry);
+      // A balance changes with the commitment, a moment after the payment has ended.
+      const info = async () => {
+        await commitmentsSettled(steps);
+        return wallet.node.info();
+      };
+      return { ...wallet, node: { ...wallet.node, info } };
+    },
     outside: {
       async invoice({ amountMsat, behavior, expirySecs = 3600 }) {
         if (behavior === 'hold') {

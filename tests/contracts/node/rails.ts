@@ -201,10 +201,13 @@ export function railRules({ group }: Rules): void {
           };
         };
         const pay = async (command: PayFetchedCommand) => {
-          known(await offers.payFetched(command));
+          const { payment } = known(await offers.payFetched(command));
           return until(async () => {
-            const found = await node.payment(command.index);
-            return found?.payment.status === 'completed' && found.payment;
+            const question = questionOf(payment, { fetched: command.invoice });
+            const outcome = await node.sendOutcome(question);
+            return (
+              outcome.state === 'known' && outcome.payment.status === 'completed' && outcome.payment
+            );
           }, 'the payment is completed');
         };
         const first = await order();

@@ -39,12 +39,22 @@ export interface Fired {
   readonly path: string;
 }
 
-/** A proxy in front of an LND, with a certificate of its own. */
+/** A request that arrived at the proxy. */
+interface Seen {
+  /** The path with its query. */
+  readonly path: string;
+  /** The macaroon or the rune; null without one. */
+  readonly token: string | null;
+}
+
+/** A proxy in front of an LND or a clnrest, with a certificate of its own. */
 export interface FaultProxy {
   readonly url: string;
   /** The proxy's certificate, PEM; callers see no other. */
   readonly cert: string;
   readonly fired: readonly Fired[];
+  /** Every request, in the order in which they arrived. */
+  readonly seen: readonly Seen[];
   /** Requests that the node answered, or whose stream it began, as `METHOD path`. */
   readonly reached: readonly string[];
   /** Replaces the rules; their counts begin at zero. */
@@ -68,6 +78,7 @@ export async function startFaultProxy(
   let rules: readonly FaultRule[] = [];
   const counts = new Map<FaultRule, number>();
   const fired: Fired[] = [];
+  const seen: Seen[] = [];
   const reached: string[] = [];
 
   function faultOf(method: string, path: string): Fault | null {
@@ -82,6 +93,8 @@ export async function startFaultProxy(
   const server = new HttpsServer(certificate, async (request, response) => {
     const { method = '', url: path = '' } = request;
     const body = await bodyOf(request);
+    const [token = null] = Object.values(tokenOf(request));
+    seen.push({ path, token });
     const fault = faultOf(method, path);
     if (fault?.kind === 'cut-before') return void request.socket.destroy();
     const left = new AbortController();
@@ -105,6 +118,7 @@ export async function startFaultProxy(
     url: server.url,
     cert: certificate.cert,
     fired,
+    seen,
     reached,
     rules: (...next) => {
       rules = next;
@@ -118,11 +132,11 @@ export async function startFaultProxy(
 /** Sends the request to the node and resolves with the head of its answer. */
 function forwarded(
   target: ProxyTarget,
-  { method, url, headers }: IncomingMessage,
+  request: IncomingMessage,
   body: string,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  const macaroon = headers['grpc-metadata-macaroon'];
+  const { method, url } = request;
   return new Promise((resolve, reject) => {
     const sent = httpsRequest(`${target.url}${url}`, {
       ...(method === undefined ? {} : { method }),
@@ -131,13 +145,24 @@ function forwarded(
       signal,
       headers: {
         'content-length': Buffer.byteLength(body),
-        ...(macaroon === undefined ? {} : { 'grpc-metadata-macaroon': macaroon }),
+        'content-type': 'application/json',
+        ...tokenOf(request),
       },
     });
     sent.once('response', resolve);
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+/** The header by which a node of either kind knows what the request may do. */
+function tokenOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    ['grpc-metadata-macaroon', 'rune'].flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value] as const] : [];
+    }),
+  );
 }
 
 /** Passes an answer on as it arrives, line by line, with the fault applied. */

@@ -232,7 +232,7 @@ function notShown(): ApiError {
 }
 
 function isOwnInvoice(): ApiError {
-  return refused('This invoice is of this node itself: pay an invoice of another node.');
+  return refused("This invoice is the wallet's own: pay an invoice of another node.");
 }
 
 function paidByAnother(): ApiError {

@@ -83,7 +83,7 @@ export function matchObservation(
 ): JournalRow | null {
   if (attempt === null) {
     const { sameIndex } = rows;
-    if (sameIndex) return sameIndex;
+    if (sameIndex) return isOfHash(sameIndex, payment) ? sameIndex : null;
     // A node that tells of no attempts keeps the wallet's index with a payment, so another index is another payment.
     if (payment.direction === 'outbound' && payment.rail !== 'onchain') return null;
     const { latest } = rows;
@@ -100,6 +100,11 @@ export function matchObservation(
     return !isFinal(latest.payment) || latest.payment.status === payment.status ? latest : null;
   }
   return !isFinal(latest.payment) && attempt > latest.afterAttempt ? latest : null;
+}
+
+/** Whether the payment may be that of the row: a label at the node can name any index, but no other hash. */
+function isOfHash(row: JournalRow, { hash }: Payment): boolean {
+  return hash === null || row.payment.hash === null || row.payment.hash === hash;
 }
 
 /**

@@ -85,6 +85,12 @@ describe('the row that an observation is about', () => {
     expect(match({ latest: ours, sameIndex: ours }, done, null)).toBe(ours);
   });
 
+  test('of another hash is not the row of its index', () => {
+    const ours = row(pending, null, null);
+    expect(match({ sameIndex: ours }, { ...done, hash: 'ee'.repeat(32) }, null)).toBeNull();
+    expect(match({ sameIndex: ours }, { ...done, hash: null }, null)).toBe(ours);
+  });
+
   test('of an attempt is no row that is over and never had one', () => {
     expect(match({ latest: row(failed, null, 5) }, done, 6)).toBeNull();
     expect(match({ latest: row(failed, null, 5) }, failed, 6)).toBeNull();

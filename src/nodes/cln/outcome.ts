@@ -1,6 +1,7 @@
 import type { SendOutcome, SendQuestion } from '../node-sends.ts';
 import { labelOf } from './labels.ts';
 import { onchainOutcome } from './onchain-outcome.ts';
+import { tipOf } from './pages.ts';
 import { asBegun } from './payments.ts';
 import type { ClnRpc } from './rpc.ts';
 import { attemptsToPay, labeled } from './sends.ts';
@@ -23,17 +24,28 @@ export async function sendOutcome(
 ): Promise<SendOutcome> {
   if (question.payment.rail === 'onchain') return onchainOutcome(owner, wallet, question);
   const { payment } = question;
-  const { hash, expiresAtMs } = payment;
+  const { hash } = payment;
   if (hash === null) return UNKNOWN;
-  // The clock is read before the list, so an attempt that is not in the list cannot be added to it later.
-  const nodeMs = expiresAtMs === null ? null : await owner.nodeTimeMs();
+  // This is read before the list, so an attempt that is not in the list cannot be added to it later.
+  const isOver = await isLongExpired(owner, question);
   const mine = labeled(await attemptsToPay(owner, hash), labelOf(payment.index));
   if (mine) {
     const failure = wallet.endings.failureOf(mine);
     const seen = outboundObservation(mine, { nowMs: wallet.clock.now(), failure });
     return { state: 'known', ...asBegun(seen, payment) };
   }
-  const isLongExpired =
-    nodeMs !== null && expiresAtMs !== null && nodeMs >= expiresAtMs + AFTER_EXPIRY_MS;
-  return isLongExpired ? { state: 'never', reason: 'not sent' } : UNKNOWN;
+  return isOver && (await isListComplete(owner)) ? { state: 'never', reason: 'not sent' } : UNKNOWN;
+}
+
+/** Whether the invoice expired long ago by the node's own clock. */
+async function isLongExpired(owner: ClnRpc, { payment, fetched }: SendQuestion): Promise<boolean> {
+  const expiresAtMs = fetched ? fetched.expiresAtSecs * 1000 : payment.expiresAtMs;
+  if (expiresAtMs === null) return false;
+  const nodeMs = await owner.nodeTimeMs();
+  return nodeMs !== null && nodeMs >= expiresAtMs + AFTER_EXPIRY_MS;
+}
+
+/** Whether the node has never deleted a payment from its list, as its plugin autoclean does. */
+async function isListComplete(owner: ClnRpc): Promise<boolean> {
+  return (await tipOf(owner, 'sendpays', 'deleted')) === 0;
 }

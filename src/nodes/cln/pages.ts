@@ -31,8 +31,8 @@ interface NumberedList {
 }
 
 /**
- * Reads the rows that were made or changed since the cursor, a page at a time. Throws `unreadable` for an answer that is
- * no such list, or that would go on for ever.
+ * Reads the rows that were made or changed since the cursor, a page at a time. Throws `unreadable` for an answer that
+ * is no such list, or that would go on for ever.
  */
 export async function* newRows(look: Look, list: NumberedList): AsyncGenerator<Found> {
   const { rpc, cursor } = look;

@@ -14,7 +14,7 @@ import type { ClnWallet } from './wallet.ts';
 import { paidShape, waitShape } from './wire.ts';
 
 /** Seconds in which the node may begin new attempts; parts on their way may take longer to end. */
-export const RETRY_FOR_SECS = 60;
+const RETRY_FOR_SECS = 60;
 
 /** An order to pay an invoice, with the amount that the payee is to get. */
 type SendOrder = PayInvoiceCommand | (PayFetchedCommand & { readonly amountMsat: bigint });
@@ -120,8 +120,8 @@ async function startPayment(
 }
 
 /**
- * The report on an attempt that the node makes or has made of the hash. One of another index is that payment too, unless
- * the invoice was fetched for this payment alone.
+ * The report on an attempt that the node makes or has made of the hash. One of another index is that payment too,
+ * unless the invoice was fetched for this payment alone.
  */
 function reportOn(send: RunningSend, attempt: SendAttempt): SendReport {
   const { command, label, isFetched } = send;
@@ -211,8 +211,8 @@ function observed({ wallet }: RunningSend, attempt: SendAttempt): Observation {
 }
 
 /**
- * An observation under the index and creation time that the wallet gave the send, and with its amount while the parts do
- * not show one.
+ * An observation under the index and creation time that the wallet gave the send, and with its amount while the parts
+ * do not show one.
  */
 export function asBegun(
   seen: Observation,

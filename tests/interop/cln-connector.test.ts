@@ -15,7 +15,10 @@ describeClnNetwork('the connector on a real Core Lightning', (network) => {
     groups: ['offers', 'onchain', 'channels', 'tokens', 'proofs'],
     cannot: [
       { rule: ATTEMPTS_ARE_NUMBERED, reason: 'it keeps our index, and needs no number' },
-      { rule: UNSENT_IS_NEVER, reason: 'a request on its way may arrive until the invoice expires' },
+      {
+        rule: UNSENT_IS_NEVER,
+        reason: 'a request on its way may arrive until the invoice expires',
+      },
       ...[
         'an invoice that has expired is refused, and what was not sent of it is never sent',
         'an invoice that nobody paid in time is failed as expired, and cannot be paid',

@@ -85,7 +85,8 @@ export function bumpFee(
     try {
       await publish(rpc, signed.txHex);
     } catch (error) {
-      // A child that the node lists is published. Otherwise another one may be tried: two of one coin cannot both confirm.
+      // A child that the node lists is published. Otherwise another one may be tried: two of one coin cannot both
+      // confirm.
       const isOut = (await readChain(owner).catch(() => null))?.transactions.has(signed.txid);
       if (isOut === false) await releaseReservations(owner, [outpointOf(coin)]);
       if (!isOut) throw error;

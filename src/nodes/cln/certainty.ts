@@ -2,8 +2,8 @@ import type { Certainty } from './rpc.ts';
 
 /**
  * The codes with which `xpay` fails before it has reserved a route, so that no part was sent and none will be: the
- * parameters, the command or the rune, no route, one too expensive, an expired invoice, or one that the operator's plugins
- * declined. With every other code a part may still leave after the answer.
+ * parameters, the command or the rune, no route, one too expensive, an expired invoice, or one that the operator's
+ * plugins declined. With every other code a part may still leave after the answer.
  */
 const BEFORE_SENDING: ReadonlySet<number> = new Set([
   -32602, -32601, 1501, 1502, 1503, 205, 206, 207, 213, 217,
@@ -16,8 +16,8 @@ export const refusesToPay: Certainty = ({ code }) => code !== null && BEFORE_SEN
 const NOT_BEGUN: ReadonlySet<number> = new Set([-32602, -32601, 1501, 1502, 1503]);
 
 /**
- * Whether `sendpsbt` did not begin. No other error proves anything: a transaction that the Bitcoin node refused may have
- * reached the network before.
+ * Whether `sendpsbt` did not begin. No other error proves anything: a transaction that the Bitcoin node refused may
+ * have reached the network before.
  */
 export const refusesToPublish: Certainty = ({ code }) => code !== null && NOT_BEGUN.has(code);
 

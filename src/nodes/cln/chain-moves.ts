@@ -4,8 +4,8 @@ import type { ClnRpc } from './rpc.ts';
 const PAGE = 1000;
 
 /**
- * The node's record of money on chain: coins that arrived in a block, and coins that were spent by one. A row stays when
- * a reorganization takes the block back. `after` is a created index. Rows come in the order of that index.
+ * The node's record of money on chain: coins that arrived in a block, and coins that were spent by one. A row stays
+ * when a reorganization takes the block back. `after` is a created index. Rows come in the order of that index.
  */
 export async function chainMovesAfter(
   owner: ClnRpc,

@@ -37,7 +37,7 @@ const AT_ONCE = /^(?:21(?:02|03)[0-9a-f]{64}ad51b2|(?:02|03)[0-9a-f]{64})$/;
 
 /**
  * The transactions that spend a funding output, and those that collect the outputs of a commitment transaction, also
- * through HTLC transactions; pure. Whoever closes a channel together with the peer has the money at once, so the outputs
+ * through HTLC transactions; pure. A channel that is closed together with the peer pays at once, so the outputs
  * of such a transaction are coins like others.
  */
 function closingTransactions(

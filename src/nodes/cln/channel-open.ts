@@ -47,8 +47,8 @@ export async function openFeeBoundMsat(
 
 /**
  * Opens a channel, once for a user channel id (docs/decisions.md 31). What is asked for is stored before, with its
- * coins, which are chosen here: so the fee is bounded before anything is signed, and two requests for one id would spend
- * the same coins. The caller must hold a lock.
+ * coins, which are chosen here: so the fee is bounded before anything is signed, and two requests for one id would
+ * spend the same coins. The caller must hold a lock.
  */
 export async function openChannel(
   rpc: ClnRpc,

@@ -14,7 +14,8 @@ const NAME = 'invoices';
 /** The incoming Lightning payments of a wallet. */
 export const INVOICES: FollowedList = {
   name: NAME,
-  // Most new invoices were made by the sidecar and are stored already, and whoever knows an offer can make others.
+  // Most new invoices were made by the sidecar and are stored already, and everybody who knows an offer can make
+  // others.
   orders: { created: 'soon', updated: 'now', deleted: 'soon' },
   async *read(look) {
     yield* newRows(look, {

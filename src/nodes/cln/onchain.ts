@@ -29,8 +29,8 @@ import { anyShape } from './wire.ts';
 /** Time limit of publishing, for which Core Lightning asks its Bitcoin node. */
 const PUBLISH_TIMEOUT_MS = 60_000;
 /**
- * Blocks for which the coins of a published transaction stay reserved, about two weeks: Bitcoin nodes drop a transaction
- * that is not confirmed by then. Core Lightning would otherwise spend the coins once more after some hours.
+ * Blocks for which the coins of a published transaction stay reserved, about two weeks: Bitcoin nodes drop a
+ * transaction that is not confirmed by then. Core Lightning would otherwise spend the coins once more after some hours.
  */
 const PUBLISHED_BLOCKS = 2016;
 

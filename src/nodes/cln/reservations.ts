@@ -11,8 +11,8 @@ const SOON_BLOCKS = 36;
 const ALL_BLOCKS = 1_000_000;
 
 /**
- * Extends the reservations of those coins that end soon, and makes those that have ended. Coins that were spent are left
- * out.
+ * Extends the reservations of those coins that end soon, and makes those that have ended. Coins that were spent are
+ * left out.
  */
 export async function extendReservations(
   owner: ClnRpc,

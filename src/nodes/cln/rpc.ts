@@ -28,7 +28,7 @@ const WIRE: RemoteWire = {
   }),
 };
 
-/** Answers with a code come from the node itself, which has then done nothing. */
+/** A refusal with a code comes from the node itself, which has done nothing then. */
 export const anyRefusal: Certainty = ({ code }) => code !== null;
 
 type Params = Readonly<Record<string, unknown>>;

@@ -5,8 +5,8 @@ import { attemptsOf, type SendAttempt } from './translate.ts';
 import { sendpayShape, sendpaysShape } from './wire.ts';
 
 /**
- * All attempts to pay a hash, each with all its parts, in the order in which they began. Throws `unreadable` when a part
- * cannot be read, because it decides about money.
+ * All attempts to pay a hash, each with all its parts, in the order in which they began. Throws `unreadable` when a
+ * part cannot be read, because it decides about money.
  */
 export async function attemptsToPay(owner: ClnRpc, paymentHash: string): Promise<SendAttempt[]> {
   const { payments } = await owner.list(

@@ -21,7 +21,7 @@ const KEYSEND_DESCRIPTION = /^keysend(?:: ([\s\S]*))?$/;
 
 /**
  * The observation of an incoming payment. Null for an invoice that an offer's payer asked for and has not paid, since
- * whoever knows the offer can ask for any number of them.
+ * everybody who knows the offer can ask for any number of them.
  */
 export function inboundObservation(invoice: ClnInvoice, nowMs: number): Observation | null {
   const { status, local_offer_id, payment_hash } = invoice;

@@ -9,8 +9,9 @@ const PPM = 1_000_000n;
 export type GraphFee = (nodePk: string, amountMsat: bigint) => Promise<bigint | null>;
 
 /**
- * The fee of a payment by the node's graph; see `WalletNode.estimateRoutingFeeMsat`. A receiver that is not in the graph
- * is asked for by the first node of each private route, with the fees that the route states. `ownPk` is the payer.
+ * The fee of a payment by the node's graph; see `WalletNode.estimateRoutingFeeMsat`. A receiver that is not in the
+ * graph is asked for by the first node of each private route, with the fees that the route states. `ownPk` is the
+ * payer.
  */
 export async function routeFeeWithHints(
   ownPk: string,

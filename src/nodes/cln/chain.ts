@@ -2,7 +2,7 @@ import { hex } from '@scure/base';
 import { encodeAddress } from '../../codecs/address.ts';
 import type { Network } from '../../codecs/network.ts';
 import { type ClnTransaction, transactionsShape } from './chain-wire.ts';
-import { outpointOf, readEveryCoin } from './coins.ts';
+import { outpointOf, readCoins, readEveryCoin } from './coins.ts';
 import type { ClnRpc } from './rpc.ts';
 import { type ClnOutput, infoShape } from './wire.ts';
 
@@ -33,6 +33,19 @@ export async function readChain(owner: ClnRpc): Promise<Chain> {
 /** The outpoints that a transaction spends. */
 export function spentBy({ inputs }: Pick<ClnTransaction, 'inputs'>): string[] {
   return inputs.map(({ txid, index }) => `${txid}:${index}`);
+}
+
+/**
+ * The coins that make up the wallet's balance. Until a block has its transaction, the node lists a coin that the wallet
+ * has spent as reserved, beside the change.
+ */
+export async function readBalance(rpc: ClnRpc): Promise<readonly ClnOutput[]> {
+  const coins = await readCoins(rpc);
+  if (!coins.some(({ reserved }) => reserved)) return coins;
+  const { transactions } = await rpc.list('listtransactions', {}, transactionsShape);
+  const pending = transactions.filter(({ blockheight }) => blockheight === 0);
+  const spent = new Set(pending.flatMap(spentBy));
+  return coins.filter((coin) => !(coin.reserved && spent.has(outpointOf(coin))));
 }
 
 /** Whether the transaction spends a coin of the wallet. */

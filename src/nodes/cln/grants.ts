@@ -54,7 +54,10 @@ const FOLLOW: readonly Method[] = [
 
 /** What each permission needs of Core Lightning. */
 const NEEDS: NeedsTable<Method> = {
-  node_info: { own: ['getinfo', 'listfunds', 'listpeerchannels'], owner: [] },
+  node_info: {
+    own: ['getinfo', 'listfunds', 'listpeerchannels', 'listtransactions'],
+    owner: [],
+  },
   list_channels: { own: ['listpeerchannels'], owner: [] },
   // Names are rows of the sidecar's store.
   get_human_bitcoin_address: NO_NEEDS,

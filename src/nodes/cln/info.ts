@@ -4,8 +4,8 @@ import { hex } from '@scure/base';
 import type { Network } from '../../codecs/network.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
+import { readBalance } from './chain.ts';
 import { isOpen, isUsable, readChannels } from './channels.ts';
-import { readCoins } from './coins.ts';
 import type { ClnRpc } from './rpc.ts';
 import type { ClnWallet } from './wallet.ts';
 import { type ClnInfo, infoShape } from './wire.ts';
@@ -50,7 +50,7 @@ export async function readInfo(rpc: ClnRpc): Promise<{ info: ClnInfo; network: N
 export async function nodeInfo(rpc: ClnRpc, wallet: ClnWallet): Promise<NodeInfo> {
   const [{ info }, coins, all] = await Promise.all([
     readInfo(rpc),
-    readCoins(rpc),
+    readBalance(rpc),
     readChannels(rpc),
   ]);
   const channels = all.filter(isOpen);

@@ -34,7 +34,7 @@ export function inboundObservation(invoice: ClnInvoice, nowMs: number): Observat
     Math.min(createdAtMsOf(invoice) ?? paidAtMs, nowMs),
     paymentId(rail === 'offer' ? 'fr' : 'ln', payment_hash),
   );
-  const outcome = invoiceOutcome(invoice, { paidAtMs });
+  const outcome = invoiceOutcome(invoice, { paidAtMs: Math.max(paidAtMs, createdAtMs) });
   return {
     attempt: null,
     payment: {
@@ -173,7 +173,8 @@ export function outboundObservation(attempt: SendAttempt, { nowMs, failure }: Kn
   const complete = parts.find(({ status }) => status === 'complete');
   const failed = complete === undefined && hasOnlyFailed(attempt) ? failure : null;
   const ended = parts.map(({ completed_at }) => (completed_at ?? 0) * 1000);
-  const endedAtMs = Math.min(Math.max(...ended, 0) || nowMs, nowMs);
+  // The node tells whole seconds.
+  const endedAtMs = Math.max(Math.min(Math.max(...ended) || nowMs, nowMs), createdAtMs);
   const counted = parts.filter(({ status }) => status !== 'failed');
   const sentMsat = counted.reduce((sum, part) => sum + part.amount_sent_msat, 0n);
   const deliveredMsat = counted.reduce((sum, part) => sum + (part.amount_msat ?? 0n), 0n);

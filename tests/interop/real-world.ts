@@ -41,10 +41,6 @@ export async function openRealWorld(
     ...['--address-domain', DOMAIN],
     ...(webhookUrl === undefined ? [] : ['--webhook-url', webhookUrl]),
   ]);
-  // What earlier files did on the same nodes is no news in this one.
-  for (const credentials of [undefined, bobCredentials]) {
-    await sidecar.put('/v2/node/sync_payments', undefined, credentials);
-  }
   const controls: Controls = {
     ...nodes.controls,
     // There are only two wallets, so each call creates another client of bob's.

@@ -14,7 +14,7 @@ while read -r verb pid; do
       watched=$kept ;;
   esac
 done
-[ -z "$watched" ] || kill -9 -- $watched
+[ -z "$watched" ] || kill -s KILL -- $watched
 for attempt in 1 2 3 4 5; do rm -rf "$1" && break; sleep 0.2; done
 `;
 

@@ -22,6 +22,13 @@ export function isOpen(channel: ClnChannel): boolean {
   return isFunded && (READY.has(state) || OPENING.has(state));
 }
 
+/** The wallet's own part of a channel, without what is on its way out, in millisatoshis. */
+export function ourPartMsat({ to_us_msat, htlcs }: ClnChannel): bigint {
+  return htlcs
+    .filter(({ direction }) => direction === 'out')
+    .reduce((left, { amount_msat }) => left - amount_msat, to_us_msat);
+}
+
 /** Whether payments can pass the channel now. */
 export function isUsable({ state, peer_connected }: ClnChannel): boolean {
   return READY.has(state) && peer_connected;
@@ -38,7 +45,7 @@ export function channelOf(channel: ClnChannel, userChannelId: string | null): Ch
     fundingOutpoint: `${channel.funding_txid}:${channel.funding_outnum}`,
     isUsable: usable,
     channelValueMsat: channel.total_msat,
-    ourBalanceMsat: channel.to_us_msat,
+    ourBalanceMsat: ourPartMsat(channel),
     theirBalanceMsat: channel.total_msat - channel.to_us_msat,
     punishmentReserveMsat: channel.our_reserve_msat,
     outboundCapacityMsat: usable ? channel.spendable_msat : 0n,

@@ -15,7 +15,7 @@ export const clnConnect: ConnectKind['connect'] = {
     },
     {
       flags: '--cert-path <file>',
-      description: 'server.pem or ca.pem of clnrest, which is then the only certificate accepted',
+      description: 'ca.pem of clnrest; only certificates that it signed are then accepted',
     },
     {
       flags: '--rune-path <file>',

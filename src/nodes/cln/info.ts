@@ -5,7 +5,7 @@ import type { Network } from '../../codecs/network.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import { readBalance } from './chain.ts';
-import { isOpen, isUsable, readChannels } from './channels.ts';
+import { isOpen, isUsable, ourPartMsat, readChannels } from './channels.ts';
 import type { ClnRpc } from './rpc.ts';
 import type { ClnWallet } from './wallet.ts';
 import { type ClnInfo, infoShape } from './wire.ts';
@@ -64,7 +64,7 @@ export async function nodeInfo(rpc: ClnRpc, wallet: ClnWallet): Promise<NodeInfo
     measurement: hex.encode(sha256(utf8ToBytes(`cln/${version}/${info.version}`))),
     userPk: wallet.userPk,
     nodePk: info.id,
-    lightningBalanceMsat: sum(channels.map(({ to_us_msat }) => to_us_msat)),
+    lightningBalanceMsat: sum(channels.map(ourPartMsat)),
     lightningSendableMsat: (maxSendableMsat * MILLION) / (MILLION + ROUTING_PPM),
     lightningMaxSendableMsat: maxSendableMsat,
     onchainBalanceMsat: sum(coins.map(({ amount_msat }) => amount_msat)),

@@ -48,6 +48,7 @@ export function signSend(
   return wallet.locks.run('coins', async () => {
     const satPerKw = await sendSatPerKw(owner, wallet, priority);
     const amountSat = wholeSats(amountMsat);
+    requireNotDust(address, amountSat);
     const order = { amountSat, scriptBytes: scriptBytesAt(address), satPerKw };
     const { coins, feeSat } = chooseCoins(await readSpendable(owner), order);
     requireAffordable(feeSat, maxFeeMsat);
@@ -174,5 +175,14 @@ function requireAffordable(feeSat: bigint, maxFeeMsat: bigint | null): void {
 function nothingToSend(): ApiError {
   return refused(
     'The spendable on-chain balance does not pay for a transaction that sends it, with what Core Lightning keeps back for its channels: receive more first.',
+  );
+}
+
+/** Throws `refused` for an amount that no node of the network would pass on. */
+function requireNotDust({ scriptPubKey }: DecodedAddress, amountSat: bigint): void {
+  const leastSat = dustLimitSat(scriptPubKey);
+  if (amountSat >= leastSat) return;
+  throw refused(
+    `The network does not pass on less than ${leastSat} sats to this address: send more.`,
   );
 }

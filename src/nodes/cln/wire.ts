@@ -79,6 +79,8 @@ export const channelsShape = z.object({
       /** The fee of the last commitment transaction. */
       last_tx_fee_msat: msat.optional(),
       private: z.boolean().default(false),
+      /** Payments on their way over the channel; `to_us_msat` still holds those that go out. */
+      htlcs: z.array(z.object({ direction: z.enum(['in', 'out']), amount_msat: msat })).default([]),
     }),
   ),
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { hex } from '@scure/base';
 import { decodeAddress } from '../../../src/codecs/address.ts';
+import { dustLimitSat } from '../../../src/codecs/dust.ts';
 import { ApiError } from '../../../src/model/errors.ts';
 import { type PaymentIndex, paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { nextUnusedAddress } from '../../../src/nodes/cln/addresses.ts';
@@ -275,4 +276,13 @@ test('the fee of a confirmed send, of a sufficient one and of one without change
   expect((await failed(bound())).message).toContain('no change');
   chain.mine(signed.txHex);
   expect((await failed(bound())).message).toContain('confirmed');
+});
+
+test('what the network does not pass on is refused before a coin is reserved', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const leastSat = dustLimitSat(decodeAddress(THEIR_ADDRESS).scriptPubKey);
+  expect((await failed(sign(chain, leastSat - 1n))).kind).toBe('refused');
+  expect(chain.called('txprepare')).toHaveLength(0);
+  await sign(chain, leastSat);
 });

@@ -10,6 +10,9 @@ import { type NoticeReceiver, startNoticeReceiver } from './notices.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
+/** Longer than the node may begin new tries, and a margin. */
+const GIVES_UP_WITHIN_MS = 110_000;
+
 describeClnNetwork('faults between the sidecar and Core Lightning', (network) => {
   let proxy: FaultProxy;
   let sidecar: NodeSidecar;
@@ -126,7 +129,7 @@ describeClnNetwork('faults between the sidecar and Core Lightning', (network) =>
       expect(['pending', 'completed']).toContain(first.body.status);
       const paid = await outcome(invoice);
       expect(paid).toMatchObject({ index: first.body.index, status: 'completed', amount: '34' });
-      expect(proxy.fired.length).toBeGreaterThan(0);
+      expect(proxy.fired.at(-1)).toMatchObject({ kind: kind.kind, path: '/v1/xpay' });
       expect((await early(invoice, key)).body.index).toBe(paid.index);
       expect(await attempts(hash)).toEqual(['complete']);
       await notices.delivered(paid.index, 'completed');
@@ -156,7 +159,61 @@ describeClnNetwork('faults between the sidecar and Core Lightning', (network) =>
     expect(notices.byIndex.has(first.body.index)).toBe(false);
   });
 
-  test('without lightningd nothing was sent, and the same key pays once it is back', async () => {
+  test('a payment that the receiver refuses while the sidecar is down fails, and not before its time', async () => {
+    const { hold, key } = await inFlight('38000');
+    await sidecar.kill();
+    await hold.cancel();
+    await waitUntil('the part failed', async () =>
+      (await attempts(hold.hash)).every((status) => status === 'failed'),
+    );
+    await sidecar.start();
+    // The node may be between two tries.
+    const soon = await early(hold.invoice, key);
+    expect(soon.body.status).toBe('pending');
+    const failed = await waitUntil(
+      'the payment failed',
+      async () => {
+        const payment = await sidecar.get('/v2/node/payment', { index: soon.body.index });
+        return payment.status !== 'pending' && payment;
+      },
+      GIVES_UP_WITHIN_MS,
+    );
+    expect(failed).toMatchObject({ status: 'failed', preimage: null });
+    expect((await early(hold.invoice, key)).body.index).toBe(failed.index);
+    expect(await attempts(hold.hash)).toEqual(['failed']);
+    await notices.delivered(failed.index, 'failed');
+  });
+
+  test('an invoice that the operator is paying is not paid a second time', async () => {
+    const hold = await bob().holds('39000');
+    const operator = network().alice.rpc('xpay', { invstring: hold.invoice });
+    await hold.accepted();
+    const answer = await early(hold.invoice, crypto.randomUUID());
+    expect(answer.body).toMatchObject({ status: 'pending', hash: hold.hash });
+    await hold.settle();
+    await operator;
+    const paid = await outcome(hold.invoice);
+    expect(paid).toMatchObject({
+      index: answer.body.index,
+      status: 'completed',
+      preimage: hold.preimage,
+    });
+    expect(await attempts(hold.hash)).toEqual(['complete']);
+    const { payments } = await sidecar.get('/v2/node/list_payments', { filter: 'all' });
+    const own = payments.filter(({ hash }: { hash: string }) => hash === hold.hash);
+    expect(own).toMatchObject([{ index: paid.index, status: 'completed' }]);
+  });
+
+  test('orders with several keys for one invoice make one payment', async () => {
+    const { invoice, hash } = await bob().invoice({ amount_msat: 40_000 });
+    const answers = await Promise.all([1, 2, 3].map(() => early(invoice, crypto.randomUUID())));
+    const paid = await outcome(invoice);
+    expect(paid.status).toBe('completed');
+    expect(answers.map(({ body }) => body.index)).toEqual(answers.map(() => paid.index));
+    expect(await attempts(hash)).toEqual(['complete']);
+  });
+
+  test('without lightningd nothing was sent, and the invoice is paid once it is back', async () => {
     const { invoice, hash } = await bob().invoice({ amount_msat: 37_000 });
     await network().alice.stop();
     const refused = await sidecar.call('POST', '/v2/node/pay_invoice', { body: { invoice } });

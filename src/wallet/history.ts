@@ -98,7 +98,12 @@ function journaledHistory(
     stored: (index) => journal.get(walletId, index),
     async latest(id) {
       const known = await journal.latest(walletId, id);
-      return known ?? (await node.latestPayment(id))?.payment ?? null;
+      if (known) return known;
+      const seen = await node.latestPayment(id);
+      if (seen === null) return null;
+      // Whoever waits for the payment reads it from the journal, which the feed may not have given it to yet.
+      await feed.observe(seen, node);
+      return journal.get(walletId, seen.payment.index);
     },
     tip: () => afterCatchUp(() => journal.tip(walletId)),
     updatedAfter: (after, limit) =>

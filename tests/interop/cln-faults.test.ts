@@ -199,6 +199,7 @@ describeClnNetwork('faults between the sidecar and Core Lightning', (network) =>
       preimage: hold.preimage,
     });
     expect(await attempts(hold.hash)).toEqual(['complete']);
+    await sidecar.put('/v2/node/sync_payments');
     const { payments } = await sidecar.get('/v2/node/list_payments', { filter: 'all' });
     const own = payments.filter(({ hash }: { hash: string }) => hash === hold.hash);
     expect(own).toMatchObject([{ index: paid.index, status: 'completed' }]);

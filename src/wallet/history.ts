@@ -101,9 +101,9 @@ function journaledHistory(
       if (known) return known;
       const seen = await node.latestPayment(id);
       if (seen === null) return null;
-      // Whoever waits for the payment reads it from the journal, which the feed may not have given it to yet.
+      // A waiting request reads the payment from the journal, where the feed may not have put it yet.
       await feed.observe(seen, node);
-      return journal.get(walletId, seen.payment.index);
+      return journal.latest(walletId, id);
     },
     tip: () => afterCatchUp(() => journal.tip(walletId)),
     updatedAfter: (after, limit) =>

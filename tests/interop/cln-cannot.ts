@@ -46,6 +46,7 @@ export const CLN_CANNOT: ReadonlyMap<string, string> = new Map([
   ['takes null beside a description hash', HASH],
   ['a completed outbound offer payment is proven, with the defaults of the contract', PROOF],
   ['the outside world pays an offer with payer name and message', PAYER_NAME],
+  ['leaves nothing that could be sent, and a repeat finds the same payment', BLOCKS],
   ['hands out an address of each type, the same until it is paid, and segwit by default', BLOCKS],
   ['a send is pending with its transaction, and both sides complete at six confirmations', BLOCKS],
   ['an offer takes many payments; message and offer_id arrive with the receiver', SECONDS],

@@ -74,7 +74,10 @@ const NEEDS: NeedsTable<Method> = {
   resync: { own: [], owner: FOLLOW },
   cancel_payment: { own: ['delinvoice'], owner: ['listinvoices'] },
   pay_invoice: { own: ['xpay'], owner: ['listsendpays', 'listpeerchannels', 'wait'] },
-  pay_offer: { own: ['fetchinvoice', 'xpay'], owner: ['listsendpays', 'listpeerchannels', 'wait'] },
+  pay_offer: {
+    own: ['fetchinvoice', 'xpay'],
+    owner: ['listinvoices', 'listsendpays', 'listpeerchannels', 'wait'],
+  },
   pay_onchain: {
     own: ['txprepare', 'utxopsbt', 'signpsbt', 'sendpsbt'],
     owner: [

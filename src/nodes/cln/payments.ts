@@ -4,6 +4,7 @@ import type { Observation } from '../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../node-sends.ts';
 import { reportOf } from '../remote/send-report.ts';
 import { failureBy, refusesToPay } from './certainty.ts';
+import { isListed } from './invoices.ts';
 import { labelOf } from './labels.ts';
 import { codeOf } from './refusal.ts';
 import type { ClnRpc } from './rpc.ts';
@@ -46,15 +47,22 @@ export async function payInvoice(
 
 /**
  * Starts paying an invoice that was fetched for an offer; see {@link startPayment}. An attempt of another index to pay
- * it is in the way: the report is `refused`.
+ * it is in the way: the report is `refused`, as it is for an invoice of the wallet's own offer.
  */
-export function payFetched(
+export async function payFetched(
   rpc: ClnRpc,
   owner: ClnRpc,
   wallet: ClnWallet,
   command: PayFetchedCommand,
 ): Promise<SendReport> {
-  const { amountMsat } = command.invoice;
+  const { amountMsat, paymentHash } = command.invoice;
+  try {
+    if (await isListed(owner, paymentHash)) return { state: 'refused', error: isOwnInvoice() };
+  } catch (error) {
+    // Nothing was asked for yet.
+    if (error instanceof ApiError) return { state: 'refused', error };
+    throw error;
+  }
   return startPayment(
     rpc,
     owner,

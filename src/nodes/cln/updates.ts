@@ -1,7 +1,8 @@
 import { elapsedMs } from '../../lib/clock.ts';
-import type { Observation, UpdateBatch, UpdatesOptions } from '../node-observations.ts';
+import type { UpdateBatch, UpdatesOptions } from '../node-observations.ts';
+import { type FeedParts, feedOf } from '../remote/feed.ts';
 import { RunningLook } from '../remote/running-look.ts';
-import { type FollowCursor, type Found, readCursor, writeCursor } from './cursor.ts';
+import { type FollowCursor, readCursor, writeCursor } from './cursor.ts';
 import { CHAIN } from './followed-chain.ts';
 import { INVOICES } from './followed-invoices.ts';
 import { SENDS } from './followed-sends.ts';
@@ -18,8 +19,6 @@ const LISTS: readonly FollowedList[] = [SENDS, INVOICES, CHAIN];
 const LOOK_AGAIN_MS = 30_000;
 /** How soon a change is read for which nobody waits. */
 const SOON_MS = 1000;
-/** While a look runs, its next page wakes the feed, as changes do. */
-const WHILE_LOOKING_MS = 60_000;
 
 /**
  * Follows the updates of a wallet; see `WalletNode.updates`. The node numbers what is made, changed and deleted in its
@@ -36,7 +35,6 @@ export async function* followWallet(
   const signal = AbortSignal.any([options.signal, wallet.closed, stop.signal]);
   const { log, open, historySinceMs } = options;
   let cursor = readCursor(options.after);
-  let told = options.after;
   const inbox = new ClnInbox();
   const unsubscribe = wallet.local.subscribe({ changed: inbox.add, look: inbox.requestOpen });
   followWaits({
@@ -51,61 +49,37 @@ export async function* followWallet(
     const scope = { rpc, wallet, log, open, historySinceMs, cursor, withOpen };
     return new RunningLook(readLists(LISTS, scope));
   };
-  const noted = ({ observations, reached }: Found): readonly Observation[] => {
-    cursor = { ...cursor, ...(reached as FollowCursor) };
-    return observations;
-  };
-  let look: RunningLook<FollowCursor> | null = begin(true);
-  let isCaughtUp = false;
   let beganMs = elapsedMs();
   let nextAtMs = beganMs + LOOK_AGAIN_MS;
-  try {
-    while (!signal.aborted) {
-      const { observations: news } = inbox.take();
-      if (news.length > 0) {
-        look?.ends.add(news);
-        yield { observations: news, cursor: null, caughtUp: false };
-        continue;
-      }
-      const page = look?.take() ?? null;
-      if (page !== null) {
-        const observations = noted(page);
-        if (observations.length === 0) continue;
-        told = writeCursor(cursor);
-        yield { observations, cursor: told, caughtUp: false };
-        continue;
-      }
-      if (look?.isOver) {
-        look = null;
-        const isFirst = !isCaughtUp;
-        const isMoved = writeCursor(cursor) !== told;
-        isCaughtUp = true;
-        told = writeCursor(cursor);
-        // A cursor that has not advanced need not be stored again.
-        if (isFirst || isMoved) yield { observations: [], cursor: told, caughtUp: isFirst };
-        continue;
-      }
-      if (inbox.wanted === 'soon') nextAtMs = Math.min(nextAtMs, elapsedMs() + SOON_MS);
+  const parts: FeedParts<FollowCursor> = {
+    inbox,
+    first: begin(true),
+    noted({ observations, reached }) {
+      cursor = { ...cursor, ...(reached as FollowCursor) };
+      return observations;
+    },
+    written: () => writeCursor(cursor),
+    next() {
+      const nowMs = elapsedMs();
+      if (inbox.wanted === 'soon') nextAtMs = Math.min(nextAtMs, nowMs + SOON_MS);
       // What could not be read when it was due is not asked for at once again.
-      const dueAtMs = Math.max(elapsedMs() + dueInMsOf(wallet), beganMs + SOON_MS);
-      const restMs = Math.min(nextAtMs, dueAtMs) - elapsedMs();
-      if (look === null && (inbox.wanted === 'now' || restMs <= 0)) {
-        const withOpen = inbox.isOpenWanted;
-        inbox.isOpenWanted = false;
-        inbox.wanted = null;
-        beganMs = elapsedMs();
-        nextAtMs = beganMs + LOOK_AGAIN_MS;
-        look = begin(withOpen);
-      } else if (inbox.wanted === 'soon') {
-        // It is noted in the time of the next look.
-        inbox.wanted = null;
-      }
-      await inbox.wait(look ? WHILE_LOOKING_MS : restMs, look?.next ?? null, signal);
-    }
+      const dueAtMs = Math.max(nowMs + dueInMsOf(wallet), beganMs + SOON_MS);
+      const restMs = Math.min(nextAtMs, dueAtMs) - nowMs;
+      const isWanted = inbox.wanted === 'now';
+      inbox.wanted = null;
+      if (!isWanted && restMs > 0) return { restMs };
+      const withOpen = inbox.isOpenWanted;
+      inbox.isOpenWanted = false;
+      beganMs = nowMs;
+      nextAtMs = nowMs + LOOK_AGAIN_MS;
+      return begin(withOpen);
+    },
+  };
+  try {
+    yield* feedOf(parts, options.after, signal);
   } finally {
     stop.abort();
     unsubscribe();
-    look?.drop();
   }
 }
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../../model/errors.ts';
 import type { UpdateBatch, UpdatesOptions } from '../node.ts';
+import { type FeedParts, feedOf } from '../remote/feed.ts';
 import { RunningLook } from '../remote/running-look.ts';
 import { advanced, type FollowCursor, type Found, readCursor, writeCursor } from './cursor.ts';
 import { openHolds } from './holds.ts';
@@ -18,8 +19,6 @@ import type { LndWallet } from './wallet.ts';
 
 /** How often every open invoice is read while more hold invoices are open than are followed. */
 const HOLDS_LEFT_OUT_MS = 5000;
-/** While a look runs, its next page wakes the feed, as streams do. */
-const WHILE_LOOKING_MS = 60_000;
 
 /**
  * Follows the updates of a wallet; see `WalletNode.updates` and docs/architecture.md, Following LND. What LND's streams
@@ -37,7 +36,6 @@ export async function* followWallet(
   const { log, open, historySinceMs: sinceMs } = options;
   const { elapsedMs } = wallet;
   let cursor = readCursor(options.after);
-  let told = options.after;
   const inbox = new LndInbox();
   const unfinished = new Unfinished();
   const listLag = new ListLag(elapsedMs);
@@ -65,49 +63,28 @@ export async function* followWallet(
     return wallet.labels.waiting ? LABELED_WITHIN_MS : null;
   };
   const schedule = new LookSchedule(elapsedMs(), cursor);
-  let look: RunningLook<FollowCursor> | null = begin('everyInvoice');
-  let isCaughtUp = false;
-  try {
-    while (!signal.aborted) {
-      const news = noted(inbox.take());
-      if (news.length > 0) {
-        look?.ends.add(news);
-        yield { observations: news, cursor: null, caughtUp: false };
-        continue;
-      }
-      const page = look?.take() ?? null;
-      if (page !== null) {
-        const observations = noted(page);
-        if (observations.length === 0) continue;
-        told = writeCursor(cursor);
-        yield { observations, cursor: told, caughtUp: false };
-        continue;
-      }
-      if (look?.isOver) {
-        look = null;
-        schedule.over(elapsedMs(), againWithinMs());
-        if (holds.takeLeftOut()) schedule.everyInvoiceWithin(elapsedMs(), HOLDS_LEFT_OUT_MS);
-        const isFirst = !isCaughtUp;
-        const isMoved = writeCursor(cursor) !== told;
-        isCaughtUp = true;
-        told = writeCursor(cursor);
-        // A cursor that has not advanced need not be stored again.
-        if (isFirst || isMoved) yield { observations: [], cursor: told, caughtUp: isFirst };
-        continue;
-      }
+  const parts: FeedParts<FollowCursor> = {
+    inbox,
+    first: begin('everyInvoice'),
+    noted,
+    written: () => writeCursor(cursor),
+    over() {
+      schedule.over(elapsedMs(), againWithinMs());
+      if (holds.takeLeftOut()) schedule.everyInvoiceWithin(elapsedMs(), HOLDS_LEFT_OUT_MS);
+    },
+    next() {
       const dueInMs = unfinished.nextDueAtMs - wallet.clock.now();
-      if (look === null) {
-        const reads = schedule.next(elapsedMs(), inbox, dueInMs);
-        if (reads !== null && reads !== 'due') inbox.wanted = null;
-        look = reads && begin(reads);
-      }
-      const restMs = look ? WHILE_LOOKING_MS : schedule.restMs(elapsedMs(), dueInMs);
-      await inbox.wait(restMs, look?.next ?? null, signal);
-    }
+      const reads = schedule.next(elapsedMs(), inbox, dueInMs);
+      if (reads === null) return { restMs: schedule.restMs(elapsedMs(), dueInMs) };
+      if (reads !== 'due') inbox.wanted = null;
+      return begin(reads);
+    },
+  };
+  try {
+    yield* feedOf(parts, options.after, signal);
   } finally {
     stop.abort();
     unsubscribe();
-    look?.drop();
   }
 }
 

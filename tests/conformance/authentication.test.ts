@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import { base64url } from '@scure/base';
 import { type Body, expectError } from '../support/requests.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { test } from './node-test.ts';
 import { onItsWay } from './wallet-steps.ts';
 import { type ConformanceWorld, openConformanceWorld } from './world.ts';
@@ -136,9 +136,12 @@ describe('revocation', () => {
     await world.post('/v2/node/revoke_client', { client_pk: made.client_pk });
     expectError(await paying.answer, 'unauthenticated');
     await world.post('/sandbox/holds', { payment_hash, settle: true });
-    const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
-    expect(payments.find(({ hash }: Body) => hash === payment_hash)).toMatchObject({
-      status: 'completed',
-    });
+    // A real node tells of the end a moment later.
+    const ended = await until(async () => {
+      const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
+      const payment = payments.find(({ hash }: Body) => hash === payment_hash);
+      return payment?.status !== 'pending' && payment;
+    }, 'the payment has ended');
+    expect(ended).toMatchObject({ status: 'completed' });
   });
 });

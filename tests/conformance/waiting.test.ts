@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const { invoice, list, receive } = walletSteps(() => world);
+const { arrived, invoice, list, receive } = walletSteps(() => world);
 
 describe('waiting', () => {
   test('wait_for_payment answers as soon as the payment is final, and at once when it is', async () => {
@@ -146,6 +146,8 @@ describe('events', () => {
     ]);
     live.close();
     const missed = await receive('32');
+    // A real node tells of the end a moment after its payer knows it.
+    await arrived(({ index, status }) => index === missed.index && status === 'completed');
     const resumed = await openEvents({ 'last-event-id': first[1]?.id ?? '' });
     expect((await resumed.read(1))[0]?.data).toMatchObject({
       index: missed.index,

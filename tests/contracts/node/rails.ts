@@ -168,10 +168,10 @@ export function railRules({ group }: Rules): void {
       const [channel] = await channels.listChannels();
       const missing = (channel?.channelId ?? '').replace(/[0-9a-f]/g, '0');
       for (const asked of [
-        channels.closeFeeBoundMsat(missing, { forced: false }),
-        channels.closeChannel(missing, { forced: false, maxFeeMsat: null }),
+        () => channels.closeFeeBoundMsat(missing, { forced: false }),
+        () => channels.closeChannel(missing, { forced: false, maxFeeMsat: null }),
       ]) {
-        expect(isApiError(await asked.catch((error) => error), 'notFound')).toBe(true);
+        expect(isApiError(await asked().catch((error: unknown) => error), 'notFound')).toBe(true);
       }
     });
   });

@@ -54,3 +54,11 @@ export async function waitUntil<T>(
     throw new Error((error as Error).message, { cause: lastError });
   }
 }
+
+/**
+ * Waits for the first half of a second of the machine's clock, so that what is made next has one whole second in the
+ * sidecar and at a node that writes the time itself.
+ */
+export async function earlyInSecond(): Promise<void> {
+  await until(() => Date.now() % 1000 < 500, 'a second has begun');
+}

@@ -88,7 +88,10 @@ export function bumpFee(
       // A child that the node lists is published. Otherwise another one may be tried: two of one coin cannot both
       // confirm.
       const isOut = (await readChain(owner).catch(() => null))?.transactions.has(signed.txid);
-      if (isOut === false) await releaseReservations(owner, [outpointOf(coin)]);
+      if (isOut === false) {
+        // If the release fails, the reservation ends by itself.
+        await releaseReservations(owner, [outpointOf(coin)]).catch(() => undefined);
+      }
       if (!isOut) throw error;
     }
     return { feeMsat: BigInt(signed.feeMsat), isNew: true };

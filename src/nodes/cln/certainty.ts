@@ -41,7 +41,12 @@ const BEFORE_A_CLOSE =
 export const refusesToClose: Certainty = ({ code, text }) =>
   code !== null && (NOT_BEGUN.has(code) || BEFORE_A_CLOSE.test(text));
 
+/** Whether `xpay` itself gave the code, and not lightningd in its place, as when the plugin ended. */
+export function isOfXpay(code: number): boolean {
+  return code >= 200 && code < 300;
+}
+
 /** Why a payment failed, by the code with which `xpay` gave up; for `status_msg`. */
-export function failureBy(code: number | null): string {
+export function failureBy(code: number): string {
   return code === 203 ? 'rejected by the receiver' : 'no route';
 }

@@ -3,7 +3,7 @@ import { isFinal, type Payment } from '../../model/payment.ts';
 import type { Observation } from '../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../node-sends.ts';
 import { reportOf } from '../remote/send-report.ts';
-import { failureBy, refusesToPay } from './certainty.ts';
+import { failureBy, isOfXpay, refusesToPay } from './certainty.ts';
 import { isListed } from './invoices.ts';
 import { labelOf } from './labels.ts';
 import { codeOf } from './refusal.ts';
@@ -202,14 +202,13 @@ async function follow(send: RunningSend, error: ApiError | null): Promise<void> 
  * parts beside each other may still leave after the answer.
  */
 function noteEnd(
-  { wallet }: RunningSend,
+  { wallet, command }: RunningSend,
   { hash, groupId, parts }: SendAttempt,
   error: ApiError | null,
 ): void {
   const code = codeOf(error);
-  if (code === null) return;
-  const [{ amount_msat: wholeMsat }] = parts;
-  const wereWhole = parts.every(({ amount_msat }) => amount_msat === wholeMsat);
+  if (code === null || !isOfXpay(code)) return;
+  const wereWhole = parts.every(({ amount_msat }) => (amount_msat ?? 0n) >= command.amountMsat);
   if (wereWhole) wallet.endings.gaveUp(hash, groupId, failureBy(code));
 }
 

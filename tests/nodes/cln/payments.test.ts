@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { encodeBolt11 } from '../../../src/codecs/bolt11/encode.ts';
+import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
+import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
+import { labelOf } from '../../../src/nodes/cln/labels.ts';
+import { payInvoice } from '../../../src/nodes/cln/payments.ts';
+import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
+import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
+
+const HASH = 'ab'.repeat(32);
+const INDEX = paymentIndex(NODE_SECS * 1000, paymentId('ln', HASH));
+
+let cln: FakeCln;
+let wallet: FakeWallet;
+beforeEach(() => {
+  cln = new FakeCln();
+  wallet = fakeWallet();
+  const channel = {
+    peer_id: `02${'cc'.repeat(32)}`,
+    peer_connected: true,
+    state: 'CHANNELD_NORMAL',
+  };
+  cln.on('listpeerchannels', () =>
+    Response.json({ channels: [{ ...channel, spendable_msat: 1_000_000 }] }, { status: 201 }),
+  );
+});
+afterEach(() => cln.stop());
+
+/** Pays an invoice of 1,000 msat whose parts have failed by the time xpay gives its error. */
+async function payWithFailed(amountsMsat: readonly (number | undefined)[], code: number) {
+  cln.on('xpay', () => {
+    for (const [at, amount_msat] of amountsMsat.entries()) {
+      const part = { payment_hash: HASH, partid: at + 1, status: 'failed', label: labelOf(INDEX) };
+      cln.addPart({ ...part, amount_msat });
+    }
+    return refusal(code, 'it failed');
+  });
+  const rpc = rpcOf(cln);
+  const report = await payInvoice(rpc, rpc, wallet, {
+    index: INDEX,
+    createdAtMs: NODE_SECS * 1000,
+    amountMsat: 1000n,
+    personalNote: null,
+    message: null,
+    maxFeeMsat: 10n,
+    invoice: decodeBolt11(
+      encodeBolt11(
+        {
+          network: 'regtest',
+          amountMsat: 1000n,
+          timestampSecs: NODE_SECS,
+          paymentSecret: '11'.repeat(32),
+          paymentHash: HASH,
+          description: 'tea',
+          expirySecs: 3600,
+        },
+        new Uint8Array(32).fill(7),
+      ),
+    ),
+  });
+  return report.state === 'known' ? report.payment.status : report.state;
+}
+
+describe('a payment whose parts have all failed when xpay gives up', () => {
+  test('has failed where each part carried the whole amount', async () => {
+    expect(await payWithFailed([1000, 1000], 209)).toBe('failed');
+  });
+
+  test('is pending where the parts were beside each other, though they are equal', async () => {
+    expect(await payWithFailed([500, 500], 209)).toBe('pending');
+  });
+
+  test('is pending where the node does not say what a part carried', async () => {
+    expect(await payWithFailed([undefined], 209)).toBe('pending');
+  });
+
+  test('is pending where xpay itself did not say that it gives up', async () => {
+    expect(await payWithFailed([1000], -4)).toBe('pending');
+  });
+});

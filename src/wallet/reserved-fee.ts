@@ -33,12 +33,13 @@ export async function reserveFee(
 ): Promise<ReservedFee> {
   const { store, userPk, guard, node, caller } = session;
   const name = `${purpose}_${caller.id}_${hex.encode(names.bytes(purpose))}`;
-  const isRepeat = names.earlier(purpose) !== null;
+  const before = sentBefore(names, purpose);
+  const isRepeat = before === 'unknown';
   const hasBudget = session.hasBudget();
   const settle = async (costMsat: bigint) => {
     if (hasBudget) await store.spends.settle(userPk, name, costMsat, periodStart);
   };
-  const boundMsat = await tellingSent(sentBefore(names, purpose), async () => {
+  const boundMsat = await tellingSent(before, async () => {
     await session.resolver.ready();
     if (hasBudget) guard.requireTrusted();
     const kept = await names.kept(purpose, async () => `${hasBudget ? await bound() : 0n}`);
@@ -62,7 +63,7 @@ export async function reserveFee(
         return await act(hasBudget ? boundMsat * FEE_HEADROOM : null);
       } catch (thrown) {
         const error = internalUnlessApi(thrown);
-        const sent = wasRefused(error) ? sentBefore(names, purpose) : 'unknown';
+        const sent = wasRefused(error) ? before : 'unknown';
         // An earlier run may have succeeded, so the refusal of a repeat gives nothing back.
         if (sent === 'no') {
           await tellingSent(sent, async () => {

@@ -1,6 +1,7 @@
 import type { NodeTokens } from '../node-groups.ts';
 import { orLackingRight } from '../remote/lacking-right.ts';
 import { methodsFor } from './grants.ts';
+import { CLN_PROTOCOL } from './protocol.ts';
 import type { ClnRpc } from './rpc.ts';
 import { readRune } from './rune.ts';
 import type { RuneIds } from './rune-ids.ts';
@@ -70,5 +71,5 @@ export function clnTokens(
 }
 
 function mayNot(what: string, error: unknown): unknown {
-  return orLackingRight(error, { what, token: 'rune', kind: 'cln' });
+  return orLackingRight(error, what, CLN_PROTOCOL);
 }

@@ -4,6 +4,7 @@ import type { NodeTokens } from '../node.ts';
 import { orLackingRight } from '../remote/lacking-right.ts';
 import { operationsFor } from './grants.ts';
 import { restrictMacaroon, timeBefore } from './macaroon.ts';
+import { LND_PROTOCOL } from './protocol.ts';
 import type { LndRest } from './rest.ts';
 import { anyShape, bakedMacaroonShape, rootKeyIdsShape } from './wire.ts';
 
@@ -80,5 +81,5 @@ export function lndTokens(
 }
 
 function mayNot(what: string, error: unknown): unknown {
-  return orLackingRight(error, { what, token: 'macaroon', kind: 'lnd' });
+  return orLackingRight(error, what, LND_PROTOCOL);
 }

@@ -4,7 +4,7 @@ import type { ProxyAddress } from '../../model/proxy-address.ts';
 import type { RemoteLocation } from './location.ts';
 import { socketThrough } from './socks-agent.ts';
 
-/** Time limit of one handshake, once the connection is made. */
+/** Time limit of one handshake, and of the connection for it where there is no proxy. */
 const HANDSHAKE_WITHIN_MS = 5000;
 
 /**

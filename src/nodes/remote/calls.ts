@@ -100,9 +100,8 @@ export class RemoteCalls {
     const target = await this.#target();
     try {
       const answer = await this.send(target, request);
-      if (answer.status < 200 || answer.status > 299) throw await refused(answer, target);
-      this.contact('open');
-      return this.read(shape, this.parse(answer.text, request.changes), request.changes);
+      if (!isOk(answer)) throw await refused(answer, target);
+      return this.#read(answer, shape, request.changes);
     } catch (error) {
       throw this.broken(error, request.changes);
     }
@@ -133,9 +132,8 @@ export class RemoteCalls {
       });
       close = stream.close;
       const answer = { status: stream.status, text: await stream.text() };
-      if (answer.status < 200 || answer.status > 299) throw await refused(answer, target);
-      this.contact('open');
-      return this.read(shape, this.parse(answer.text, changes), changes);
+      if (!isOk(answer)) throw await refused(answer, target);
+      return this.#read(answer, shape, changes);
     } catch (error) {
       throw this.broken(error, changes);
     } finally {
@@ -200,4 +198,14 @@ export class RemoteCalls {
     }
     return brokenError(this.#wire.title, failure, changes && !nothingSent);
   }
+
+  /** Reads an answer that is no error, and tells that the node serves. */
+  #read<T>({ text }: Pick<RemoteAnswer, 'text'>, shape: z.ZodType<T>, changes: boolean): T {
+    this.contact('open');
+    return this.read(shape, this.parse(text, changes), changes);
+  }
+}
+
+function isOk({ status }: Pick<RemoteAnswer, 'status'>): boolean {
+  return status >= 200 && status <= 299;
 }

@@ -1,9 +1,7 @@
 import type { NodeCredentials } from '../../model/credentials.ts';
 import { ApiError, refused } from '../../model/errors.ts';
-import type { ProxyAddress } from '../../model/proxy-address.ts';
-import type { ConnectorRows, RemoteOptions } from '../remote-kind.ts';
+import type { RemoteOptions } from '../remote-kind.ts';
 import { type NodeIdentity, userPkOf } from './identity.ts';
-import type { RemoteLocation } from './location.ts';
 import { MovingPlace, type PlaceNow } from './moving-place.ts';
 import { Place, type PlaceContext } from './place.ts';
 import type { PlaceProtocol, RemoteProtocol } from './protocol.ts';
@@ -26,15 +24,6 @@ export interface Places<Client, Token> {
   problems(): readonly string[];
 }
 
-interface PlacesOptions {
-  readonly state: ConnectorRows;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly root: RemoteLocation | null;
-  readonly entries: readonly NodeCredentials[];
-  readonly proxy: ProxyAddress | null;
-  readonly reread?: RemoteOptions['reread'];
-}
-
 /** What places must know of their kind. */
 export interface PlacesKind<Client, Token> {
   readonly protocol: RemoteProtocol<Client, Token>;
@@ -46,7 +35,7 @@ export interface PlacesKind<Client, Token> {
 
 /** Opens the configured places without connecting to any of them. */
 export function openPlaces<Client, Token>(
-  { state, random, root: rootLocation, entries, proxy, reread }: PlacesOptions,
+  { state, random, root: rootLocation, entries, proxy, reread }: RemoteOptions,
   kind: PlacesKind<Client, Token>,
 ): Places<Client, Token> {
   const { protocol } = kind;

@@ -37,7 +37,7 @@ export async function send(
   const { session } = context;
   const { node } = session;
   const sent = await session.locks.run(plan.id, async () => {
-    const { previous, afterAttempt } = await tellingSent('no', async () => {
+    const { previous, begins, afterAttempt } = await tellingSent('no', async () => {
       await session.resolver.ready();
       const newest = plan.rail === 'onchain' ? null : node.newestAttempt();
       // An earlier payment is returned without it, also while the node is away.
@@ -46,12 +46,10 @@ export async function send(
       if (latest) await requireMayMeet(session, latest);
       if (!latest || latest.status === 'failed') plan.requirePayable?.();
       else requireSameAmount(plan, latest);
-      return {
-        previous: latest,
-        afterAttempt: !latest || mayFollow(plan, latest) ? await newest : null,
-      };
+      const begins = latest === null || mayFollow(plan, latest);
+      return { previous: latest, begins, afterAttempt: begins ? await newest : null };
     });
-    if (previous && !mayFollow(plan, previous)) return { payment: previous, begun: false };
+    if (previous && !begins) return { payment: previous, begun: false };
     const ready = 'fetch' in plan ? await fetched(context, plan) : plan;
     return { payment: await begin(context, ready, { previous, afterAttempt }), begun: true };
   });

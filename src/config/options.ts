@@ -102,8 +102,8 @@ export const OPTIONS = {
     flag: 'channel-peer',
     env: 'SERVICE_CHANNEL_PEER',
     value: 'pubkey@host:port',
-    description: 'Lightning node that open_channel opens channels to, on LND.',
-    fallback: 'none: open_channel is refused on LND',
+    description: 'Lightning node that open_channel opens channels to, on a real node.',
+    fallback: 'none: a real node opens channels only where the request names a peer',
   },
   nodeCredentialsPath: {
     flag: 'node-credentials-path',
@@ -126,7 +126,7 @@ export const OPTIONS = {
     flag: 'webhook-url',
     env: 'SERVICE_WEBHOOK_URL',
     value: 'url',
-    description: 'Address that receives payment.finalized webhooks.',
+    description: 'Address that receives webhooks: payment.finalized and payment.held.',
     fallback: 'none',
   },
   webhookSecret: {

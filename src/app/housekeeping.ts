@@ -8,17 +8,26 @@ const KEYS_KEPT_MS = 8 * DAY_MS;
 /** This many of the newest keys are kept at any age, because the clock may be wrong. */
 const KEYS_KEPT_COUNT = 10_000;
 
-/** Removes stored rows that have expired, now and daily. Returns a function that stops it. */
+/**
+ * Removes stored rows that have expired and gives their space back to the disk, now and daily. Returns a function that
+ * stops it.
+ */
 export async function keepHouse(store: Store, log: Log): Promise<() => void> {
-  const forgetOldKeys = () =>
-    store.idempotency
-      .prune({ beforeMs: systemClock.now() - KEYS_KEPT_MS, keep: KEYS_KEPT_COUNT })
-      .catch((error) =>
-        log.warn('Old idempotency keys could not be removed. The next attempt is in a day.', {
+  const cleanUp = async () => {
+    try {
+      const beforeMs = systemClock.now() - KEYS_KEPT_MS;
+      await store.idempotency.prune({ beforeMs, keep: KEYS_KEPT_COUNT });
+      await store.releaseSpace();
+    } catch (error) {
+      log.warn(
+        'Old idempotency keys and their space could not be freed. The next attempt is in a day.',
+        {
           error,
-        }),
+        },
       );
-  await forgetOldKeys();
-  const housekeeping = setInterval(() => void forgetOldKeys(), DAY_MS);
+    }
+  };
+  await cleanUp();
+  const housekeeping = setInterval(() => void cleanUp(), DAY_MS);
   return () => clearInterval(housekeeping);
 }

@@ -100,6 +100,11 @@ export function idOfIndex(index: PaymentIndex): PaymentId {
   return index.slice(20) as PaymentId;
 }
 
+/** Returns the id that an updated index holds. */
+export function idOfUpdatedIndex(index: UpdatedIndex): PaymentId {
+  return index.slice(21) as PaymentId;
+}
+
 function padMs(ms: number): string {
   return String(ms).padStart(19, '0');
 }

@@ -68,17 +68,17 @@ for (const [what, statement, step] of [
   [
     'unfinished sends are found by wallet, in order',
     /FROM spend WHERE wallet = \? ORDER/,
-    /spend USING PRIMARY KEY \(wallet=\?\)/,
+    /spend USING INDEX sqlite_autoindex_spend_1 \(wallet=\?\)/,
   ],
   [
     'an attempt is matched by its index',
     /attempt = \? LIMIT/,
-    /journal_by_attempt \(wallet=\? AND id=\? AND attempt=\?\)/,
+    /journal_by_attempt \(wallet=\? AND <expr>=\? AND attempt=\?\)/,
   ],
   [
     'the newest row of an id is matched by its index',
     /FROM journal INDEXED BY journal_by_id/,
-    /journal_by_id \(wallet=\? AND id=\?\)/,
+    /journal_by_id \(wallet=\? AND <expr>=\?\)/,
   ],
   [
     'what is reserved for a payment is found by its name',
@@ -109,3 +109,33 @@ for (const [what, statement, step] of [
     expect(steps.join('; ')).not.toContain('TEMP B-TREE');
   });
 }
+
+test('a filtered list finds its payments in an index that has the columns of all filters', async () => {
+  const store = openSqliteStore(':memory:');
+  const db = openDatabase(':memory:');
+  const query = spyOn(Database.prototype, 'query');
+  const unfiltered = { order: 'desc', after: null, untilMs: null, limit: 10 } as const;
+  for (const [filter, direction, rail] of [
+    ['all', 'outbound', null],
+    ['all', null, 'onchain'],
+    ['all', 'outbound', 'onchain'],
+    ['pending', null, null],
+    ['completed', 'outbound', null],
+    ['failed', null, 'onchain'],
+    ['completed', 'outbound', 'onchain'],
+  ] as const) {
+    for (const sinceMs of [null, 5]) {
+      await store.cache.list('ab', { ...unfiltered, filter, direction, rail, sinceMs });
+      const [sql] = query.mock.calls.at(-1) ?? [];
+      const steps = db.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
+      expect(steps.map(({ detail }) => detail)).toEqual([
+        expect.stringMatching(
+          /^SEARCH cache USING INDEX cache_by_(status|direction|rail) \(wallet=\? AND \w+=\?( AND idx>\?)?\)$/,
+        ),
+      ]);
+    }
+  }
+  query.mockRestore();
+  db.close();
+  await store.close();
+});

@@ -13,6 +13,7 @@ import { openDatabase } from './open.ts';
 import { sqliteOutbox } from './outbox.ts';
 import { firstDamage } from './page-check.ts';
 import { sqlitePaymentCache } from './payment-cache.ts';
+import { releaseSpace } from './space.ts';
 import { spendingRows } from './spending.ts';
 import { spendRows, sqliteSpends } from './spends.ts';
 import { sqliteWatches, watchRows } from './watches.ts';
@@ -59,6 +60,7 @@ export function openSqliteStore(path: string): Store {
     budgets: readable(sqliteBudgets(budgets)),
     connectorState: readable(sqliteConnectorState(db, queue)),
     identity: readable(sqliteIdentity(db, queue, counter)),
+    releaseSpace: () => releaseSpace(db, queue),
     async close() {
       try {
         // Writes that were queued in this turn are committed before the file is closed.

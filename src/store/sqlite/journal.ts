@@ -1,14 +1,18 @@
 import type { Database } from 'bun:sqlite';
+import { decodePayment, encodePayment, type Payment } from '../../model/payment.ts';
 import {
-  decodePayment,
-  encodePayment,
-  idOf,
-  type Payment,
-  updatedIndexOf,
-} from '../../model/payment.ts';
-import { type UpdatedIndex, updatedAtOfIndex } from '../../model/payment-index.ts';
+  idOfIndex,
+  idOfUpdatedIndex,
+  type PaymentIndex,
+  type UpdatedIndex,
+  updatedAtOfIndex,
+  updatedIndex,
+} from '../../model/payment-index.ts';
 import type { JournalRow, PaymentJournal } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
+
+/** The id of a payment, which is the end of its index. The schema's indexes have the same expression. */
+const ID = 'substr(idx, 21)';
 
 interface Row {
   readonly json: string;
@@ -43,14 +47,14 @@ export function journalRows(db: Database): JournalRows {
   );
   const byId = db.prepare<Row, [string, string]>(
     `SELECT json, attempt, after_attempt FROM journal INDEXED BY journal_by_id
-     WHERE wallet = ? AND id = ? ORDER BY idx DESC LIMIT 1`,
+     WHERE wallet = ? AND ${ID} = ? ORDER BY idx DESC LIMIT 1`,
   );
   const byAttempt = db.prepare<Row, [string, string, number]>(
     `SELECT json, attempt, after_attempt FROM journal INDEXED BY journal_by_attempt
-     WHERE wallet = ? AND id = ? AND attempt = ? LIMIT 1`,
+     WHERE wallet = ? AND ${ID} = ? AND attempt = ? LIMIT 1`,
   );
-  const last = db.prepare<{ updated_idx: string }, [string]>(
-    'SELECT updated_idx FROM journal WHERE wallet = ? ORDER BY updated_idx DESC LIMIT 1',
+  const last = db.prepare<{ idx: PaymentIndex; updated_at: number }, [string]>(
+    'SELECT idx, updated_at FROM journal WHERE wallet = ? ORDER BY updated_at DESC LIMIT 1',
   );
   const removedTip = db.prepare<{ updated_at: number }, [string]>(
     'SELECT updated_at FROM journal_tip WHERE wallet = ?',
@@ -58,22 +62,22 @@ export function journalRows(db: Database): JournalRows {
   const keepTip = db.prepare(
     'INSERT OR REPLACE INTO journal_tip (wallet, updated_at) VALUES (?, ?)',
   );
-  const tip = (walletId: string): UpdatedIndex | null =>
-    (last.get(walletId)?.updated_idx as UpdatedIndex | undefined) ?? null;
-  const lastMs = (walletId: string): number => {
-    const newest = tip(walletId);
-    const rowMs = newest === null ? 0 : updatedAtOfIndex(newest);
-    return Math.max(rowMs, removedTip.get(walletId)?.updated_at ?? 0);
-  };
+  const lastMs = (walletId: string): number =>
+    Math.max(last.get(walletId)?.updated_at ?? 0, removedTip.get(walletId)?.updated_at ?? 0);
   const upsert = db.prepare(
-    `INSERT OR REPLACE INTO journal (wallet, idx, id, updated_idx, status, json, attempt, after_attempt)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (wallet, idx) DO UPDATE SET updated_at = excluded.updated_at, status = excluded.status,
+       json = excluded.json, attempt = excluded.attempt, after_attempt = excluded.after_attempt`,
   );
   const setAttempt = db.prepare('UPDATE journal SET attempt = ? WHERE wallet = ? AND idx = ?');
   const remove = db.prepare('DELETE FROM journal WHERE wallet = ? AND idx = ?');
   return {
     get: (walletId, index) => decodeRow(byIndex.get(walletId, index)),
-    tip,
+    tip(walletId) {
+      const newest = last.get(walletId);
+      return newest && updatedIndex(newest.updated_at, idOfIndex(newest.idx));
+    },
     latest: (walletId, id) => decodeRow(byId.get(walletId, id)),
     ofAttempt: (walletId, id, attempt) => decodeRow(byAttempt.get(walletId, id, attempt)),
     put(walletId, { payment, attempt, afterAttempt }, nowMs, beforeMs = lastMs(walletId)) {
@@ -81,8 +85,7 @@ export function journalRows(db: Database): JournalRows {
       upsert.run(
         walletId,
         updated.index,
-        idOf(updated),
-        updatedIndexOf(updated),
+        updated.updatedAtMs,
         updated.status,
         JSON.stringify(encodePayment(updated)),
         attempt,
@@ -101,8 +104,8 @@ export function journalRows(db: Database): JournalRows {
 
 /** Returns the {@link PaymentJournal} over SQLite. */
 export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows): PaymentJournal {
-  const after = db.prepare<Pick<Row, 'json'>, [string, string, number]>(
-    'SELECT json FROM journal WHERE wallet = ? AND updated_idx > ? ORDER BY updated_idx LIMIT ?',
+  const after = db.prepare<Pick<Row, 'json'>, [string, number, string, number]>(
+    `SELECT json FROM journal WHERE wallet = ? AND (updated_at, ${ID}) > (?, ?) ORDER BY updated_at LIMIT ?`,
   );
   const open = db.prepare<Pick<Row, 'json'>, [string]>(
     "SELECT json FROM journal INDEXED BY journal_open WHERE wallet = ? AND status = 'pending' ORDER BY idx",
@@ -115,7 +118,9 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
   return {
     tip: async (walletId) => rows.tip(walletId),
     async updatedAfter(walletId, start, limit) {
-      return after.all(walletId, start ?? '', limit).map(decode);
+      const [atMs, id] =
+        start === null ? [0, ''] : [updatedAtOfIndex(start), idOfUpdatedIndex(start)];
+      return after.all(walletId, atMs, id, limit).map(decode);
     },
     get: async (walletId, index) => rows.get(walletId, index)?.payment ?? null,
     latest: async (walletId, id) => rows.latest(walletId, id)?.payment ?? null,

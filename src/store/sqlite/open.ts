@@ -3,6 +3,7 @@ import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } fro
 import { dirname } from 'node:path';
 import { failureCode } from '../../lib/file-problem.ts';
 import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
+import { packOnce, prepareRelease } from './space.ts';
 
 /** Thrown for a database file that cannot or must not be used as it is. The message says what to do. */
 export class StoreUnusable extends Error {
@@ -16,6 +17,8 @@ const OPENING_BUSY_MS = 5000;
  * write queue.
  */
 const BUSY_MS = 20;
+/** The write-ahead log is cut to this size once its content is in the database. */
+const WAL_KEPT_BYTES = 16 * 1024 * 1024;
 
 /**
  * Opens a SQLite database with durable commits (docs/decisions.md 85) and brings its schema up to date in one
@@ -56,14 +59,20 @@ function prepare(db: Database, path: string): void {
       `${path} was written by a newer version of wallet-sidecar (schema ${version}, this version knows ${SCHEMA_VERSION}): start that version, or use another --data-dir.`,
     );
   }
-  if (version === 0) requireEmpty(db, path);
-  else checkQuickly(db, path);
+  if (version === 0) {
+    requireEmpty(db, path);
+    prepareRelease(db);
+  } else {
+    checkQuickly(db, path);
+  }
   // WAL mode writes into the file, so it is set only after the checks.
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
+  db.run(`PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
   db.run('PRAGMA temp_store = MEMORY');
   db.run('PRAGMA cache_size = -16000');
   if (version < SCHEMA_VERSION) db.transaction(() => migrate(db, version)).immediate();
+  packOnce(db);
   db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
 }
 

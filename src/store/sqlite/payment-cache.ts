@@ -88,11 +88,8 @@ function listQuery(
     conditions.push(condition);
     bindings.push(value);
   };
-  // The index is named because the planner would read all rows of the wallet to find the few that are pending.
-  const one = query.filter !== 'all' && query.filter !== 'finalized';
-  const index = one ? 'INDEXED BY cache_by_status' : '';
   if (query.filter === 'finalized') conditions.push("status != 'pending'");
-  else if (one) where('status = ?', query.filter);
+  else if (query.filter !== 'all') where('status = ?', query.filter);
   if (query.after !== null) where(query.order === 'asc' ? 'idx > ?' : 'idx < ?', query.after);
   if (query.direction !== null) where('direction = ?', query.direction);
   if (query.rail !== null) where('rail = ?', query.rail);
@@ -101,7 +98,7 @@ function listQuery(
   bindings.push(query.limit + 1);
   const order = query.order === 'asc' ? 'ASC' : 'DESC';
   return {
-    sql: `SELECT idx, json FROM cache ${index} WHERE ${conditions.join(' AND ')} ORDER BY idx ${order} LIMIT ?`,
+    sql: `SELECT idx, json FROM cache WHERE ${conditions.join(' AND ')} ORDER BY idx ${order} LIMIT ?`,
     bindings,
   };
 }

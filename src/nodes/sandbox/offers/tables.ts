@@ -20,6 +20,6 @@ CREATE TABLE offer_invoices (
   payer_pk TEXT,
   payer_index TEXT,
   payer_secret_key BLOB
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE UNIQUE INDEX offer_invoices_by_payer ON offer_invoices (payer_pk, payer_index) WHERE payer_pk IS NOT NULL;
 `;

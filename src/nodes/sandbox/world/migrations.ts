@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { rebuildWithRowids } from '../../../lib/rowid-table.ts';
 import { presentId } from '../../../model/payment-index.ts';
 import { CHAIN_TABLES, LOCKS_TABLE } from '../chain/tables.ts';
 import { HELD_TABLE, LIGHTNING_TABLES } from '../lightning/tables.ts';
@@ -8,7 +9,7 @@ import { replaceFirstClients } from './first-clients.ts';
 import { TOKENS_TABLE, WORLD_TABLES } from './tables.ts';
 
 /** The version of the sandbox's file that this program writes. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 const ALL_TABLES = [WORLD_TABLES, CHAIN_TABLES, LIGHTNING_TABLES, OFFER_TABLES, LNURL_TABLES];
 
@@ -20,6 +21,9 @@ export function migrate(db: Database, version: number): void {
     if (version === 1 || version === 2) renameWaivedFees(db);
     // Version 4: wallets hold payments.
     if (version > 0 && version < 4) db.run(HELD_TABLE);
+    // Version 5: large rows take the disk that they need.
+    if (version > 0)
+      for (const table of ['payments', 'offer_invoices']) rebuildWithRowids(db, table);
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   }).immediate();
 }

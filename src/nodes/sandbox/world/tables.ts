@@ -65,7 +65,7 @@ CREATE TABLE payments (
   -- Only of inbound invoices.
   expires_ms INTEGER,
   PRIMARY KEY (user_pk, idx)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE UNIQUE INDEX payments_by_update ON payments (user_pk, updated_ms);
 CREATE INDEX payments_by_id ON payments (user_pk, id, idx);
 CREATE INDEX payments_expiring ON payments (expires_ms) WHERE expires_ms IS NOT NULL AND status = 'pending';

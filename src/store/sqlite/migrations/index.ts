@@ -8,6 +8,7 @@ import { leaseOwners } from './0006-lease-owners.ts';
 import { waivedFeeIds } from './0007-waived-fee-ids.ts';
 import { names } from './0008-names.ts';
 import { fetchedInvoices } from './0009-fetched-invoices.ts';
+import { compactRows } from './0010-compact-rows.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -23,6 +24,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   waivedFeeIds,
   names,
   fetchedInvoices,
+  compactRows,
 ];
 
 /** The version of the schema that this program reads and writes. */

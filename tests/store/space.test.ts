@@ -1,0 +1,86 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, expect, test } from 'bun:test';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { migrate } from '../../src/store/sqlite/migrations/index.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { sampleDone } from '../support/sample-payment.ts';
+import { observe, WALLET } from '../support/store-steps.ts';
+
+const folder = temporaryFolder('space');
+afterAll(() => removeFolder(folder));
+
+/** As long as a real invoice with a description and a private route hint. */
+const INVOICE = `lnbcrt10u1p${'q'.repeat(420)}`;
+const ROWS = 2000;
+const PAYMENTS = Array.from({ length: ROWS }, (_, at) =>
+  sampleDone(at + 1, { direction: 'inbound', invoice: INVOICE, personalNote: 'Two coffees' }),
+);
+const jsonOf = (payment: Payment) => JSON.stringify(encodePayment(payment));
+const JSON_BYTES = PAYMENTS.reduce((sum, payment) => sum + jsonOf(payment).length, 0);
+
+/** Bytes of a closed database, with what its write-ahead log held. */
+function bytesOf(path: string): number {
+  const db = new Database(path);
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
+  return statSync(path).size;
+}
+
+test('a payment in journal and cache takes at most 2.5 times the disk of its two JSON texts', async () => {
+  const path = join(folder, 'rows.sqlite');
+  const store = openSqliteStore(path);
+  await observe(store, PAYMENTS, { journaled: true });
+  await store.cache.apply(WALLET, PAYMENTS, null);
+  await store.close();
+  expect(bytesOf(path)).toBeLessThan(2.5 * 2 * JSON_BYTES);
+});
+
+test('the disk of removed rows is given back, and the rest stays', async () => {
+  const path = join(folder, 'removed.sqlite');
+  const store = openSqliteStore(path);
+  await observe(store, PAYMENTS.slice(0, 5), { journaled: true });
+  await store.cache.apply(WALLET, PAYMENTS, null);
+  await store.cache.clear(WALLET);
+  await store.releaseSpace();
+  expect((await store.journal.updatedAfter(WALLET, null, 10)).length).toBe(5);
+  await store.close();
+  expect(bytesOf(path)).toBeLessThan(JSON_BYTES / 4);
+});
+
+test('a database of version 9 is packed when it is opened, and keeps its payments in order', async () => {
+  const path = join(folder, 'version-9.sqlite');
+  const db = new Database(path, { create: true });
+  db.transaction(() => {
+    migrate(db, 0, 9);
+    const insert = db.query(
+      `INSERT INTO journal (wallet, idx, id, updated_idx, status, json, attempt)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    );
+    const cached = db.query('INSERT INTO cache VALUES (?, ?, ?, ?, ?, ?)');
+    for (const [at, payment] of PAYMENTS.entries()) {
+      const { index, status, direction, rail } = payment;
+      const json = jsonOf(payment);
+      insert.run(WALLET, index, idOf(payment), updatedIndexOf(payment), status, json, at);
+      cached.run(WALLET, index, status, direction, rail, json);
+    }
+  })();
+  db.close();
+  const before = bytesOf(path);
+
+  const store = openSqliteStore(path);
+  const middle = PAYMENTS[ROWS / 2 - 1] as Payment;
+  const after = await store.journal.updatedAfter(WALLET, updatedIndexOf(middle), 2);
+  expect(after).toEqual(PAYMENTS.slice(ROWS / 2, ROWS / 2 + 2));
+  expect(await store.journal.tip(WALLET)).toBe(updatedIndexOf(PAYMENTS.at(-1) as Payment));
+  expect(await store.journal.latest(WALLET, idOf(middle))).toEqual(middle);
+  expect((await store.cache.get(WALLET, middle.index))?.json).toBe(jsonOf(middle));
+  await store.close();
+
+  expect(bytesOf(path)).toBeLessThan(before / 2);
+  const packed = new Database(path);
+  expect(packed.query('PRAGMA auto_vacuum').get()).toEqual({ auto_vacuum: 2 });
+  packed.close();
+});

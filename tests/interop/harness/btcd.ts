@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hex } from '@scure/base';
 import { freePorts } from '../../support/ports.ts';
-import { waitUntil } from '../../support/until.ts';
 import { blockAfter, type Tip } from './block.ts';
 import { btcdRpc } from './btcd-rpc.ts';
 import { type Coin, type Miner, miner, type Output } from './miner.ts';
 import { program } from './program.ts';
 import type { Reaper } from './reaper.ts';
+import { waitForNode } from './wait-for-node.ts';
 
 /**
  * Blocks to mine first: segwit and taproot are active on regtest after 3 periods of 144, and a coinbase can be spent
@@ -143,7 +143,7 @@ export async function startBtcd(
   }
 
   process.start();
-  await waitUntil('btcd answers', async () => {
+  await waitForNode('btcd answers', async () => {
     process.assertRunning();
     await rpc('getblockcount');
     return true;

@@ -1,5 +1,5 @@
-import { waitUntil } from '../../support/until.ts';
 import type { Btcd } from './btcd.ts';
+import { waitForNode } from './wait-for-node.ts';
 
 const ONCHAIN_SAT = 50_000_000n;
 const CHANNEL_SAT = 10_000_000n;
@@ -46,7 +46,7 @@ export async function fund(btcd: Btcd, nodes: readonly NodeSteps[], coins = 1n):
   await btcd.generate(1);
   await Promise.all(
     nodes.map((node) =>
-      waitUntil(`${node.name} has coins`, async () => (await node.coinsSat()) === ONCHAIN_SAT),
+      waitForNode(`${node.name} has coins`, async () => (await node.coinsSat()) === ONCHAIN_SAT),
     ),
   );
 }
@@ -70,18 +70,18 @@ export async function openChannel(
 export async function caughtUp(btcd: Btcd, nodes: readonly NodeSteps[]): Promise<void> {
   const tip = await btcd.height();
   await Promise.all(
-    nodes.map((node) => waitUntil(`${node.name} knows block ${tip}`, () => node.knowsBlock(tip))),
+    nodes.map((node) => waitForNode(`${node.name} knows block ${tip}`, () => node.knowsBlock(tip))),
   );
 }
 
 /** Resolves when the nodes can route over their first channels. */
 export async function usable(nodes: readonly NodeSteps[]): Promise<void> {
   await Promise.all(
-    nodes.map((node) => waitUntil(`${node.name} can route over its channel`, node.canRoute)),
+    nodes.map((node) => waitForNode(`${node.name} can route over its channel`, node.canRoute)),
   );
 }
 
 /** Resolves when `from` knows the way to `to`. */
 export async function reached(from: NodeSteps, to: NodeSteps): Promise<void> {
-  await waitUntil(`${from.name} knows the way to ${to.name}`, () => from.reaches(to));
+  await waitForNode(`${from.name} knows the way to ${to.name}`, () => from.reaches(to));
 }

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '../../support/ports.ts';
-import { waitUntil } from '../../support/until.ts';
 import type { ClnPrograms } from './binaries.ts';
 import { type ClnRpc, clnRpc } from './cln-rpc.ts';
 import { program } from './program.ts';
 import type { Reaper } from './reaper.ts';
+import { waitForNode } from './wait-for-node.ts';
 
 /** One `lightningd` with clnrest, in step with the chain. */
 export interface ClnNode {
@@ -90,7 +90,7 @@ export async function startCln(options: ClnOptions): Promise<ClnNode> {
 
   async function start(): Promise<GetInfo> {
     process.start();
-    return waitUntil(`${name} is in step with the chain`, async () => {
+    return waitForNode(`${name} is in step with the chain`, async () => {
       process.assertRunning();
       const info = await rpc<GetInfo>('getinfo');
       return !(info.warning_bitcoind_sync || info.warning_lightningd_sync) && info;
@@ -98,7 +98,7 @@ export async function startCln(options: ClnOptions): Promise<ClnNode> {
   }
 
   async function restAnswers(): Promise<void> {
-    await waitUntil(`clnrest of ${name} answers`, async () => {
+    await waitForNode(`clnrest of ${name} answers`, async () => {
       process.assertRunning();
       await fetch(url, { tls: { ca: await Bun.file(certPath).text() } });
       return true;

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '../../support/ports.ts';
-import { waitUntil } from '../../support/until.ts';
 import type { ChainAccess } from './btcd.ts';
 import { type LndRest, lndRest, type RestLocation } from './lnd-rest.ts';
 import { program } from './program.ts';
 import type { Reaper } from './reaper.ts';
+import { waitForNode } from './wait-for-node.ts';
 
 /** The states of `GET /v1/state`, in the order in which a node reaches them. */
 type LndState =
@@ -105,7 +105,7 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
 
   async function start(): Promise<void> {
     process.start();
-    await waitUntil(`${name} answers`, async () => {
+    await waitForNode(`${name} answers`, async () => {
       process.assertRunning();
       return (await state()) !== 'WAITING_TO_START';
     });
@@ -120,7 +120,7 @@ export async function startLndProcess(options: LndOptions): Promise<LndProcess> 
     peerAddress,
     state,
     async reached(wanted) {
-      await waitUntil(`${name} is ${wanted}`, async () => {
+      await waitForNode(`${name} is ${wanted}`, async () => {
         process.assertRunning();
         return (await state()) === wanted;
       });
@@ -154,7 +154,7 @@ interface GetInfo {
 
 async function ready(node: LndProcess): Promise<GetInfo> {
   await node.reached('SERVER_ACTIVE');
-  return waitUntil(`${node.name} is synced to the chain`, async () => {
+  return waitForNode(`${node.name} is synced to the chain`, async () => {
     const info = await node.rest<GetInfo>('GET', '/v1/getinfo');
     return info.synced_to_chain && info;
   });

@@ -1,13 +1,13 @@
-import { backoffDelayMs } from '../lib/backoff.ts';
 import { both } from '../lib/both.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { quietResolvers } from '../lib/quiet-resolvers.ts';
-import { Rest } from '../lib/rest.ts';
+import type { sleep } from '../lib/sleep.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
 import type { Observation, UpdatesOptions, WalletNode } from '../nodes/node.ts';
 import type { ObservationRules, ObservedPayment, Store } from '../store/ports.ts';
+import { FeedAttempts } from './feed-attempts.ts';
 import type { FeedStanding } from './feed-standing.ts';
 import { type PaymentListener, PaymentListeners } from './payment-listeners.ts';
 import { ReadProgress } from './read-progress.ts';
@@ -29,6 +29,8 @@ export interface FeedOptions {
   readonly random: () => number;
   /** A monotonic time in milliseconds, which setting the clock does not change. */
   readonly elapsedMs: () => number;
+  /** Waits before the node is followed again; {@link sleep} when absent. */
+  readonly pause?: typeof sleep;
   /** See {@link UpdatesOptions.historySinceMs}. */
   readonly historySinceMs: UpdatesOptions['historySinceMs'];
   /** Null when no valid credential of the wallet is known. */
@@ -39,7 +41,8 @@ export interface FeedOptions {
 
 /** How long a feed stays open after its last use, so that requests that follow each other do not open it anew. */
 const KEPT_OPEN_MS = 5 * 60_000;
-const OPEN_AGAIN = { firstMs: 100, mostMs: 15_000, jitter: 0.5 };
+/** How long a feed without credentials rests, if none is added. */
+const NO_CREDENTIALS_MS = 60_000;
 
 /**
  * Follows the payment changes of a wallet: stores what the node pushes, then calls the listeners. It is open while it
@@ -61,10 +64,11 @@ export class Feed {
   #caughtUp = quietResolvers();
   #standing: FeedStanding | null = null;
   #brokenSinceMs: number | null = null;
-  readonly #rest = new Rest();
+  readonly #attempts: FeedAttempts;
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#attempts = new FeedAttempts(options);
   }
 
   /** Whether the feed has listeners or the wallet has watches. Such a wallet must not be closed. */
@@ -141,16 +145,16 @@ export class Feed {
 
   /**
    * Resolves once everything that happened before the feed was opened is stored. Rejects when the node cannot be
-   * followed now. The caller must hold the feed. A feed that rests before it tries again tries at once.
+   * followed now. The caller must hold the feed. A feed that rests tries again soon, about once a second at most.
    */
   async caughtUp(): Promise<void> {
-    this.#rest.end();
+    this.#attempts.hurry();
     await this.#caughtUp.promise;
   }
 
   /** Must be called when a new credential of the wallet is known. A feed that waits for one tries again. */
   credentialAdded(): void {
-    this.#rest.end();
+    this.#attempts.begin();
   }
 
   /** Calls the listeners with a change that is stored. */
@@ -180,6 +184,7 @@ export class Feed {
     if (this.#running !== null || this.#stopped) return;
     const controller = new AbortController();
     this.#running = controller;
+    this.#attempts.hurry();
     this.#stand('behind', controller.signal);
     void this.#run(controller.signal);
   }
@@ -194,16 +199,15 @@ export class Feed {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { log, walletId, random } = this.#options;
-    let failures = 0;
-    while (!signal.aborted) {
+    const attempts = this.#attempts;
+    while (await attempts.due(signal)) {
       try {
         const follower = await this.#options.follower();
         if (signal.aborted) return;
         if (follower === null) {
           if (!this.busy) return this.#close();
           this.#stand('no_credentials', signal);
-          await this.#rest.wait(60_000, signal);
+          attempts.putOff(NO_CREDENTIALS_MS);
           continue;
         }
         this.#stand('behind', signal);
@@ -211,22 +215,19 @@ export class Feed {
         if (signal.aborted) return;
         this.#isKeptOpen = follower.node.history === undefined;
         await this.#follow(follower, signal, () => {
-          failures = 0;
+          attempts.followed();
           this.#brokenSinceMs = null;
         });
       } catch (error) {
         if (signal.aborted) return;
+        attempts.failed();
         // The next use opens the feed again.
         if (!this.busy) return this.#close();
-        failures++;
         this.#brokenSinceMs ??= this.#options.elapsedMs();
         this.#stand('behind', signal);
         this.#caughtUp.reject(error);
         this.#caughtUp = quietResolvers();
-        log.warn('The update feed broke and will be opened again.', { walletId, failures, error });
-      }
-      if (failures > 0) {
-        await this.#rest.wait(backoffDelayMs(failures, { ...OPEN_AGAIN, random }), signal);
+        attempts.tell(error);
       }
     }
   }

@@ -143,21 +143,6 @@ test('a feed that breaks is behind since then, also over several attempts', asyn
   expect(feed.standing).toEqual({ state: 'behind', sinceMs: 400 });
 });
 
-test('a feed that waits before it tries again tries at once when a request needs it', async () => {
-  const { feed, world } = open();
-  feed.hold();
-  await until(() => world.streams === 1);
-  world.next.reject(new Error('the node went away'));
-  // Without being asked it would rest for longer and longer, 15 seconds in the end.
-  for (let request = 0; request < 12; request++) {
-    const error = await feed.caughtUp().catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ message: 'the node went away' });
-  }
-  world.next = Promise.withResolvers();
-  world.next.resolve(batch(true));
-  await feed.caughtUp();
-});
-
 test('a feed without credentials to ask with says so, and is not behind its node', async () => {
   const { feed } = open({ credentials: false });
   feed.hold();

@@ -4,7 +4,10 @@ import type { FoundUpTo } from '../remote/found.ts';
 /** The orders of a list: by when a row was made, changed or deleted. The node numbers each of them from 1. */
 export type Order = 'created' | 'updated' | 'deleted';
 
-/** How far a wallet was followed: the number that was read last in each order of each list, as `invoices.created`. */
+/**
+ * How far a wallet was followed: the number that was read last in each order of each list, as `invoices.created`; and
+ * for a list whose first read leaves out what is old, whether that read is not over yet, as `invoices.bounded`.
+ */
 export type FollowCursor = Readonly<Record<string, number>>;
 
 /** What a look found at the node, and how far it has read. */
@@ -25,6 +28,16 @@ export function writeCursor(cursor: FollowCursor): string {
 /** Where a list was read to in one order; 0 where it never was. */
 export function positionIn(cursor: FollowCursor, list: string, order: Order): number {
   return cursor[`${list}.${order}`] ?? 0;
+}
+
+/** Whether the first read of a list leaves out what is old, and has begun but is not over. */
+export function isBounded(cursor: FollowCursor, list: string): boolean {
+  return cursor[`${list}.bounded`] === 1;
+}
+
+/** The part of the cursor for {@link isBounded}. */
+export function bounded(list: string, is: boolean): FollowCursor {
+  return { [`${list}.bounded`]: is ? 1 : 0 };
 }
 
 /** A part of the cursor. */

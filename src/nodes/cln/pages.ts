@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Observation } from '../node-observations.ts';
 import { unreadable } from '../remote/broken.ts';
 import { ifAllowed } from '../remote/if-allowed.ts';
-import { type Found, type Order, positionAt, positionIn } from './cursor.ts';
+import { bounded, type Found, isBounded, type Order, positionAt, positionIn } from './cursor.ts';
 import type { Look } from './look.ts';
 import type { ClnRpc } from './rpc.ts';
 import { waitShape } from './wire.ts';
@@ -49,7 +49,12 @@ export async function* newRows(look: Look, list: NumberedList): AsyncGenerator<F
     }
     // The numbers only grow, unless the node goes on with an older database.
     const after = tip !== null && tip < before ? 0 : before;
-    yield* pages(look, list, order, { after, tip, sinceMs: isFirst ? look.historySinceMs : null });
+    const goesOnFirst = isFirst || (order === 'created' && isBounded(cursor, name));
+    yield* pages(look, list, order, {
+      after,
+      tip,
+      sinceMs: goesOnFirst ? look.historySinceMs : null,
+    });
   }
 }
 
@@ -70,7 +75,10 @@ async function* pages(
     // The newest rows may have been deleted.
     reached = isLast ? Math.max(last, from.tip ?? 0) : last;
     const observations = await observe(look, rows, from.sinceMs);
-    yield { observations, reached: positionAt(name, order, reached) };
+    // A first read that is cut off here must leave out as much when it goes on.
+    const isMarked = from.sinceMs !== null || isBounded(look.cursor, name);
+    const mark = order === 'created' && isMarked ? bounded(name, !isLast) : {};
+    yield { observations, reached: { ...positionAt(name, order, reached), ...mark } };
     if (isLast) return;
   }
 }

@@ -49,11 +49,11 @@ async function* newInvoices(look: Look): AsyncGenerator<Found> {
     return;
   }
   const newest = await newestOf(rest, 'invoices');
-  yield* invoicesOf(look, { creation_date_start: secsOf(bound) });
-  // Open invoices are followed however old they are.
+  // Open invoices are followed however old they are. They come first: a read that is cut off goes on at the cursor.
   for await (const { observations } of invoicesOf(look, { pending_only: 'true' })) {
     yield { observations, reached: {} };
   }
+  yield* invoicesOf(look, { creation_date_start: secsOf(bound) });
   yield { observations: [], reached: { addIndex: newest } };
 }
 

@@ -104,6 +104,35 @@ describe('a feed from the beginning', () => {
     expect(hashes).toEqual(['22'.repeat(32), '33'.repeat(32)]);
   });
 
+  test('leaves that out too where its first read was cut off and goes on later', async () => {
+    const rows = Array.from({ length: 1001 }, () => cln.addInvoice());
+    const at = (number: number) => hashOf(rows[number - 1] ?? {});
+    for (const number of [1, 600, 900]) cln.pay(at(number));
+    const bound = { historySinceMs: (NODE_SECS + 1) * 1000 };
+    const isPage = ({ index, start }: Record<string, unknown>, from: number) =>
+      index === 'created' && start === from;
+    cln.on('listinvoices', (page) => (isPage(page, 501) ? refusal(-3, 'cut', 500) : null));
+    const first = open(null, [], bound);
+    expect(await first.over).not.toBeNull();
+    // What changes meanwhile is told, however old it is.
+    cln.pay(at(2));
+    cln.on('listinvoices', (page) => (isPage(page, 1001) ? refusal(-3, 'cut', 500) : null));
+    const second = open(first.cursor(), [], bound);
+    expect(await second.over).not.toBeNull();
+    cln.off('listinvoices');
+    const third = await caughtUp(second.cursor(), [], bound);
+    const seen = [first, second, third].flatMap(({ observations }) => observations);
+    const paid = seen.filter(({ payment }) => payment.status === 'completed');
+    expect(paid.map(({ payment }) => payment.hash)).toEqual([at(2)]);
+    expect(new Set(seen.map(({ payment }) => payment.hash)).size).toBe(998);
+    // The next read is not bounded.
+    await third.end();
+    const late = cln.addInvoice();
+    cln.pay(hashOf(late));
+    const after = await caughtUp(third.cursor(), [], bound);
+    expect(statusesOf(after, hashOf(late))).toContain('completed');
+  });
+
   test("leaves out what an offer's payers have not paid", async () => {
     const row = cln.addInvoice();
     row.local_offer_id = 'ee'.repeat(32);

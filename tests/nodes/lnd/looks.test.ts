@@ -328,6 +328,23 @@ describe('a wallet of which only the newer payments are wanted', () => {
     expect(JSON.parse(feed.cursor() ?? '')).toMatchObject({ a: 3, p: 2 });
   });
 
+  test('is asked for what is open again where the first read of its invoices was cut off', async () => {
+    replay(lnd, 'full');
+    const pages = 'GET /v1/invoices?num_max_invoices=500&index_offset=0';
+    const isOpen = ({ memo }: { memo: string }) => memo === 'open';
+    const { invoices } = lists.invoices;
+    const newer = { ...lists.invoices, invoices: invoices.filter((one) => !isOpen(one)) };
+    lnd.on(`${pages}&creation_date_start=`, newer);
+    lnd.on('GET /v1/invoices?num_max_invoices=1&', lists.invoices);
+    lnd.on(`${pages}&pending_only=true`, () => refusal(503, 14, 'LND is shutting down'));
+    const first = open(null, [], SINCE);
+    expect(await first.over).not.toBeNull();
+    lnd.on(`${pages}&pending_only=true`, { ...lists.invoices, invoices: invoices.filter(isOpen) });
+    const feed = open(first.cursor(), [], SINCE);
+    await caughtUp(feed);
+    expect(statuses(feed, hashes.open)).toContain('pending');
+  });
+
   test('is followed from its cursor on without that bound', async () => {
     replay(lnd, 'full');
     const feed = open(CURSOR, [], SINCE);

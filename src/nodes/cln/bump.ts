@@ -1,7 +1,8 @@
 import { hex } from '@scure/base';
-import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import type { BumpFeeCommand, NodeOnchain } from '../node-groups.ts';
+import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { weightOf as weightOfRaw } from '../remote/psbt.ts';
 import { type Chain, readChain } from './chain.ts';
 import { type ClnTransaction, psbtShape } from './chain-wire.ts';
@@ -62,7 +63,7 @@ export function bumpFee(
     const child = await childOf(owner, wallet, command);
     if (child === null) return { feeMsat: null, isNew: false };
     const { coin, satPerKw } = child;
-    requireAffordable(child.feeSat, maxFeeMsat);
+    requireFeeWithin('bump', child.feeSat * MSAT_PER_SAT, maxFeeMsat);
     const request = {
       satoshi: '0sat',
       feerate: `${satPerKw}perkw`,
@@ -79,7 +80,7 @@ export function bumpFee(
         }),
       check({ outputs, feeSat }) {
         if (outputs.length !== 1) throw wrongTransaction();
-        requireAffordable(feeSat, maxFeeMsat);
+        requireFeeWithin('bump', feeSat * MSAT_PER_SAT, maxFeeMsat);
       },
     });
     try {
@@ -166,12 +167,4 @@ function familyOf(parent: ClnTransaction, chain: Chain): Family {
 
 function weightOfTransaction({ rawtx }: ClnTransaction): bigint {
   return weightOfRaw(hex.decode(rawtx));
-}
-
-function requireAffordable(feeSat: bigint, maxFeeMsat: bigint | null): void {
-  const feeMsat = feeSat * MSAT_PER_SAT;
-  if (maxFeeMsat === null || feeMsat <= maxFeeMsat) return;
-  throw refused(
-    `Raising the fee may cost ${formatAmountMsat(feeMsat)} sats, more than is allowed: raise max_fee.`,
-  );
 }

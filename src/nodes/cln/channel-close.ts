@@ -1,7 +1,9 @@
 import { hex } from '@scure/base';
-import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { ClosedChannel, NodeChannels } from '../node-groups.ts';
+import { channelNotFound, notAgreed } from '../remote/channel-refusals.ts';
+import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { outlineOf } from '../remote/psbt.ts';
 import { refusesToClose } from './certainty.ts';
 import { closedShape } from './chain-wire.ts';
@@ -96,12 +98,7 @@ async function agreeableTerms(
     );
   }
   const satPerKw = await channelSatPerKw(owner, wallet);
-  const boundMsat = boundMsatAt(satPerKw);
-  if (maxFeeMsat !== null && boundMsat > maxFeeMsat) {
-    throw refused(
-      `Closing the channel may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: wait for lower fees.`,
-    );
-  }
+  requireFeeWithin('close', boundMsatAt(satPerKw), maxFeeMsat);
   return { unilateraltimeout: NEVER_FORCED, feerange: ['minimum', `${satPerKw}perkw`] };
 }
 
@@ -125,17 +122,11 @@ function closingCostMsat(
 
 async function requireChannel(owner: ClnRpc, channelId: string): Promise<ClnChannel> {
   const channel = await findChannel(owner, channelId);
-  if (channel === null) throw new ApiError('notFound', 'Channel not found');
+  if (channel === null) throw channelNotFound();
   return channel;
 }
 
 async function findChannel(owner: ClnRpc, channelId: string): Promise<ClnChannel | null> {
   const channels = await readChannels(owner);
   return channels.find(({ channel_id }) => channel_id === channelId) ?? null;
-}
-
-function notAgreed(): ApiError {
-  return new ApiError('timeout', 'The other side has not agreed to close yet: look again later.', {
-    outcomeUnknown: true,
-  });
 }

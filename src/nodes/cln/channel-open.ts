@@ -1,14 +1,16 @@
-import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
+import { MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import type { Channel, ChannelPeer } from '../../model/channel.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { ApiError } from '../../model/errors.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../node-groups.ts';
 import { channelPeerOf } from '../remote/channel-peer.ts';
+import { requireSameChannel } from '../remote/channel-refusals.ts';
+import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { refusesToOpen } from './certainty.ts';
 import { readChain } from './chain.ts';
 import { fundedChannelShape } from './chain-wire.ts';
 import { type Opening, putOpening, readOpening, userChannelIdOf } from './channel-rows.ts';
 import { channelOf, isOpen, readChannels } from './channels.ts';
-import { chooseCoins, outpointOf, readCoins, readSpendable } from './coins.ts';
+import { chooseCoins, confirmedOf, outpointOf, readCoins, readFree } from './coins.ts';
 import { channelSatPerKw } from './fee-rate.ts';
 import type { ClnRpc } from './rpc.ts';
 import { feeMsatOf } from './send-seen.ts';
@@ -60,18 +62,14 @@ export async function openChannel(
   const { userChannelId, valueMsat, maxFeeMsat } = command;
   const earlier = await readOpening(wallet, userChannelId);
   if (earlier) {
-    requireSame(earlier, command);
+    const { peer } = earlier;
+    requireSameChannel({ valueSat: wholeSats(BigInt(earlier.valueMsat)), peer }, command);
     const channelId = earlier.channelId ?? (await foundAgain(owner, wallet, command, earlier));
     if (channelId !== null) return opened(owner, command, channelId, { isNew: false });
   }
   const peer = channelPeerOf(command.peer, configuredPeer);
   const { coins, feeSat, satPerKw } = await chooseFunding(owner, wallet, valueMsat);
-  const boundMsat = feeSat * MSAT_PER_SAT;
-  if (maxFeeMsat !== null && boundMsat > maxFeeMsat) {
-    throw refused(
-      `Opening the channel may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: wait for lower fees.`,
-    );
-  }
+  requireFeeWithin('open', feeSat * MSAT_PER_SAT, maxFeeMsat);
   await connectPeer(rpc, peer);
   const withPeer = (await readChannels(owner)).filter(({ peer_id }) => peer_id === peer.pubkey);
   const opening: Opening = {
@@ -112,19 +110,6 @@ async function fundChannel(
     const found = channelFor(opening, await readChannels(owner).catch(() => []));
     if (found?.channel_id !== undefined) return found.channel_id;
     throw error;
-  }
-}
-
-function requireSame(earlier: Opening, { valueMsat, peer }: OpenChannelCommand): void {
-  if (wholeSats(BigInt(earlier.valueMsat)) !== wholeSats(valueMsat)) {
-    throw refused(
-      'A channel of another value has this user_channel_id: choose another id for another channel.',
-    );
-  }
-  if (peer !== null && peer.pubkey !== earlier.peer) {
-    throw refused(
-      'A channel to another peer has this user_channel_id: choose another id for another channel.',
-    );
   }
 }
 
@@ -201,13 +186,9 @@ async function openingCostMsat(owner: ClnRpc, channelId: string): Promise<bigint
 }
 
 async function chooseFunding(owner: ClnRpc, wallet: ClnWallet, valueMsat: bigint) {
-  const [spendable, satPerKw] = await Promise.all([
-    readSpendable(owner),
-    channelSatPerKw(owner, wallet),
-  ]);
-  const confirmed = spendable.filter(({ status }) => status === 'confirmed');
+  const [free, satPerKw] = await Promise.all([readFree(owner), channelSatPerKw(owner, wallet)]);
   const order = { amountSat: wholeSats(valueMsat), scriptBytes: FUNDING_SCRIPT_BYTES, satPerKw };
-  return { ...chooseCoins(confirmed, order), satPerKw };
+  return { ...chooseCoins(confirmedOf(free), order), satPerKw };
 }
 
 async function connectPeer(rpc: ClnRpc, { pubkey, host }: ChannelPeer): Promise<void> {

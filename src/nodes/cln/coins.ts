@@ -1,4 +1,3 @@
-import { hex } from '@scure/base';
 import { dustLimitSat } from '../../codecs/dust.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { isApiError, refused } from '../../model/errors.ts';
@@ -39,29 +38,38 @@ export function outpointOf({ txid, output }: Pick<ClnOutput, 'txid' | 'output'>)
   return `${txid}:${output}`;
 }
 
-/**
- * The coins that can be spent now: confirmed ones first, the largest first. An unconfirmed one came from a transaction
- * of the wallet itself; it counts only where the Bitcoin node still has that transaction. The node does not forget
- * coins of a transaction that was replaced.
- */
-export async function readSpendable(owner: ClnRpc): Promise<readonly ClnOutput[]> {
+/** The coins that nothing holds back, whether they are confirmed or not. */
+export async function readFree(owner: ClnRpc): Promise<readonly ClnOutput[]> {
   const [all, { blockheight }] = await Promise.all([
     readCoins(owner),
     owner.read('getinfo', {}, infoShape),
   ]);
-  const free = all.filter(
+  return all.filter(
     (coin) =>
       !coin.reserved &&
       coin.status !== 'immature' &&
       (coin.spendable_at ?? 0) <= blockheight &&
       weightOf(coin) !== null,
   );
-  const confirmed = free.filter(({ status }) => status === 'confirmed');
+}
+
+/** The confirmed ones of the coins, the largest first. */
+export function confirmedOf(coins: readonly ClnOutput[]): readonly ClnOutput[] {
+  return coins.filter(({ status }) => status === 'confirmed').toSorted(largestFirst);
+}
+
+/**
+ * The coins that can be spent now: confirmed ones first, the largest first. An unconfirmed one came from a transaction
+ * of the wallet itself; it counts only where the Bitcoin node still has that transaction. The node does not forget
+ * coins of a transaction that was replaced.
+ */
+export async function readSpendable(owner: ClnRpc): Promise<readonly ClnOutput[]> {
+  const free = await readFree(owner);
   const unconfirmed: ClnOutput[] = [];
   for (const coin of free) {
     if (coin.status === 'unconfirmed' && (await isThere(owner, coin))) unconfirmed.push(coin);
   }
-  return [...confirmed.toSorted(largestFirst), ...unconfirmed.toSorted(largestFirst)];
+  return [...confirmedOf(free), ...unconfirmed.toSorted(largestFirst)];
 }
 
 async function isThere(owner: ClnRpc, { txid, output }: ClnOutput): Promise<boolean> {
@@ -84,9 +92,8 @@ interface Order {
 }
 
 /** Coins for a transaction, and its fee. */
-export interface ChosenCoins {
+interface ChosenCoins {
   readonly coins: readonly ClnOutput[];
-  readonly sumSat: bigint;
   /** What Core Lightning takes as the fee when it is given these coins, in satoshis. */
   readonly feeSat: bigint;
 }
@@ -101,7 +108,7 @@ export function chooseCoins(
 ): ChosenCoins {
   const coins: ClnOutput[] = [];
   let sumSat = 0n;
-  let weight = CORE_WEIGHT + outputWeight(scriptBytes);
+  let weight = startWeight(scriptBytes);
   for (const coin of worthSpending(spendable, satPerKw)) {
     coins.push(coin);
     sumSat += satOf(coin);
@@ -110,7 +117,7 @@ export function chooseCoins(
     if (leftSat < feeSatOf(weight, satPerKw)) continue;
     const withChangeSat = feeSatOf(weight + outputWeight(CHANGE_SCRIPT_BYTES), satPerKw);
     const hasChange = leftSat - withChangeSat >= LEAST_CHANGE_SAT;
-    return { coins, sumSat, feeSat: hasChange ? withChangeSat : leftSat };
+    return { coins, feeSat: hasChange ? withChangeSat : leftSat };
   }
   throw refused(
     'The spendable on-chain balance does not pay for this and its fee: send less, or receive more first.',
@@ -140,11 +147,6 @@ export function feeSatOf(weight: bigint, satPerKw: bigint): bigint {
 /** Satoshis that the coin holds. */
 export function satOf({ amount_msat }: Pick<ClnOutput, 'amount_msat'>): bigint {
   return amount_msat / MSAT_PER_SAT;
-}
-
-/** Bytes of a script in hex. */
-export function scriptBytesOf(script: Uint8Array | string): bigint {
-  return BigInt(typeof script === 'string' ? hex.decode(script).length : script.length);
 }
 
 function outputWeight(scriptBytes: bigint): bigint {

@@ -20,8 +20,6 @@ export const INVOICES: FollowedList = {
   async *read(look) {
     yield* newRows(look, {
       name: NAME,
-      // Rows are read as they stand, so the changes of those that are new are in them.
-      orders: ['updated', 'created'],
       rows: async (rpc, page) => (await rpc.list('listinvoices', page, invoicesShape)).invoices,
       observe: async (from, rows, sinceMs) => observations(from, rows, sinceMs),
     });

@@ -20,7 +20,6 @@ export const SENDS: FollowedList = {
     yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due()])]);
     yield* newRows(look, {
       name: NAME,
-      orders: ['updated', 'created'],
       rows: async (rpc, page) => (await rpc.list('listsendpays', page, sendpaysShape)).payments,
       observe: (from, rows, sinceMs) => ofHashes(from, newHashes(from, rows, sinceMs)),
     });

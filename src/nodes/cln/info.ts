@@ -4,9 +4,11 @@ import { hex } from '@scure/base';
 import type { Network } from '../../codecs/network.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
+import { lessRoutingFees } from '../remote/sendable.ts';
 import { readBalance } from './chain.ts';
 import { isOpen, isUsable, ourPartMsat, readChannels } from './channels.ts';
 import type { ClnRpc } from './rpc.ts';
+import { sendableMsatOf } from './sendable.ts';
 import type { ClnWallet } from './wallet.ts';
 import { type ClnInfo, infoShape } from './wire.ts';
 
@@ -21,10 +23,6 @@ const NETWORK_OF: Readonly<Record<string, Network>> = {
 
 /** The first release whose `xpay` takes a label, by which payments are known again. */
 const FIRST_RELEASE = [26, 6] as const;
-
-/** The share of the sendable balance that is set aside for routing fees, in parts per million. */
-const ROUTING_PPM = 10_000n;
-const MILLION = 1_000_000n;
 
 /**
  * Reads the node's identity, version and network. Throws `refused` for a network that is not supported, and for a
@@ -55,9 +53,7 @@ export async function nodeInfo(rpc: ClnRpc, wallet: ClnWallet): Promise<NodeInfo
   ]);
   const channels = all.filter(isOpen);
   const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n);
-  const maxSendableMsat = sum(
-    channels.filter(isUsable).map(({ spendable_msat }) => spendable_msat),
-  );
+  const maxSendableMsat = sendableMsatOf(channels);
   const version = versionOf(info);
   return {
     version,
@@ -65,7 +61,7 @@ export async function nodeInfo(rpc: ClnRpc, wallet: ClnWallet): Promise<NodeInfo
     userPk: wallet.userPk,
     nodePk: info.id,
     lightningBalanceMsat: sum(channels.map(ourPartMsat)),
-    lightningSendableMsat: (maxSendableMsat * MILLION) / (MILLION + ROUTING_PPM),
+    lightningSendableMsat: lessRoutingFees(maxSendableMsat),
     lightningMaxSendableMsat: maxSendableMsat,
     onchainBalanceMsat: sum(coins.map(({ amount_msat }) => amount_msat)),
     // Core Lightning knows an unconfirmed output only when its own wallet made it.

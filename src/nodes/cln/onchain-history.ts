@@ -24,7 +24,7 @@ interface LookOptions extends Pick<UpdatesOptions, 'open'> {
 }
 
 /** What a look at the chain found. */
-export interface ChainSeen {
+interface ChainSeen {
   readonly observations: readonly Observation[];
   /** The created index to go on from. */
   readonly reached: number;
@@ -93,13 +93,9 @@ async function followedPayment(
   const { txid, direction } = payment;
   if (txid === null) return null;
   if (direction === 'inbound') return receivedSo(payment, chain, wallet.clock.now());
-  const outpoints = payment.tx?.input.map(({ previous_output }) => previous_output) ?? [];
-  const seen = await seenSend(owner, wallet, chain, { payment, txid, outpoints });
+  const seen = await seenSend(owner, wallet, chain, payment);
   if (seen.state === 'unseen') return null;
-  if (seen.state === 'seen') {
-    const { state: _, ...observation } = seen;
-    return observation;
-  }
+  if (seen.state === 'seen') return seen.observation;
   const nowMs = wallet.clock.now();
   const ended = { status: 'failed', statusMsg: 'replaced', finalizedAtMs: nowMs } as const;
   return {

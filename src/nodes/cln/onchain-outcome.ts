@@ -1,6 +1,5 @@
 import type { SendOutcome, SendQuestion } from '../node-sends.ts';
 import { publishedSend } from '../remote/onchain-send.ts';
-import { spentOutpoints } from '../remote/psbt.ts';
 import { readChain } from './chain.ts';
 import type { ClnRpc } from './rpc.ts';
 import { seenSend } from './send-seen.ts';
@@ -13,16 +12,11 @@ export async function onchainOutcome(
   { payment, signed }: SendQuestion,
 ): Promise<SendOutcome> {
   if (signed === null) return { state: 'unknown' };
-  const { txid, txHex } = signed;
-  const chain = await readChain(owner);
   const published = publishedSend(payment, signed).payment;
-  const outpoints = spentOutpoints(txHex);
-  const seen = await seenSend(owner, wallet, chain, { payment: published, txid, outpoints });
+  const seen = await seenSend(owner, wallet, await readChain(owner), published);
   switch (seen.state) {
-    case 'seen': {
-      const { state: _, ...observation } = seen;
-      return { state: 'known', ...observation };
-    }
+    case 'seen':
+      return { state: 'known', ...seen.observation };
     case 'replaced':
       return { state: 'never', reason: 'replaced' };
     case 'unseen':

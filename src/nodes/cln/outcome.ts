@@ -1,8 +1,8 @@
 import type { SendOutcome, SendQuestion } from '../node-sends.ts';
+import { asBegun } from '../remote/as-begun.ts';
 import { labelOf } from './labels.ts';
 import { onchainOutcome } from './onchain-outcome.ts';
 import { tipOf } from './pages.ts';
-import { asBegun } from './payments.ts';
 import type { ClnRpc } from './rpc.ts';
 import { attemptsToPay, labeled } from './sends.ts';
 import { outboundObservation } from './translate.ts';

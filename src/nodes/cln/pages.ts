@@ -10,13 +10,13 @@ import { waitShape } from './wire.ts';
 /** Number of rows read from the node in one call, which bounds memory for long histories. */
 const PAGE = 500;
 
-/** The orders in which rows can be read. */
-type RowOrder = Exclude<Order, 'deleted'>;
+/** The orders in which rows are read. Rows are read as they stand, so the changes of those that are new are in them. */
+const ORDERS = ['updated', 'created'] as const;
+type RowOrder = (typeof ORDERS)[number];
 
 /** A list whose rows are numbered. */
 interface NumberedList {
   readonly name: string;
-  readonly orders: readonly RowOrder[];
   /** Reads rows of the order from a number on, in its order. */
   readonly rows: (
     rpc: ClnRpc,
@@ -38,7 +38,7 @@ export async function* newRows(look: Look, list: NumberedList): AsyncGenerator<F
   const { rpc, cursor } = look;
   const { name } = list;
   const isFirst = positionIn(cursor, name, 'created') === 0;
-  for (const order of list.orders) {
+  for (const order of ORDERS) {
     const before = positionIn(cursor, name, order);
     const tip = await tipOf(rpc, name, order);
     if (tip === before) continue;

@@ -1,7 +1,8 @@
 import { ApiError, refused } from '../../model/errors.ts';
-import { isFinal, type Payment } from '../../model/payment.ts';
+import { isFinal } from '../../model/payment.ts';
 import type { Observation } from '../node-observations.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, SendReport } from '../node-sends.ts';
+import { asBegun } from '../remote/as-begun.ts';
 import { reportOf } from '../remote/send-report.ts';
 import { failureBy, isOfXpay, refusesToPay } from './certainty.ts';
 import { isListed } from './invoices.ts';
@@ -89,11 +90,15 @@ async function startPayment(
   const send: RunningSend = { wallet, owner, command, paymentHash, label, isFetched };
   let newest: number;
   try {
-    await requireSendable(owner, command.amountMsat);
-    const earlier = (await attemptsToPay(owner, paymentHash)).find(isInTheWay);
-    if (earlier) return reportOn(send, earlier);
     const reached = { subsystem: 'sendpays', indexname: 'created', nextvalue: 0 };
-    newest = (await owner.read('wait', reached, waitShape)).created ?? 0;
+    const [attempts, { created = 0 }] = await Promise.all([
+      attemptsToPay(owner, paymentHash),
+      owner.read('wait', reached, waitShape),
+      requireSendable(owner, command.amountMsat),
+    ]);
+    const earlier = attempts.find(isInTheWay);
+    if (earlier) return reportOn(send, earlier);
+    newest = created;
   } catch (error) {
     // Nothing was asked for yet.
     if (error instanceof ApiError) return { state: 'refused', error };
@@ -215,19 +220,6 @@ function noteEnd(
 function observed({ wallet }: RunningSend, attempt: SendAttempt): Observation {
   const failure = wallet.endings.failureOf(attempt);
   return outboundObservation(attempt, { nowMs: wallet.clock.now(), failure });
-}
-
-/**
- * An observation under the index and creation time that the wallet gave the send, and with its amount while the parts
- * do not show one.
- */
-export function asBegun(
-  seen: Observation,
-  begun: Pick<Payment, 'index' | 'createdAtMs' | 'amountMsat'>,
-): Observation {
-  const { index, createdAtMs } = begun;
-  const amountMsat = seen.payment.amountMsat ?? begun.amountMsat;
-  return { ...seen, payment: { ...seen.payment, index, createdAtMs, amountMsat } };
 }
 
 function notShown(): ApiError {

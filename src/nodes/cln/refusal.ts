@@ -8,13 +8,7 @@ const TOKEN = /[0-9a-f]{80,}|[0-9a-z+/_=-]{100,}/gi;
 
 /** The codes of Core Lightning on which something depends here; `common/jsonrpc_errors.h` lists them. */
 export const CODES = {
-  invalidParams: -32602,
   unknownCommand: -32601,
-  /** `pay` and `xpay` */
-  alreadyPaid: 219,
-  invoiceExpired: 207,
-  routeNotFound: 205,
-  routeTooExpensive: 206,
   /** `invoice`, `delinvoice` */
   labelTaken: 900,
   hashTaken: 901,
@@ -26,8 +20,6 @@ export const CODES = {
   noRune: 1501,
   notPermitted: 1502,
   blacklisted: 1503,
-  /** `createproof` */
-  noPayment: 1700,
 } as const;
 
 /** An error answer of Core Lightning. */
@@ -50,12 +42,6 @@ export class ClnRefusal extends Error {
 export function codeOf(error: unknown): number | null {
   const cause = error instanceof ApiError ? error.cause : error;
   return cause instanceof ClnRefusal ? cause.code : null;
-}
-
-/** Core Lightning's words inside an error of this connector; empty for every other error. */
-export function textOf(error: unknown): string {
-  const cause = error instanceof ApiError ? error.cause : error;
-  return cause instanceof ClnRefusal ? cause.text : '';
 }
 
 /**

@@ -10,7 +10,7 @@ export interface Rune {
 }
 
 /** One condition on one field of a call. */
-export interface Alternative {
+interface Alternative {
   readonly field: string;
   readonly condition: string;
   readonly value: string;

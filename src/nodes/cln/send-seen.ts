@@ -5,55 +5,50 @@ import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation } from '../node-observations.ts';
 import { type BegunSend, blankSend, FINAL_CONFIRMATIONS } from '../remote/onchain-send.ts';
 import { outlineOf, pays } from '../remote/psbt.ts';
-import type { Chain } from './chain.ts';
+import { type Chain, spentBy } from './chain.ts';
 import { spendersOf } from './chain-moves.ts';
 import type { ClnTransaction } from './chain-wire.ts';
 import { satOf } from './coins.ts';
 import type { ClnRpc } from './rpc.ts';
 import type { ClnWallet } from './wallet.ts';
 
-/** A send whose transaction is known. */
-interface KnownSend {
-  /** The payment as it stands once the transaction is published. */
-  readonly payment: Payment;
-  readonly txid: string;
-  readonly outpoints: readonly string[];
-}
-
 /** What the node shows of a send. */
-export type SendSeen =
-  | ({ readonly state: 'seen' } & Observation)
+type SendSeen =
+  | { readonly state: 'seen'; readonly observation: Observation }
   /** Another transaction has spent a coin of it, for good. */
   | { readonly state: 'replaced'; readonly by: string }
   /** Neither the node's list nor a block has it. */
   | { readonly state: 'unseen' };
 
 /**
- * What the node shows of a send. It is replaced for good only when another transaction that spends one of its coins has
- * six confirmations (docs/decisions.md 39). Another one that pays the receiver as much is a fee bump, and then the send
- * itself.
+ * What the node shows of a send, which is given as it stands once its transaction is published. It is replaced for good
+ * only when another transaction that spends one of its coins has six confirmations (docs/decisions.md 39). Another one
+ * that pays the receiver as much is a fee bump, and then the send itself.
  */
 export async function seenSend(
   owner: ClnRpc,
   { network, clock }: Pick<ClnWallet, 'network' | 'clock'>,
   chain: Chain,
-  { payment, txid, outpoints }: KnownSend,
+  payment: Payment,
 ): Promise<SendSeen> {
+  const { txid } = payment;
   const nowMs = clock.now();
-  const listed = chain.transactions.get(txid);
+  const listed = chain.transactions.get(txid ?? '');
   const own = listed ? withTransaction(payment, listed, chain) : payment;
   const inBlock = (one: Payment, height: number): SendSeen => ({
     state: 'seen',
-    ...sendInBlock(one, height, chain.height, nowMs),
+    observation: sendInBlock(one, height, chain.height, nowMs),
   });
   if (listed && listed.blockheight > 0) return inBlock(own, listed.blockheight);
+  const outpoints = payment.tx?.input.map(({ previous_output }) => previous_output) ?? [];
   const spent = outpoints.filter((outpoint) => chain.coins.get(outpoint)?.status === 'spent');
   const spenders = spent.length === 0 ? [] : await spendersOf(owner, spent);
   const itself = spenders.find((one) => one.txid === txid);
   if (itself) return inBlock(own, itself.height);
   const [rival] = spenders.toSorted((a, b) => a.height - b.height);
   if (rival === undefined) {
-    return listed ? { state: 'seen', payment: own, attempt: null } : { state: 'unseen' };
+    if (listed === undefined) return { state: 'unseen' };
+    return { state: 'seen', observation: { payment: own, attempt: null } };
   }
   const bump = chain.transactions.get(rival.txid);
   if (bump && paysAsMuch(bump, payment, network)) {
@@ -61,7 +56,7 @@ export async function seenSend(
   }
   if (isFinalAt(rival.height, chain.height)) return { state: 'replaced', by: rival.txid };
   const replaced = { ...own, replacement: rival.txid, updatedAtMs: nowMs };
-  return { state: 'seen', payment: replaced, attempt: null };
+  return { state: 'seen', observation: { payment: replaced, attempt: null } };
 }
 
 /** A send whose transaction stands in a block of that height; 0: in none. */
@@ -101,8 +96,8 @@ function withTransaction(payment: Payment, transaction: ClnTransaction, chain: C
 /** The fee of a transaction, in millisatoshis; null where a coin of it is not the wallet's. */
 export function feeMsatOf({ inputs, outputs }: ClnTransaction, { coins }: Chain): bigint | null {
   let feeMsat = -outputs.reduce((sum, { amount_msat }) => sum + amount_msat, 0n);
-  for (const { txid, index } of inputs) {
-    const coin = coins.get(`${txid}:${index}`);
+  for (const outpoint of spentBy({ inputs })) {
+    const coin = coins.get(outpoint);
     if (coin === undefined) return null;
     feeMsat += satOf(coin) * MSAT_PER_SAT;
   }

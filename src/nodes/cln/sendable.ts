@@ -1,17 +1,14 @@
-import { formatAmountMsat } from '../../model/amount.ts';
-import { refused } from '../../model/errors.ts';
+import { requireEnough } from '../remote/sendable.ts';
 import { isUsable, readChannels } from './channels.ts';
 import type { ClnRpc } from './rpc.ts';
+import type { ClnChannel } from './wire.ts';
 
-/**
- * Throws `refused` when the channels cannot send the amount: what cannot be sent at all makes no payment
- * (docs/decisions.md 14).
- */
+/** What the channels together can send now, in millisatoshis. */
+export function sendableMsatOf(channels: readonly ClnChannel[]): bigint {
+  return channels.filter(isUsable).reduce((sum, { spendable_msat }) => sum + spendable_msat, 0n);
+}
+
+/** Throws `refused` when the channels cannot send the amount; see {@link requireEnough}. */
 export async function requireSendable(owner: ClnRpc, amountMsat: bigint): Promise<void> {
-  const channels = (await readChannels(owner)).filter(isUsable);
-  const sendableMsat = channels.reduce((sum, { spendable_msat }) => sum + spendable_msat, 0n);
-  if (amountMsat <= sendableMsat) return;
-  throw refused(
-    `The wallet can send ${formatAmountMsat(sendableMsat)} sats over Lightning now: pay less, or open a channel.`,
-  );
+  requireEnough(amountMsat, sendableMsatOf(await readChannels(owner)));
 }

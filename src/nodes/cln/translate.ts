@@ -1,4 +1,4 @@
-import { expiresAtMsOf, timestampOf } from '../../codecs/bolt11/index.ts';
+import { timestampOf } from '../../codecs/bolt11/index.ts';
 import { type Bolt12Invoice, decodeInvoice } from '../../codecs/bolt12/index.ts';
 import { readOr } from '../../codecs/codec-error.ts';
 import { blankPayment, type Payment } from '../../model/payment.ts';
@@ -10,6 +10,7 @@ import {
   paymentIndex,
 } from '../../model/payment-index.ts';
 import type { Observation } from '../node-observations.ts';
+import { encodedExpiryMs } from '../remote/encoded-expiry.ts';
 import { ownIndexOf } from './labels.ts';
 import type { ClnInvoice, ClnSendpay } from './wire.ts';
 
@@ -217,9 +218,5 @@ function railOfSend({ bolt11, bolt12 }: ClnSendpay): Payment['rail'] {
 
 function expiryOf(bolt11: string | undefined, offer: Bolt12Invoice | null): number | null {
   if (offer !== null) return offer.expiresAtSecs * 1000;
-  if (bolt11 === undefined) return null;
-  return readOr(
-    () => expiresAtMsOf(bolt11),
-    () => null,
-  );
+  return bolt11 === undefined ? null : encodedExpiryMs(bolt11);
 }

@@ -23,8 +23,6 @@ export const infoShape = z.object({
   version: z.string(),
   network: z.string(),
   blockheight: z.int(),
-  warning_bitcoind_sync: z.string().optional(),
-  warning_lightningd_sync: z.string().optional(),
 });
 export type ClnInfo = z.output<typeof infoShape>;
 
@@ -76,9 +74,6 @@ export const channelsShape = z.object({
       spendable_msat: msat.default(0n),
       receivable_msat: msat.default(0n),
       opener: z.enum(['local', 'remote']).optional(),
-      /** The fee of the last commitment transaction. */
-      last_tx_fee_msat: msat.optional(),
-      private: z.boolean().default(false),
       /** Payments on their way over the channel; `to_us_msat` still holds those that go out. */
       htlcs: z.array(z.object({ direction: z.enum(['in', 'out']), amount_msat: msat })).default([]),
     }),

@@ -1,7 +1,8 @@
 import { hex } from '@scure/base';
-import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import type { BumpFeeCommand, NodeOnchain } from '../node.ts';
+import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { virtualBytesOf } from '../remote/psbt.ts';
 import { refusesToBump } from './certainty.ts';
 import { readCoins } from './coins.ts';
@@ -38,12 +39,7 @@ export async function bumpFee(
 ): ReturnType<NodeOnchain['bumpFee']> {
   const { outpoint, satPerVbyte, boundSat, sweptForSat } = await childOf(owner, command);
   if (sweptForSat >= boundSat) return { feeMsat: null, isNew: false };
-  const boundMsat = boundSat * MSAT_PER_SAT;
-  if (command.maxFeeMsat !== null && boundMsat > command.maxFeeMsat) {
-    throw refused(
-      `Raising the fee may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: raise max_fee.`,
-    );
-  }
+  requireFeeWithin('bump', boundSat * MSAT_PER_SAT, command.maxFeeMsat);
   await owner.post(
     '/v2/wallet/bumpfee',
     {

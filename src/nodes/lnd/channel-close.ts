@@ -1,6 +1,8 @@
-import { formatAmountMsat, MSAT_PER_SAT } from '../../model/amount.ts';
-import { ApiError, isApiError, refused } from '../../model/errors.ts';
+import { MSAT_PER_SAT } from '../../model/amount.ts';
+import { type ApiError, isApiError, refused } from '../../model/errors.ts';
 import type { ClosedChannel, NodeChannels } from '../node.ts';
+import { channelNotFound, notAgreed } from '../remote/channel-refusals.ts';
+import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { refusesToClose } from './certainty.ts';
 import { closingCostMsat, closingOf } from './channel-fees.ts';
 import { channelIdOf, openChannels } from './channels.ts';
@@ -79,12 +81,7 @@ async function agreeableTerms(
   maxFeeMsat: bigint | null,
 ): Promise<Record<string, string>> {
   const rate = await satPerVbyte(owner);
-  const boundMsat = CLOSE_VBYTES * rate * MSAT_PER_SAT;
-  if (maxFeeMsat !== null && boundMsat > maxFeeMsat) {
-    throw refused(
-      `Closing the channel may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: wait for lower fees.`,
-    );
-  }
+  requireFeeWithin('close', CLOSE_VBYTES * rate * MSAT_PER_SAT, maxFeeMsat);
   // LND offers `sat_per_vbyte` first and may raise it up to `max_fee_per_vbyte`; both are needed to fix the rate.
   return { sat_per_vbyte: `${rate}`, max_fee_per_vbyte: `${rate}` };
 }
@@ -103,14 +100,4 @@ function peerAway(cause: unknown): ApiError {
     'The other side of this channel is not connected, so it cannot agree to close: try again when it is, or close with force, which needs no agreement and gives the coins back days later.',
     cause,
   );
-}
-
-function channelNotFound(): ApiError {
-  return new ApiError('notFound', 'Channel not found');
-}
-
-function notAgreed(): ApiError {
-  return new ApiError('timeout', 'The other side has not agreed to close yet: look again later.', {
-    outcomeUnknown: true,
-  });
 }

@@ -1,9 +1,11 @@
 import { base64, hex } from '@scure/base';
-import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
+import { MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import type { ChannelPeer } from '../../model/channel.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { OpenChannelCommand, OpenedChannel } from '../node.ts';
 import { channelPeerOf } from '../remote/channel-peer.ts';
+import { requireSameChannel } from '../remote/channel-refusals.ts';
+import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { refusesToOpen } from './certainty.ts';
 import { openingCostMsat } from './channel-fees.ts';
 import { channelIdOf, openedAs, readChannels } from './channels.ts';
@@ -50,12 +52,7 @@ export async function openChannel(
   const peer = channelPeerOf(command.peer, configuredPeer);
   const { valueMsat, userChannelId, maxFeeMsat } = command;
   const funding = await chooseFunding(owner, wholeSats(valueMsat));
-  const boundMsat = funding.feeBoundSat * MSAT_PER_SAT;
-  if (maxFeeMsat !== null && boundMsat > maxFeeMsat) {
-    throw refused(
-      `Opening the channel may cost ${formatAmountMsat(boundMsat)} sats, more than is allowed: wait for lower fees.`,
-    );
-  }
+  requireFeeWithin('open', funding.feeBoundSat * MSAT_PER_SAT, maxFeeMsat);
   await connectPeer(rest, peer);
   try {
     const { funding_txid_bytes, output_index } = await rest.post(
@@ -85,21 +82,12 @@ async function alreadyOpened(
   owner: LndRest,
   command: OpenChannelCommand,
 ): Promise<OpenedChannel | null> {
-  const { userChannelId, valueMsat, peer } = command;
+  const { userChannelId } = command;
   const { open, pending } = await readChannels(owner);
   const channel = [...open, ...pending].find(({ memo }) => memo === openedAs(userChannelId));
   if (channel === undefined) return null;
-  if (channel.capacity !== wholeSats(valueMsat)) {
-    throw refused(
-      'A channel of another value has this user_channel_id: choose another id for another channel.',
-    );
-  }
-  const openedTo = 'remote_pubkey' in channel ? channel.remote_pubkey : channel.remote_node_pub;
-  if (peer !== null && peer.pubkey !== openedTo) {
-    throw refused(
-      'A channel to another peer has this user_channel_id: choose another id for another channel.',
-    );
-  }
+  const peer = 'remote_pubkey' in channel ? channel.remote_pubkey : channel.remote_node_pub;
+  requireSameChannel({ valueSat: channel.capacity, peer }, command);
   return { ...(await openedChannel(owner, command, channel.channel_point)), isNew: false };
 }
 

@@ -5,6 +5,7 @@ import type { Network } from '../../codecs/network.ts';
 import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
+import { lessRoutingFees } from '../remote/sendable.ts';
 import { readChannels, sendableSat } from './channels.ts';
 import type { LndRest } from './rest.ts';
 import { untrustedSat } from './transactions.ts';
@@ -19,10 +20,6 @@ const NETWORK_OF: Readonly<Record<string, Network>> = {
   signet: 'signet',
   regtest: 'regtest',
 };
-
-/** The share of the sendable balance that is set aside for routing fees, in parts per million. */
-const ROUTING_PPM = 10_000n;
-const MILLION = 1_000_000n;
 
 /** Reads LND's identity, version and network. Throws `refused` for a network that is not supported. */
 export async function readInfo(rest: LndRest): Promise<{ info: LndInfo; network: Network }> {
@@ -56,7 +53,7 @@ export async function nodeInfo(
     userPk: wallet.userPk,
     nodePk: info.identity_pubkey,
     lightningBalanceMsat: lightningSat * MSAT_PER_SAT,
-    lightningSendableMsat: (maxSendableMsat * MILLION) / (MILLION + ROUTING_PPM),
+    lightningSendableMsat: lessRoutingFees(maxSendableMsat),
     lightningMaxSendableMsat: maxSendableMsat,
     onchainBalanceMsat: balance.total_balance * MSAT_PER_SAT,
     onchainTrustedMsat: (balance.total_balance - untrusted) * MSAT_PER_SAT,

@@ -1,5 +1,4 @@
-import { expiresAtMsOf } from '../../codecs/bolt11/index.ts';
-import { readOr } from '../../codecs/codec-error.ts';
+import { encodedExpiryMs } from '../remote/encoded-expiry.ts';
 import type { LndInvoice } from './wire.ts';
 
 /**
@@ -12,15 +11,4 @@ export function ownExpiryMs(
   const { payment_request, creation_date, expiry } = invoice;
   if (payment_request === '') return null;
   return encodedExpiryMs(payment_request) ?? (creation_date + expiry) * 1000;
-}
-
-/**
- * Returns the expiry that a BOLT 11 string encodes. Null where the string cannot be read, so that the payment is still
- * shown.
- */
-export function encodedExpiryMs(paymentRequest: string): number | null {
-  return readOr(
-    () => expiresAtMsOf(paymentRequest),
-    () => null,
-  );
 }

@@ -1,9 +1,10 @@
 import { base64, hex } from '@scure/base';
-import { formatAmountMsat, MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
+import { MSAT_PER_SAT, wholeSats } from '../../model/amount.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { AddressType } from '../../model/receive.ts';
 import type { Observation, PayOnchainCommand, SendReport, SignedSend } from '../node.ts';
+import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { blankSend, publishedSend, TARGET_BLOCKS } from '../remote/onchain-send.ts';
 import {
   type FundedTransaction,
@@ -226,12 +227,7 @@ async function requireAffordable(
       'LND funded another payment than the one asked for. Nothing was sent: check the node.',
     );
   }
-  const feeMsat = funded.feeSat * MSAT_PER_SAT;
-  if (maxFeeMsat !== null && feeMsat > maxFeeMsat) {
-    throw refused(
-      `The transaction would cost ${formatAmountMsat(feeMsat)} sats, more than is allowed: raise max_fee, or wait for lower fees.`,
-    );
-  }
+  requireFeeWithin('send', funded.feeSat * MSAT_PER_SAT, maxFeeMsat);
   const balance = await owner.get('/v1/balance/blockchain', walletBalanceShape);
   // The balance leaves out the coins that are locked now. What they hold above the payment and the fee comes back as
   // change.

@@ -1,6 +1,7 @@
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import type { Payment } from '../../model/payment.ts';
-import type { Observation, SendOutcome, SendQuestion } from '../node.ts';
+import type { SendOutcome, SendQuestion } from '../node.ts';
+import { asBegun } from '../remote/as-begun.ts';
 import { publishedSend } from '../remote/onchain-send.ts';
 import { spentOutpoints } from '../remote/psbt.ts';
 import { standing, withSendLabels } from './fee-bump.ts';
@@ -92,9 +93,4 @@ async function onchainOutcome(
   }
   if (sent === undefined) return UNKNOWN;
   return { state: 'known', ...sentObservation(sent, payment, wallet.clock.now()) };
-}
-
-/** An observation of LND under the index and creation time that the wallet gave the send. */
-function asBegun(seen: Observation, { index, createdAtMs }: Payment): Observation {
-  return { ...seen, payment: { ...seen.payment, index, createdAtMs } };
 }

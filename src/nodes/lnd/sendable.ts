@@ -1,5 +1,4 @@
-import { formatAmountMsat } from '../../model/amount.ts';
-import { refused } from '../../model/errors.ts';
+import { requireEnough } from '../remote/sendable.ts';
 import { maxSendableMsat } from './channels.ts';
 import type { LndRest } from './rest.ts';
 
@@ -35,10 +34,6 @@ export class Sendable {
     this.#ahead = null;
     const isFresh = ahead !== null && this.#elapsedMs() - ahead.atMs < FRESH_MS;
     if (isFresh && amountMsat <= (await ahead.amountMsat)) return;
-    const sendableMsat = await maxSendableMsat(owner);
-    if (amountMsat <= sendableMsat) return;
-    throw refused(
-      `The wallet can send ${formatAmountMsat(sendableMsat)} sats over Lightning now: pay less, or open a channel.`,
-    );
+    requireEnough(amountMsat, await maxSendableMsat(owner));
   }
 }

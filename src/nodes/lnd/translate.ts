@@ -4,9 +4,10 @@ import { blankPayment, HELD, type Payment, type TransactionJson } from '../../mo
 import { paymentId, paymentIndex, receiveId } from '../../model/payment-index.ts';
 import { transactionJsonOf } from '../../model/transaction.ts';
 import type { Observation } from '../node.ts';
+import { encodedExpiryMs } from '../remote/encoded-expiry.ts';
 import { FINAL_CONFIRMATIONS } from '../remote/onchain-send.ts';
 import { ampObservations } from './amp.ts';
-import { encodedExpiryMs, ownExpiryMs } from './invoice-expiry.ts';
+import { ownExpiryMs } from './invoice-expiry.ts';
 import { isKeysend, messageOf } from './keysend.ts';
 import type { LndInvoice, LndPayment, LndTransaction } from './wire.ts';
 

@@ -16,7 +16,7 @@ CREATE TABLE offer_invoices (
   offer_id TEXT NOT NULL REFERENCES offers (offer_id),
   invoice_request BLOB NOT NULL,
   invoice BLOB NOT NULL,
-  -- The paying wallet, its payment, and the key it asked with; null when the outside world pays.
+  -- The paying wallet and the key it asked with; null when the outside world pays. Its payment, null until it begins.
   payer_pk TEXT,
   payer_index TEXT,
   payer_secret_key BLOB

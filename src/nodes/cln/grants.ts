@@ -99,7 +99,7 @@ const NEEDS: NeedsTable<Method> = {
   },
   open_channel: {
     own: ['connect', 'fundchannel'],
-    owner: ['feerates', 'getutxout', 'listfunds', 'listpeerchannels', 'listtransactions'],
+    owner: ['feerates', 'listfunds', 'listpeerchannels', 'listtransactions'],
   },
   close_channel: { own: ['close'], owner: ['listpeerchannels', 'feerates'] },
   list_clients: NO_NEEDS,

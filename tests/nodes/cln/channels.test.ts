@@ -103,6 +103,16 @@ test('a channel is opened once for a user channel id, of chosen coins', async ()
   ]);
 });
 
+test('the Bitcoin node is not asked about unconfirmed coins, which fund no channel', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  chain.receive(70_000n);
+  const [first] = chain.coins;
+  chain.publish(spendingTransaction([`${first?.txid}:0`], [{ script: OURS, amount: 90_000n }]));
+  await openFeeBoundMsat(chain.rpc, chain.wallet, 60_000_000n);
+  expect(chain.called('getutxout')).toHaveLength(0);
+});
+
 test('the same user channel id with another value or another peer is refused', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);

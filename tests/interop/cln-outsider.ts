@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { waitUntil } from '../support/until.ts';
-import { HELD_LABEL } from './harness/holding-plugin.ts';
+import { HELD_LABEL } from './harness/cln-plugins.ts';
 import { type ClnNode, ClnRpcError } from './harness/index.ts';
 import type { HoldInvoice, OutsideInvoice } from './outsider.ts';
 

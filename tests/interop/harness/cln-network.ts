@@ -2,8 +2,8 @@ import type { ClnBinaries } from './binaries.ts';
 import { type Chain, type OnChain, startOnChain } from './chain.ts';
 import { fund, openChannel, PUSH_SAT, reached, usable } from './channels.ts';
 import { type ClnNode, startCln } from './cln.ts';
+import { holdingPlugin } from './cln-plugins.ts';
 import { clnSteps } from './cln-steps.ts';
-import { holdingPlugin } from './holding-plugin.ts';
 
 /** A chain and two Core Lightning nodes that can pay each other. */
 export interface ClnNetwork extends OnChain {

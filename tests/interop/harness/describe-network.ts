@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test';
 import { findBinaries, findClnBinaries } from './binaries.ts';
 import type { OnChain } from './chain.ts';
 import { type ClnNetwork, startClnNetwork } from './cln-network.ts';
+import { type ClnPartsNetwork, startClnPartsNetwork } from './cln-parts-network.ts';
 import { type MixedNetwork, startMixedNetwork } from './mixed-network.ts';
 import { type Network, startNetwork } from './network.ts';
 
@@ -27,6 +28,18 @@ export function describeClnNetwork(name: string, tests: (network: () => ClnNetwo
   const networks = findClnBinaries().map((binaries) => ({
     title: `Core Lightning ${binaries.clnVersion}`,
     start: () => startClnNetwork(binaries),
+  }));
+  describeEach(name, networks, tests);
+}
+
+/** {@link describeNetwork} for each Core Lightning that was found, on three of its nodes. */
+export function describeClnPartsNetwork(
+  name: string,
+  tests: (network: () => ClnPartsNetwork) => void,
+): void {
+  const networks = findClnBinaries().map((binaries) => ({
+    title: `Core Lightning ${binaries.clnVersion}`,
+    start: () => startClnPartsNetwork(binaries),
   }));
   describeEach(name, networks, tests);
 }

@@ -3,38 +3,29 @@
  * `held` lists the labels of those that it holds, and `decide` settles or refuses one.
  */
 
-interface Request {
-  readonly id?: unknown;
-  readonly method: string;
-  readonly params: {
-    readonly payment?: { readonly label: string };
-    readonly label?: string;
-    readonly settle?: boolean;
-  };
+import { type PluginAnswer, servePlugin } from './plugin-loop.ts';
+
+interface Params {
+  readonly payment?: { readonly label: string };
+  readonly label?: string;
+  readonly settle?: boolean;
 }
 
-type Answer = (result: unknown) => void;
-
 const [, , heldLabel = ''] = process.argv;
-const held = new Map<string, Answer>();
+const held = new Map<string, PluginAnswer>();
 
 const MANIFEST = {
-  dynamic: true,
-  options: [],
   rpcmethods: [
     { name: 'held', usage: '', description: 'List the labels of held payments.' },
     { name: 'decide', usage: 'label settle', description: 'Settle or refuse a held payment.' },
   ],
-  subscriptions: [],
   hooks: [{ name: 'invoice_payment' }],
 };
 
 /** Of BOLT 4: the payee does not know these details. */
 const INCORRECT_DETAILS = '400F';
 
-const METHODS: Readonly<Record<string, (params: Request['params'], answer: Answer) => void>> = {
-  getmanifest: (_, answer) => answer(MANIFEST),
-  init: (_, answer) => answer({}),
+servePlugin<Params>(MANIFEST, {
   invoice_payment({ payment }, answer) {
     if (payment?.label.startsWith(heldLabel)) held.set(payment.label, answer);
     else answer({ result: 'continue' });
@@ -46,18 +37,4 @@ const METHODS: Readonly<Record<string, (params: Request['params'], answer: Answe
     decided?.(settle ? { result: 'continue' } : { failure_message: INCORRECT_DETAILS });
     answer({ decided: decided !== undefined });
   },
-};
-
-let received = '';
-process.stdin.setEncoding('utf8').on('data', (chunk: string) => {
-  received += chunk;
-  // Each request ends with an empty line.
-  const requests = received.split('\n\n');
-  received = requests.pop() ?? '';
-  for (const text of requests) {
-    const { id, method, params } = JSON.parse(text) as Request;
-    METHODS[method]?.(params, (result) => {
-      process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
-    });
-  }
 });

@@ -1,7 +1,10 @@
 import type { ConnectInput, ConnectKind } from '../../model/connect.ts';
-import { rejected } from '../../model/errors.ts';
+import { ApiError, isApiError } from '../../model/errors.ts';
+import { locationGiven, noTokenIn, requireFlags } from '../remote/connect-input.ts';
 import { inspect, type NodeAccess } from '../remote/inspect.ts';
+import { CLN_WORDS } from './connect-words.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
+import { readRune } from './rune.ts';
 
 /** The command `connect cln`: takes access to a Core Lightning as flags. */
 export const clnConnect: ConnectKind['connect'] = {
@@ -25,32 +28,34 @@ export const clnConnect: ConnectKind['connect'] = {
   example:
     'connect cln --url https://127.0.0.1:3010 --cert-path ca.pem --rune-path rune > cln.credentials',
   token: CLN_PROTOCOL.tokenName,
-  find: async (input) => inspect(CLN_PROTOCOL, accessOf(input), input.proxy),
+  find: async (input) =>
+    inspect(CLN_PROTOCOL, CLN_WORDS, accessOf(input), input.proxy).catch((error: unknown) => {
+      throw isApiError(error, 'forbidden') ? withoutInfo(error) : error;
+    }),
 };
 
-function accessOf({ options, read }: ConnectInput): NodeAccess {
-  const { url, certPath, runePath } = options;
-  if (url === undefined || runePath === undefined) {
-    throw rejected('', 'Give --url and --rune-path.');
-  }
-  if (URL.parse(url)?.protocol !== 'https:') {
-    throw rejected(
-      '',
-      '--url must begin with https://, since a rune must not be sent in the open.',
-    );
-  }
+function accessOf(input: ConnectInput): NodeAccess {
+  requireFlags(input, { url: '--url', runePath: '--rune-path' });
+  const { url = '', runePath = '' } = input.options;
   return {
-    url: url.replace(/\/+$/, ''),
-    cert: certPath === undefined ? null : textOf(read(certPath)),
-    token: runeIn(textOf(read(runePath))),
+    ...locationGiven(CLN_WORDS, url, input),
+    token: runeIn(input.read(runePath)),
   };
 }
 
 /** The rune in a file: alone, or in what `lightning-cli createrune` prints. */
-function runeIn(text: string): string {
-  return /"rune"\s*:\s*"([^"]*)"/.exec(text)?.[1] ?? text.trim();
+function runeIn(file: Uint8Array): string {
+  const text = new TextDecoder().decode(file);
+  const rune = /"rune"\s*:\s*"([^"]*)"/.exec(text)?.[1] ?? text.trim();
+  if (readRune(rune) === null) throw noTokenIn(file, CLN_WORDS);
+  return rune;
 }
 
-function textOf(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
+/** The error for a rune that may not call getinfo. */
+function withoutInfo(cause: ApiError): ApiError {
+  return new ApiError(
+    'forbidden',
+    'The rune does not allow getinfo, which the sidecar needs in every rune: add "method=getinfo" to the methods that it allows, make it again with `lightning-cli createrune`, and connect with that one.',
+    { cause },
+  );
 }

@@ -1,13 +1,18 @@
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64, base64urlnopad, hex } from '@scure/base';
 import type { ConnectInput } from '../../model/connect.ts';
 import { rejected } from '../../model/errors.ts';
+import { certificateIn, locationGiven, noTokenIn, requireFlags } from '../remote/connect-input.ts';
+import type { ConnectWords } from '../remote/connect-words.ts';
 import type { NodeAccess } from '../remote/inspect.ts';
+import { LND_URI_WORDS, LND_WORDS } from './connect-words.ts';
 import { readMacaroon } from './macaroon.ts';
 
 /** Where an LND is, and the macaroon for it, in hex. */
 export interface LndAccess extends NodeAccess {
   /** Base URL of the REST port that LND has by default, where a URI names the port of gRPC; null otherwise. */
   readonly restUrl: string | null;
+  readonly words: ConnectWords;
 }
 
 /** The ports that LND listens on by default. */
@@ -19,36 +24,50 @@ export function accessOf(input: ConnectInput): LndAccess {
   return input.argument === undefined ? accessByOptions(input) : accessByUri(input);
 }
 
-function accessByOptions({ options, read }: ConnectInput): LndAccess {
-  const { url, certPath, macaroonPath } = options;
-  if (url === undefined || macaroonPath === undefined) {
-    throw rejected('', 'Give --url and --macaroon-path, or an lndconnect:// URI.');
-  }
-  if (URL.parse(url)?.protocol !== 'https:') throw rejected('', '--url must begin with https://.');
+function accessByOptions(input: ConnectInput): LndAccess {
+  const flags = { url: '--url', macaroonPath: '--macaroon-path' };
+  requireFlags(input, flags, ', or give an lndconnect:// URI alone');
+  const { url = '', macaroonPath = '' } = input.options;
   return {
-    url: url.replace(/\/+$/, ''),
-    cert: certPath === undefined ? null : new TextDecoder().decode(read(certPath)),
-    token: macaroonIn(read(macaroonPath)),
+    ...locationGiven(LND_WORDS, url, input),
+    token: macaroonIn(input.read(macaroonPath)),
     restUrl: null,
+    words: LND_WORDS,
   };
 }
 
 function accessByUri({ argument = '', options }: ConnectInput): LndAccess {
   const uri = URL.parse(argument);
-  const macaroon = uri?.searchParams.get('macaroon');
-  if (uri?.protocol !== 'lndconnect:' || !macaroon || uri.host === '') {
-    throw rejected('', 'The URI must have the form lndconnect://host:port?cert=...&macaroon=...');
+  if (uri?.protocol !== 'lndconnect:' || uri.host === '') {
+    throw rejected(
+      '',
+      'The argument must be a URI of the form lndconnect://host:port?cert=...&macaroon=...; a URL goes to --url.',
+    );
   }
   if (Object.values(options).some((value) => value !== undefined)) {
     throw rejected('', 'Give either an lndconnect:// URI or flags, not both.');
   }
+  const macaroon = uri.searchParams.get('macaroon');
+  if (!macaroon) {
+    throw rejected(
+      '',
+      'The URI holds no macaroon: give all of it, between single quotes, since a shell ends the command at "&".',
+    );
+  }
   const cert = uri.searchParams.get('cert');
   return {
     url: `https://${uri.host}`,
-    cert: cert && pemOf(bytesOf(cert)),
-    token: hex.encode(bytesOf(macaroon)),
+    cert: cert && certificateIn(utf8ToBytes(pemOf(bytesOf(cert))), LND_URI_WORDS),
+    token: tokenOf(macaroon),
     restUrl: uri.port === GRPC_PORT ? `https://${uri.hostname}:${REST_PORT}` : null,
+    words: LND_URI_WORDS,
   };
+}
+
+function tokenOf(macaroon: string): string {
+  const macaroonHex = hex.encode(bytesOf(macaroon));
+  if (readMacaroon(macaroonHex)) return macaroonHex;
+  throw rejected('', 'The macaroon in the URI is incomplete or damaged: copy the whole URI again.');
 }
 
 /** The macaroon in a file, in hex: LND's own files are binary, others hold hex or base64. */
@@ -59,7 +78,7 @@ function macaroonIn(file: Uint8Array): string {
     const macaroonHex = hexOr(form);
     if (macaroonHex !== null && readMacaroon(macaroonHex)) return macaroonHex;
   }
-  throw rejected('', 'The file holds no macaroon of LND in binary, hex or base64: give another.');
+  throw noTokenIn(file, LND_WORDS);
 }
 
 function hexOr(form: () => Uint8Array): string | null {

@@ -72,7 +72,7 @@ function withRestHint(cause: ApiError): ApiError {
 
 /** Finds out the identity of an LND and what the macaroon allows there. */
 function inspectLnd(access: LndAccess, proxy: ProxyAddress | null): Promise<ConnectedNode> {
-  return inspect(LND_PROTOCOL, access, proxy).catch((error: unknown) => {
+  return inspect(LND_PROTOCOL, access.words, access, proxy).catch((error: unknown) => {
     const macaroon = readMacaroon(access.token);
     throw macaroon && isApiError(error, 'forbidden') ? withoutInfo(macaroon, error) : error;
   });

@@ -1,6 +1,8 @@
 import type { ConnectedNode } from '../../model/connect.ts';
 import { ApiError, isApiError, rejected } from '../../model/errors.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
+import { connectFailed } from './connect-failed.ts';
+import type { ConnectWords } from './connect-words.ts';
 import { RemoteEndpoint } from './endpoint.ts';
 import type { RemoteLocation } from './location.ts';
 import type { RemoteProtocol } from './protocol.ts';
@@ -10,9 +12,13 @@ export interface NodeAccess extends RemoteLocation {
   readonly token: string;
 }
 
-/** Connects to a node and finds out its identity and what the token allows there. Throws `ApiError`. */
+/**
+ * Connects to a node and finds out its identity and what the token allows there. Throws `ApiError`, in words for the
+ * person at the command `connect`.
+ */
 export async function inspect<Client, Token>(
   protocol: RemoteProtocol<Client, Token>,
+  words: ConnectWords,
   { url, cert, token }: NodeAccess,
   proxy: ProxyAddress | null,
 ): Promise<ConnectedNode> {
@@ -24,7 +30,7 @@ export async function inspect<Client, Token>(
   const endpoint = new RemoteEndpoint({ url, cert }, proxy);
   const client = protocol.client({ endpoint, token: () => token }, {});
   const { nodePk, network, version } = await protocol.identify(client).catch((error: unknown) => {
-    if (!isApiError(error, 'unauthenticated')) throw error;
+    if (!isApiError(error, 'unauthenticated')) throw connectFailed(words, { url, cert }, error);
     throw new ApiError(
       'unauthenticated',
       `${title} does not accept this ${tokenName}: take one of this node, which has not expired or been deleted.`,

@@ -24,8 +24,11 @@ export function lndSteps(node: LndNode): NodeSteps {
       );
       return info.synced_to_chain && info.block_height >= height;
     },
-    connect: (to) =>
-      node.rest('POST', '/v1/peers', { addr: { pubkey: to.pubkey, host: to.peerAddress } }),
+    async connect(to) {
+      const { peers } = await node.rest<{ peers: { pub_key: string }[] }>('GET', '/v1/peers');
+      if (peers.some(({ pub_key }) => pub_key === to.pubkey)) return;
+      await node.rest('POST', '/v1/peers', { addr: { pubkey: to.pubkey, host: to.peerAddress } });
+    },
     open: (to, { fundingSat, pushSat, isPrivate }) =>
       node.rest('POST', '/v1/channels', {
         node_pubkey: base64.encode(hex.decode(to.pubkey)),

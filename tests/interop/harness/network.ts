@@ -1,3 +1,4 @@
+import { waitUntil } from '../../support/until.ts';
 import type { Binaries } from './binaries.ts';
 import { type Chain, type OnChain, startOnChain } from './chain.ts';
 import { fund, openChannel, PUSH_SAT, reached, usable } from './channels.ts';
@@ -19,6 +20,8 @@ export interface Network extends OnChain {
    * knows the route. No other node learns of a private channel.
    */
   addBeyondBob(name: string, options?: { readonly isPrivate?: boolean }): Promise<LndNode>;
+  /** Opens another channel from alice to bob, like the first. Resolves when both can use it. */
+  addChannel(): Promise<void>;
   /** Adds a node on the same chain without a wallet, macaroons and channels. */
   addFreshNode(name: string): Promise<LndProcess>;
 }
@@ -53,8 +56,23 @@ export function startNetwork(binaries: Binaries): Promise<Network> {
       bob,
       channelUsable,
       addBeyondBob,
+      async addChannel() {
+        await openChannel(btcd, opener, other, { pushSat: PUSH_SAT });
+        await Promise.all([alice, bob].map((node) => usesAllChannels(node)));
+      },
       addFreshNode: (name: string) => startLndProcess({ ...common, name, wallet: 'none' }),
     };
+  });
+}
+
+async function usesAllChannels({ name, rest }: LndNode): Promise<void> {
+  await waitUntil(`${name} can use all its channels`, async () => {
+    const { num_active_channels, num_pending_channels } = await rest<{
+      num_active_channels: number;
+      num_pending_channels: number;
+    }>('GET', '/v1/getinfo');
+    const { channels } = await rest<{ channels: unknown[] }>('GET', '/v1/channels');
+    return num_pending_channels === 0 && num_active_channels === channels.length;
   });
 }
 

@@ -21,6 +21,9 @@ export const psbtShape = z.object({ psbt: z.string() });
 /** `signpsbt` */
 export const signedPsbtShape = z.object({ signed_psbt: z.string() });
 
+/** `sendpsbt` of the transaction of that txid */
+export const publishedShape = (txid: string) => z.object({ txid: z.literal(txid) });
+
 /** `utxopsbt`, as far as it tells what is left of the coins */
 export const fundedShape = z.object({
   excess_msat: msat,
@@ -84,4 +87,7 @@ export const closedChannelsShape = z.object({
 export const fundedChannelShape = z.object({ channel_id: hex32 });
 
 /** `close` */
-export const closedShape = z.object({ txs: z.array(hexText).default([]) });
+export const closedShape = z.object({
+  type: z.enum(['mutual', 'unilateral', 'unopened']),
+  txs: z.array(hexText).default([]),
+});

@@ -19,9 +19,9 @@ import type { ClnRpc } from './rpc.ts';
 import { inboundObservation } from './translate.ts';
 import type { ClnWallet } from './wallet.ts';
 import {
-  anyShape,
   type ClnInvoice,
   createdInvoiceShape,
+  deletedInvoiceShape,
   invoiceShape,
   invoicesShape,
 } from './wire.ts';
@@ -174,7 +174,7 @@ export async function cancelInvoice(
     const canceled = canceledObservation(found.invoice, nowMs);
     if (canceled?.payment.rail !== 'invoice') throw notCancelable();
     await keepCanceled(wallet, hash, found.row, nowMs);
-    if (await deleteUnpaid(rpc, found.invoice.label)) {
+    if (await deleteUnpaid(rpc, found.invoice)) {
       wallet.local.publish([canceled]);
       return;
     }
@@ -185,10 +185,16 @@ export async function cancelInvoice(
 }
 
 /** Deletes an invoice. False where it is not open any more. */
-async function deleteUnpaid(rpc: ClnRpc, label: string): Promise<boolean> {
+async function deleteUnpaid(
+  rpc: ClnRpc,
+  { label, payment_hash }: Pick<ClnInvoice, 'label' | 'payment_hash'>,
+): Promise<boolean> {
   const request = { label, status: 'unpaid' };
   try {
-    await rpc.write('delinvoice', request, anyShape, { harmlessTwice: true });
+    // An invoice that is told as canceled and could be paid all the same would be money that nobody is told of.
+    await rpc.write('delinvoice', request, deletedInvoiceShape(payment_hash), {
+      harmlessTwice: true,
+    });
     return true;
   } catch (error) {
     const code = codeOf(error);

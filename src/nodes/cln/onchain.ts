@@ -5,11 +5,11 @@ import { ApiError, refused } from '../../model/errors.ts';
 import type { PayOnchainCommand, SendReport, SignedSend } from '../node-sends.ts';
 import { requireFeeWithin } from '../remote/fee-limit.ts';
 import { publishedSend } from '../remote/onchain-send.ts';
-import { pays } from '../remote/psbt.ts';
+import { pays, txidOf } from '../remote/psbt.ts';
 import { reportOf } from '../remote/send-report.ts';
 import { refusesToPublish } from './certainty.ts';
 import { readChain } from './chain.ts';
-import { fundedShape, psbtShape } from './chain-wire.ts';
+import { fundedShape, psbtShape, publishedShape } from './chain-wire.ts';
 import {
   chooseCoins,
   feeSatOf,
@@ -24,7 +24,6 @@ import { anyRefusal, type ClnRpc } from './rpc.ts';
 import { sendInBlock } from './send-seen.ts';
 import { SIGN_TIMEOUT_MS, signedSpend, wrongTransaction } from './spend.ts';
 import type { ClnWallet } from './wallet.ts';
-import { anyShape } from './wire.ts';
 
 /** Time limit of publishing, for which Core Lightning asks its Bitcoin node. */
 const PUBLISH_TIMEOUT_MS = 60_000;
@@ -103,7 +102,8 @@ export async function publishSend(
 
 /** Gives a signed transaction (hex) to the network, and keeps its coins reserved. Throws {@link ApiError}. */
 export async function publish(rpc: ClnRpc, txHex: string): Promise<void> {
-  await rpc.write('sendpsbt', { psbt: psbtOf(txHex), reserve: PUBLISHED_BLOCKS }, anyShape, {
+  const request = { psbt: psbtOf(txHex), reserve: PUBLISHED_BLOCKS };
+  await rpc.write('sendpsbt', request, publishedShape(txidOf(txHex)), {
     timeoutMs: PUBLISH_TIMEOUT_MS,
     certainty: refusesToPublish,
   });

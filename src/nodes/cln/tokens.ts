@@ -1,11 +1,12 @@
 import type { NodeTokens } from '../node-groups.ts';
+import { unreadable } from '../remote/broken.ts';
 import { orLackingRight } from '../remote/lacking-right.ts';
 import { methodsFor } from './grants.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
 import type { ClnRpc } from './rpc.ts';
 import { readRune } from './rune.ts';
 import type { RuneIds } from './rune-ids.ts';
-import { anyShape, createdRuneShape, runesShape } from './wire.ts';
+import { blacklistShape, createdRuneShape, runesShape } from './wire.ts';
 
 /**
  * Makes, lists and ends clients' runes with the owner's rune. Each has a unique id of its own, so that blacklisting it
@@ -56,12 +57,16 @@ export function clnTokens(
       // A run that was cut off may have left a second rune of the id.
       for (const one of await marked()) {
         if (one.id !== id) continue;
-        const range = { start: Number(one.uniqueId), end: Number(one.uniqueId) };
-        await owner()
-          .write('blacklistrune', range, anyShape, { harmlessTwice: true })
+        const number = Number(one.uniqueId);
+        const range = { start: number, end: number };
+        const { blacklist } = await owner()
+          .write('blacklistrune', range, blacklistShape, { harmlessTwice: true })
           .catch((error: unknown) => {
             throw mayNot("end clients' runes (blacklistrune)", error);
           });
+        if (!blacklist.some(({ start, end }) => start <= number && number <= end)) {
+          throw unreadable(CLN_PROTOCOL.title, new Error('the rune is not in the list'), false);
+        }
       }
     },
     async list() {

@@ -32,6 +32,11 @@ export const signatureShape = z.object({ zbase: z.string() });
 /** `createrune` */
 export const createdRuneShape = z.object({ rune: z.string() });
 
+/** `blacklistrune`: the ranges of numbers that are ended, of this call and earlier ones. */
+export const blacklistShape = z.object({
+  blacklist: z.array(z.object({ start: index, end: index })),
+});
+
 /** `showrunes` */
 export const runesShape = z.object({
   runes: z.array(z.object({ rune: z.string(), blacklisted: z.boolean().default(false) })),
@@ -131,6 +136,9 @@ export const sendpaysShape = z.object({ payments: z.array(z.unknown()) });
 
 /** `invoice` */
 export const createdInvoiceShape = z.object({ bolt11: z.string(), expires_at: secs });
+
+/** `delinvoice` of the invoice of that hash */
+export const deletedInvoiceShape = (hash: string) => z.object({ payment_hash: z.literal(hash) });
 
 /** `offer` */
 export const createdOfferShape = z.object({ bolt12: z.string(), offer_id: hex32 });

@@ -234,3 +234,14 @@ test('a close whose answer was lost is done when the two sides have agreed, else
   expect(await close(chain, channel_id)).toEqual({ feeMsat: null, isNew: false });
   expect(chain.called('close')).toHaveLength(2);
 });
+
+test('an answer that names no kind of close does not prove that the channel is closed', async () => {
+  const chain = fakeChain();
+  const channel_id = '11'.repeat(32);
+  chain.state.channels.push(channelOf({ channel_id }));
+  chain.on('close', () => ({}));
+  expect(await failed(close(chain, channel_id))).toMatchObject({
+    kind: 'unreadable',
+    outcomeUnknown: true,
+  });
+});

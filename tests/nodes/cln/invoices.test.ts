@@ -147,6 +147,16 @@ describe('a canceled invoice', () => {
     expect(published).toEqual([]);
     expect((await incomingPayment(rpc, wallet, paymentHash))?.payment.status).toBe('pending');
   });
+
+  test('is pending where the answer does not say that it was deleted', async () => {
+    const { payment, paymentHash } = await create();
+    for (const answer of [{}, { payment_hash: 'ee'.repeat(32) }]) {
+      cln.on('delinvoice', () => Response.json(answer, { status: 201 }));
+      expect(isApiError(await errorOf(cancel(payment)), 'unreadable')).toBe(true);
+    }
+    expect(published).toEqual([]);
+    expect((await incomingPayment(rpc, wallet, paymentHash))?.payment.status).toBe('pending');
+  });
 });
 
 describe('an invoice cannot be canceled', () => {

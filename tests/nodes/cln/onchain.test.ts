@@ -186,6 +186,17 @@ test('no error of the Bitcoin node proves that a transaction was not published',
   expect((await publish()).state).toBe('refused');
 });
 
+test('an answer that does not name the transaction does not prove that it was published', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  const signed = await sign(chain, 50_000n);
+  const publish = () => publishSend(chain.rpc, chain.rpc, chain.wallet, command(50_000n), signed);
+  for (const answer of [{}, { tx: signed.txHex, txid: 'ee'.repeat(32) }]) {
+    chain.on('sendpsbt', () => answer);
+    expect((await publish()).state).toBe('unknown');
+  }
+});
+
 test('a reservation is extended only when it ends soon, and release ends it', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);

@@ -192,7 +192,7 @@ async function begin(
     }
   });
   session.feed.watchAdded();
-  return startedPayment(session, pending, await startSafely(plan, identity, signed));
+  return startedPayment(session, pending, signed, await startSafely(plan, identity, signed));
 }
 
 /** Signs the transaction and stores it before the node is asked to publish it (docs/decisions.md 38). */
@@ -229,6 +229,7 @@ async function startSafely(
 async function startedPayment(
   session: Session,
   pending: Payment,
+  signed: SignedSend | null,
   report: SendReport,
 ): Promise<Payment> {
   const { index } = pending;
@@ -242,6 +243,8 @@ async function startedPayment(
   }
   if (report.state === 'refused') {
     await tellingSent('no', () => session.resolver.giveUp(index));
+    // Where they cannot be released, the locks end by themselves.
+    if (signed) await session.node.onchain?.release(signed).catch(() => undefined);
     throw report.error.with({ sent: 'no' });
   }
   try {

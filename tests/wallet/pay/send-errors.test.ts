@@ -131,6 +131,18 @@ describe('what is signed', () => {
   });
 });
 
+test('what was signed and is certainly not published gives its coins back', async () => {
+  await claim();
+  const plan = planOf(
+    async () => ({ state: 'refused', error: refused('The node refused: try again.') }),
+    { rail: 'onchain', again: 'never', sign: async () => SIGNED },
+  );
+  const error = await errorOf(contextOf(wallet.owner, { idempotencyKey: 'k' }), plan);
+  expect(error).toMatchObject({ kind: 'refused', data: { sent: 'no' } });
+  expect(wallet.world.fake.onchainCalls).toEqual([`release ${SIGNED.txid}`]);
+  await expectNothingLeft();
+});
+
 describe('after the node was asked, every error says that it is not known what was sent', () => {
   const expectUnknown = (error: ApiError, kind: string, index: string | undefined) => {
     expect(error).toMatchObject({ kind, data: { sent: 'unknown', index } });

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
 import { decodeBolt11 } from '../../codecs/bolt11/index.ts';
-import { ApiError, refused } from '../../model/errors.ts';
+import { type ApiError, refused } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import {
   idOfIndex,
@@ -16,6 +16,7 @@ import { canceledInvoice, canceledObservation, keepCanceled } from './canceled-i
 import { labelOf } from './labels.ts';
 import { CODES, codeOf } from './refusal.ts';
 import type { ClnRpc } from './rpc.ts';
+import { requireDescription, unsupported } from './texts.ts';
 import { inboundObservation } from './translate.ts';
 import type { ClnWallet } from './wallet.ts';
 import {
@@ -31,7 +32,8 @@ const PREIMAGE_BYTES = 32;
 /**
  * Creates an invoice. The node keeps its index as its label, and so its `created_at` is the command's. With a preimage
  * that was used before, the first invoice is returned, which is looked up with `owner`'s rune. Throws `unsupported` for
- * a partner fee, and for a description hash without its text, since the node hashes the text by itself.
+ * a partner fee, for a description that the node does not read, and for a description hash without its text, since the
+ * node hashes the text by itself.
  */
 export async function createInvoice(
   rpc: ClnRpc,
@@ -73,8 +75,10 @@ export async function createInvoice(
 
 function requireSupported({
   partnerPk,
+  description,
   descriptionHash,
-}: Pick<CreateInvoiceCommand, 'partnerPk' | 'descriptionHash'>): void {
+}: Pick<CreateInvoiceCommand, 'partnerPk' | 'description' | 'descriptionHash'>): void {
+  requireDescription(descriptionHash?.text ?? description);
   if (partnerPk !== null) {
     throw unsupported('Core Lightning does not support partner fees: leave partner_pk out.');
   }
@@ -83,10 +87,6 @@ function requireSupported({
       'Core Lightning makes no invoice of a description hash alone: give the description itself.',
     );
   }
-}
-
-function unsupported(message: string): ApiError {
-  return new ApiError('unsupported', message, { data: { node: 'cln' } });
 }
 
 /** The invoice of an earlier run that was canceled since. Another one of its preimage must not be payable. */

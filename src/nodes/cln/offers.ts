@@ -2,6 +2,7 @@ import { ApiError } from '../../model/errors.ts';
 import type { CreateOfferCommand, FetchInvoiceCommand } from '../node-groups.ts';
 import { CODES, codeOf } from './refusal.ts';
 import type { ClnRpc } from './rpc.ts';
+import { requireDescription, requireMessage } from './texts.ts';
 import { createdOfferShape, fetchedInvoiceShape } from './wire.ts';
 
 /** The longest that the issuer of an offer is waited for. */
@@ -10,12 +11,13 @@ const MARGIN_MS = 10_000;
 
 /**
  * Makes an offer. Core Lightning makes one of the same content once: ordered again, it returns the first, and its
- * payments carry the same offer id.
+ * payments carry the same offer id. Throws `unsupported` for a description that it does not read.
  */
 export async function createOffer(
   rpc: ClnRpc,
   { description, minAmountMsat, expiresAtMs }: CreateOfferCommand,
 ): Promise<{ offer: string; offerId: string }> {
+  requireDescription(description);
   const params = {
     amount: minAmountMsat === null ? 'any' : `${minAmountMsat}msat`,
     // BOLT 12 requires a description when there is an amount; it may be empty.
@@ -27,11 +29,15 @@ export async function createOffer(
   return { offer: made.bolt12, offerId: made.offer_id };
 }
 
-/** Asks the issuer of an offer for an invoice; see `NodeOffers.fetchInvoice`. */
+/**
+ * Asks the issuer of an offer for an invoice; see `NodeOffers.fetchInvoice`. Throws `unsupported` for a message that the
+ * node would not send as it is.
+ */
 export async function fetchInvoice(
   rpc: ClnRpc,
   { offer, amountMsat, message, viaName }: FetchInvoiceCommand,
 ): Promise<string> {
+  requireMessage(message);
   const params = {
     offer: offer.text,
     amount_msat: `${amountMsat}msat`,

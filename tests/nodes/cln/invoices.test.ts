@@ -121,6 +121,12 @@ describe('an invoice', () => {
   });
 });
 
+test('a description with control characters that Core Lightning does not read is error 110', async () => {
+  const error = await errorOf(create({ description: 'bell\u0007' }));
+  expect(isApiError(error, 'unsupported') && error.data).toEqual({ node: 'cln' });
+  expect(cln.asked).toEqual([]);
+});
+
 describe('a canceled invoice', () => {
   test('is failed for ever, although the node has deleted it, and may be canceled again', async () => {
     const { payment, paymentHash } = await create();

@@ -15,7 +15,7 @@ import { channelSatPerKw } from './fee-rate.ts';
 import type { ClnRpc } from './rpc.ts';
 import { feeMsatOf } from './send-seen.ts';
 import type { ClnWallet } from './wallet.ts';
-import { anyShape, type ClnChannel } from './wire.ts';
+import { anyShape, type ClnChannel, type ClnOutput } from './wire.ts';
 
 const OPEN_TIMEOUT_MS = 120_000;
 /** Bytes of the script of a funding output (P2WSH). */
@@ -68,7 +68,7 @@ export async function openChannel(
     if (channelId !== null) return opened(owner, command, channelId, { isNew: false });
   }
   const peer = channelPeerOf(command.peer, configuredPeer);
-  const { coins, feeSat, satPerKw } = await chooseFunding(owner, wallet, valueMsat);
+  const { coins, feeSat, satPerKw } = await chooseFunding(owner, wallet, valueMsat, earlier?.coins);
   requireFeeWithin('open', feeSat * MSAT_PER_SAT, maxFeeMsat);
   await connectPeer(rpc, peer);
   const withPeer = (await readChannels(owner)).filter(({ peer_id }) => peer_id === peer.pubkey);
@@ -185,10 +185,21 @@ async function openingCostMsat(owner: ClnRpc, channelId: string): Promise<bigint
   }
 }
 
-async function chooseFunding(owner: ClnRpc, wallet: ClnWallet, valueMsat: bigint) {
+/**
+ * Chooses the coins for a channel, and first those of an earlier request for it: that one may still be on its way, and
+ * must not open a second channel.
+ */
+async function chooseFunding(
+  owner: ClnRpc,
+  wallet: ClnWallet,
+  valueMsat: bigint,
+  earlier: readonly string[] = [],
+) {
   const [free, satPerKw] = await Promise.all([readFree(owner), channelSatPerKw(owner, wallet)]);
+  const rankOf = (coin: ClnOutput) => (earlier.includes(outpointOf(coin)) ? 0 : 1);
+  const inOrder = confirmedOf(free).toSorted((a, b) => rankOf(a) - rankOf(b));
   const order = { amountSat: wholeSats(valueMsat), scriptBytes: FUNDING_SCRIPT_BYTES, satPerKw };
-  return { ...chooseCoins(confirmedOf(free), order), satPerKw };
+  return { ...chooseCoins(inOrder, order), satPerKw };
 }
 
 async function connectPeer(rpc: ClnRpc, { pubkey, host }: ChannelPeer): Promise<void> {

@@ -166,6 +166,33 @@ test('while an earlier request may still open the channel, no other is opened', 
   expect(await open(chain)).toMatchObject({ isNew: true });
 });
 
+test('a repeat spends the coins of the earlier request, which may be late, so that one channel opens', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  chain.on('fundchannel', () => {
+    throw new Cut();
+  });
+  await failed(open(chain));
+  chain.receive(900_000n);
+  withPeer(chain);
+  await open(chain);
+  const [first, repeat] = chain.called('fundchannel').map(({ params }) => params.utxos);
+  expect(repeat).toEqual(first);
+});
+
+test('a repeat spends other coins where those of the earlier request are gone', async () => {
+  const chain = fakeChain();
+  chain.receive(100_000n);
+  chain.on('fundchannel', () => {
+    throw new Cut();
+  });
+  await failed(open(chain));
+  for (const coin of chain.coins) coin.isSpent = true;
+  chain.receive(100_000n);
+  withPeer(chain);
+  expect(await open(chain)).toMatchObject({ isNew: true });
+});
+
 test('a refusal of the peer may be tried again, and a failed broadcast is not one', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);

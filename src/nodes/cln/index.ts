@@ -7,6 +7,7 @@ import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
 import { clnConnect } from './connect.ts';
 import { Endings } from './endings.ts';
 import { clnNode } from './node.ts';
+import { newFetches } from './offers.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
 import { RuneIds } from './rune-ids.ts';
 import { clnTokens } from './tokens.ts';
@@ -34,6 +35,7 @@ export function openCln(options: RemoteOptions): NodeConnector {
       oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
       rows: state,
       endings: new Endings(elapsedMs, wallet.clock),
+      fetches: newFetches(),
     }),
     nodeOf: (wallet, rpc, place) =>
       clnNode({

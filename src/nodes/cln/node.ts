@@ -53,7 +53,7 @@ export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodePart
     updates: (options) => followWallet(rpc, wallet, options),
     offers: {
       createOffer: (command) => createOffer(rpc, command),
-      fetchInvoice: (command) => fetchInvoice(rpc, command),
+      fetchInvoice: (command) => fetchInvoice(rpc, wallet, command),
       payFetched: (command) => payFetched(rpc, owner, wallet, command),
     },
     proofs: { kind: 'whole', createProof: (command) => createProof(rpc, command) },

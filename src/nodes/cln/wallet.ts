@@ -1,4 +1,5 @@
 import type { OddRows } from '../remote/odd-rows.ts';
+import type { Openings } from '../remote/openings.ts';
 import type { RemoteWallet } from '../remote/wallet.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import type { Endings } from './endings.ts';
@@ -10,4 +11,6 @@ export interface ClnWallet extends RemoteWallet {
   readonly rows: ConnectorRows;
   /** Which payments have failed for good. */
   readonly endings: Endings;
+  /** The turns of asking the issuers of offers for invoices. */
+  readonly fetches: Openings;
 }

@@ -7,6 +7,8 @@ type Params = Record<string, unknown>;
 type Row = Record<string, unknown>;
 type Order = 'created' | 'updated' | 'deleted';
 
+type SetAnswer = (params: Params) => Response | Promise<Response> | null;
+
 /** A request that the server received. */
 export interface Asked {
   readonly method: string;
@@ -71,7 +73,7 @@ export class FakeCln {
   readonly sendpays = new NumberedRows();
   /** Nothing ever happens on chain here. */
   readonly chainmoves = new NumberedRows();
-  #answers = new Map<string, (params: Params) => Response | null>();
+  #answers = new Map<string, SetAnswer>();
   #server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -91,7 +93,7 @@ export class FakeCln {
   }
 
   /** Sets what a method answers; null leaves the answer to the lists. */
-  on(method: string, answer: (params: Params) => Response | null): void {
+  on(method: string, answer: SetAnswer): void {
     this.#answers.set(method, answer);
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { Endings } from '../../../src/nodes/cln/endings.ts';
+import { newFetches } from '../../../src/nodes/cln/offers.ts';
 import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
@@ -32,6 +33,7 @@ export function fakeWallet(): FakeWallet {
     oddRows: new OddRows('Core Lightning', ['payment_hash']),
     rows: memoryState(),
     endings: new Endings(() => times.elapsedMs, clock),
+    fetches: newFetches(),
   };
 }
 

@@ -2,8 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { decodeOffer } from '../../../src/codecs/bolt12/index.ts';
 import { isApiError } from '../../../src/model/errors.ts';
 import { createOffer, fetchInvoice } from '../../../src/nodes/cln/offers.ts';
+import { anyShape } from '../../../src/nodes/cln/wire.ts';
+import { until } from '../../support/until.ts';
 import { FakeCln } from './fake-cln.ts';
-import { rpcOf } from './fake-wallet.ts';
+import { fakeWallet, rpcOf } from './fake-wallet.ts';
 
 /** BOLT 12, format-string-test.json */
 const OFFER = decodeOffer(
@@ -18,8 +20,8 @@ beforeEach(() => {
 });
 afterEach(() => cln.stop());
 
-const fetched = (message: string | null) =>
-  fetchInvoice(rpcOf(cln), { offer: OFFER, amountMsat: 1000n, message, viaName: null });
+const fetched = (message: string | null, rpc = rpcOf(cln), wallet = fakeWallet()) =>
+  fetchInvoice(rpc, wallet, { offer: OFFER, amountMsat: 1000n, message, viaName: null });
 const errorOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 test('a message with characters that Core Lightning would not send as they are is error 110', async () => {
@@ -43,4 +45,21 @@ test('a description with control characters that Core Lightning does not read is
   const plain = 'say "hi"\tback\\slash \\u0007\r\n';
   await make(plain);
   expect(cln.of('offer')).toMatchObject([{ description: plain }]);
+});
+
+test('issuers who do not answer leave room for other calls to the node', async () => {
+  const answers: (() => void)[] = [];
+  cln.on('fetchinvoice', () => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    answers.push(() => resolve(Response.json({ invoice: 'lni1' })));
+    return promise;
+  });
+  const [rpc, wallet] = [rpcOf(cln), fakeWallet()];
+  const fetches = Array.from({ length: 40 }, () => fetched(null, rpc, wallet));
+  await until(() => answers.length >= 16, 'invoices were asked for');
+  await rpc.list('listinvoices', { payment_hash: 'ee'.repeat(32) }, anyShape);
+  expect(answers).toHaveLength(16);
+  cln.on('fetchinvoice', () => Response.json({ invoice: 'lni1' }));
+  for (const answer of answers) answer();
+  expect(new Set(await Promise.all(fetches))).toEqual(new Set(['lni1']));
 });

@@ -42,8 +42,8 @@ export async function createOffer(
 }
 
 /**
- * Asks the issuer of an offer for an invoice; see `NodeOffers.fetchInvoice`. Throws `unsupported` for a message that the
- * node would not send as it is, and `overCapacity` where too many others are being asked.
+ * Asks the issuer of an offer for an invoice; see `NodeOffers.fetchInvoice`. Throws `unsupported` for a message that
+ * the node would not send as it is, and `overCapacity` where too many others are being asked.
  */
 export async function fetchInvoice(
   rpc: ClnRpc,

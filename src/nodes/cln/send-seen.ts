@@ -9,6 +9,7 @@ import { type Chain, spentBy } from './chain.ts';
 import { spendersOf } from './chain-moves.ts';
 import type { ClnTransaction } from './chain-wire.ts';
 import { satOf } from './coins.ts';
+import { releaseReservations } from './reservations.ts';
 import type { ClnRpc } from './rpc.ts';
 import type { ClnWallet } from './wallet.ts';
 
@@ -22,8 +23,8 @@ type SendSeen =
 
 /**
  * What the node shows of a send, which is given as it stands once its transaction is published. It is replaced for good
- * only when another transaction that spends one of its coins has six confirmations (docs/decisions.md 39). Another one
- * that pays the receiver as much is a fee bump, and then the send itself.
+ * only when another transaction that spends one of its coins has six confirmations (docs/decisions.md 39), and then its
+ * other coins are released. Another one that pays the receiver as much is a fee bump, and then the send itself.
  */
 export async function seenSend(
   owner: ClnRpc,
@@ -54,7 +55,12 @@ export async function seenSend(
   if (bump && paysAsMuch(bump, payment, network)) {
     return inBlock(withTransaction(payment, bump, chain), rival.height);
   }
-  if (isFinalAt(rival.height, chain.height)) return { state: 'replaced', by: rival.txid };
+  if (isFinalAt(rival.height, chain.height)) {
+    // Nothing can confirm the send any more, so its other coins are free. Otherwise their reservation ends by itself.
+    const others = outpoints.filter((outpoint) => !spent.includes(outpoint));
+    if (others.length > 0) await releaseReservations(owner, others).catch(() => undefined);
+    return { state: 'replaced', by: rival.txid };
+  }
   const replaced = { ...own, replacement: rival.txid, updatedAtMs: nowMs };
   return { state: 'seen', observation: { payment: replaced, attempt: null } };
 }

@@ -210,6 +210,21 @@ test('a send is replaced for good only when a rival has six confirmations', asyn
   expect(ended).toMatchObject([{ status: 'failed', statusMsg: 'replaced' }]);
 });
 
+test('the other coins of a send that was replaced for good are free again', async () => {
+  const chain = fakeChain();
+  for (const _ of [1, 2]) chain.receive(40_000n);
+  const { signed, payment } = await published(chain);
+  const [first, other] = signed.locks.map(({ outpoint }) => outpoint);
+  const reservedTo = () => chain.coins.find(({ txid }) => other?.startsWith(txid))?.reservedTo;
+  chain.mine(spendingTransaction([first ?? ''], [{ script: OURS, amount: 39_000n }]));
+  chain.state.height += 4;
+  await look(chain, { open: [payment] });
+  expect(reservedTo()).toBeGreaterThan(chain.state.height);
+  chain.state.height += 1;
+  await look(chain, { open: [payment] });
+  expect(reservedTo()).toBe(0);
+});
+
 test('a rival whose block was taken back does not end a send', async () => {
   const chain = fakeChain();
   chain.receive(100_000n);

@@ -158,16 +158,20 @@ async function firstPart(
   signal: AbortSignal,
 ): Promise<Observation> {
   const { owner, paymentHash, label } = send;
+  const never = new Promise<never>(() => undefined);
   let reached = newest;
   try {
     for (;;) {
       const next = { subsystem: 'sendpays', indexname: 'created', nextvalue: reached + 1 };
-      reached = (await owner.poll('wait', next, waitShape, signal)).created ?? reached + 1;
+      const { created } = await owner.poll('wait', next, waitShape, signal);
+      // Without a number the node has not waited, and would be asked again at once.
+      if (created === undefined) return never;
+      reached = created;
       const mine = labeled(await attemptsToPay(owner, paymentHash), label);
       if (mine) return observed(send, mine);
     }
   } catch {
-    return new Promise<never>(() => undefined);
+    return never;
   }
 }
 

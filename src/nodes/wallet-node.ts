@@ -51,7 +51,8 @@ export interface WalletNode {
   /**
    * The identity of the newest outgoing Lightning attempt that the node knows, of any payment hash; 0 when there is
    * none. Read immediately before a send: an attempt made later has a greater one. Null on nodes that know attempts by
-   * the index that the wallet gave them.
+   * the index that the wallet gave them. A node may take the question as a sign that a send is about to follow, and get
+   * ready for it.
    */
   newestAttempt(): Promise<number | null>;
   /**

@@ -43,8 +43,12 @@ export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodePart
     info: () => nodeInfo(rpc, wallet),
     createInvoice: (command) => createInvoice(rpc, owner, wallet, command),
     cancelInvoice: (index) => cancelInvoice(rpc, owner, wallet, index),
-    // The node keeps each payment's index with it.
-    newestAttempt: async () => null,
+    async newestAttempt() {
+      // The wallet asks for this when it begins to prepare a payment.
+      rpc.prepareStream();
+      // The node keeps each payment's index with it.
+      return null;
+    },
     payInvoice: (command) => payInvoice(rpc, owner, wallet, command),
     sendOutcome: (question) => sendOutcome(owner, wallet, question),
     estimateRoutingFeeMsat: (question) => estimateRoutingFeeMsat(owner, wallet, question),

@@ -96,6 +96,11 @@ export class ClnRpc {
     return this.#callLong(method, params, shape, { changes: false, certainty: anyRefusal, signal });
   }
 
+  /** Begins to open the connection for a {@link begin} that is about to follow. */
+  prepareStream(): void {
+    this.#calls.prepareStream();
+  }
+
   /** Changes something that may take any time. The node goes on with it when `signal` aborts. */
   begin<T>(
     method: string,
@@ -117,7 +122,7 @@ export class ClnRpc {
     },
   ): Promise<T> {
     const { changes, certainty, signal } = options;
-    const request = { method: 'POST', path: pathOf(method), body, changes };
+    const request = { method: 'POST', path: pathOf(method), body, changes, isPrepared: changes };
     const refused = async (answer: Pick<RemoteAnswer, 'text'>) =>
       this.#refused(method, answer, changes, certainty);
     return this.#calls.callLong(request, shape, refused, signal);

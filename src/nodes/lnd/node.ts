@@ -47,6 +47,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     cancelInvoice: (index) => cancelInvoice(rest, owner, wallet, index),
     newestAttempt() {
       // The wallet asks for this when it begins to prepare a payment.
+      rest.prepareStream();
       wallet.sendable.readAhead(owner);
       return newestOf(owner, 'payments');
     },

@@ -92,7 +92,7 @@ async function startPayment(
     },
     paymentShape,
     wallet.closed,
-    { certainty: refusesToPay, headWithinMs: FIRST_WITHIN_MS },
+    { certainty: refusesToPay, headWithinMs: FIRST_WITHIN_MS, isPrepared: true },
   );
   wallet.sending.add(paymentHash);
   try {

@@ -31,6 +31,8 @@ interface StreamOptions {
    * item comes at once.
    */
   readonly headWithinMs?: number;
+  /** Whether the connection may be one that {@link LndRest.prepareStream} has opened. */
+  readonly isPrepared?: boolean;
   /** The longest silence between two items, for streams in which LND is never silent for longer. */
   readonly silenceMs?: number;
 }
@@ -112,6 +114,11 @@ export class LndRest {
     return this.#call({ method: 'DELETE', path, harmlessTwice: true, changes: false }, shape);
   }
 
+  /** Begins to open the connection of a stream that is about to follow with `isPrepared`. */
+  prepareStream(): void {
+    this.#calls.prepareStream();
+  }
+
   /**
    * The items of a stream. It returns when LND ends the stream in good order or `signal` aborts, and throws when the
    * stream breaks. LND answers only with the first item, so it is not known when it began to listen.
@@ -138,6 +145,7 @@ export class LndRest {
         signal,
         headWithinMs: options.headWithinMs ?? null,
         silenceMs: options.silenceMs ?? null,
+        isPrepared: options.isPrepared ?? false,
       });
       close = stream.close;
       const { status } = stream;

@@ -55,6 +55,12 @@ export interface RemoteRequest {
   readonly isStream?: boolean;
 }
 
+/** A request whose answer may take any time. */
+interface LongRequest extends Pick<RemoteRequest, 'method' | 'path' | 'body' | 'changes'> {
+  /** See {@link RemoteCalls.prepareStream}. */
+  readonly isPrepared?: boolean;
+}
+
 /** Finds the error of this API in an answer that is an error. */
 export type ReadRefusal = (
   answer: Pick<RemoteAnswer, 'status' | 'text'>,
@@ -92,6 +98,17 @@ export class RemoteCalls {
   }
 
   /**
+   * Begins to open the connection of a request that is about to follow with `isPrepared`. Nothing is sent, and a
+   * failure shows in that request.
+   */
+  prepareStream(): void {
+    Promise.resolve()
+      .then(() => this.#target())
+      .then(({ endpoint }) => endpoint.prepareStream())
+      .catch(() => undefined);
+  }
+
+  /**
    * Sends the request and reads the answer by its shape. Throws what `refused` makes of an answer that is an error; and
    * {@link ApiError} where there is no answer, or one that cannot be read, with `outcomeUnknown` if the request may
    * have changed something.
@@ -112,12 +129,12 @@ export class RemoteCalls {
    * `signal` aborts, and with an answer of at most some KiB. It is not repeated.
    */
   async callLong<T>(
-    request: Pick<RemoteRequest, 'method' | 'path' | 'body' | 'changes'>,
+    request: LongRequest,
     shape: z.ZodType<T>,
     refused: ReadRefusal,
     signal: AbortSignal,
   ): Promise<T> {
-    const { method, path, body, changes } = request;
+    const { method, path, body, changes, isPrepared = false } = request;
     const target = await this.#target();
     let close = (): void => undefined;
     try {
@@ -129,6 +146,7 @@ export class RemoteCalls {
         signal,
         headWithinMs: null,
         silenceMs: null,
+        isPrepared,
       });
       close = stream.close;
       const answer = { status: stream.status, text: await stream.text() };

@@ -1,6 +1,7 @@
 import { elapsedMs } from '../../lib/clock.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { boundedLines, boundedText } from './bounded-body.ts';
+import { EarlyAgent } from './early-agent.ts';
 import { failureOf, RemoteFailure } from './failure.ts';
 import { OWN_CONNECTION, openStream, type StreamRequest } from './https-stream.ts';
 import type { RemoteLocation } from './location.ts';
@@ -60,6 +61,12 @@ interface OpenAnswer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** A request for a stream at a place. */
+export interface PlaceStream extends StreamRequest {
+  /** Whether the connection may be one that {@link RemoteEndpoint.prepareStream} has opened. */
+  readonly isPrepared?: boolean;
+}
+
 /** Connections through the proxy: those that calls share, and one for each request. */
 interface Tunnel {
   readonly shared: SocksAgent;
@@ -77,9 +84,11 @@ export class RemoteEndpoint {
   readonly #streams = new Openings(MOST_STREAMS);
 
   readonly #tunnel: Tunnel | null;
+  readonly #early: EarlyAgent;
 
   constructor(location: RemoteLocation, proxy: ProxyAddress | null = null) {
     this.location = location;
+    this.#early = new EarlyAgent(location);
     this.#tunnel = proxy && {
       shared: new SocksAgent(proxy, location.cert, { keepAlive: true }),
       own: new SocksAgent(proxy, location.cert, OWN_CONNECTION),
@@ -126,11 +135,20 @@ export class RemoteEndpoint {
     }
   }
 
-  async stream(request: StreamRequest): Promise<RemoteStream> {
+  /**
+   * Begins to open the connection of a stream that is about to be asked for with `isPrepared`. Nothing is sent. Does
+   * nothing through a proxy, where a connection may be slow to close again.
+   */
+  prepareStream(): void {
+    if (this.#tunnel === null && !this.#isUnreachable()) this.#early.prepare();
+  }
+
+  async stream({ isPrepared = false, ...request }: PlaceStream): Promise<RemoteStream> {
     const leave = await this.#streams.enter(request.headWithinMs, request.signal);
     try {
       this.#requireWay();
-      const message = await openStream(this.location, request, this.#tunnel?.own);
+      const agent = this.#tunnel?.own ?? (isPrepared ? this.#early : undefined);
+      const message = await openStream(this.location, request, agent);
       return {
         status: message.statusCode ?? 0,
         text: () => boundedText(message, MOST_ERROR_BYTES).catch(rethrow),
@@ -165,10 +183,11 @@ export class RemoteEndpoint {
 
   /** An onion service can be reached only through a proxy. Its name must not be asked for in the DNS (RFC 7686). */
   #requireWay(): void {
-    const { hostname } = new URL(this.location.url);
-    if (this.#tunnel === null && hostname.endsWith('.onion')) {
-      throw new RemoteFailure('onion', true);
-    }
+    if (this.#isUnreachable()) throw new RemoteFailure('onion', true);
+  }
+
+  #isUnreachable(): boolean {
+    return this.#tunnel === null && new URL(this.location.url).hostname.endsWith('.onion');
   }
 
   #fetch(call: RemoteCall, signal: AbortSignal): Promise<Response> {

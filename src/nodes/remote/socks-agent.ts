@@ -1,18 +1,14 @@
 import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { SocksClient } from 'socks';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { RemoteFailure } from './failure.ts';
+import { secured, type Target, targetOf } from './secured.ts';
 
 /** A connection to an onion service may take this long. */
 const CONNECT_TIMEOUT_MS = 60_000;
-
-interface Target {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** The agent's callback; the runtime does not read the second argument beside an error. */
 type Done = (error: Error | null, connection: Duplex) => void;
@@ -46,8 +42,7 @@ export class SocksAgent extends Agent {
 
   /** Makes one connection for a request; `node:https` calls it. */
   override createConnection({ host, port }: RequestOptions, done?: Done): undefined {
-    // Addresses of IPv6 stand in brackets in URLs alone.
-    const target = { host: (host ?? '').replace(/^\[|\]$/g, ''), port: Number(port) };
+    const target = targetOf(host ?? '', Number(port));
     this.#connect(target).then(
       (connection) => done?.(null, connection),
       (error: unknown) => (done as (error: unknown) => void)?.(error),
@@ -55,20 +50,6 @@ export class SocksAgent extends Agent {
   }
 
   async #connect(target: Target): Promise<TLSSocket> {
-    return this.#secure(await socketThrough(this.#proxy, target), target);
-  }
-
-  #secure(socket: Socket, { host }: Target): Promise<TLSSocket> {
-    const ca = this.#cert === null ? {} : { ca: this.#cert };
-    const servername = isIP(host) === 0 ? { servername: host } : {};
-    return new Promise((resolve, reject) => {
-      // The certificate is checked for `host`; the server's name is sent where it is one.
-      const secured = connect({ socket, host, ...servername, ...ca });
-      secured.once('error', reject);
-      secured.once('secureConnect', () => {
-        secured.off('error', reject);
-        resolve(secured);
-      });
-    });
+    return secured(target, this.#cert, await socketThrough(this.#proxy, target));
   }
 }

@@ -216,6 +216,50 @@ for (const way of ['directly', 'through a SOCKS5 proxy'] as const)
         await closed();
       });
 
+      /** Answers each stream with the number of connections that are open then. */
+      const tellOpen = () =>
+        server.behave((socket) => socket.end(`${head('200 OK')}${server.open()}\n`));
+
+      test('takes the connection that was prepared for it, which carried nothing before', async () => {
+        tellOpen();
+        const before = server.requests.length;
+        endpoint.prepareStream();
+        // A proxy keeps none ready.
+        if (!proxied) await until(() => server.open() === 1, 'a connection was opened');
+        expect(server.requests.slice(before)).toEqual([]);
+        expect(await lines({ isPrepared: true })).toEqual(['1']);
+        await closed();
+      });
+
+      test('leaves a connection that was prepared for another, which is closed unused', async () => {
+        if (proxied) return;
+        tellOpen();
+        endpoint.prepareStream();
+        await until(() => server.open() === 1, 'a connection was opened');
+        expect(await lines()).toEqual(['2']);
+        await closed();
+        expect(await lines({ isPrepared: true })).toEqual(['1']);
+      });
+
+      test('to another certificate was not sent, also when it was prepared', async () => {
+        const stranger = endpointAt(server.url, null);
+        const before = server.requests.length;
+        stranger.prepareStream();
+        const stream = stranger.stream({
+          method: 'POST',
+          path: '/things',
+          headers: {},
+          body: null,
+          signal: new AbortController().signal,
+          headWithinMs: 20_000,
+          silenceMs: null,
+          isPrepared: true,
+        });
+        const { reason, nothingSent } = await failure(stream);
+        expect([reason, nothingSent]).toEqual(['certificate', true]);
+        expect(server.requests.slice(before)).toEqual([]);
+      });
+
       test('that falls silent ends, where silence is not usual', async () => {
         server.behave((socket) => socket.write(`${head('200 OK')}{"a":1}\n`));
         expect((await failure(lines({ silenceMs: 200 }))).reason).toBe('timeout');

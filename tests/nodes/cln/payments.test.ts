@@ -4,6 +4,7 @@ import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { labelOf } from '../../../src/nodes/cln/labels.ts';
 import { payInvoice } from '../../../src/nodes/cln/payments.ts';
+import { until } from '../../support/until.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
 
@@ -12,6 +13,7 @@ const INDEX = paymentIndex(NODE_SECS * 1000, paymentId('ln', HASH));
 
 let cln: FakeCln;
 let wallet: FakeWallet;
+let channels: () => Response;
 beforeEach(() => {
   cln = new FakeCln();
   wallet = fakeWallet();
@@ -20,9 +22,9 @@ beforeEach(() => {
     peer_connected: true,
     state: 'CHANNELD_NORMAL',
   };
-  cln.on('listpeerchannels', () =>
-    Response.json({ channels: [{ ...channel, spendable_msat: 1_000_000 }] }, { status: 201 }),
-  );
+  channels = () =>
+    Response.json({ channels: [{ ...channel, spendable_msat: 1_000_000 }] }, { status: 201 });
+  cln.on('listpeerchannels', channels);
 });
 afterEach(() => cln.stop());
 
@@ -77,4 +79,18 @@ describe('a payment whose parts have all failed when xpay gives up', () => {
   test('is pending where xpay itself did not say that it gives up', async () => {
     expect(await payWithFailed([1000], -4)).toBe('pending');
   });
+});
+
+test('what must be known before a payment is read at once, and xpay is asked for after that', async () => {
+  const read = Promise.withResolvers<void>();
+  cln.on('listpeerchannels', () => read.promise.then(channels));
+  const paid = payWithFailed([1000], 205);
+  await until(
+    () => ['listpeerchannels', 'listsendpays', 'wait'].every((name) => cln.of(name).length > 0),
+    'all were asked for',
+  );
+  expect(cln.of('xpay')).toEqual([]);
+  read.resolve();
+  await paid;
+  expect(cln.of('xpay')).toHaveLength(1);
 });

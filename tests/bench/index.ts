@@ -5,6 +5,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { BINARY } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
+import { measureCln } from './cln.ts';
 import { measureEndurance } from './endurance.ts';
 import { figures, note, rate, ratio } from './figures.ts';
 import { buildFloors, residentMb, running } from './floors.ts';
@@ -304,6 +305,7 @@ await receiver.stop(true);
 
 // A real LND, if it is installed.
 await measureLnd(note);
+await measureCln(note);
 removeFolder(folder);
 writeFileSync(
   join(import.meta.dir, '..', '..', 'dist', 'bench.json'),

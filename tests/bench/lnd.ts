@@ -9,25 +9,18 @@ import {
 } from '../interop/harness/index.ts';
 import { type NodeSidecar, startNodeSidecar } from '../interop/node-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { type Comparison, callsOf, compare, quantile, timed } from './compared.ts';
 import type { Note } from './endurance.ts';
 import { note as printed } from './figures.ts';
 
 /** Rounds of a comparison; a payment takes LND longer than the other calls. */
 const ROUNDS = 400;
 const PAY_ROUNDS = 100;
-/** The first rounds open connections, so they are not measured. */
-const WARM_UP = 5;
 const SYNCS = 3;
 /** How many invoices a shop may have that nobody has paid yet. */
 const OPEN_INVOICES = 3000;
 /** LND stores invoices one after another. */
 const AT_ONCE = 4;
-
-interface Comparison {
-  readonly rounds: number;
-  readonly direct: () => Promise<unknown>;
-  readonly throughSidecar: () => Promise<unknown>;
-}
 
 /**
  * Measures what the sidecar adds to calls of a real LND, which it starts: both are called in turn. Prints a clear line
@@ -56,26 +49,13 @@ export async function measureLnd(note: Note): Promise<void> {
 }
 
 async function measureCalls({ alice, bob }: Network, sidecar: NodeSidecar, note: Note) {
-  const [lnd, receiver] = [callsOf(alice), callsOf(bob)];
-  const version = alice.version.split(' ')[0];
-  const measure = async (name: string, { rounds, ...calls }: Comparison) => {
-    const direct: number[] = [];
-    const through: number[] = [];
-    for (let round = 0; round < rounds + WARM_UP; round++) {
-      direct.push(await timed(calls.direct));
-      through.push(await timed(calls.throughSidecar));
-    }
-    const [ofLnd, all] = [direct.slice(WARM_UP), through.slice(WARM_UP)];
-    const [lndMs, addedMs] = [quantile(ofLnd, 0.5), quantile(all, 0.5) - quantile(ofLnd, 0.5)];
-    const more = `${addedMs.toFixed(2)} ms more than ${lndMs.toFixed(2)} ms of LND ${version}`;
-    note(`added to LND by ${name}, median`, more, '1 ms', addedMs <= 1);
-    const [p99, lndP99] = [quantile(all, 0.99), quantile(ofLnd, 0.99)];
-    const times = `${p99.toFixed(2)} ms, ${(p99 / lndP99).toFixed(2)} times the ${lndP99.toFixed(2)} ms of LND`;
-    note(`${name}, p99`, times, '1.3 times', p99 <= 1.3 * lndP99);
-  };
+  const [lnd, receiver] = [callsTo(alice), callsTo(bob)];
+  const node = `LND ${alice.version.split(' ')[0]}`;
+  const measure = (name: string, calls: Omit<Comparison, 'node'>) =>
+    compare(`${name} on LND`, { node, ...calls }, note);
   // Invoices are made before the clock starts, half of them for each side.
   const measurePayments = async (name: string) => {
-    const count = 2 * (PAY_ROUNDS + WARM_UP);
+    const count = 2 * callsOf(PAY_ROUNDS);
     const invoices = await Promise.all(
       Array.from({ length: count }, () => receiver.addInvoice('1000000')),
     );
@@ -122,7 +102,7 @@ function measureFlush(note: Note): void {
 
 /** Compares the first sync of an empty sidecar with the time in which LND lists the same payments. */
 async function measureFirstSync(alice: LndNode, flags: readonly string[], note: Note) {
-  const lnd = callsOf(alice);
+  const lnd = callsTo(alice);
   const lists: number[] = [];
   const syncs: number[] = [];
   let payments = 0;
@@ -149,7 +129,7 @@ async function measureFirstSync(alice: LndNode, flags: readonly string[], note: 
 }
 
 /** Returns the calls that the sidecar makes to LND, made without the sidecar. */
-function callsOf(node: LndNode) {
+function callsTo(node: LndNode) {
   const macaroon = readFileSync(node.macaroonPath).toString('hex');
   const ca = readFileSync(node.tlsCertPath, 'utf8');
   const send = async (method: string, path: string, body?: unknown): Promise<string> => {
@@ -192,17 +172,6 @@ function callsOf(node: LndNode) {
       await listed(`/v1/payments?${query}`, 'payments');
     },
   };
-}
-
-async function timed(run: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await run();
-  return performance.now() - startedAt;
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0;
 }
 
 // `bun run tests/bench/lnd.ts` measures this alone.

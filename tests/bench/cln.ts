@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { connectCln } from '../interop/connect.ts';
+import {
+  type ClnNetwork,
+  type ClnNode,
+  findClnBinaries,
+  startClnNetwork,
+} from '../interop/harness/index.ts';
+import { type NodeSidecar, startNodeSidecar } from '../interop/node-sidecar.ts';
+import { callsOf, compare } from './compared.ts';
+import type { Note } from './endurance.ts';
+import { note as printed } from './figures.ts';
+
+/** Rounds of a comparison; a payment takes the node longer than the other calls. */
+const ROUNDS = 300;
+const PAY_ROUNDS = 60;
+
+/**
+ * Measures what the sidecar adds to calls of a real Core Lightning by clnrest, which it starts. Prints a clear line and
+ * measures nothing if lightningd, clnrest or btcd is missing.
+ */
+export async function measureCln(note: Note): Promise<void> {
+  const [binaries] = findClnBinaries();
+  if (binaries === undefined) return;
+  const network = await startClnNetwork(binaries);
+  try {
+    const sidecar = await startNodeSidecar([
+      ...['--client-credentials', await connectCln(network.alice)],
+      ...['--log-level', 'error'],
+    ]);
+    try {
+      await measureCalls(network, sidecar, note);
+    } finally {
+      await sidecar.close();
+    }
+  } finally {
+    await network.stop();
+  }
+}
+
+async function measureCalls({ alice, bob, version }: ClnNetwork, sidecar: NodeSidecar, note: Note) {
+  const [payer, receiver] = [callsTo(alice), callsTo(bob)];
+  const node = `Core Lightning ${version}`;
+  await compare(
+    'node_info on Core Lightning',
+    {
+      node,
+      rounds: ROUNDS,
+      direct: payer.nodeInfo,
+      throughSidecar: () => sidecar.get('/v2/node/node_info'),
+    },
+    note,
+  );
+  // Invoices are made before the clock starts, half of them for each side.
+  const invoices: string[] = [];
+  while (invoices.length < 2 * callsOf(PAY_ROUNDS))
+    invoices.push(await receiver.invoice(1_000_000));
+  const next = () => invoices.pop() ?? '';
+  await compare(
+    'pay_invoice on Core Lightning',
+    {
+      node,
+      rounds: PAY_ROUNDS,
+      direct: () => payer.pay(next()),
+      throughSidecar: () => sidecar.post('/v2/node/pay_invoice', { invoice: next() }),
+    },
+    note,
+  );
+  await compare(
+    'create_invoice on Core Lightning',
+    {
+      node,
+      rounds: ROUNDS,
+      direct: () => payer.invoice(1000),
+      throughSidecar: () => sidecar.post('/v2/node/create_invoice', { amount: '1' }),
+    },
+    note,
+  );
+}
+
+/** Returns the calls that the sidecar makes to the node, made without the sidecar. */
+function callsTo({ url, certPath, rune }: ClnNode) {
+  const ca = readFileSync(certPath, 'utf8');
+  let invoices = 0;
+  const send = async (method: string, params: object): Promise<string> => {
+    const response = await fetch(`${url}/v1/${method}`, {
+      method: 'POST',
+      headers: { rune, 'content-type': 'application/json' },
+      tls: { ca },
+      body: JSON.stringify(params),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method}: ${text}`);
+    return text;
+  };
+  return {
+    nodeInfo: () =>
+      Promise.all([send('getinfo', {}), send('listfunds', {}), send('listpeerchannels', {})]),
+    async invoice(amountMsat: number): Promise<string> {
+      invoices += 1;
+      const terms = { amount_msat: amountMsat, description: '', expiry: 86_400 };
+      return JSON.parse(await send('invoice', { ...terms, label: `bench ${invoices}` })).bolt11;
+    },
+    pay: (invstring: string) => send('xpay', { invstring, maxfee: '10000msat', retry_for: 60 }),
+  };
+}
+
+// `bun run tests/bench/cln.ts` measures this alone.
+if (import.meta.main) await measureCln(printed);

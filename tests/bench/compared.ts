@@ -1,0 +1,58 @@
+import type { Note } from './endurance.ts';
+
+/** The first rounds open connections, so they are not measured. */
+const WARM_UP = 5;
+
+/** Calls of a node with the sidecar and without it. */
+export interface Comparison {
+  /** The node's name and version. */
+  readonly node: string;
+  readonly rounds: number;
+  readonly direct: () => Promise<unknown>;
+  readonly throughSidecar: () => Promise<unknown>;
+}
+
+/** How many calls of each side {@link compare} makes. */
+export const callsOf = (rounds: number) => rounds + WARM_UP;
+
+/**
+ * Measures what the sidecar adds to a call of a node. Both sides are called in turn, and each round begins with the
+ * other one. The median is that of the differences of each round, in which other load on the machine cancels out.
+ */
+export async function compare(
+  name: string,
+  { node, rounds, direct, throughSidecar }: Comparison,
+  note: Note,
+): Promise<void> {
+  const ofNode: number[] = [];
+  const all: number[] = [];
+  const callNode = async () => ofNode.push(await timed(direct));
+  const callSidecar = async () => all.push(await timed(throughSidecar));
+  for (let round = 0; round < callsOf(rounds); round++) {
+    const turn = round % 2 === 0 ? [callNode, callSidecar] : [callSidecar, callNode];
+    for (const call of turn) await call();
+  }
+  const [plain, through] = [ofNode.slice(WARM_UP), all.slice(WARM_UP)];
+  const addedMs = quantile(
+    through.map((ms, round) => ms - (plain[round] ?? 0)),
+    0.5,
+  );
+  const more = `${addedMs.toFixed(2)} ms more than ${quantile(plain, 0.5).toFixed(2)} ms of ${node}`;
+  note(`added by ${name}, median of differences`, more, '1 ms', addedMs <= 1);
+  const [p99, plainP99] = [quantile(through, 0.99), quantile(plain, 0.99)];
+  const times = `${p99.toFixed(2)} ms, ${(p99 / plainP99).toFixed(2)} times the ${plainP99.toFixed(2)} ms of ${node}`;
+  note(`${name}, p99`, times, '1.3 times', p99 <= 1.3 * plainP99);
+}
+
+/** The milliseconds that `run` takes. */
+export async function timed(run: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await run();
+  return performance.now() - startedAt;
+}
+
+/** The value below which that share of the values lies. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0;
+}

@@ -90,7 +90,7 @@ describeClnNetwork('client credentials on Core Lightning', (network) => {
   test('connect refuses what is no rune, and a rune of another node', async () => {
     const none = await connect(await fileOf('not a rune'));
     expect(none.exitCode).not.toBe(0);
-    expect(none.stderr).toContain('This is not a rune');
+    expect(none.stderr).toContain('holds no rune of Core Lightning');
     const foreign = await connect(network().bob.runePath);
     expect(foreign.exitCode).not.toBe(0);
     expect(foreign.stderr).toContain('does not accept this rune');

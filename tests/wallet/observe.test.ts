@@ -11,9 +11,11 @@ import { matchObservation, observationRules, TerminalStateLeft } from '../../src
 import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 
-const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
+let logged: string[];
+const log = openLog({ level: 'info', format: 'text', write: (line) => void logged.push(line) });
 let unproven: Payment[];
 beforeEach(() => {
+  logged = [];
   unproven = [];
 });
 
@@ -282,6 +284,18 @@ describe('terminal stays terminal', () => {
       expect(rulesOf(false).transition(from, { payment: to, attempt: null })).toBeNull();
     });
   }
+
+  test('an older word on a Lightning payment, which may arrive last, is no error for the log', () => {
+    const observed = (from: Payment, to: Payment) => {
+      logged = [];
+      rulesOf(false).transition(from, { payment: to, attempt: null });
+      return logged.length;
+    };
+    expect(observed(done, pending)).toBe(0);
+    expect(observed(done, failed)).toBe(1);
+    const onchain = { rail: 'onchain' } as const;
+    expect(observed({ ...done, ...onchain }, { ...pending, ...onchain })).toBe(1);
+  });
 
   test('what ended a payment, and when, does not change afterwards', () => {
     const again = { ...failed, statusMsg: 'another reason', finalizedAtMs: 99, amountMsat: 2000n };

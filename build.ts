@@ -62,11 +62,15 @@ async function buildClient(): Promise<void> {
   await rm(CLIENT, { recursive: true, force: true });
   await $`node_modules/.bin/tsc -p tsconfig.client.json`;
   await cp('LICENSE', join(CLIENT, 'LICENSE'));
-  const { name, version, license, type, engines } = packageJson;
+  await cp('src/client/README.md', join(CLIENT, 'README.md'));
+  const { name, version, keywords, homepage, repository, license, type, engines } = packageJson;
   const manifest = {
     name,
     version,
     description: 'Typed client of wallet-sidecar.',
+    keywords,
+    homepage,
+    repository,
     license,
     type,
     engines,

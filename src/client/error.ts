@@ -1,8 +1,10 @@
+import type { ErrorData } from './generated/errors.ts';
+
 /**
  * How a call went wrong:
  * - `error`: the sidecar answered with an error; `code` says which one.
  * - `unreachable`: no connection was made, so the request was not sent.
- * - `unanswered`: no answer came, but the request may have arrived. Browsers report `unreachable` as this too.
+ * - `unanswered`: no answer came, but the request may have arrived.
  * - `foreign`: the answer did not come from a wallet-sidecar.
  */
 export type ErrorKind = 'error' | 'unreachable' | 'unanswered' | 'foreign';
@@ -22,18 +24,12 @@ interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/**
- * A call that got an error, or no answer, from the sidecar. The message of an error is the sidecar's own sentence. A
- * payment that was tried and failed is not an error: it is a Payment with `status: 'failed'`.
- */
-export class WalletSidecarError extends Error {
+class FailedCall extends Error {
   override readonly name = 'WalletSidecarError';
   readonly kind: ErrorKind;
-  /** One of `ERROR_CODES`; null unless `kind` is `error`. */
   readonly code: number | null;
   /** Null when there was no answer. */
   readonly httpStatus: number | null;
-  /** Further details from the sidecar, such as `{ issues }` for a rejected request. */
   readonly data: unknown;
   /** The answer's whole JSON; null when there was none. */
   readonly body: unknown;
@@ -56,6 +52,36 @@ export class WalletSidecarError extends Error {
     this.mayHaveTakenEffect = facts.mayHaveTakenEffect;
   }
 }
+
+/** An error of the sidecar, with its details by its code. */
+type AnsweredError = {
+  [Code in keyof ErrorData]: FailedCall & {
+    readonly kind: 'error';
+    readonly code: Code;
+    readonly data: ErrorData[Code];
+  };
+}[keyof ErrorData];
+
+/** A call to which no sidecar answered. */
+type UnansweredError = FailedCall & {
+  readonly kind: Exclude<ErrorKind, 'error'>;
+  readonly code: null;
+  readonly data: null;
+};
+
+/**
+ * A call that got an error, or no answer, from the sidecar. The message of an error is the sidecar's own sentence. Its
+ * `code`, one of `ERROR_CODES`, says what `data` holds: compare it, and `data` has that type. A sidecar of a later
+ * version may send a code that is not among them. A payment that was tried and failed is not an error: it is a Payment
+ * with `status: 'failed'`.
+ */
+export type WalletSidecarError = AnsweredError | UnansweredError;
+
+/** The class of the errors, for `instanceof`. */
+export const WalletSidecarError = FailedCall as unknown as {
+  new (message: string, facts: ErrorFacts): WalletSidecarError;
+  readonly prototype: WalletSidecarError;
+};
 
 /** The answer or stream that an error's body came with. */
 interface Answered {

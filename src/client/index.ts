@@ -1,5 +1,6 @@
+export { type Amount, fromMsat, type Sats, toMsat } from './amount.ts';
 export { type ErrorKind, WalletSidecarError } from './error.ts';
-export { ERROR_CODES } from './generated/error-codes.ts';
+export { ERROR_CODES, type ErrorData, type ErrorDetails } from './generated/errors.ts';
 export type * from './generated/types.ts';
 export { WalletSidecar } from './generated/wallet-sidecar.ts';
 export type { EventsOptions, PaymentEvent } from './payment-events.ts';

@@ -1,5 +1,5 @@
 import { WalletSidecarError } from './error.ts';
-import { ERROR_CODES } from './generated/error-codes.ts';
+import { ERROR_CODES } from './generated/errors.ts';
 
 /** The first delay in milliseconds before a call is repeated. The delay doubles each time. */
 const FIRST_DELAY_MS = 200;

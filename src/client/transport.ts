@@ -1,3 +1,4 @@
+import { baseUrlOf } from './base-url.ts';
 import {
   afterOpenAttempt,
   errorOf,
@@ -9,7 +10,10 @@ import { pause, retryDelayMs } from './retry.ts';
 
 /** The sidecar's address and the credentials to use. */
 export interface WalletSidecarOptions {
-  /** Base URL of the sidecar. Default: `http://127.0.0.1:5393`. */
+  /**
+   * Base URL of the sidecar, http or https. Credentials are sent only to this machine or over https; another URL with
+   * credentials throws a `TypeError`. Default: `http://127.0.0.1:5393`.
+   */
   readonly url?: string | undefined;
   /** Client credentials. Without them the sidecar uses its default wallet. */
   readonly credentials?: string | undefined;
@@ -76,8 +80,8 @@ export class Transport {
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
 
   constructor(options: WalletSidecarOptions) {
-    this.#baseUrl = new URL(options.url ?? 'http://127.0.0.1:5393').href.replace(/\/+$/, '');
     const credentials = options.credentials?.trim() ?? '';
+    this.#baseUrl = baseUrlOf(options.url ?? 'http://127.0.0.1:5393', credentials !== '');
     this.#authorization = credentials === '' ? {} : { authorization: `Bearer ${credentials}` };
     this.#maxRetries = options.maxRetries ?? 2;
     this.#onIgnoredFields = options.onIgnoredFields ?? warnOfIgnoredFields;

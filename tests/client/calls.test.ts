@@ -5,6 +5,7 @@ import {
   WalletSidecarError,
   type WalletSidecarOptions,
 } from '../../src/client/index.ts';
+import { isLoopbackHost } from '../../src/config/network.ts';
 import { ERRORS } from '../../src/model/errors.ts';
 
 interface Seen {
@@ -18,7 +19,7 @@ type Step = () => Response;
 function clientWith(steps: readonly Step[], options: WalletSidecarOptions = {}) {
   const seen: Seen[] = [];
   const client = new WalletSidecar({
-    url: 'http://sidecar.test/',
+    url: 'https://sidecar.test/',
     fetch: async (url, init) => {
       seen.push({ url, init, headers: new Headers(init.headers) });
       return (steps[seen.length - 1] ?? steps.at(-1) ?? gone)();
@@ -54,7 +55,7 @@ describe('what is sent', () => {
       { invoice: 'lnbc1', personal_note: undefined, max_fee: '0.5' },
       { idempotencyKey: 'order-1', respondAfterSecs: 0 },
     );
-    expect(seen[0]?.url).toBe('http://sidecar.test/v2/node/pay_invoice');
+    expect(seen[0]?.url).toBe('https://sidecar.test/v2/node/pay_invoice');
     expect(seen[0]?.init).toMatchObject({
       method: 'POST',
       body: '{"invoice":"lnbc1","max_fee":"0.5"}',
@@ -71,7 +72,7 @@ describe('what is sent', () => {
   test('query parameters, those left out not at all, and no header without credentials', async () => {
     const { client, seen } = clientWith([ok]);
     await client.listPayments({ filter: 'all', limit: 5, after: undefined });
-    expect(seen[0]?.url).toBe('http://sidecar.test/v2/node/list_payments?filter=all&limit=5');
+    expect(seen[0]?.url).toBe('https://sidecar.test/v2/node/list_payments?filter=all&limit=5');
     expect([...(seen[0]?.headers ?? [])]).toEqual([]);
   });
 
@@ -122,7 +123,7 @@ describe('errors', () => {
     const { client } = clientWith([gone], { maxRetries: 0, credentials: 'secret' });
     const error = await errorFrom(client.health());
     expect(error.message).toBe(
-      'No sidecar answered at http://sidecar.test: check that it runs, and check the url.',
+      'No sidecar answered at https://sidecar.test: check that it runs, and check the url.',
     );
     expect(error).toMatchObject({ code: null, httpStatus: null, cause: expect.any(TypeError) });
     expect(Bun.inspect({ error, client })).not.toContain('secret');
@@ -160,9 +161,44 @@ describe('errors', () => {
     const lost = clientWith([gone], { maxRetries: 0 });
     expect((await errorFrom(lost.client.health())).kind).toBe('unanswered');
   });
+});
 
-  test('an invalid url throws at once', () => {
-    expect(() => new WalletSidecar({ url: '127.0.0.1:5393' })).toThrow();
+describe('the url', () => {
+  for (const url of [
+    '127.0.0.1:5393',
+    'ftp://127.0.0.1',
+    'file:///run/sidecar',
+    'javascript:alert(1)',
+    'http://user:secret@127.0.0.1:5393',
+    'http://127.0.0.1:5393/?x=1',
+    'http://127.0.0.1:5393/#x',
+  ]) {
+    test(`${url} throws at once`, () => {
+      expect(() => new WalletSidecar({ url })).toThrow('must be an http or https URL');
+    });
+  }
+
+  test('takes credentials only to this machine or over https, as the command line does', () => {
+    for (const host of [
+      '127.0.0.1',
+      '127.1',
+      'localhost',
+      'a.localhost.',
+      '[::1]',
+      '10.0.0.1',
+      'sidecar',
+      'localhost.example',
+      '0.0.0.0',
+      '127.0.0.1.example',
+      '[::2]',
+    ]) {
+      const open = () => new WalletSidecar({ url: `http://${host}:5393`, credentials: 'secret' });
+      if (isLoopbackHost(host)) expect(open).not.toThrow();
+      else expect(open).toThrow('only to this machine or over https');
+    }
+    expect(() => new WalletSidecar({ url: 'https://a.example', credentials: 'x' })).not.toThrow();
+    expect(() => new WalletSidecar({ url: 'http://a.example' })).not.toThrow();
+    expect(() => new WalletSidecar({ url: 'http://a.example', credentials: ' \n' })).not.toThrow();
   });
 });
 

@@ -54,11 +54,16 @@ function run(cwd: string, command: string[], env: Readonly<Record<string, string
   throw new Error(`${command.join(' ')}: ${output}${child.stderr.toString()}`);
 }
 
-test('the package has no dependencies', async () => {
+test('the package has no dependencies, and says what it is and where it comes from', async () => {
   const manifest = await Bun.file(join(installed, 'package.json')).json();
-  expect(Object.keys(manifest).toSorted()).toEqual(
-    ['description', 'engines', 'exports', 'license', 'name', 'type', 'version'].toSorted(),
-  );
+  const told = ['description', 'homepage', 'keywords', 'license', 'name', 'repository', 'version'];
+  const read = ['engines', 'exports', 'type'];
+  expect(Object.keys(manifest).toSorted()).toEqual([...told, ...read].toSorted());
+  expect(manifest.keywords).toContain('lightning');
+  expect(manifest.repository.url).toMatch(/^git\+https:/);
+  const readme = await Bun.file(join(installed, 'README.md')).text();
+  // Outside the repository, links to its other pages would lead nowhere.
+  expect(readme).not.toContain('](');
 });
 
 for (const [runtime, program] of [
@@ -79,9 +84,17 @@ for (const [runtime, program] of [
   });
 }
 
+/** Returns what the compiler says of a module of the project, which knows no types of a runtime. */
+function compiled(source: string): string {
+  writeFileSync(join(project, 'typed.ts'), source);
+  const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
+  const flags = '--noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2022';
+  const lib = ['--lib', 'es2022,dom,dom.iterable', '--types', ''];
+  return run(project, [tsc, ...flags.split(' '), ...lib, 'typed.ts']);
+}
+
 test('its types allow only calls that the API accepts, and use no types of a runtime', () => {
-  writeFileSync(
-    join(project, 'typed.ts'),
+  const said = compiled(
     `import { verifyWebhook, WalletSidecar, type Payment, type Sats } from 'wallet-sidecar';
      const client = new WalletSidecar();
      const amount: Sats = '0.5';
@@ -94,12 +107,70 @@ test('its types allow only calls that the API accepts, and use no types of a run
      // @ts-expect-error a filter is required
      client.listPayments({});
      // @ts-expect-error there is no such scope
-     client.createClient({ scopes: ['everything'] });
-     // @ts-expect-error amounts of answers are text: numbers would lose millisatoshis
-     export const fees: Promise<number> = client.pay({ payable: 'x' }).then((payment) => payment.fees);`,
+     client.createClient({ scopes: ['everything'] });`,
   );
-  const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
-  const flags = '--noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2022';
-  const lib = ['--lib', 'es2022,dom,dom.iterable', '--types', ''];
-  expect(run(project, [tsc, ...flags.split(' '), ...lib, 'typed.ts'])).toBe('');
+  expect(said).toBe('');
+});
+
+test('amounts of answers cannot be added as text, and go into requests as they are', () => {
+  const said = compiled(
+    `import { fromMsat, toMsat, WalletSidecar, type Amount, type Payment } from 'wallet-sidecar';
+     const client = new WalletSidecar();
+     export function calculate({ amount, fees }: Payment) {
+       // @ts-expect-error the text '10' and the text '5' are '105' together
+       const sum = fees + fees;
+       // @ts-expect-error a number and text are text
+       const more = 1 + fees;
+       // @ts-expect-error null is not an amount
+       toMsat(amount);
+       // @ts-expect-error numbers would lose millisatoshis
+       const number: number = fees;
+       // @ts-expect-error what is text could be added
+       const text: string = fees;
+       // @ts-expect-error other text is not an amount of the sidecar
+       const made: Amount = '5';
+       const total: Amount = fromMsat(toMsat(fees) + toMsat('0.5') + toMsat(2));
+       return { sum, more, number, text, made, total, shown: \`\${fees} sats\` };
+     }
+     export const again = (fees: Amount) => client.createInvoice({ amount: fees });`,
+  );
+  expect(said).toBe('');
+});
+
+test('the code of an error says what its data holds', () => {
+  const said = compiled(
+    `import { ERROR_CODES, WalletSidecarError, type Amount } from 'wallet-sidecar';
+     export function told(error: unknown) {
+       if (!(error instanceof WalletSidecarError)) return null;
+       const { kind, message, mayHaveTakenEffect, cause } = error;
+       const common: object = { kind, message, mayHaveTakenEffect, cause };
+       // @ts-expect-error without the code nobody knows
+       error.data?.remaining;
+       switch (error.code) {
+         case ERROR_CODES.overBudget: {
+           const remaining: Amount | undefined = error.data?.remaining;
+           return remaining;
+         }
+         case ERROR_CODES.rejected:
+           return error.data?.issues?.map(({ path }): string => path);
+         case ERROR_CODES.forbidden: {
+           // @ts-expect-error only error 109 has it
+           error.data?.remaining;
+           const permission: string | undefined = error.data?.permission;
+           return permission;
+         }
+         case null: {
+           const data: null = error.data;
+           // @ts-expect-error an error of the sidecar has a code
+           error.kind === 'error';
+           return data;
+         }
+         default: {
+           const sent: 'no' | 'unknown' | undefined = error.data?.sent;
+           return [sent, common];
+         }
+       }
+     }`,
+  );
+  expect(said).toBe('');
 });

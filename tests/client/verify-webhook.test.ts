@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import {
+  type Amount,
   type PaymentFinalized,
   type PaymentHeld,
   verifyWebhook,
@@ -12,8 +13,15 @@ import vectors from '../vectors/standard-webhooks.json';
 type Members<T> = { readonly [Name in keyof T]-?: true };
 type Headers = Readonly<Record<string, string>>;
 
+/** The client's type with amounts as they are on the wire. */
+type AsText<T> = T extends Amount
+  ? string
+  : T extends object
+    ? { readonly [Name in keyof T]: AsText<T[Name]> }
+    : T;
+
 /** Compiles only if the sidecar's webhooks fit the client's type. */
-const asSent = (payload: WebhookPayload): PaymentFinalized | PaymentHeld => payload;
+const asSent = (payload: WebhookPayload): AsText<PaymentFinalized | PaymentHeld> => payload;
 const asTyped = (members: Members<PaymentFinalized | PaymentHeld>): Members<WebhookPayload> =>
   members;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
-import type { Payment } from '../../src/client/index.ts';
+import { type Amount, fromMsat, type Payment } from '../../src/client/index.ts';
 import { type DevSidecar, startDevSidecar } from '../support/dev-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/ports.ts';
@@ -65,7 +65,7 @@ for (const [language, { command, extension, runs }] of Object.entries(LANGUAGES)
       const payment = await run('payout');
       expect(payment).toMatchObject({ direction: 'outbound', status: 'completed', amount: '800' });
       expect(payment.output).toMatch(/^bob was refused: \w.+/m);
-      expect(await amountsSent()).toEqual(['800', ...before]);
+      expect(await amountsSent()).toEqual([fromMsat(800_000n), ...before]);
       const { clients } = (await call('GET', '/v2/node/list_clients')) as {
         clients: Record<string, { label: string }>;
       };
@@ -104,7 +104,7 @@ function call(method: string, path: string, query: Record<string, string> = {}):
 }
 
 /** Resolves to the amounts of all payments sent, newest first. */
-async function amountsSent(): Promise<readonly (string | null)[]> {
+async function amountsSent(): Promise<readonly (Amount | null)[]> {
   await call('PUT', '/v2/node/sync_payments');
   const query = { filter: 'all', direction: 'outbound' };
   const { payments } = (await call('GET', '/v2/node/list_payments', query)) as {

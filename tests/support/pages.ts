@@ -16,6 +16,7 @@ export const PAGES: readonly string[] = [
   'CHANGELOG.md',
   ...DOCS_PAGES,
   'examples/README.md',
+  'src/client/README.md',
 ];
 
 /** Returns the text of a page. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { amountOutput } from '../../model/amount.ts';
 import { ERRORS, type ErrorName } from '../../model/errors.ts';
 import { isStream } from '../allowed-methods.ts';
 import { IGNORED_FIELDS_HEADER } from '../input/ignored-fields.ts';
@@ -6,6 +7,15 @@ import type { Route } from '../route.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 
 const CODES = Object.values(ERRORS).map(({ code }) => code);
+
+/** Under this name the description of a member of an error's `data` lists the only codes that have it. */
+const CODES_WITH_IT = 'x-error-codes';
+
+/** Describes a member of `data` that only one error has. */
+function only(name: ErrorName, description: string): Json {
+  const { code } = ERRORS[name];
+  return { description: `Error ${code}: ${description}`, [CODES_WITH_IT]: [code] };
+}
 
 const errorData = z.looseObject({
   issues: z
@@ -16,28 +26,28 @@ const errorData = z.looseObject({
       }),
     )
     .optional()
-    .meta({ description: 'Error 7: what is wrong with the request.' }),
+    .meta(only('rejected', 'what is wrong with the request.')),
   sent: z.enum(['no', 'unknown']).optional().meta({
     description: 'Whether anything may have been sent, where the request moves money.',
   }),
   index: z.string().optional().meta({ description: 'Index of the payment that was begun.' }),
-  status: z.string().optional().meta({
-    description: 'Error 106: how the first payment stands, where the caller may not read it.',
-  }),
+  status: z
+    .string()
+    .optional()
+    .meta(only('refused', 'how the first payment stands, where the caller may not read it.')),
   permission: z
     .string()
     .optional()
-    .meta({ description: 'Error 108: the permission that the credentials lack.' }),
-  remaining: z
-    .string()
+    .meta(only('forbidden', 'the permission that the credentials lack.')),
+  remaining: amountOutput
     .optional()
-    .meta({ description: 'Error 109: what is left of the budget, in sats.' }),
-  node: z.string().optional().meta({ description: 'Error 110: the node that cannot do it.' }),
+    .meta(only('overBudget', 'what is left of the budget, in sats.')),
+  node: z.string().optional().meta(only('unsupported', 'the node that cannot do it.')),
   problem: z
     .string()
     .optional()
-    .meta({ description: 'Error 113: what is wrong with the service outside.' }),
-  reason: z.string().optional().meta({ description: 'Error 113: what the service itself said.' }),
+    .meta(only('serviceFailed', 'what is wrong with the service outside.')),
+  reason: z.string().optional().meta(only('serviceFailed', 'what the service itself said.')),
 });
 
 const errorJson = z

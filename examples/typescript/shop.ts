@@ -20,13 +20,21 @@ const { invoice, index } = await wallet.createInvoice(
 );
 console.log(`${order} is to be paid with ${invoice}`);
 
-const paid = Promise.withResolvers<PaymentFinalized>();
+let deliver: (payment: PaymentFinalized) => void = () => undefined;
+const paid = new Promise<PaymentFinalized>((resolve, reject) => {
+  deliver = resolve;
+  setTimeout(() => {
+    reject(
+      new Error('No webhook: see whether the sidecar has the address and secret of this shop.'),
+    );
+  }, 60_000).unref();
+});
 const server = createServer(async (request, response) => {
   try {
     const payment = await verifyWebhook(await bodyOf(request), request.headers, secret);
     // A webhook can come twice, and those of other payments come too: a shop looks its order up by the index, and
     // answers 200 when the payment is stored.
-    if (payment.index === index && payment.type === 'payment.finalized') paid.resolve(payment);
+    if (payment.index === index && payment.type === 'payment.finalized') deliver(payment);
     response.writeHead(200).end();
   } catch {
     response.writeHead(400).end();
@@ -35,16 +43,11 @@ const server = createServer(async (request, response) => {
 // The shop listens before anybody can pay.
 server.listen(Number(process.env.WEBHOOK_PORT ?? 8080), '127.0.0.1');
 await once(server, 'listening');
-setTimeout(() => {
-  paid.reject(
-    new Error('No webhook: see whether the sidecar has the address and secret of this shop.'),
-  );
-}, 60_000).unref();
 
 // The customer, played by the sandbox's outside world.
 await sandbox('pay', { payable: invoice });
 
-const payment = await paid.promise;
+const payment = await paid;
 server.close();
 if (payment.status !== 'completed') throw new Error(`${order} was not paid: ${payment.status_msg}`);
 console.log(`${order} is paid and can be delivered: ${payment.index}`);

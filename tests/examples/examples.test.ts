@@ -10,7 +10,7 @@ setDefaultTimeout(SLOW_TEST_MS);
 
 const ROOT = join(import.meta.dir, '..', '..');
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
-const folder = temporaryFolder('examples');
+const data = temporaryFolder('examples');
 const shopPort = freePort();
 let sidecar: DevSidecar;
 let credentials: string;
@@ -19,15 +19,40 @@ let relay: ReturnType<typeof Bun.serve>;
 let forgeries: Record<string, number> = {};
 
 const LANGUAGES = {
-  curl: { command: ['bash'], extension: 'sh', runs: canRun('perl', '-MDigest::SHA', '-e1') },
-  typescript: { command: [process.execPath], extension: 'ts', runs: true },
-  python: { command: ['python3', '-B'], extension: 'py', runs: canRun('python3', '--version') },
+  shell: {
+    command: ['bash'],
+    folder: 'examples/curl',
+    extension: 'sh',
+    runs: canRun('perl', '-MDigest::SHA', '-e1'),
+  },
+  TypeScript: {
+    command: [process.execPath],
+    folder: 'examples/typescript',
+    extension: 'ts',
+    runs: true,
+  },
+  // The folder is written by the compiler, see `beforeAll`.
+  'TypeScript on plain Node': {
+    command: ['node'],
+    folder: 'build/examples',
+    extension: 'js',
+    runs: canRun('node', '--version'),
+  },
+  Python: {
+    command: ['python3', '-B'],
+    folder: 'examples/python',
+    extension: 'py',
+    runs: canRun('python3', '--version'),
+  },
 } as const;
 
 beforeAll(async () => {
+  const compiler = join(ROOT, 'node_modules', '.bin', 'tsc');
+  const compiled = Bun.spawnSync([compiler, '-p', 'tsconfig.examples.json'], { cwd: ROOT });
+  expect(compiled.stdout.toString()).toBe('');
   relay = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: relayWebhook });
   sidecar = await startDevSidecar({
-    dataDir: join(folder, 'data'),
+    dataDir: join(data, 'data'),
     port: freePort(),
     webhookUrl: relay.url.href,
     env: { SERVICE_WEBHOOK_SECRET: SECRET },
@@ -38,13 +63,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await sidecar.stop();
   await relay.stop(true);
-  removeFolder(folder);
+  removeFolder(data);
 });
 
-for (const [language, { command, extension, runs }] of Object.entries(LANGUAGES)) {
+for (const [language, { command, folder, extension, runs }] of Object.entries(LANGUAGES)) {
   if (!runs) console.warn(`SKIPPED: the examples in ${language}, since ${command[0]} is missing.`);
-  const run = (name: string) =>
-    runExample([...command, join('examples', language, `${name}.${extension}`)]);
+  const run = (name: string) => runExample([...command, join(folder, `${name}.${extension}`)]);
 
   describe.skipIf(!runs)(`the examples in ${language}`, () => {
     test('the shop delivers for a webhook that the sidecar signed, and for no other', async () => {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { defaultDataDir } from '../config/default-data-dir.ts';
-import { isLoopbackHost, localUrl, parseListenAddress, parseWebUrl } from '../config/network.ts';
+import { isLoopbackHost, localUrl, parseBaseUrl, parseListenAddress } from '../config/network.ts';
 import { OPTIONS } from '../config/options.ts';
 import { bothSet, readText } from '../config/secrets.ts';
 import {
@@ -85,7 +85,7 @@ export function connectionOf(io: CliIo, flags: ConnectionFlags): Connection {
 
 function targetOf({ find }: Settings, flags: ConnectionFlags): Found {
   const named = flagged('--url', flags.url) ?? find('sidecarUrl');
-  if (named !== null) return { ...named, value: parseFound(named, parseWebUrl) };
+  if (named !== null) return { ...named, value: parseFound(named, parseBaseUrl) };
   const { fallback, flag } = OPTIONS.listenAddr;
   const listen = find('listenAddr') ?? { value: fallback, source: `--${flag}`, origin: 'default' };
   return { ...listen, value: localUrl(parseFound(listen, parseListenAddress)) };

@@ -32,6 +32,14 @@ export function parseWebUrl(text: string): Parsed<string> {
     : { problem: 'must be an http or https URL' };
 }
 
+/** Reads the http or https URL of a server's root or of a folder there: no user, no query, no fragment. */
+export function parseBaseUrl(text: string): Parsed<string> {
+  const { username, password } = URL.parse(text) ?? { username: '', password: '' };
+  return /[?#]/.test(text) || username !== '' || password !== ''
+    ? { problem: 'must be an http or https URL without user, query and fragment' }
+    : parseWebUrl(text);
+}
+
 /** Reads a domain with an optional port, which becomes lower case. */
 export function parseDomain(text: string): Parsed<string> {
   const host = text.toLowerCase();

@@ -167,6 +167,11 @@ describe('credentials and address', () => {
       [await run(['info'], both), /are both set: keep one of them\.$/],
       [await run(['info', '--url', 'zork']), /^--url must be an http or https URL\.$/],
       [await run(['info', '--url', 'ftp://x']), /^--url must be an http or https URL\.$/],
+      [await run(['info', '--url', 'http://a:b@127.0.0.1']), /without user, query and fragment\.$/],
+      [
+        await run(['info', '--url', 'http://127.0.0.1/?x=1']),
+        /without user, query and fragment\.$/,
+      ],
     ];
     for (const [{ exitCode, stdout, stderr }, message] of wrong) {
       expect(stderr).toMatch(message);

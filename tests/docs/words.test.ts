@@ -23,6 +23,7 @@ const COLUMNS = 120;
 const SELF = 'tests/docs/words.test.ts';
 const sources = await linesOf('src/**/*.ts');
 const others = await linesOf('{tests,examples,docs,packaging}/**/*.{ts,md}');
+const python = await linesOf('clients/python/**/*.py');
 const pages = await linesOf('*.md');
 
 interface Line {
@@ -33,14 +34,14 @@ interface Line {
 test('comments, messages, tests and pages avoid the worst words', () => {
   expect([
     ...avoided(sources, AVOIDED_IN_PRODUCT),
-    ...avoided([...others, ...pages], AVOIDED),
+    ...avoided([...others, ...python, ...pages], AVOIDED),
   ]).toEqual([]);
 });
 
 test(`no comment of the product is wider than ${COLUMNS} columns`, () => {
-  const wide = sources
+  const wide = [...sources, ...python]
     .filter(({ place }) => !place.startsWith('src/client/generated/'))
-    .filter(({ text }) => /^\s*(\/\*|\*|\/\/)/.test(text) && text.length > COLUMNS);
+    .filter(({ text }) => /^\s*(\/\*|\*|\/\/|#)/.test(text) && text.length > COLUMNS);
   expect(wide.map(({ place, text }) => `${place}: ${text.length} columns`)).toEqual([]);
 });
 

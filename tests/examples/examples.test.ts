@@ -46,6 +46,9 @@ const LANGUAGES = {
   },
 } as const;
 
+const hasPythonClient = canRun('python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 10))');
+if (!hasPythonClient) console.warn('SKIPPED: the bot in Python, since python3 is not Python 3.10.');
+
 beforeAll(async () => {
   const compiler = join(ROOT, 'node_modules', '.bin', 'tsc');
   const compiled = Bun.spawnSync([compiler, '-p', 'tsconfig.examples.json'], { cwd: ROOT });
@@ -98,8 +101,31 @@ for (const [language, { command, folder, extension, runs }] of Object.entries(LA
   });
 }
 
+describe.skipIf(!hasPythonClient)('the bot in Python', () => {
+  test('thanks for each payment, and after a restart for what arrived meanwhile', async () => {
+    const command = ['python3', '-B', 'examples/python/bot.py'];
+    const place = join(data, 'bot.place');
+    const env = { BOT_STATE: place, BOT_PAYMENTS: '1' };
+    const first = await runExample(command, env);
+    expect(first).toMatchObject({ direction: 'inbound', status: 'completed', amount: '21' });
+    const order = await sidecar.call('POST', '/v2/node/create_invoice', {
+      body: { amount: '4' },
+      credentials,
+    });
+    const { invoice, index } = order as { invoice: string; index: string };
+    await sidecar.call('POST', '/sandbox/pay', { body: { payable: invoice } });
+    const second = await runExample(command, { ...env, BOT_PAYMENTS: '2' });
+    expect(second.output).toContain(`thank you for 4 sats: ${index}`);
+    expect(second.output.match(/thank you/g)).toHaveLength(2);
+    expect(second.output).not.toContain(first.index);
+  });
+});
+
 /** Runs an example. Resolves to its output, and to the payment whose index it printed last, read through the API. */
-async function runExample(command: string[]): Promise<Payment & { readonly output: string }> {
+async function runExample(
+  command: string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Payment & { readonly output: string }> {
   const child = Bun.spawn(command, {
     cwd: ROOT,
     env: {
@@ -108,6 +134,8 @@ async function runExample(command: string[]): Promise<Payment & { readonly outpu
       SIDECAR_CREDENTIALS: credentials,
       WEBHOOK_SECRET: SECRET,
       WEBHOOK_PORT: String(shopPort),
+      PYTHONPATH: join(ROOT, 'clients', 'python', 'src'),
+      ...env,
     },
     stdout: 'pipe',
     stderr: 'pipe',

@@ -28,6 +28,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'needs the same Core Lightning; the interop tests start it so',
   'lightning-cli createrune -k restrictions=\'[["method=blacklistrune","method=close","method=connect","method=createproof","method=createrune","method=delinvoice","method=feerates","method=fetchinvoice","method=fundchannel","method=getinfo","method=getroutes","method=getutxout","method=invoice","method=listchainmoves","method=listclosedchannels","method=listfunds","method=listinvoices","method=listpeerchannels","method=listsendpays","method=listtransactions","method=newaddr","method=offer","method=reserveinputs","method=sendpsbt","method=showrunes","method=signmessage","method=signpsbt","method=txprepare","method=unreserveinputs","method=utxopsbt","method=wait","method=xpay"]]\' > wallet-sidecar.rune':
     'needs a Core Lightning of the reader',
+  'pip install /path/to/wallet-sidecar/clients/python':
+    'fetches its build tool from a registry; tests/client runs the package where it stands',
   'npm test': 'CI runs it, and this test is part of it',
 };
 

@@ -17,6 +17,7 @@ export const PAGES: readonly string[] = [
   ...DOCS_PAGES,
   'examples/README.md',
   'src/client/README.md',
+  'clients/python/README.md',
 ];
 
 /** Returns the text of a page. */

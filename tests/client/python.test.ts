@@ -71,13 +71,12 @@ describe.skipIf(!hasPython)('the Python client', () => {
   });
 });
 
-test.skipIf(!hasMypy)(
-  'the types of the Python client and its tests pass mypy --strict',
-  async () => {
-    const checked = await run([MYPY, '--strict', '--cache-dir', cache], {}, PACKAGE);
-    expect(checked.output).toContain('Success: no issues found');
-  },
-);
+test.skipIf(!hasMypy)('the Python client, its tests and the bot pass mypy --strict', async () => {
+  const files = ['src', 'tests', '../../examples/python/bot.py'];
+  const flags = ['--strict', '--cache-dir', cache];
+  const checked = await run([MYPY, ...flags, ...files], {}, PACKAGE);
+  expect(checked.output).toContain('Success: no issues found');
+});
 
 async function run(
   command: readonly string[],

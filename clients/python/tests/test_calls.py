@@ -229,7 +229,7 @@ class Calls(TestCase):
             self.error_from(server.client().node_info)
             self.assertEqual(len(server.seen), 1)
         busy = self.server(refuses(8, 503, headers={"retry-after": "3600"}), OK)
-        self.assertEqual(self.error_from(busy.client().health).retry_after_secs, 3600)
+        self.assertEqual(self.error_from(busy.client().health, timeout=math.inf).retry_after_secs, 3600)
         self.assertEqual(len(busy.seen), 1)
 
     def test_end_when_their_time_is_over_repetitions_included(self) -> None:

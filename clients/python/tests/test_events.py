@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import unittest
+import unittest.mock
 
-from support import PAYMENT, ScriptedServer, cuts, event, read_request, refuses, streams
+from support import PAYMENT, ScriptedServer, Seen, cuts, event, read_request, refuses, streams
 from wallet_sidecar import OverCapacityError, PaymentEvents, UnauthenticatedError, WalletSidecarError
+from wallet_sidecar.connection import Connection
 
 END = refuses(104, 401)
 
@@ -67,22 +70,33 @@ class AStream(unittest.TestCase):
             self.assertEqual(len(server.seen), 2)
 
     def test_ends_when_another_thread_closes_it_while_it_waits(self) -> None:
-        gone = threading.Event()
+        waiting, gone = threading.Event(), threading.Event()
+        read_line = Connection.read_line
 
-        def waits(connection: object, seen: object) -> None:
-            streams(event("u1"))(connection, seen)  # type: ignore[arg-type]
+        def told(connection: Connection, most_bytes: int, silence_secs: float) -> bytes:
+            waiting.set()
+            return read_line(connection, most_bytes, silence_secs)
+
+        def stays_open(connection: socket.socket, seen: Seen) -> None:
+            streams(event("u1"))(connection, seen)
             try:
-                read_request(connection)  # type: ignore[arg-type]
+                read_request(connection)
             except ConnectionError:
                 gone.set()
 
-        with ScriptedServer(waits) as server:
+        with ScriptedServer(stays_open) as server:
             events = server.client().events()
             self.assertEqual(next(events).updated_index, "u1")
-            closer = threading.Thread(target=events.close)
-            closer.start()
-            self.assertEqual(collect(events), ([], None))
-            closer.join()
+
+            def close() -> None:
+                waiting.wait()
+                events.close()
+
+            with unittest.mock.patch.object(Connection, "read_line", told):
+                closer = threading.Thread(target=close)
+                closer.start()
+                self.assertEqual(collect(events), ([], None))
+                closer.join()
             self.assertTrue(gone.wait(30))
             self.assertEqual(len(server.seen), 1)
 

@@ -62,13 +62,9 @@ class Connection:
         self.close()
 
     def _answer(self) -> http.client.HTTPResponse:
-        method, target, headers, body = (
-            self._request.method,
-            self._request.target,
-            self._request.headers,
-            self._request.body,
-        )
-        self._http.request(method, self._url.path + target, body=body, headers=dict(headers))
+        request = self._request
+        target = self._url.path + request.target
+        self._http.request(request.method, target, body=request.body, headers=dict(request.headers))
         self._socket.settimeout(self._left_secs())
         # Nothing is followed here: a redirect could send the credentials to another server.
         return self._http.getresponse()

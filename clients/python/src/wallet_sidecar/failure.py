@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, Union
+from typing import Literal
 
 #: How a call went wrong:
 #: - ``error``: the sidecar answered with an error; its ``code`` says which one.
 #: - ``unreachable``: no connection was made, so the request was not sent.
 #: - ``unanswered``: no answer came, but the request may have arrived.
 #: - ``foreign``: the answer did not come from a wallet-sidecar, or from one of another version.
-ErrorKind = Union[Literal["error"], Literal["unreachable"], Literal["unanswered"], Literal["foreign"]]
+ErrorKind = Literal["error", "unreachable", "unanswered", "foreign"]
 
 
 class WalletSidecarError(Exception):

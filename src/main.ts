@@ -1,6 +1,7 @@
 import { CHECK_COMMAND, checkDatabase } from './app/data-care.ts';
 import { serve } from './app/serve.ts';
 import { buildProgram, runProgram } from './cli/program.ts';
+import { openTerminal, stderrWriter } from './cli/terminal/terminal.ts';
 import { REMOTE_NODES } from './nodes/kinds.ts';
 import { VERSION } from './version.ts';
 
@@ -12,7 +13,8 @@ const io = {
   env: process.env,
   cwd: process.cwd(),
   stdout: (line: string) => console.log(line),
-  stderr: (line: string) => console.error(line),
+  stderr: stderrWriter(),
+  terminal: openTerminal(),
 };
 const exitCode = await runProgram(
   buildProgram({ ...io, version: VERSION, serve, connectKinds: REMOTE_NODES }),

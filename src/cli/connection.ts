@@ -5,6 +5,7 @@ import { OPTIONS } from '../config/options.ts';
 import { bothSet, readText } from '../config/secrets.ts';
 import {
   ConfigError,
+  ENV_FILE,
   type Found,
   openSettings,
   parseFound,
@@ -20,6 +21,7 @@ export interface ConnectionFlags {
   readonly clientCredentials?: string;
   readonly clientCredentialsPath?: string;
   readonly dataDir?: string;
+  readonly envFile?: string;
   readonly json?: boolean;
 }
 
@@ -53,7 +55,30 @@ export function withConnection(command: Command): Command {
         `Data directory of the sidecar on this machine, where its cookie is. [${dataDir.env}]`,
       ).helpGroup(HEADING),
     )
+    .addOption(envFileOption().helpGroup(HEADING))
+    .addOption(utcOption().helpGroup(HEADING))
     .addOption(new Option('--json', 'Print the JSON of the API.').helpGroup(HEADING));
+}
+
+/** Returns the flag that names the settings file. */
+export function envFileOption(): Option {
+  return new Option(`--${ENV_FILE.flag} <${ENV_FILE.value}>`, ENV_FILE.description);
+}
+
+/** The flag by which times are UTC, in what is shown and in what is typed. {@link timesInUtc} obeys it. */
+const UTC = '--utc';
+
+/** Returns the flag that makes all times UTC. */
+export function utcOption(): Option {
+  return new Option(UTC, 'Times in UTC, in place of the time zone of this machine.');
+}
+
+/**
+ * Sets the time zone of this process to UTC where the words of a command ask for it. It must be called before flags are
+ * read, because times among them are read in that zone.
+ */
+export function timesInUtc(words: readonly string[]): void {
+  if (words.includes(UTC)) process.env.TZ = 'UTC';
 }
 
 /** The sidecar's address and the credentials to use. */
@@ -71,7 +96,7 @@ export interface Connection {
  * too (docs/decisions.md 103). Throws {@link ConfigError}.
  */
 export function connectionOf(io: CliIo, flags: ConnectionFlags): Connection {
-  const settings = openSettings({ flags: {}, env: io.env, cwd: io.cwd });
+  const settings = settingsOf(io, flags);
   const target = targetOf(settings, flags);
   const credentials = credentialsOf(givenCredentials(settings, flags));
   if (credentials !== null) {
@@ -81,6 +106,11 @@ export function connectionOf(io: CliIo, flags: ConnectionFlags): Connection {
   const dataDir = flags.dataDir ?? settings.find('dataDir')?.value ?? defaultDataDir(io.env);
   const cookie = isConfidential(target.value) ? cookieFor(target.value, dataDir) : null;
   return { ...(cookie ?? { baseUrl: target.value, token: null }), given: false };
+}
+
+/** Reads the settings of this machine that a command may use besides its own flags. Throws {@link ConfigError}. */
+export function settingsOf(io: CliIo, { envFile }: Pick<ConnectionFlags, 'envFile'>): Settings {
+  return openSettings({ flags: { [ENV_FILE.flag]: envFile }, env: io.env, cwd: io.cwd });
 }
 
 function targetOf({ find }: Settings, flags: ConnectionFlags): Found {

@@ -22,6 +22,7 @@ export async function followPayment(
   const answer = await ask(
     (sidecar) => sidecar.waitForPayment({ index, timeout_secs: timeoutSecs }),
     paymentJson,
+    'Waiting for the payment',
   );
   io.stderr(`The payment is ${answer.value.status}.`);
   show(io, { json: json ?? false }, answer, paymentLines);

@@ -1,9 +1,12 @@
 import type { z } from 'zod';
-import { WalletSidecar, WalletSidecarError } from '../client/index.ts';
+import { type IgnoredFields, WalletSidecar, WalletSidecarError } from '../client/index.ts';
+import { Transport } from '../client/transport.ts';
 import { CallFailed } from './call-failed.ts';
 import { type Connection, type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
 import type { CliIo } from './io.ts';
+import { inOwnWords } from './own-words.ts';
 import { printable, printableJson } from './terminal/printable.ts';
+import { withProgress } from './terminal/progress.ts';
 
 /** A successful answer. */
 export interface Answer<T> {
@@ -12,13 +15,18 @@ export interface Answer<T> {
   readonly value: T;
 }
 
+/** One call. The controls of the sandbox, which the client has no methods for, go over the transport. */
+export type SidecarCall = (sidecar: WalletSidecar, transport: Transport) => Promise<unknown>;
+
 /**
  * Makes one call to a running sidecar and returns its answer. The answer is checked against the schema, because any
- * program may listen at the address. Throws {@link CallFailed}.
+ * program may listen at the address. A call that takes longer than a second shows on the terminal what is done, unless
+ * `doing` is null. Throws {@link CallFailed}.
  */
 export type AskSidecar = <S extends z.ZodType>(
-  call: (sidecar: WalletSidecar) => Promise<unknown>,
+  call: SidecarCall,
   schema: S,
+  doing?: string | null,
 ) => Promise<Answer<z.output<S>>>;
 
 const UNAUTHORIZED = 401;
@@ -37,29 +45,38 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
   const { baseUrl, token } = connection;
   // A proxy could read what is sent to this machine. This process calls no other address, so the variables can go.
   if (isLocal(baseUrl)) for (const name of PROXIES) delete process.env[name];
-  const sidecar = new WalletSidecar({
+  const options = {
     url: baseUrl,
     credentials: token ?? undefined,
     // Whether to try again is the user's decision.
     maxRetries: 0,
     // A wait or a payment may take hours, so there is no time limit.
-    fetch: (url, init) => fetch(url, { ...init, timeout: false }),
-    onIgnoredFields: ({ names }) =>
+    fetch: (url: string, init: RequestInit) => fetch(url, { ...init, timeout: false }),
+    onIgnoredFields: ({ names }: IgnoredFields) =>
       io.stderr(
         `The sidecar does not know these fields of the request and ignored them: ${printable(names.join(', '))}. Is it an older version?`,
       ),
-  });
-  return async (call, schema) => {
-    const answer = await call(sidecar).catch((error: unknown) => {
-      if (!(error instanceof WalletSidecarError)) throw error;
-      const { mayHaveTakenEffect } = error;
-      const json = flags.json && error.kind === 'error' ? { json: jsonText(error.body) } : {};
-      throw new CallFailed(sentenceOf(error, connection), { mayHaveTakenEffect, ...json });
+  };
+  const sidecar = new WalletSidecar(options);
+  const transport = new Transport(options);
+  return async (call, schema, doing = 'Waiting for the sidecar') => {
+    const answering = () => call(sidecar, transport);
+    const answered = doing === null ? answering() : withProgress(io.terminal, doing, answering);
+    const answer = await answered.catch((error: unknown) => {
+      throw callFailed(error, connection, flags);
     });
     const read = schema.safeParse(answer);
     if (read.success) return { json: jsonText(answer), value: read.data };
     throw new CallFailed(foreignSentence(connection), { mayHaveTakenEffect: true });
   };
+}
+
+/** Returns the {@link CallFailed} of a call that went wrong; errors that are not of a call stay as they are. */
+function callFailed(error: unknown, connection: Connection, flags: ConnectionFlags): unknown {
+  if (!(error instanceof WalletSidecarError)) return error;
+  const { mayHaveTakenEffect } = error;
+  const json = flags.json && error.kind === 'error' ? { json: jsonText(error.body) } : {};
+  return new CallFailed(sentenceOf(error, connection), { mayHaveTakenEffect, ...json });
 }
 
 /** Returns a sentence that says what went wrong and what to do, in terms of the command line. */
@@ -68,7 +85,7 @@ function sentenceOf(error: WalletSidecarError, connection: Connection): string {
   switch (error.kind) {
     case 'error': {
       const noCookie = error.httpStatus === UNAUTHORIZED && !connection.given;
-      const sentence = `${error.message.replace(/\.$/, '')} (error ${error.code}).`;
+      const sentence = `${inOwnWords(error.message).replace(/\.$/, '')} (error ${error.code}).`;
       return noCookie ? `${sentence} ${NO_COOKIE}` : sentence;
     }
     case 'foreign':

@@ -23,10 +23,13 @@ export function readAmount(text: string): string {
   );
 }
 
-/** Returns a whole number. */
-export function readWhole(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number');
+/** Returns a function that reads a whole number within bounds. */
+export function readWholeIn(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}`);
+  };
 }
 
 const SECS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -42,12 +45,24 @@ export function readSeconds(text: string): number {
   );
 }
 
+/** Returns a function that reads a duration as {@link readSeconds} does, which must be from one second to `most`. */
+export function readSecondsUpTo(most: string): (text: string) => number {
+  const mostSecs = durationSecs(most) ?? 0;
+  return (text) => {
+    const secs = readSeconds(text);
+    if (secs >= 1 && secs <= mostSecs) return secs;
+    throw new InvalidArgumentError(`It must be a duration from 1s to ${most}`);
+  };
+}
+
 /**
  * Returns a time in milliseconds since the epoch. The text is such a number, an ISO 8601 date or time, or a duration
  * from now.
  */
 export function readFuture(text: string): number {
-  return readTime(text, 1, 'from now on');
+  const atMs = readTime(text, 1, 'from now on');
+  if (atMs > systemClock.now()) return atMs;
+  throw new InvalidArgumentError('It must be in the future');
 }
 
 /** Works as {@link readFuture}, but a duration counts back from now. */
@@ -65,16 +80,31 @@ export function readPaymentIndex(text: string): string {
 
 /** Returns a client's public key in lowercase hex. */
 export function readClientPk(text: string): string {
-  return hex32(text, 'It must be the 64 hex characters that "wallet-sidecar clients list" shows');
+  return hexOf(
+    32,
+    text,
+    'It must be the 64 hex characters that "wallet-sidecar clients list" shows',
+  );
+}
+
+/** Returns the public key of a node in lowercase hex. */
+export function readNodePk(text: string): string {
+  if (/^0[23][0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It must be the public key of a node: 66 hex characters');
 }
 
 /** Returns 32 bytes in lowercase hex. */
 export function readHex32(text: string): string {
-  return hex32(text, 'It must be 64 hex characters');
+  return hexOf(32, text, 'It must be 64 hex characters');
 }
 
-function hex32(text: string, rule: string): string {
-  const read = hexInput(32).safeParse(text);
+/** Returns 16 bytes in lowercase hex. */
+export function readHex16(text: string): string {
+  return hexOf(16, text, 'It must be 32 hex characters');
+}
+
+function hexOf(bytes: number, text: string, rule: string): string {
+  const read = hexInput(bytes).safeParse(text);
   if (read.success) return read.data;
   throw new InvalidArgumentError(rule);
 }
@@ -97,7 +127,9 @@ function readTime(text: string, sign: 1 | -1, direction: string): number {
   if (/^\d{11,15}$/.test(text)) return Number(text);
   const secs = /[smhd]$/.test(text) ? durationSecs(text) : null;
   if (secs !== null) return systemClock.now() + sign * secs * 1000;
-  const atMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  // A day alone begins at midnight of this time zone, as a day with a time does.
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text;
+  const atMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(day) : Number.NaN;
   if (atMs >= 0) return atMs;
   throw new InvalidArgumentError(
     `It must be a time such as 2030-01-31 or 2030-01-31T12:00:00Z, a duration ${direction} such as 7d, or milliseconds since 1970`,

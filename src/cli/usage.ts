@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { similar } from './similar.ts';
 import { printable } from './terminal/printable.ts';
 
 /** Returns commander's message as one sentence that ends in what to do. */
@@ -26,11 +27,21 @@ export function wrongCommandWords(program: Command, words: readonly string[]): s
   }
   if (at.commands.length === 0) return null;
   const word = words[depth];
-  const names = at.commands.map((command) => command.name()).join(', ');
+  const names = at.commands.map((command) => command.name());
   if (at === program) {
     if (word === undefined || word.startsWith('-') || word === 'help') return null;
-    return `unknown command '${word}'. The commands are ${names}`;
+    const near = similar(word, [...names, ...pairs(program)]);
+    return near.length > 0
+      ? `unknown command '${word}' (Did you mean ${near.join(' or ')}?)`
+      : `unknown command '${word}'. The commands are ${names.join(', ')}`;
   }
   if (word !== undefined) return null;
-  return `'${words.slice(0, depth).join(' ')}' needs one of its commands ${names}`;
+  return `'${words.slice(0, depth).join(' ')}' needs one of its commands ${names.join(', ')}`;
+}
+
+/** Returns the commands within groups by all their words, such as `seed new`, which may be typed as one word. */
+function pairs(program: Command): string[] {
+  return program.commands.flatMap((group) =>
+    group.commands.map((command) => `${group.name()} ${command.name()}`),
+  );
 }

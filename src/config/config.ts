@@ -2,9 +2,11 @@ import { systemClock } from '../lib/clock.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import { decodeCredentials } from '../model/credentials.ts';
+import type { FeePolicy } from '../model/fee-cap.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import { defaultDataDir } from './default-data-dir.ts';
+import { feePolicyOf } from './fee-policy.ts';
 import {
   isLoopbackHost,
   parseDomain,
@@ -62,7 +64,7 @@ export interface Config {
   /** Canonical IP addresses. */
   readonly trustedProxies: readonly string[];
   readonly requireAuth: boolean;
-  readonly maxFee: { readonly ppm: number; readonly leastMsat: bigint };
+  readonly maxFee: FeePolicy;
   /** Whether GET /metrics is served. */
   readonly metrics: boolean;
   readonly logLevel: LogLevel;
@@ -74,9 +76,6 @@ export interface Config {
   /** Sentences for the log alone, such as which `.env` was read. */
   readonly notes: readonly string[];
 }
-
-/** The fee cap of a payment that sets no `max_fee` is never below this amount (docs/decisions.md 48). */
-const LEAST_FEE_CAP_MSAT = 10_000n;
 
 /** Reads, checks and freezes the configuration. Throws {@link ConfigError}. */
 export function loadConfig(sources: Sources): Config {
@@ -113,7 +112,7 @@ export function loadConfig(sources: Sources): Config {
     allowPrivateNetwork: readSwitch(find('allowPrivateNetwork')),
     trustedProxies: settings.list('trustedProxy').map((one) => parseFound(one, parseIp)),
     requireAuth: readSwitch(find('requireAuth')),
-    maxFee: { ppm: parse(find('maxFee'), asPpm) ?? 10_000, leastMsat: LEAST_FEE_CAP_MSAT },
+    maxFee: feePolicyOf(settings),
     // Metrics reveal activity, so they are off by default when the sidecar listens beyond loopback.
     metrics: find('metrics') ? readSwitch(find('metrics')) : isLoopbackHost(listen.host),
     logLevel: parse(find('logLevel'), oneOf(LOG_LEVELS)) ?? 'info',
@@ -156,9 +155,15 @@ function oneOf<const T extends string>(allowed: readonly T[]): (text: string) =>
 
 function asRootSeed(text: string): Parsed<Uint8Array> {
   const value = parseRootSeed(text);
-  return value
-    ? { value }
-    : { problem: 'does not hold a root seed: 64 hex characters or a 24-word BIP 39 phrase' };
+  if (value) return { value };
+  const form = '64 hex characters or a 24-word BIP 39 phrase';
+  const count = text.split(/\s+/).length;
+  // Other wallets have phrases of these lengths. Their words are no secret to hide from their owner.
+  return [12, 15, 18, 21].includes(count)
+    ? {
+        problem: `holds a phrase of ${count} words, and a root seed is ${form}: "wallet-sidecar seed new" makes one`,
+      }
+    : { problem: `does not hold a root seed: ${form}` };
 }
 
 function asCredentials(text: string): Parsed<string> {
@@ -182,14 +187,6 @@ function asHttpsUrl(text: string): Parsed<string> {
 function asChannelPeer(text: string): Parsed<ChannelPeer> {
   const value = parseChannelPeer(text);
   return value ? { value } : { problem: CHANNEL_PEER_FORM };
-}
-
-function asPpm(text: string): Parsed<number> {
-  const match = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(text);
-  const ppm = Math.round(Number(match?.[1]) * 10_000);
-  return match && ppm <= 1_000_000
-    ? { value: ppm }
-    : { problem: 'must be a percentage from 0% to 100%, such as 1%' };
 }
 
 /**

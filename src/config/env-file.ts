@@ -35,6 +35,14 @@ export function readNearestEnv(start: string): Parsed<EnvFile | null> {
   }
 }
 
+/** Reads the values of a settings file that was named. It must be there; otherwise as {@link readNearestEnv}. */
+export function readEnvFile(path: string): Parsed<EnvFile> {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined
+    ? { problem: `--env-file names ${path}, which is not there: check the path` }
+    : readEnv(path, stats);
+}
+
 function readEnv(path: string, found: Stats): Parsed<EnvFile> {
   if (!found.isFile()) return { problem: `${path} is not a file: remove it` };
   let file: number;

@@ -1,4 +1,5 @@
-import { readNearestEnv } from './env-file.ts';
+import { resolve } from 'node:path';
+import { readEnvFile, readNearestEnv } from './env-file.ts';
 import { parseList } from './network.ts';
 import { OPTIONS, type OptionName, type OptionSpec } from './options.ts';
 import type { Parsed } from './parsed.ts';
@@ -29,8 +30,8 @@ export interface Sources {
 }
 
 /**
- * The settings as given. Precedence: flags, then environment variables, then the nearest `.env` in the working
- * directory or above it (docs/decisions.md 4).
+ * The settings as given. Precedence: flags, then environment variables, then the file that --env-file names, or else
+ * the nearest `.env` in the working directory or above it (docs/decisions.md 4).
  */
 export interface Settings {
   find(name: OptionName): Found | null;
@@ -42,14 +43,25 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
+/** The flag that names the settings file. It is no setting itself: a settings file cannot name another. */
+export const ENV_FILE = {
+  flag: 'env-file',
+  value: 'file',
+  description: 'Settings file to read in place of the nearest .env.',
+} as const;
+
 /**
  * Reads the sources. Throws {@link ConfigError} for a `.env` that another user could have written
  * (docs/decisions.md 5).
  */
 export function openSettings(sources: Sources): Settings {
-  const nearest = readNearestEnv(sources.cwd);
-  if ('problem' in nearest) throw new ConfigError(`${nearest.problem}.`);
-  const file = nearest.value;
+  const named = sources.flags[ENV_FILE.flag];
+  const read =
+    typeof named === 'string'
+      ? readEnvFile(resolve(sources.cwd, named))
+      : readNearestEnv(sources.cwd);
+  if ('problem' in read) throw new ConfigError(`${read.problem}.`);
+  const file = read.value;
   const find = (name: OptionName): Found | null => {
     const option: OptionSpec = OPTIONS[name];
     const flag = flagged(sources.flags, option);

@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import type { FeePolicy } from '../model/fee-cap.ts';
 import type { Store } from '../store/ports.ts';
 import type { Names } from '../wallet/names/names.ts';
-import type { FeePolicy } from '../wallet/pay/fee-cap.ts';
 import type { PaymentServices } from '../wallet/payment-services.ts';
 import type { Wallets } from '../wallet/wallets.ts';
 import type { LnurlServices } from './lnurl-services.ts';

@@ -35,7 +35,9 @@ afterAll(async () => {
 
 const CREDENTIALS = credentialsOf('a');
 const OTHERS = credentialsOf('b');
-const PAY = ['pay', 'lno1x', '--amount', '5'];
+const PAY = ['pay', 'lno1x', '5'];
+/** With a key of the caller, none is drawn and shown. */
+const KEYED = [...PAY, '--idempotency-key', 'k'];
 
 function credentialsOf(digit: string): string {
   const [client, secret] = [digit.repeat(64), digit.repeat(64)];
@@ -58,17 +60,18 @@ describe('an outcome that is not known', () => {
   test('the key it names is the one that the payment was sent with', async () => {
     answer = () => Response.json({ code: 8, msg: 'Stopping.', data: null }, { status: 503 });
     const { stderr } = await run(PAY);
-    expect(stderr).toContain('Stopping (error 8). The payment may be on its way');
+    expect(stderr).toContain('Stopping (error 8). It may be on its way');
     const key = requests.at(-1)?.get('idempotency-key') ?? 'none';
+    expect(stderr).toStartWith(`Idempotency-Key: ${key}\n`);
     expect(stderr).toContain(`--idempotency-key ${key} `);
   });
 
   test('an error from before anything was sent does not say that a payment may be on its way', async () => {
     for (const status of [400, 403, 501]) {
       answer = () => Response.json({ code: 106, msg: 'No funds.', data: null }, { status });
-      expect((await run(PAY)).stderr).toBe('No funds (error 106).');
+      expect((await run(KEYED)).stderr).toBe('No funds (error 106).');
     }
-    expect((await run([...PAY, '--url', 'http://127.0.0.1:1'])).stderr).toBe(
+    expect((await run([...KEYED, '--url', 'http://127.0.0.1:1'])).stderr).toBe(
       'No sidecar answers at http://127.0.0.1:1: start one, or name it with --url.',
     );
   });
@@ -77,7 +80,7 @@ describe('an outcome that is not known', () => {
     const refusal = (status: number, sent: string) => () =>
       Response.json({ code: 106, msg: 'No.', data: { sent } }, { status });
     answer = refusal(502, 'no');
-    expect((await run(PAY)).stderr).toBe('No (error 106).');
+    expect((await run(KEYED)).stderr).toBe('No (error 106).');
     answer = refusal(409, 'unknown');
     expect((await run(PAY)).stderr).toContain('may be on its way');
   });

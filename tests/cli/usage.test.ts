@@ -39,11 +39,12 @@ describe('usage', () => {
 describe('wrong usage', () => {
   const index = `0000001764000000000-ln_${'ab'.repeat(32)}`;
   const wrong: readonly [readonly string[], RegExp][] = [
-    [['payemnts', '--json'], /^Unknown command 'payemnts': the commands are serve, dev, /],
+    [['payemnts', '--json'], /^Unknown command 'payemnts' \(Did you mean payments\?\);/],
     [
       ['clients'],
-      /^'clients' needs one of its commands list, create, update, revoke, prune, confirm;/,
+      /^'clients' needs one of its commands list, show, create, update, revoke, prune, confirm;/,
     ],
+    [['zork'], /^Unknown command 'zork': the commands are serve, dev, /],
     [['clients', 'lst'], /^Unknown command 'lst' \(Did you mean list\?\);/],
     [['info', 'x'], /^Too many arguments for 'info': expected 0 arguments but got 1;/],
     [['info', '--zork'], /^Unknown option '--zork';/],
@@ -54,7 +55,7 @@ describe('wrong usage', () => {
     [['pay', 'x', '--amount', '-5'], /in satoshis above zero/],
     [['pay', 'x', '--max-fee', '1%'], /must be an amount in satoshis/],
     [['payments', '--filter', 'some'], /allowed choices are all, pending/],
-    [['payments', '--limit', 'many'], /must be a whole number/],
+    [['payments', '--limit', 'many'], /must be a whole number from 1 to 1000/],
     [['payments', '--since', 'yesterday'], /must be a time such as/],
     [['payments', '--since', '2026-13-45'], /must be a time such as/],
     [['wait', 'zork'], /must be the index of a payment/],

@@ -10,6 +10,13 @@ export function documentedProgram(): Command {
     cwd: '/',
     stdout: () => undefined,
     stderr: () => undefined,
+    terminal: {
+      columns: null,
+      canAsk: false,
+      ask: async () => null,
+      progress: () => undefined,
+      onInterrupt: () => () => undefined,
+    },
     serve: async () => undefined,
     connectKinds: REMOTE_NODES,
   });

@@ -26,7 +26,7 @@ export function addAddress(parent: Command, io: CliIo): void {
       );
       show(io, flags, answer, ({ address }) => [
         printable(address),
-        ...(flags.qr ? qrLines(addressQrText(address)) : []),
+        ...(flags.qr ? qrLines(io, addressQrText(address)) : []),
       ]);
     },
   );

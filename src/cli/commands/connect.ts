@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { parseProxyAddress } from '../../config/network.ts';
 import { OPTIONS } from '../../config/options.ts';
-import { ConfigError, openSettings, parseFound } from '../../config/sources.ts';
+import { ConfigError, ENV_FILE, openSettings, parseFound } from '../../config/sources.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import type { ConnectKind } from '../../model/connect.ts';
 import { encodeNodeCredentials } from '../../model/credentials.ts';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
+import { envFileOption } from '../connection.ts';
 import { withExamples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
 
@@ -66,13 +67,14 @@ function addKind(
       `--${OPTIONS.nodeProxy.flag} <${OPTIONS.nodeProxy.value}>`,
       `SOCKS5 proxy to reach the node through, such as 127.0.0.1:9050 of Tor [${OPTIONS.nodeProxy.env}]`,
     )
+    .addOption(envFileOption())
     .option('--json', 'print JSON');
   withExamples(command, example).action(async () => {
-    const { json, nodeProxy, ...given } = command.opts<
+    const { json, nodeProxy, envFile, ...given } = command.opts<
       Record<string, string | undefined> & { json?: true }
     >();
     requireOwnWords(command, name, { title, connect }, foreign);
-    const proxy = proxyOf(io, nodeProxy);
+    const proxy = proxyOf(io, nodeProxy, envFile);
     const found = await find({
       argument: command.args[0],
       options: given,
@@ -125,8 +127,12 @@ function requireOwnWords(
 }
 
 /** Reads the proxy from the flag, the environment or `.env`. */
-function proxyOf(io: CliIo, flag: string | undefined): ProxyAddress | null {
-  const flags = { [OPTIONS.nodeProxy.flag]: flag };
+function proxyOf(
+  io: CliIo,
+  flag: string | undefined,
+  envFile: string | undefined,
+): ProxyAddress | null {
+  const flags = { [OPTIONS.nodeProxy.flag]: flag, [ENV_FILE.flag]: envFile };
   const found = openSettings({ flags, env: io.env, cwd: io.cwd }).find('nodeProxy');
   return found && parseFound(found, parseProxyAddress);
 }

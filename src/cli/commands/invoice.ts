@@ -4,7 +4,7 @@ import { type ConnectionFlags, withConnection } from '../connection.ts';
 import { withExamples } from '../examples.ts';
 import { followPayment } from '../follow.ts';
 import { sidecarClient } from '../http.ts';
-import { readHex32, readPositiveAmount, readSeconds } from '../inputs.ts';
+import { readHex32, readPositiveAmount, readSecondsUpTo } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { printable } from '../terminal/printable.ts';
 import { invoiceQrText, qrLines } from '../terminal/qr.ts';
@@ -36,13 +36,13 @@ export function addInvoice(parent: Command, io: CliIo): void {
     )
     .option(
       '--payment-hash <hex>',
-      'make a hold invoice for this hash: its payment is held until settle_invoice is called',
+      'make a hold invoice for this hash: its payment is held until "settle" is called',
       readHex32,
     )
     .option(
       '--expiry <duration>',
-      'how long the invoice can be paid, such as 15m or 2h (default: 1d)',
-      readSeconds,
+      'how long the invoice can be paid, such as 15m or 2h, at most 7d (default: 1d)',
+      readSecondsUpTo('7d'),
     )
     .option('--note <text>', 'note that only you see')
     .option('--no-qr', 'do not print the QR code')
@@ -66,7 +66,7 @@ export function addInvoice(parent: Command, io: CliIo): void {
     const { index } = created.value;
     show(io, flags, created, ({ invoice }) => [
       printable(invoice),
-      ...(flags.qr ? qrLines(invoiceQrText(invoice)) : []),
+      ...(flags.qr ? qrLines(io, invoiceQrText(invoice)) : []),
       `Index  ${printable(index)}`,
     ]);
     if (flags.wait) await followPayment(io, ask, { index, json: flags.json ?? false });

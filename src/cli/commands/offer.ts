@@ -47,7 +47,7 @@ export function addOffer(parent: Command, io: CliIo): void {
     );
     show(io, flags, answer, ({ offer }) => [
       printable(offer),
-      ...(flags.qr ? qrLines(offerQrText(offer)) : []),
+      ...(flags.qr ? qrLines(io, offerQrText(offer)) : []),
     ]);
   });
 }

@@ -1,18 +1,22 @@
 import { type Command, Option } from 'commander';
-import { OPTIONS, type OptionSpec } from '../../config/options.ts';
-import type { Flags } from '../../config/sources.ts';
+import { OPTIONS, type OptionName, type OptionSpec } from '../../config/options.ts';
+import { ENV_FILE, type Flags, openSettings } from '../../config/sources.ts';
+import { envFileOption } from '../connection.ts';
 import { withExamples } from '../examples.ts';
+import type { CliIo } from '../io.ts';
 
 /** Runs the server until the process is told to stop. */
 export type Serve = (mode: 'serve' | 'dev', flags: Flags) => Promise<void>;
 
 /** Adds `serve`, which is also the default command, and `dev`. */
-export function addServers(program: Command, serve: Serve): void {
+export function addServers(program: Command, io: CliIo, serve: Serve): void {
   withExamples(
     withSettings(
       program.command('serve', { isDefault: true }).description('Run the server.'),
-      'serve',
-      serve,
+      (flags) => {
+        if (isNothingGiven(io, flags)) io.stderr(NOTHING_GIVEN);
+        return serve('serve', flags);
+      },
     ),
     '--root-seed-path seed',
     'serve --root-seed-path seed --webhook-url http://127.0.0.1:8080/hook',
@@ -22,20 +26,30 @@ export function addServers(program: Command, serve: Serve): void {
       program
         .command('dev')
         .description('Run the server on the sandbox node with a funded trial wallet.'),
-      'dev',
-      serve,
+      (flags) => serve('dev', flags),
     ),
     'dev',
     'dev --data-dir :memory: --listen-addr 127.0.0.1:0',
   );
 }
 
-function withSettings(command: Command, mode: 'serve' | 'dev', serve: Serve): Command {
+/** Whether a person started the program without any setting, perhaps to see what it does. */
+function isNothingGiven(io: CliIo, flags: Flags): boolean {
+  if (!io.terminal.canAsk) return false;
+  const { find } = openSettings({ flags, env: io.env, cwd: io.cwd });
+  return (Object.keys(OPTIONS) as OptionName[]).every((name) => find(name) === null);
+}
+
+const NOTHING_GIVEN =
+  'This runs the server without a wallet. "wallet-sidecar --help" shows all commands, "wallet-sidecar dev" tries one out.';
+
+function withSettings(command: Command, run: (flags: Flags) => Promise<void>): Command {
   const settings = Object.values<OptionSpec>(OPTIONS);
   for (const setting of settings) command.addOption(flagOf(setting));
+  command.addOption(envFileOption());
   return command.action(async () => {
-    const flags = settings.map(({ flag }) => [flag, command.getOptionValue(camel(flag))]);
-    await serve(mode, Object.fromEntries(flags));
+    const names = [...settings.map(({ flag }) => flag), ENV_FILE.flag];
+    await run(Object.fromEntries(names.map((flag) => [flag, command.getOptionValue(camel(flag))])));
   });
 }
 

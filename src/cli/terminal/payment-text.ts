@@ -1,7 +1,28 @@
 import type { PaymentJson } from '../../model/payment.ts';
 import { CallFailed } from '../call-failed.ts';
-import { fields } from './table.ts';
-import { moment, sats } from './words.ts';
+import { type Column, fields } from './table.ts';
+import { grouped, minute, moment, sats } from './words.ts';
+
+/** The width of notes and messages in a table, in characters. */
+const TEXT_WIDTH = 30;
+
+/** The columns of tables of payments. */
+export const PAYMENT_COLUMNS: readonly Column<PaymentJson>[] = [
+  { title: 'Created', of: ({ created_at }) => minute(created_at) },
+  { title: 'Direction', of: ({ direction }) => direction, leaves: 5 },
+  { title: 'Rail', of: ({ rail }) => rail, leaves: 1 },
+  { title: 'Sats', of: ({ amount }) => grouped(amount, 'any'), right: true },
+  { title: 'Fees', of: ({ fees }) => grouped(fees), right: true, leaves: 2 },
+  { title: 'Status', of: statusWords, most: TEXT_WIDTH, least: 9 },
+  {
+    title: 'Note or message',
+    of: ({ personal_note, message }) => personal_note ?? message ?? '',
+    most: TEXT_WIDTH,
+    least: 10,
+    leaves: 4,
+  },
+  { title: 'Index', of: ({ index }) => index, least: 11, cut: 'middle', leaves: 3 },
+];
 
 /** Returns lines that describe one payment for people. */
 export function paymentLines(payment: PaymentJson): string[] {

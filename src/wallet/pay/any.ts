@@ -1,4 +1,5 @@
 import { refused } from '../../model/errors.ts';
+import type { FeePolicy } from '../../model/fee-cap.ts';
 import type { Payment } from '../../model/payment.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { Permission } from '../../model/permissions.ts';
@@ -8,7 +9,6 @@ import { invoiceTerms, type PayMethod, type UriTerms } from '../method-terms.ts'
 import type { PaymentServices } from '../payment-services.ts';
 import { requirePermission, type Session } from '../session.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
-import type { FeePolicy } from './fee-cap.ts';
 import { planInvoicePayment } from './invoice.ts';
 import { payLnurl } from './lnurl.ts';
 import { planOfferPayment } from './offer.ts';

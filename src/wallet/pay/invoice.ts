@@ -1,12 +1,12 @@
 import { type Bolt11Invoice, decodeBolt11 } from '../../codecs/bolt11/index.ts';
 import { refused } from '../../model/errors.ts';
+import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
 import type { Session } from '../session.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
-import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 11 invoice. */

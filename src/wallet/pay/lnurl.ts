@@ -1,11 +1,11 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
+import type { FeePolicy } from '../../model/fee-cap.ts';
 import type { Payment } from '../../model/payment.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { LnurlPayRequest } from '../../net/lnurl.ts';
 import type { PaymentServices } from '../payment-services.ts';
 import { type NamedMethod, parseLoneMethod } from '../payment-string.ts';
-import type { FeePolicy } from './fee-cap.ts';
 import { planInvoicePayment } from './invoice.ts';
 import { type SendContext, sendAndWait } from './send.ts';
 

@@ -3,13 +3,13 @@ import { decodeOffer, type Offer, offerUnpayableReason } from '../../codecs/bolt
 import { NETWORKS } from '../../codecs/network.ts';
 import { formatAmountMsat } from '../../model/amount.ts';
 import { refused, rejected } from '../../model/errors.ts';
+import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import { readOrReject } from '../../model/read-or-error.ts';
 import type { WalletNode } from '../../nodes/node.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
 import { nodeGroup, type Session } from '../session.ts';
-import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
 import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
 import type { UnfetchedPlan } from './send-plan.ts';
 

@@ -1,9 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
+import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { nodeGroup, type Session } from '../session.ts';
-import { type FeePolicy, feeCapMsat } from './fee-cap.ts';
 import type { StoredSpontaneous } from './repeat-spontaneous.ts';
 import type { SendPlan } from './send-plan.ts';
 

@@ -5,34 +5,36 @@ import { type ConnectionFlags, withConnection } from '../../connection.ts';
 import { withExamples } from '../../examples.ts';
 import { sidecarClient } from '../../http.ts';
 import type { CliIo } from '../../io.ts';
-import { show } from '../../terminal/show.ts';
-import { type Column, table } from '../../terminal/table.ts';
-import { moment } from '../../terminal/words.ts';
+import { show, type TableFlags, tableLines, withTable } from '../../terminal/show.ts';
+import type { Column } from '../../terminal/table.ts';
+import { minute } from '../../terminal/words.ts';
 import { budgetWords } from './grant.ts';
 import { grantWords } from './one-client.ts';
 
 const clientsJson = z.object({ clients: z.record(z.string(), clientInfoJson) });
 
 const COLUMNS: readonly Column<ClientInfoJson>[] = [
-  { title: 'Client', of: ({ client_pk }) => client_pk ?? '' },
-  { title: 'Label', of: ({ label }) => label ?? '', most: 30 },
-  { title: 'May', of: grantWords },
-  { title: 'Budget', of: ({ budget }) => budgetWords(budget) },
-  { title: 'Created (UTC)', of: ({ created_at }) => moment(created_at) },
-  { title: 'Expires (UTC)', of: ({ expires_at }) => moment(expires_at, 'never') },
+  { title: 'Client', of: ({ client_pk }) => client_pk ?? '', least: 11, cut: 'middle' },
+  { title: 'Label', of: ({ label }) => label ?? '', most: 30, least: 10 },
+  { title: 'May', of: grantWords, least: 12 },
+  { title: 'Budget', of: ({ budget }) => budgetWords(budget), least: 10, leaves: 3 },
+  { title: 'Created', of: ({ created_at }) => minute(created_at), leaves: 1 },
+  { title: 'Expires', of: ({ expires_at }) => minute(expires_at, 'never'), leaves: 2 },
 ];
 
 /** Adds `clients list`, which shows the active clients and their grants. */
 export function addClientsList(clients: Command, io: CliIo): void {
-  const command = clients
-    .command('list')
-    .description('List the clients that are neither revoked nor expired.');
-  withExamples(withConnection(command), 'clients list').action(async (flags: ConnectionFlags) => {
-    const ask = sidecarClient(io, flags);
-    const answer = await ask((sidecar) => sidecar.listClients(), clientsJson);
-    show(io, flags, answer, (listed) => {
-      const rows = Object.values(listed.clients);
-      return rows.length === 0 ? ['No clients.'] : table(COLUMNS, rows);
-    });
-  });
+  const command = withTable(
+    clients.command('list').description('List the clients that are neither revoked nor expired.'),
+  );
+  withExamples(withConnection(command), 'clients list').action(
+    async (flags: ConnectionFlags & TableFlags) => {
+      const ask = sidecarClient(io, flags);
+      const answer = await ask((sidecar) => sidecar.listClients(), clientsJson);
+      show(io, flags, answer, (listed) => {
+        const rows = Object.values(listed.clients);
+        return rows.length === 0 ? ['No clients.'] : tableLines(io, flags, COLUMNS, rows);
+      });
+    },
+  );
 }

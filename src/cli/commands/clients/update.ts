@@ -1,15 +1,12 @@
 import type { Command } from 'commander';
-import type { ClientInfoJson } from '../../../model/client.ts';
 import { type ConnectionFlags, withConnection } from '../../connection.ts';
 import { withExamples } from '../../examples.ts';
 import { sidecarClient } from '../../http.ts';
 import { readClientPk } from '../../inputs.ts';
 import type { CliIo } from '../../io.ts';
 import { show } from '../../terminal/show.ts';
-import { fields } from '../../terminal/table.ts';
-import { moment } from '../../terminal/words.ts';
-import { budgetWords, type GrantFlags, grantBody, requireBudget, withGrant } from './grant.ts';
-import { EXAMPLE_PK, grantWords, oneClientJson } from './one-client.ts';
+import { type GrantFlags, grantBody, requireBudget, withGrant } from './grant.ts';
+import { clientLines, EXAMPLE_PK, oneClientJson } from './one-client.ts';
 
 interface UpdateFlags extends ConnectionFlags, GrantFlags {
   readonly clearLabel?: boolean;
@@ -50,17 +47,6 @@ export function addClientsUpdate(clients: Command, io: CliIo): void {
       oneClientJson,
     );
     show(io, flags, answer, (updated) => clientLines(updated.client));
-  });
-}
-
-function clientLines(client: ClientInfoJson): string[] {
-  return fields({
-    Client: client.client_pk,
-    Label: client.label,
-    May: grantWords(client),
-    Budget: client.budget === null ? null : budgetWords(client.budget),
-    Created: client.created_at === null ? null : moment(client.created_at),
-    Expires: moment(client.expires_at, 'never'),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { checkPayerProof } from '../../../model/payer-proof.ts';
 import { CallFailed } from '../../call-failed.ts';
+import { utcOption } from '../../connection.ts';
 import { withExamples } from '../../examples.ts';
 import type { CliIo } from '../../io.ts';
 import { printableJson } from '../../terminal/printable.ts';
@@ -15,6 +16,7 @@ export function addProofVerify(proof: Command, io: CliIo): void {
     .command('verify')
     .description('Check a proof and show what it discloses; exit code 1 if it is not valid.')
     .argument('<proof>', 'lnp1...')
+    .addOption(utcOption())
     .option('--json', 'print JSON');
   withExamples(command, 'proof verify lnp1...', 'proof verify lnp1... --json').action(
     (text: string, flags: { readonly json?: boolean }) => {

@@ -5,22 +5,22 @@ import { DELIVERY_STATES, type DeliveryJson, deliveryJson } from '../../../model
 import { type ConnectionFlags, withConnection } from '../../connection.ts';
 import { withExamples } from '../../examples.ts';
 import { sidecarClient } from '../../http.ts';
-import { readWhole } from '../../inputs.ts';
+import { readWholeIn } from '../../inputs.ts';
 import type { CliIo } from '../../io.ts';
-import { show } from '../../terminal/show.ts';
-import { type Column, table } from '../../terminal/table.ts';
-import { moment } from '../../terminal/words.ts';
+import { show, type TableFlags, tableLines, withTable } from '../../terminal/show.ts';
+import type { Column } from '../../terminal/table.ts';
+import { minute } from '../../terminal/words.ts';
 
 const deliveriesJson = z.object({ deliveries: z.array(deliveryJson) });
 
 const COLUMNS: readonly Column<DeliveryJson>[] = [
-  { title: 'Delivery', of: ({ id }) => id },
-  { title: 'Created (UTC)', of: ({ created_at }) => moment(created_at) },
+  { title: 'Delivery', of: ({ id }) => id, least: 11, cut: 'middle' },
+  { title: 'Created', of: ({ created_at }) => minute(created_at) },
   { title: 'State', of: ({ state }) => state },
-  { title: 'Attempts', of: ({ attempts }) => String(attempts), right: true },
-  { title: 'Next attempt (UTC)', of: ({ next_attempt_at }) => moment(next_attempt_at) },
-  { title: 'Last error', of: ({ last_error }) => last_error ?? '', most: 40 },
-  { title: 'Payment', of: ({ index }) => index },
+  { title: 'Attempts', of: ({ attempts }) => String(attempts), right: true, leaves: 3 },
+  { title: 'Next attempt', of: ({ next_attempt_at }) => minute(next_attempt_at), leaves: 1 },
+  { title: 'Last error', of: ({ last_error }) => last_error ?? '', most: 40, least: 15, leaves: 4 },
+  { title: 'Payment', of: ({ index }) => index, least: 11, cut: 'middle', leaves: 2 },
 ];
 
 /** Adds `webhooks list`, which shows deliveries and their state. */
@@ -31,18 +31,24 @@ export function addWebhooksList(webhooks: Command, io: CliIo): void {
     .addOption(
       new Option('--state <state>', 'only deliveries in this state').choices(DELIVERY_STATES),
     )
-    .option('--limit <count>', 'the largest number of deliveries to list, up to 500', readWhole, 50)
+    .option(
+      '--limit <count>',
+      'the largest number of deliveries to list, up to 500',
+      readWholeIn(1, 500),
+      50,
+    )
     .option('--before <delivery>', 'continue the list after this delivery');
-  withExamples(withConnection(command), 'webhooks list --state failed --limit 10').action(
-    async (flags: ConnectionFlags & WebhookDeliveriesRequest) => {
-      const { state, limit, before } = flags;
-      const answer = await sidecarClient(io, flags)(
-        (sidecar) => sidecar.webhookDeliveries({ state, limit, before }),
-        deliveriesJson,
-      );
-      show(io, flags, answer, ({ deliveries }) =>
-        deliveries.length === 0 ? ['No deliveries.'] : table(COLUMNS, deliveries),
-      );
-    },
-  );
+  withExamples(
+    withConnection(withTable(command)),
+    'webhooks list --state failed --limit 10',
+  ).action(async (flags: ConnectionFlags & TableFlags & WebhookDeliveriesRequest) => {
+    const { state, limit, before } = flags;
+    const answer = await sidecarClient(io, flags)(
+      (sidecar) => sidecar.webhookDeliveries({ state, limit, before }),
+      deliveriesJson,
+    );
+    show(io, flags, answer, ({ deliveries }) =>
+      deliveries.length === 0 ? ['No deliveries.'] : tableLines(io, flags, COLUMNS, deliveries),
+    );
+  });
 }

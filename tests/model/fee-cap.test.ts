@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type FeePolicy, feeCapMsat } from '../../../src/wallet/pay/fee-cap.ts';
+import { type FeePolicy, feeCapMsat } from '../../src/model/fee-cap.ts';
 
 const policy: FeePolicy = { ppm: 5000, leastMsat: 50_000n };
 

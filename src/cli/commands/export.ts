@@ -1,0 +1,149 @@
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { formatAmountMsat, parseAmountMsat } from '../../model/amount.ts';
+import { type PaymentJson, paymentJson } from '../../model/payment.ts';
+import { type ConnectionFlags, withConnection } from '../connection.ts';
+import { withExamples } from '../examples.ts';
+import { type AskSidecar, sidecarClient } from '../http.ts';
+import { readPast } from '../inputs.ts';
+import type { CliIo } from '../io.ts';
+import { printable, printableJson } from '../terminal/printable.ts';
+
+interface ExportFlags extends ConnectionFlags {
+  readonly format: 'csv' | 'jsonl';
+  readonly since?: number;
+  readonly until?: number;
+  readonly sync: boolean;
+}
+
+const pageJson = z.object({ payments: z.array(paymentJson), next_index: z.string().nullable() });
+const PAGE = 1000;
+const DOING = 'Reading payments';
+
+/** A completed payment and the sum of all that were completed up to it, in millisatoshis. */
+interface Entry {
+  readonly payment: PaymentJson;
+  readonly changeMsat: bigint;
+  readonly balanceMsat: bigint;
+}
+
+/** Adds `export`, which prints all completed payments for bookkeeping. */
+export function addExport(parent: Command, io: CliIo): void {
+  const command = parent
+    .command('export')
+    .description(
+      'Print all completed payments in the order in which they were completed, each with what it changed and the sum so far (amounts in sats, fees included). The sum holds payments alone, so fees of channels are not in it.',
+    )
+    .addOption(
+      new Option('--format <format>', 'a table for spreadsheets, or one JSON object for each line')
+        .choices(['csv', 'jsonl'])
+        .default('csv'),
+    )
+    .option(
+      '--since <time>',
+      'print those completed at or after this time, such as 2030-01-31',
+      readPast,
+    )
+    .option('--until <time>', 'print those completed before this time', readPast)
+    .option('--no-sync', 'take the cache as it is, without asking the node');
+  withExamples(
+    withConnection(command),
+    'export > payments.csv',
+    'export --format jsonl --since 2030-01-01 --until 2031-01-01',
+  ).action(async (flags: ExportFlags) => {
+    const ask = sidecarClient(io, flags);
+    const payments = await completedPayments(ask, flags.sync);
+    const { since = 0, until = Number.POSITIVE_INFINITY } = flags;
+    const entries = entriesOf(payments).filter(({ payment: { finalized_at } }) => {
+      const atMs = finalized_at ?? 0;
+      return atMs >= since && atMs < until;
+    });
+    const asJson = flags.json || flags.format === 'jsonl';
+    if (!asJson) io.stdout(Object.keys(CSV).join(','));
+    for (const entry of entries) io.stdout(asJson ? jsonLine(entry) : csvLine(entry));
+  });
+}
+
+async function completedPayments(ask: AskSidecar, sync: boolean): Promise<PaymentJson[]> {
+  if (sync) await ask((sidecar) => sidecar.syncPayments(), z.unknown(), DOING);
+  const payments: PaymentJson[] = [];
+  let after: string | undefined;
+  do {
+    const query = { filter: 'completed', order: 'asc', limit: PAGE, after } as const;
+    const { value } = await ask((sidecar) => sidecar.listPayments(query), pageJson, DOING);
+    payments.push(...value.payments);
+    after = value.next_index ?? undefined;
+  } while (after !== undefined);
+  return payments;
+}
+
+function entriesOf(payments: readonly PaymentJson[]): Entry[] {
+  let balanceMsat = 0n;
+  return payments
+    .toSorted((a, b) => (a.finalized_at ?? 0) - (b.finalized_at ?? 0))
+    .map((payment) => {
+      const changeMsat = changeOf(payment);
+      balanceMsat += changeMsat;
+      return { payment, changeMsat, balanceMsat };
+    });
+}
+
+/** What a completed payment changed: an inbound amount is net of its fees, an outbound one is without them. */
+function changeOf({ direction, amount, fees }: PaymentJson): bigint {
+  const amountMsat = parseAmountMsat(amount ?? '0') ?? 0n;
+  switch (direction) {
+    case 'inbound':
+      return amountMsat;
+    case 'outbound':
+      return -amountMsat - (parseAmountMsat(fees) ?? 0n);
+    case 'info':
+      return 0n;
+  }
+}
+
+/** The columns of the table. */
+const CSV: Readonly<Record<string, (entry: Entry) => string | null>> = {
+  completed_at: ({ payment }) => iso(payment.finalized_at),
+  created_at: ({ payment }) => iso(payment.created_at),
+  direction: ({ payment }) => payment.direction,
+  kind: ({ payment }) => payment.kind,
+  amount: ({ payment }) => payment.amount,
+  fees: ({ payment }) => payment.fees,
+  change: ({ changeMsat }) => signed(changeMsat),
+  balance: ({ balanceMsat }) => signed(balanceMsat),
+  note: ({ payment }) => payment.personal_note && harmless(payment.personal_note),
+  message: ({ payment }) => payment.message && harmless(payment.message),
+  payer_name: ({ payment }) => payment.payer_name && harmless(payment.payer_name),
+  hash: ({ payment }) => payment.hash,
+  txid: ({ payment }) => payment.txid,
+  index: ({ payment }) => payment.index,
+};
+
+function csvLine(entry: Entry): string {
+  return Object.values(CSV)
+    .map((column) => quoted(printable(column(entry) ?? '')))
+    .join(',');
+}
+
+/** Quotes a field as RFC 4180 asks for. */
+function quoted(text: string): string {
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Text of others must not be a formula to a spreadsheet, which takes it for one by its first character. */
+function harmless(text: string): string {
+  return /^[=+\-@]/.test(text) ? `'${text}` : text;
+}
+
+function jsonLine({ payment, changeMsat, balanceMsat }: Entry): string {
+  const sums = { change: signed(changeMsat), balance: signed(balanceMsat) };
+  return printableJson(JSON.stringify({ ...payment, ...sums }));
+}
+
+function iso(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}
+
+function signed(amountMsat: bigint): string {
+  return amountMsat < 0n ? `-${formatAmountMsat(-amountMsat)}` : formatAmountMsat(amountMsat);
+}

@@ -1,0 +1,49 @@
+import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { CliIo, Terminal } from '../io.ts';
+
+/** The exit code of a program that Ctrl-C ended, as shells have it. */
+const INTERRUPTED = 130;
+const ERASE_LINE = '\r\u001b[K';
+
+/** Returns the terminal that this process runs in. */
+export function openTerminal(): Terminal {
+  const { stdin, stdout, stderr } = process;
+  return {
+    columns: stdout.isTTY ? stdout.columns : null,
+    canAsk: stdin.isTTY === true && stdout.isTTY === true,
+    ask(question) {
+      stderr.write(question);
+      // The terminal itself edits the line, so that Ctrl-C reaches the program as a signal.
+      const lines = createInterface({ input: stdin, terminal: false });
+      return new Promise((resolve) => {
+        lines.once('line', (line) => resolve(line));
+        lines.once('close', () => resolve(null));
+      }).finally(() => {
+        lines.close();
+        stdin.pause();
+      }) as Promise<string | null>;
+    },
+    progress(text) {
+      if (stderr.isTTY) stderr.write(`${ERASE_LINE}${text ?? ''}`);
+    },
+    onInterrupt(act) {
+      const interrupted = () => {
+        act();
+        process.exit(INTERRUPTED);
+      };
+      process.on('SIGINT', interrupted);
+      return () => void process.off('SIGINT', interrupted);
+    },
+  };
+}
+
+/**
+ * Returns the function that writes a line to stderr. The runtime writes what goes to `console.error` in red on a
+ * terminal, although most of it are hints and not errors.
+ */
+export function stderrWriter(): CliIo['stderr'] {
+  return process.stderr.isTTY
+    ? (line) => void writeSync(2, `${line}\n`)
+    : (line) => console.error(line);
+}

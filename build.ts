@@ -4,11 +4,14 @@ import { $, Glob } from 'bun';
 import packageJson from './package.json';
 import { NOTICES, thirdPartyNotices } from './packaging/notices.ts';
 import { BINARIES, completeRelease } from './packaging/release.ts';
+import { manPage } from './tools/man-page.ts';
 
 const OUT = 'dist';
 const BINARY = join(OUT, 'wallet-sidecar');
 const INPUTS = ['src', 'package.json', 'package-lock.json', 'build.ts'];
 const NOTICE_INPUTS = ['packaging/notices.ts', 'package-lock.json'];
+const MAN_PAGE = join(OUT, 'wallet-sidecar.1');
+const MAN_PAGE_INPUTS = [...INPUTS, 'tools'];
 const CLIENT = join(OUT, 'client');
 const CLIENT_INPUTS = ['src/client', 'package.json', 'tsconfig.client.json', 'build.ts'];
 
@@ -17,6 +20,10 @@ const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
 if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
 if (force || !(await isFresh(BINARY, INPUTS))) await compile(BINARY);
+if (force || !(await isFresh(MAN_PAGE, MAN_PAGE_INPUTS))) {
+  await writeFile(MAN_PAGE, manPage(packageJson.version));
+  console.log(`built ${MAN_PAGE}`);
+}
 if (force || !(await isFresh(join(OUT, NOTICES), NOTICE_INPUTS))) await writeNotices();
 if (all) await buildRelease();
 

@@ -137,6 +137,57 @@ export function startBinary(args: readonly string[], options: StartOptions = {})
   };
 }
 
+/** The binary on a terminal, with a person before it. */
+export interface TerminalProcess {
+  /** Everything that the terminal was sent so far, as it was sent. */
+  screen(): string;
+  /** Resolves once the screen holds this; throws with the screen when the program ends before. */
+  shows(text: string | RegExp): Promise<void>;
+  /** Types, as with a keyboard: `\u0003` is Ctrl-C. */
+  type(text: string): void;
+  /** The exit code, once everything it wrote was read. */
+  exit(): Promise<number>;
+}
+
+/** Starts the binary on a terminal of its own, as wide as asked for. */
+export function startOnTerminal(
+  args: readonly string[],
+  { columns, env = BARE_ENV }: { readonly columns: number } & Pick<StartOptions, 'env'>,
+): TerminalProcess {
+  let screen = '';
+  const decoder = new TextDecoder();
+  const closed = Promise.withResolvers<void>();
+  const child = Bun.spawn([BINARY, ...args], {
+    env: { TERM: 'xterm-256color', ...env },
+    cwd: '/',
+    terminal: {
+      cols: columns,
+      rows: 40,
+      data: (_, bytes) => {
+        screen += decoder.decode(bytes, { stream: true });
+      },
+      exit: () => closed.resolve(),
+    },
+  });
+  const has = (text: string | RegExp) =>
+    typeof text === 'string' ? screen.includes(text) : text.test(screen);
+  return {
+    screen: () => screen,
+    async shows(text) {
+      const running = () => child.exitCode === null && child.signalCode === null;
+      await until(() => has(text) || !running(), `the terminal showed ${text}`);
+      if (!has(text)) throw new Error(`the program ended before it showed ${text}: ${screen}`);
+    },
+    type: (text) => void child.terminal?.write(text),
+    async exit() {
+      const ended = await Promise.race([child.exited, Bun.sleep(PATIENCE_MS)]);
+      if (ended === undefined) throw new Error(`the program did not end in time: ${screen}`);
+      await closed.promise;
+      return ended;
+    },
+  };
+}
+
 /** Runs the binary to its end, without blocking servers of the test. */
 export async function runBinary(
   args: readonly string[],

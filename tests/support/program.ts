@@ -1,25 +1,9 @@
 import type { Command } from 'commander';
-import { buildProgram } from '../../src/cli/program.ts';
-import { REMOTE_NODES } from '../../src/nodes/kinds.ts';
+import { documentedProgram as programOf } from '../../tools/documented-program.ts';
 
 /** Returns the program, for tests of its help. Its commands must not be run. */
 export function documentedProgram(): Command {
-  return buildProgram({
-    version: '0',
-    env: {},
-    cwd: '/',
-    stdout: () => undefined,
-    stderr: () => undefined,
-    terminal: {
-      columns: null,
-      canAsk: false,
-      ask: async () => null,
-      progress: () => undefined,
-      onInterrupt: () => () => undefined,
-    },
-    serve: async () => undefined,
-    connectKinds: REMOTE_NODES,
-  });
+  return programOf('0');
 }
 
 /** A command and the words that call it. */

@@ -1,4 +1,4 @@
-import type { CompletionNode } from './tree.ts';
+import type { CompletionFlag, CompletionNode } from './tree.ts';
 
 /** Returns the completion script for bash 3.2 and newer. */
 export function bashCompletion(nodes: readonly CompletionNode[]): string {
@@ -25,12 +25,11 @@ complete -o filenames -F _wallet_sidecar wallet-sidecar
 }
 
 function valueCases({ path, flags }: CompletionNode): string[] {
-  return flags
-    .filter(({ takes }) => takes !== 'nothing')
-    .map(({ spellings, takes, values }) => {
-      const names = spellings.map((spelling) => `"${path} ${spelling}"`).join('|');
-      return `    ${names}) ${takes === 'file' ? FILES : words(values)}; return ;;`;
-    });
+  return flags.flatMap(({ spellings, takes, values }) => {
+    if (takes === 'nothing') return [];
+    const names = spellings.map((spelling) => `"${path} ${spelling}"`).join('|');
+    return `    ${names}) ${VALUES[takes](values)}; return ;;`;
+  });
 }
 
 function wordsCase({ path, commands, flags, values, takesFile }: CompletionNode): string {
@@ -45,6 +44,16 @@ function wordsCase({ path, commands, flags, values, takesFile }: CompletionNode)
 
 /** File names may contain spaces, so only line breaks separate them. */
 const FILES = `local IFS=$'\\n'; COMPREPLY+=($(compgen -f -- "$current"))`;
+
+/** How each kind of value is completed. */
+const VALUES: Readonly<
+  Record<Exclude<CompletionFlag['takes'], 'nothing'>, (values: readonly string[]) => string>
+> = { file: () => FILES, text: words, list };
+
+/** What stands before the last comma stays, and no space follows, so that a comma can. */
+function list(values: readonly string[]): string {
+  return `local last="\${current##*,}"; COMPREPLY=($(compgen -P "\${current%"$last"}" -W "${values.join(' ')}" -- "$last")); compopt -o nospace 2>/dev/null`;
+}
 
 function words(candidates: readonly string[]): string {
   return candidates.length === 0

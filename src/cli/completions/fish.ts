@@ -14,6 +14,12 @@ function __wallet_sidecar_at
     end
     test "$at" = "$argv[1]"
 end
+function __wallet_sidecar_list
+    set -l before (commandline -ct | string replace -r '[^,=]*$' '')
+    for value in $argv
+        echo $before$value
+    end
+end
 complete -c wallet-sidecar -f
 ${nodes.flatMap(lines).join('\n')}
 `;
@@ -37,8 +43,9 @@ function flagWords({ spellings, takes, values }: CompletionFlag): string {
     spelling.startsWith('--') ? `-l ${spelling.slice(2)}` : `-s ${spelling.slice(1)}`,
   );
   if (takes === 'file') names.push('-r', '-F');
-  if (takes === 'text') names.push('-x');
-  if (values.length > 0) names.push('-a', quoted(values.join(' ')));
+  if (takes === 'text' || takes === 'list') names.push('-x');
+  if (takes === 'list') names.push('-a', quoted(`(__wallet_sidecar_list ${values.join(' ')})`));
+  else if (values.length > 0) names.push('-a', quoted(values.join(' ')));
   return names.join(' ');
 }
 

@@ -23,7 +23,8 @@ export interface CompletionFlag {
   /** For example `-H` and `--header`. */
   readonly spellings: readonly string[];
   readonly description: string;
-  readonly takes: 'nothing' | 'text' | 'file';
+  /** A `list` takes several of the values, separated by commas. */
+  readonly takes: 'nothing' | 'text' | 'file' | 'list';
   /** The possible values of the flag; empty when it takes any value. */
   readonly values: readonly string[];
 }
@@ -60,7 +61,9 @@ function nodesOf(command: Command, path: string): CompletionNode[] {
 
 function takenBy(option: Option): CompletionFlag['takes'] {
   if (!option.required && !option.optional) return 'nothing';
-  return /[<[](file|dir)[>\]]/.test(option.flags) ? 'file' : 'text';
+  // What a flag takes shows in its placeholder, for people and for the scripts.
+  if (/[<[](file|dir)[>\]]/.test(option.flags)) return 'file';
+  return /[<[]names[>\]]/.test(option.flags) ? 'list' : 'text';
 }
 
 /** Settings of the server list their values in the placeholder, as in `<text|json>`. */

@@ -40,6 +40,7 @@ function valueCases({ path, flags }: CompletionNode): string[] {
 
 function valueAction({ takes, values }: CompletionFlag): string {
   if (takes === 'file') return '_files; ';
+  if (takes === 'list') return `compset -P '*,'; compadd -q -S , -- ${values.join(' ')}; `;
   return values.length === 0 ? '' : `compadd -- ${values.join(' ')}; `;
 }
 

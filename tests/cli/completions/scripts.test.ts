@@ -46,6 +46,15 @@ describe('completions', () => {
       ['text', 'json'],
     ],
     [['pay', '--amount', ''], []],
+    [
+      ['clients', 'create', '--scope', 'read_'],
+      ['read_info', 'read_payments'],
+    ],
+    [
+      ['clients', 'create', '--scope', 'send,read_'],
+      ['send,read_info', 'send,read_payments'],
+    ],
+    [['clients', 'create', '--permission', 'pay_offer,node_'], ['pay_offer,node_info']],
     [['webhooks', 'list', '--client-credentials-path', '/etc/host'], ['/etc/hosts']],
   ];
   for (const [words, expected] of completed) {

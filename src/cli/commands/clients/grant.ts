@@ -43,7 +43,9 @@ export function withGrant(command: Command): Command {
       new Option(
         '--permission <names>',
         'single permissions in addition; repeatable, or separated by commas',
-      ).argParser(readNames(PERMISSIONS)),
+      )
+        .choices(PERMISSIONS)
+        .argParser(readNames(PERMISSIONS)),
     )
     .option(
       '--budget <sats/period>',

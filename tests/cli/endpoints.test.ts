@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Route } from '../../src/http/route.ts';
+import { docsRoutes } from '../../src/http/routes/docs.ts';
+import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { metricsRoutes } from '../../src/http/routes/metrics.ts';
+import { commandsOf, documentedProgram } from '../support/program.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { runBinary } from './sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+const INDEX = `0000001764000000000-ln_${'ab'.repeat(32)}`;
+const HEX = 'ab'.repeat(32);
+const NODE = `02${HEX}`;
+
+/** The command that makes each request, as it is typed. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  'get /v2/health': ['health'],
+  'put /v2/node/signup': ['signup'],
+  'put /v2/node/provision': ['provision'],
+  'get /v2/node/node_info': ['info'],
+  'post /v2/node/create_invoice': ['invoice', '1000'],
+  'post /v2/node/settle_invoice': ['settle', INDEX, HEX],
+  'post /v2/node/create_offer': ['offer'],
+  'post /v2/node/get_next_unused_address': ['address'],
+  'post /v2/node/withdraw_lnurl': ['withdraw', 'lnurl1x', '5'],
+  'post /v2/node/buy_with_payment_app': ['buy', '5'],
+  'get /v2/node/analyze': ['analyze', 'lnbc1x'],
+  'post /v2/node/pay': ['pay', 'lno1x', '5', '--max-fee', '1'],
+  'post /v2/node/pay_onchain': ['pay', 'bc1x', '5', '--priority', 'high', '--max-fee', '900'],
+  'post /v2/node/bump_fee': ['bump', INDEX, '--max-fee', '900'],
+  'post /v2/node/pay_spontaneous': ['keysend', NODE, '5', '--max-fee', '1'],
+  'get /v2/node/payment': ['show', INDEX],
+  'put /v2/node/sync_payments': ['sync'],
+  'get /v2/node/list_payments': ['payments', '--no-sync'],
+  'post /v2/node/clear_payments': ['sync', '--clear'],
+  'get /v2/node/updated_payments': ['updates'],
+  'post /v2/node/update_personal_note': ['note', INDEX, 'x'],
+  'post /v2/node/cancel_payment': ['cancel', INDEX],
+  'get /v2/node/wait_for_payment': ['wait', INDEX],
+  'get /v2/node/wait_for_next_payment': ['wait', '--next'],
+  'get /v2/node/events': ['events'],
+  'get /v2/node/human_bitcoin_address': ['name', 'show'],
+  'put /v2/node/human_bitcoin_address': ['name', 'claim', 'satoshi'],
+  'get /v2/node/list_channels': ['channels', 'list'],
+  'post /v2/node/open_channel': ['channels', 'open', '20000'],
+  'post /v2/node/close_channel': ['channels', 'close', HEX],
+  'post /v2/node/create_payer_proof': ['proof', 'create', INDEX],
+  'get /v2/node/client_info': ['clients', 'show'],
+  'get /v2/node/list_clients': ['clients', 'list'],
+  'post /v2/node/create_client': ['clients', 'create', '--scope', 'read_info'],
+  'put /v2/node/update_client': ['clients', 'update', HEX, '--label', 'x'],
+  'post /v2/node/revoke_client': ['clients', 'revoke', HEX],
+  'post /v2/node/confirm_budgets': ['clients', 'confirm'],
+  'post /v2/node/prune_clients': ['clients', 'prune'],
+  'get /v2/webhooks/deliveries': ['webhooks', 'list'],
+  'post /v2/webhooks/redeliver': ['webhooks', 'redeliver', '--since', '1d'],
+  'post /sandbox/wallets': ['sandbox', 'wallet'],
+  'post /sandbox/fund': ['sandbox', 'fund', '5'],
+  'post /sandbox/blocks': ['sandbox', 'block'],
+  'post /sandbox/pay': ['sandbox', 'pay', 'lnbc1x'],
+  'post /sandbox/replace': ['sandbox', 'replace', HEX],
+  'post /sandbox/clock': ['sandbox', 'clock', '1h'],
+  'post /sandbox/invoice': ['sandbox', 'invoice', '5'],
+  'post /sandbox/offer': ['sandbox', 'offer'],
+  'post /sandbox/holds': ['sandbox', 'hold', HEX, 'settle'],
+  'post /sandbox/lnurl': ['sandbox', 'lnurl', 'pay', '1', '5'],
+};
+
+/** The endpoints without a command of their own, and why. */
+const NO_COMMAND: Readonly<Record<string, string>> = {
+  'post /v2/node/pay_invoice': '`pay` pays every string',
+  'post /v2/node/pay_offer': '`pay` pays every string',
+  'post /v2/node/pay_lnurl': '`pay` pays every string',
+  'post /v2/node/verify_payer_proof': '`proof verify` checks in its own process',
+  'get /v2/openapi.json': 'for programs',
+  'get /docs': 'for browsers',
+  'get /': 'for browsers',
+  'get /metrics': 'for Prometheus',
+  'get /sandbox/lnurl/:name': 'for wallets that pay the service',
+  'get /sandbox/lnurl/:name/callback': 'for wallets that pay the service',
+  'get /.well-known/lnurlp/:name': 'for wallets that pay the name',
+  'get /.well-known/lnurlp/:name/callback': 'for wallets that pay the name',
+};
+
+const routes: readonly Route[] = [
+  ...ROUTES,
+  ...SANDBOX_ROUTES,
+  ...metricsRoutes,
+  ...docsRoutes([]),
+];
+const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
+
+/** Answers each endpoint with the example of its documentation. */
+let server: Bun.Server<undefined>;
+const asked: string[] = [];
+beforeAll(() => {
+  const examples = new Map(routes.map((route) => [nameOf(route), route.example.response]));
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      const name = `${request.method.toLowerCase()} ${new URL(request.url).pathname}`;
+      asked.push(name);
+      return name === 'get /v2/node/events'
+        ? new Response('event: end\ndata: {"code":104,"msg":"Ended."}\n\n', {
+            headers: { 'content-type': 'text/event-stream' },
+          })
+        : Response.json(examples.get(name));
+    },
+  });
+});
+afterAll(() => server.stop(true));
+
+describe('every endpoint of the route table', () => {
+  test('has a command, or a reason to have none', () => {
+    const named = [...Object.keys(COMMANDS), ...Object.keys(NO_COMMAND)];
+    expect(routes.map(nameOf).toSorted()).toEqual(named.toSorted());
+  });
+
+  for (const [endpoint, words] of Object.entries(COMMANDS)) {
+    test(`${endpoint} is called by ${words.slice(0, 2).join(' ')}`, async () => {
+      const before = asked.length;
+      const env = { SERVICE_SIDECAR_URL: `http://127.0.0.1:${server.port}` };
+      const { exitCode, stderr } = await runBinary(words, env);
+      expect(asked.slice(before)).toContain(endpoint);
+      // The stream of events has no end but an error.
+      expect({ exitCode, stderr }).toEqual(
+        words[0] === 'events'
+          ? { exitCode: 1, stderr: expect.stringContaining('Ended') }
+          : { exitCode: 0, stderr: expect.any(String) },
+      );
+    });
+  }
+});
+
+test('every request that moves money takes --idempotency-key, and every cost can be bounded or agreed on', () => {
+  const commands = commandsOf(documentedProgram());
+  const flagsOf = (words: readonly string[]) =>
+    commands
+      .findLast(({ path }) => path.every((word, depth) => words[depth] === word))
+      ?.command.options.map(({ long }) => long);
+  for (const route of routes) {
+    const words = COMMANDS[nameOf(route)];
+    if (route.movesMoney !== true || words === undefined) continue;
+    expect(flagsOf(words)).toContain('--idempotency-key');
+    if (words[0] !== 'withdraw') expect(flagsOf(words)).toContain('--yes');
+  }
+});

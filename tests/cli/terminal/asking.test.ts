@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { BARE_ENV, startOnTerminal, type TerminalProcess } from '../../support/binary.ts';
+import { SLOW_TEST_MS } from '../../support/until.ts';
+import { type CliWorld, openCliWorld } from '../sidecar.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+const CTRL_C = '\u0003';
+
+let world: CliWorld;
+beforeAll(async () => {
+  world = await openCliWorld();
+});
+afterAll(() => world.close());
+
+function start(...args: readonly string[]): TerminalProcess {
+  const env = { ...BARE_ENV, SERVICE_SIDECAR_URL: world.baseUrl };
+  return startOnTerminal(args, { columns: 100, env });
+}
+
+async function outsideInvoice(behavior = 'settle') {
+  return world.api('POST', '/sandbox/invoice', { amount: '1000', behavior, description: 'Tea' });
+}
+
+/** Returns the outbound payments of an invoice. */
+async function paymentsOf(hash: string) {
+  const { payments } = await world.json('payments', '--direction', 'outbound');
+  return payments.filter((payment: { hash: string }) => payment.hash === hash);
+}
+
+describe('a payment on a terminal', () => {
+  test('is sent only after yes to what is paid, to whom and the most it may cost', async () => {
+    const { invoice, payment_hash } = await outsideInvoice();
+    const paying = start('pay', invoice);
+    await paying.shows('[y/N]');
+    expect(paying.screen()).toMatch(/^Pay +1,000 sats\r$/m);
+    expect(paying.screen()).toMatch(/^To +the node 0[23][0-9a-f]{64}, by invoice\r$/m);
+    expect(paying.screen()).toMatch(/^For +Tea\r$/m);
+    expect(paying.screen()).toMatch(/^In all +at most 1,010 sats\r$/m);
+    expect(await paymentsOf(payment_hash)).toEqual([]);
+    paying.type('y\n');
+    expect(await paying.exit()).toBe(0);
+    expect(await paymentsOf(payment_hash)).toMatchObject([{ status: 'completed' }]);
+  });
+
+  for (const [name, answer, exitCode] of [
+    ['no', 'n\n', 1],
+    ['an empty line', '\n', 1],
+    ['the end of the input', '\u0004', 1],
+    ['Ctrl-C', CTRL_C, 130],
+  ] as const) {
+    test(`is not sent after ${name}`, async () => {
+      const { invoice, payment_hash } = await outsideInvoice();
+      const paying = start('pay', invoice);
+      await paying.shows('[y/N]');
+      paying.type(answer);
+      expect(await paying.exit()).toBe(exitCode);
+      expect(paying.screen()).toContain('Nothing was sent.');
+      expect(await paymentsOf(payment_hash)).toEqual([]);
+    });
+  }
+
+  test('holds what was agreed on: the fee cannot be higher than the question said', async () => {
+    const { invoice, payment_hash } = await outsideInvoice();
+    const paying = start('pay', invoice, '--max-fee', '0');
+    await paying.shows('at most 1,000 sats');
+    paying.type('y\n');
+    expect(await paying.exit()).toBe(1);
+    expect(await paymentsOf(payment_hash)).toMatchObject([{ status: 'failed' }]);
+  });
+
+  test('takes the amount after the string, and asks for one where there is none', async () => {
+    const { offer } = await world.api('POST', '/sandbox/offer', {});
+    const without = start('pay', offer);
+    expect(await without.exit()).toBe(1);
+    expect(without.screen()).toContain('names no amount: give one after it');
+    const paying = start('pay', offer, '12');
+    await paying.shows(/Pay +12 sats/);
+    paying.type('yes\n');
+    expect(await paying.exit()).toBe(0);
+  });
+
+  test('on chain is for at most twice the estimate, and for everything with --all', async () => {
+    const { address } = await world.api('POST', '/v2/node/get_next_unused_address', {}, world.bob);
+    const uri = `bitcoin:${address}?amount=0.0002`;
+    const paying = start('pay', uri);
+    await paying.shows('[y/N]');
+    const [, about, most] =
+      /about ([\d,]+) sats, at most ([\d,]+) sats/.exec(paying.screen()) ?? [];
+    expect(Number(most?.replace(',', ''))).toBe(2 * Number(about?.replace(',', '')));
+    expect(paying.screen()).toContain(`the address ${address}`);
+    paying.type('n\n');
+    await paying.exit();
+    const all = start('pay', address, '--all', '--max-fee', '5000', '--priority', 'high');
+    await all.shows(/everything that is on chain[\s\S]*at most 5,000 sats[\s\S]*\[y\/N\]/);
+    all.type('y\n');
+    expect(await all.exit()).toBe(0);
+    expect((await world.json('info')).onchain_trusted_balance).toBe('0');
+  });
+
+  test('--yes asks nothing', async () => {
+    const { invoice } = await outsideInvoice();
+    const paying = start('pay', invoice, '--yes');
+    expect(await paying.exit()).toBe(0);
+    expect(paying.screen()).not.toContain('[y/N]');
+  });
+
+  test('after Ctrl-C the words that it shows give its result without paying twice', async () => {
+    const { invoice, payment_hash } = await outsideInvoice('hold');
+    const paying = start('pay', invoice);
+    await paying.shows('[y/N]');
+    paying.type('y\n');
+    await paying.shows('Paying... 1 s');
+    paying.type(CTRL_C);
+    expect(await paying.exit()).toBe(130);
+    const screen = paying.screen();
+    const key = /^Idempotency-Key: (\S+)\r$/m.exec(screen)?.[1] ?? 'none';
+    const words = /run the same command with (.+) to get its result/.exec(screen)?.[1] ?? '';
+    expect(words).toContain(key);
+    const again = world.json('pay', invoice, ...words.split(' '));
+    await world.json('sandbox', 'hold', payment_hash, 'settle');
+    expect(await again).toMatchObject({ status: 'completed', hash: payment_hash });
+    expect(await paymentsOf(payment_hash)).toHaveLength(1);
+  });
+});
+
+describe('other requests that cost', () => {
+  test('keysend asks with its fee cap, and a repeat needs the same words', async () => {
+    const { node_pk } = await world.api('POST', '/sandbox/wallets', {});
+    const paying = start('keysend', node_pk, '2000');
+    await paying.shows(/Pay +2,000 sats[\s\S]*the node 0[23][\s\S]*at most 20 sats[\s\S]*\[y\/N\]/);
+    paying.type('y\n');
+    expect(await paying.exit()).toBe(0);
+  });
+
+  test('channels open and close ask', async () => {
+    const opening = start('channels', 'open', '20000');
+    await opening.shows(/Open a channel of 20,000 sats[\s\S]*\[y\/N\]/);
+    opening.type('n\n');
+    expect(await opening.exit()).toBe(1);
+    const closing = start('channels', 'close', 'ab'.repeat(32), '--force');
+    await closing.shows(/without its peer[\s\S]*\[y\/N\]/);
+    closing.type('n\n');
+    expect(await closing.exit()).toBe(1);
+  });
+});

@@ -78,6 +78,20 @@ export function readPaymentIndex(text: string): string {
   );
 }
 
+/** Returns the position of an update, which waits and streams go on from. */
+export function readPosition(text: string): string {
+  if (/^u\d{19}-[a-z]{2}_[0-9a-f]{64}$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    'It must be the position of an update, as "wallet-sidecar updates" and "events" show it',
+  );
+}
+
+/** Returns an Idempotency-Key (docs/decisions.md 49). */
+export function readKey(text: string): string {
+  if (/^[\x20-\x7e]{1,255}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be 1 to 255 printable ASCII characters');
+}
+
 /** Returns a client's public key in lowercase hex. */
 export function readClientPk(text: string): string {
   return hexOf(

@@ -1,7 +1,11 @@
 /** Fields of requests as the command line calls them. Others are called by their own names. */
 const FIELDS: Readonly<Record<string, string>> = {
+  'Idempotency-Key': '--idempotency-key',
+  'Last-Event-ID': '--after',
   advance_secs: 'The time to move by',
   amount: 'The amount',
+  'budget.amount': '--budget',
+  'budget.max_payment': '--max-payment',
   channel_id: 'The channel',
   client_pk: 'The client',
   count: 'The number of blocks',
@@ -16,7 +20,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   max_amount: 'The largest amount',
   max_fee: '--max-fee',
   message: '--message',
-  min_amount: '--min-amount',
+  min_amount: 'The smallest amount',
   node_pk: 'The node',
   payable: 'The payment string',
   payment_hash: '--payment-hash',
@@ -25,6 +29,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   personal_note: 'The note',
   preimage: 'The preimage',
   proof_note: '--note',
+  start_index: '--after',
   timeout_secs: '--timeout',
   user_channel_id: '--id',
   username: 'The name',
@@ -50,7 +55,7 @@ const MISSING: Readonly<Record<string, string>> = {
 export function inOwnWords(message: string): string {
   const missing = Object.entries(MISSING).find(([start]) => message.startsWith(start));
   return (missing?.[1] ?? message)
-    .replace(/^([a-z_]+): (.)/, (whole, field: string, first: string) => {
+    .replace(/^([A-Za-z_.-]+): (.)/, (whole, field: string, first: string) => {
       const name = FIELDS[field];
       if (name === undefined) return whole;
       // A message in capitals is a sentence of its own.
@@ -58,6 +63,7 @@ export function inOwnWords(message: string): string {
     })
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
       const command = ENDPOINTS[name];
-      return command === undefined ? name : `"wallet-sidecar ${command}"`;
+      if (command !== undefined) return `"wallet-sidecar ${command}"`;
+      return FIELDS[name]?.replace(/^The /, 'the ') ?? name;
     });
 }

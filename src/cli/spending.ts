@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { CallFailed } from './call-failed.ts';
+import { readKey } from './inputs.ts';
 import type { CliIo } from './io.ts';
 
 /** The flags of every command that moves money. */
@@ -14,6 +15,7 @@ export function withKey(command: Command): Command {
   return command.option(
     '--idempotency-key <key>',
     'calls with the same key do it once, so the call can be repeated (default: a new key)',
+    readKey,
   );
 }
 

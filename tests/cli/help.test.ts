@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { manPage } from '../../tools/man-page.ts';
 import { commandsOf, documentedProgram } from '../support/program.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { runBinary } from './sidecar.ts';
@@ -17,7 +18,8 @@ describe('help', () => {
       const { exitCode, stdout, stderr } = await runBinary([...path, '--help']);
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
       expect(stdout).toContain(`\n\nExamples:\n  $ wallet-sidecar`);
-      const examples = [...stdout.matchAll(/^ {2}\$ (.+)$/gm)].map((match) => match[1] ?? '');
+      const unwrapped = stdout.replace(/ \\\n +/g, ' ');
+      const examples = [...unwrapped.matchAll(/^ {2}\$ (.+)$/gm)].map((match) => match[1] ?? '');
       // `serve` also runs when no command is named.
       expect(examples.some((example) => `${example} `.startsWith(`${name} `))).toBe(true);
       for (const example of examples) expect(unknownFlags(example)).toEqual([]);
@@ -30,6 +32,22 @@ describe('help', () => {
       .map(({ path }) => path.join(' '));
     expect(silent).toEqual(['serve', 'dev']);
   });
+});
+
+test('the man page has every command and flag, and roff finds no fault with it', () => {
+  const page = manPage('0');
+  const plain = page.replaceAll('\\-', '-').replaceAll('\\(dq', '"');
+  for (const { path, command } of leaves) {
+    expect(plain).toMatch(new RegExp(`^\\.SS "${path.join(' ')}[ "]`, 'm'));
+    expect(plain).toContain(command.description());
+    for (const { long } of command.options) expect(plain).toContain(long ?? 'a long name');
+  }
+  if (!Bun.which('groff')) return console.warn('SKIPPED: groff is missing.');
+  const { stdout, stderr } = Bun.spawnSync(['groff', '-man', '-Tutf8', '-ww'], {
+    stdin: Buffer.from(page),
+  });
+  expect(stderr.toString()).toBe('');
+  expect(stdout.toString()).toContain('WALLET-SIDECAR(1)');
 });
 
 /** Returns the flags in an example that its command does not have. */

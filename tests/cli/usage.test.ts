@@ -1,4 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildProgram, runProgram } from '../../src/cli/program.ts';
+import { similar } from '../../src/cli/similar.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { runBinary } from './sidecar.ts';
 
@@ -82,4 +87,75 @@ describe('wrong usage', () => {
       expect(stderr).toMatch(/^[A-Z'-][^\n]*; --help shows the usage\.$/);
     });
   }
+});
+
+describe('without a command', () => {
+  /** Runs the program in this process, where the server is not started. */
+  async function run(terminal: boolean, ...args: readonly string[]) {
+    const said: string[] = [];
+    const served: string[] = [];
+    const io = {
+      env: {},
+      cwd: '/',
+      stdout: () => undefined,
+      stderr: (line: string) => void said.push(line),
+      terminal: {
+        columns: terminal ? 80 : null,
+        canAsk: terminal,
+        ask: async () => null,
+        progress: () => undefined,
+        onInterrupt: () => () => undefined,
+      },
+    };
+    const program = buildProgram({
+      ...io,
+      version: '0',
+      serve: async (mode) => void served.push(mode),
+      connectKinds: {},
+    });
+    const exitCode = await runProgram(program, ['bun', 'wallet-sidecar', ...args], io);
+    return { exitCode, said, served };
+  }
+
+  test('the server runs, and on a terminal without any setting one line names --help', async () => {
+    expect(await run(true)).toEqual({
+      exitCode: 0,
+      said: [expect.stringContaining('"wallet-sidecar --help"')],
+      served: ['serve'],
+    });
+    for (const ran of [await run(false), await run(true, '--listen-addr', '127.0.0.1:0')]) {
+      expect(ran).toEqual({ exitCode: 0, said: [], served: ['serve'] });
+    }
+  });
+});
+
+describe('a word that was mistyped', () => {
+  const meant: Readonly<Record<string, readonly string[]>> = {
+    payemnts: ['payments'],
+    chanels: ['channels'],
+    'seed-new': ['seed new'],
+    claim: [],
+    pya: ['pay'],
+    zork: [],
+  };
+  const names = ['pay', 'payments', 'channels', 'seed', 'seed new', 'completions', 'name show'];
+  for (const [word, expected] of Object.entries(meant)) {
+    test(`${word} may mean ${expected.join() || 'nothing'}`, () => {
+      expect(similar(word, names)).toEqual([...expected]);
+    });
+  }
+});
+
+test('--env-file is read in place of the nearest .env', async () => {
+  const folder = temporaryFolder('env-file');
+  const [near, named] = [join(folder, '.env'), join(folder, 'other.env')];
+  writeFileSync(near, 'SERVICE_SIDECAR_URL=http://127.0.0.1:1\n', { mode: 0o600 });
+  writeFileSync(named, 'SERVICE_SIDECAR_URL=http://127.0.0.1:2\n', { mode: 0o600 });
+  const said = async (...args: readonly string[]) =>
+    (await runBinary(['info', ...args], {}, '', folder)).stderr;
+  expect(await said()).toContain('http://127.0.0.1:1:');
+  for (const path of [named, 'other.env']) {
+    expect(await said('--env-file', path)).toContain('http://127.0.0.1:2:');
+  }
+  removeFolder(folder);
 });

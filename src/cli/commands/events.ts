@@ -5,6 +5,7 @@ import { type PaymentJson, paymentJson } from '../../model/payment.ts';
 import { type ConnectionFlags, withConnection } from '../connection.ts';
 import { withExamples } from '../examples.ts';
 import { sidecarClient } from '../http.ts';
+import { readPosition } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { statusWords } from '../terminal/payment-text.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
@@ -21,7 +22,11 @@ export function addEvents(parent: Command, io: CliIo): void {
     .description(
       'Print every update of a payment as it happens, without an end. A broken connection is opened again and nothing is missed. With --json each line is an object with "payment" and "updated_index".',
     )
-    .option('--after <position>', 'begin after this update (default: with the next one)');
+    .option(
+      '--after <position>',
+      'begin after this update (default: with the next one)',
+      readPosition,
+    );
   withExamples(
     withConnection(command),
     'events',

@@ -28,8 +28,10 @@ const DEFAULT_TIMEOUT_SECS = 60;
 export function addHealth(parent: Command, io: CliIo): void {
   const command = parent
     .command('health')
-    .description('Say whether the sidecar is ready; exit code 1 if it is not.')
-    .option('--wait', 'wait until it is ready')
+    .description(
+      'Say whether the sidecar is ready, or what is missing; exit code 1 if something is.',
+    )
+    .option('--wait', 'wait until nothing is missing')
     .option('--timeout <duration>', 'how long to wait', readSeconds, DEFAULT_TIMEOUT_SECS);
   withExamples(withConnection(command), 'health', 'health --wait --timeout 2m').action(
     async (flags: HealthFlags) => {
@@ -41,7 +43,7 @@ export function addHealth(parent: Command, io: CliIo): void {
           )
         : await look();
       show(io, flags, health, ({ status }) => [printable(status)]);
-      if (!isReady(health)) throw new CallFailed('The sidecar is not ready.');
+      if (!isReady(health)) throw new CallFailed('Something is missing, as the status says.');
     },
   );
 }

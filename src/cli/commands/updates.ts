@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { paymentJson } from '../../model/payment.ts';
-import { readWholeIn } from '../inputs.ts';
+import { readPosition, readWholeIn } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { oneCall } from '../one-call.ts';
 import { PAYMENT_COLUMNS } from '../terminal/payment-text.ts';
@@ -26,6 +26,7 @@ export function addUpdates(parent: Command, io: CliIo): void {
     .option(
       '--after <position>',
       'only updates after this one, as --json, "updates" and "events" show it',
+      readPosition,
     )
     .option(
       '--limit <count>',

@@ -5,7 +5,7 @@ import { type ConnectionFlags, withConnection } from '../connection.ts';
 import { withExamples } from '../examples.ts';
 import { followPayment } from '../follow.ts';
 import { sidecarClient } from '../http.ts';
-import { readPaymentIndex, readSeconds } from '../inputs.ts';
+import { readPaymentIndex, readPosition, readSeconds } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { paymentLines } from '../terminal/payment-text.ts';
 import { printable } from '../terminal/printable.ts';
@@ -26,7 +26,7 @@ export function addWait(parent: Command, io: CliIo): void {
     .description('Wait until a payment is completed; exit code 1 if it fails or the time runs out.')
     .argument('[index]', 'index of the payment', readPaymentIndex)
     .option('--next', 'in place of an index: wait for the next update of any payment')
-    .option('--after <position>', 'with --next: for the first update after this one')
+    .option('--after <position>', 'with --next: for the first update after this one', readPosition)
     .option(
       '--timeout <duration>',
       'how long to wait, such as 30s or 2h (default: for ever)',
@@ -40,6 +40,7 @@ export function addWait(parent: Command, io: CliIo): void {
     if ((index === undefined) !== (flags.next === true)) {
       command.error('give either the index of a payment or --next');
     }
+    if (flags.after !== undefined && !flags.next) command.error('--after needs --next');
     if (index === undefined) return waitForNext(io, flags);
     await followPayment(io, sidecarClient(io, flags), {
       index,

@@ -1,14 +1,17 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { type ConnectionFlags, withConnection } from '../connection.ts';
-import { withExamples } from '../examples.ts';
-import { sidecarClient } from '../http.ts';
+import { ADDRESS_TYPES, type AddressType } from '../../model/receive.ts';
 import type { CliIo } from '../io.ts';
+import { oneCall } from '../one-call.ts';
 import { printable } from '../terminal/printable.ts';
 import { addressQrText, qrLines } from '../terminal/qr.ts';
-import { show } from '../terminal/show.ts';
 
 const addressJson = z.object({ address: z.string() });
+
+interface AddressFlags {
+  readonly qr: boolean;
+  readonly type?: AddressType;
+}
 
 /** Adds `address`, which shows the next unused on-chain address. */
 export function addAddress(parent: Command, io: CliIo): void {
@@ -17,17 +20,19 @@ export function addAddress(parent: Command, io: CliIo): void {
     .description(
       'Print an on-chain address and its QR code. It stays the same until it receives a payment.',
     )
+    .addOption(
+      new Option('--type <type>', 'kind of the address; segwit unless given').choices(
+        ADDRESS_TYPES,
+      ),
+    )
     .option('--no-qr', 'do not print the QR code');
-  withExamples(withConnection(command), 'address', 'address --no-qr').action(
-    async (flags: ConnectionFlags & { readonly qr: boolean }) => {
-      const answer = await sidecarClient(io, flags)(
-        (sidecar) => sidecar.getNextUnusedAddress(),
-        addressJson,
-      );
-      show(io, flags, answer, ({ address }) => [
-        printable(address),
-        ...(flags.qr ? qrLines(io, addressQrText(address)) : []),
-      ]);
-    },
-  );
+  oneCall<typeof addressJson, [], AddressFlags>(io, command, {
+    examples: ['address', 'address --type taproot --no-qr'],
+    call: (sidecar, { flags: { type } }) => sidecar.getNextUnusedAddress({ type }),
+    answer: addressJson,
+    lines: ({ address }, { flags }) => [
+      printable(address),
+      ...(flags.qr ? qrLines(io, addressQrText(address)) : []),
+    ],
+  });
 }

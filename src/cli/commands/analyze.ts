@@ -6,11 +6,8 @@ import {
   type PayableJson,
   payableJson,
 } from '../../model/analysis.ts';
-import { type ConnectionFlags, withConnection } from '../connection.ts';
-import { withExamples } from '../examples.ts';
-import { sidecarClient } from '../http.ts';
 import type { CliIo } from '../io.ts';
-import { show } from '../terminal/show.ts';
+import { oneCall } from '../one-call.ts';
 import { fields } from '../terminal/table.ts';
 import { moment, sats } from '../terminal/words.ts';
 
@@ -27,20 +24,14 @@ export function addAnalyze(parent: Command, io: CliIo): void {
       'Show the ways to pay a payment string, the most recommended first. Nothing is paid.',
     )
     .argument('<string>', 'invoice, offer, address, LNURL, name or BIP 321 URI');
-  withExamples(
-    withConnection(command),
-    'analyze lnbc10u1p...',
-    'analyze "bitcoin:bc1q...?amount=0.001&lno=lno1..."',
-  ).action(async (text: string, flags: ConnectionFlags) => {
-    const answer = await sidecarClient(io, flags)(
-      (sidecar) => sidecar.analyze({ payment_string: text }),
-      analysisJson,
-    );
-    show(io, flags, answer, ({ payables, claimables }) =>
+  oneCall<typeof analysisJson, [string]>(io, command, {
+    examples: ['analyze lnbc10u1p...', 'analyze "bitcoin:bc1q...?amount=0.001&lno=lno1..."'],
+    call: (sidecar, { args: [payment_string] }) => sidecar.analyze({ payment_string }),
+    answer: analysisJson,
+    lines: ({ payables, claimables }) =>
       [...payables.map(payableLines), ...claimables.map(claimableLines)].flatMap((lines, at) =>
         at === 0 ? lines : ['', ...lines],
       ),
-    );
   });
 }
 

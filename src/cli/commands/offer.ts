@@ -1,15 +1,12 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type ConnectionFlags, withConnection } from '../connection.ts';
-import { withExamples } from '../examples.ts';
-import { sidecarClient } from '../http.ts';
 import { readPositiveAmount, readSeconds } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
+import { oneCall } from '../one-call.ts';
 import { printable } from '../terminal/printable.ts';
 import { offerQrText, qrLines } from '../terminal/qr.ts';
-import { show } from '../terminal/show.ts';
 
-interface OfferFlags extends ConnectionFlags {
+interface OfferFlags {
   readonly description?: string;
   readonly minAmount?: string;
   readonly expiry?: number;
@@ -31,23 +28,14 @@ export function addOffer(parent: Command, io: CliIo): void {
       readSeconds,
     )
     .option('--no-qr', 'do not print the QR code');
-  withExamples(
-    withConnection(command),
-    'offer --description Donations',
-    'offer --min-amount 100 --expiry 30d --no-qr',
-  ).action(async (flags: OfferFlags) => {
-    const body = {
-      description: flags.description,
-      min_amount: flags.minAmount,
-      expiration_secs: flags.expiry,
-    };
-    const answer = await sidecarClient(io, flags)(
-      (sidecar) => sidecar.createOffer(body),
-      createdOfferJson,
-    );
-    show(io, flags, answer, ({ offer }) => [
+  oneCall<typeof createdOfferJson, [], OfferFlags>(io, command, {
+    examples: ['offer --description Donations', 'offer --min-amount 100 --expiry 30d --no-qr'],
+    call: (sidecar, { flags: { description, minAmount: min_amount, expiry: expiration_secs } }) =>
+      sidecar.createOffer({ description, min_amount, expiration_secs }),
+    answer: createdOfferJson,
+    lines: ({ offer }, { flags }) => [
       printable(offer),
       ...(flags.qr ? qrLines(io, offerQrText(offer)) : []),
-    ]);
+    ],
   });
 }

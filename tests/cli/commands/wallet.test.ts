@@ -124,6 +124,7 @@ describe('offer and address', () => {
     );
     expect((await world.run('address', '--no-qr')).stdout).toBe(address);
     expect(await world.json('address')).toEqual({ address });
+    expect((await world.json('address', '--type', 'taproot')).address).toMatch(/^bcrt1p/);
   });
 });
 

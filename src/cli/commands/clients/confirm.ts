@@ -1,23 +1,17 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type ConnectionFlags, withConnection } from '../../connection.ts';
-import { withExamples } from '../../examples.ts';
-import { sidecarClient } from '../../http.ts';
 import type { CliIo } from '../../io.ts';
-import { show } from '../../terminal/show.ts';
+import { oneCall } from '../../one-call.ts';
 
 /** Adds `clients confirm`, which lets clients with budgets spend again after a database was restored. */
 export function addClientsConfirm(clients: Command, io: CliIo): void {
   const command = clients
     .command('confirm')
     .description('Confirm the budgets after the database was restored from an older copy.');
-  withExamples(withConnection(command), 'clients confirm').action(
-    async (flags: ConnectionFlags) => {
-      const answer = await sidecarClient(io, flags)(
-        (sidecar) => sidecar.confirmBudgets(),
-        z.object({}),
-      );
-      show(io, flags, answer, () => ['Confirmed: clients with a budget can spend again.']);
-    },
-  );
+  oneCall(io, command, {
+    examples: ['clients confirm'],
+    call: (sidecar) => sidecar.confirmBudgets(),
+    answer: z.object({}),
+    lines: () => ['Confirmed: clients with a budget can spend again.'],
+  });
 }

@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { type ClientInfoJson, clientInfoJson } from '../../../model/client.ts';
-import { type ConnectionFlags, withConnection } from '../../connection.ts';
-import { withExamples } from '../../examples.ts';
-import { sidecarClient } from '../../http.ts';
 import type { CliIo } from '../../io.ts';
-import { show, type TableFlags, tableLines, withTable } from '../../terminal/show.ts';
+import { oneCall } from '../../one-call.ts';
+import { withTable } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
 import { minute } from '../../terminal/words.ts';
 import { budgetWords } from './grant.ts';
@@ -27,14 +25,13 @@ export function addClientsList(clients: Command, io: CliIo): void {
   const command = withTable(
     clients.command('list').description('List the clients that are neither revoked nor expired.'),
   );
-  withExamples(withConnection(command), 'clients list').action(
-    async (flags: ConnectionFlags & TableFlags) => {
-      const ask = sidecarClient(io, flags);
-      const answer = await ask((sidecar) => sidecar.listClients(), clientsJson);
-      show(io, flags, answer, (listed) => {
-        const rows = Object.values(listed.clients);
-        return rows.length === 0 ? ['No clients.'] : tableLines(io, flags, COLUMNS, rows);
-      });
+  oneCall(io, command, {
+    examples: ['clients list'],
+    call: (sidecar) => sidecar.listClients(),
+    answer: clientsJson,
+    lines: (listed, _, { table }) => {
+      const rows = Object.values(listed.clients);
+      return rows.length === 0 ? ['No clients.'] : table(COLUMNS, rows);
     },
-  );
+  });
 }

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type ConnectionFlags, withConnection } from '../../connection.ts';
-import { withExamples } from '../../examples.ts';
-import { sidecarClient } from '../../http.ts';
 import type { CliIo } from '../../io.ts';
-import { show } from '../../terminal/show.ts';
+import { oneCall } from '../../one-call.ts';
+import { printable } from '../../terminal/printable.ts';
 
 const prunedJson = z.object({ token_ids: z.array(z.string()), removed: z.boolean() });
 
@@ -16,18 +14,14 @@ export function addClientsPrune(clients: Command, io: CliIo): void {
       "List the node's tokens that belong to no client, for example after the database was lost.",
     )
     .option('--remove', 'end the listed tokens at the node');
-  withExamples(withConnection(command), 'clients prune', 'clients prune --remove').action(
-    async (flags: ConnectionFlags & { readonly remove?: boolean }) => {
-      const remove = flags.remove === true;
-      const answer = await sidecarClient(io, flags)(
-        (sidecar) => sidecar.pruneClients({ remove }),
-        prunedJson,
-      );
-      show(io, flags, answer, ({ token_ids: ids }) => {
-        if (ids.length === 0) return ['No tokens without a client.'];
-        const next = remove ? 'Ended at the node:' : 'Without a client (end them with --remove):';
-        return [next, ...ids];
-      });
+  oneCall<typeof prunedJson, [], { readonly remove?: boolean }>(io, command, {
+    examples: ['clients prune', 'clients prune --remove'],
+    call: (sidecar, { flags: { remove = false } }) => sidecar.pruneClients({ remove }),
+    answer: prunedJson,
+    lines: ({ token_ids: ids, removed }) => {
+      if (ids.length === 0) return ['No tokens without a client.'];
+      const what = removed ? 'Ended at the node:' : 'Without a client (end them with --remove):';
+      return [what, ...ids.map(printable)];
     },
-  );
+  });
 }

@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
-import { type ConnectionFlags, withConnection } from '../../connection.ts';
-import { withExamples } from '../../examples.ts';
-import { sidecarClient } from '../../http.ts';
 import { readClientPk } from '../../inputs.ts';
 import type { CliIo } from '../../io.ts';
-import { show } from '../../terminal/show.ts';
+import { oneCall } from '../../one-call.ts';
 import { EXAMPLE_PK, oneClientJson } from './one-client.ts';
 
 /** Adds `clients revoke`, which ends the credentials of a client. */
@@ -13,13 +10,10 @@ export function addClientsRevoke(clients: Command, io: CliIo): void {
     .command('revoke')
     .description('Revoke a client immediately and for ever.')
     .argument('<client>', "the client's public key", readClientPk);
-  withExamples(withConnection(command), `clients revoke ${EXAMPLE_PK}`).action(
-    async (client: string, flags: ConnectionFlags) => {
-      const answer = await sidecarClient(io, flags)(
-        (sidecar) => sidecar.revokeClient({ client_pk: client }),
-        oneClientJson,
-      );
-      show(io, flags, answer, () => ['Revoked: its credentials work no longer.']);
-    },
-  );
+  oneCall<typeof oneClientJson, [string]>(io, command, {
+    examples: [`clients revoke ${EXAMPLE_PK}`],
+    call: (sidecar, { args: [client_pk] }) => sidecar.revokeClient({ client_pk }),
+    answer: oneClientJson,
+    lines: () => ['Revoked: its credentials work no longer.'],
+  });
 }

@@ -13,7 +13,8 @@ export const HELP_STYLE: Partial<Help> = {
   subcommandTerm: (command) =>
     [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' '),
   // The list of commands shows what each is for; the command's own help says the rest.
-  subcommandDescription: (command) => /^.*?[.;](?= |$)/.exec(command.description())?.[0] ?? '',
+  subcommandDescription: (command) =>
+    /^.*?([.;](?= )|$)/.exec(command.description())?.[0].replace(/;$/, '.') ?? '',
   formatItem(term, termWidth, description, helper) {
     const column = ' '.repeat(INDENT.length + termWidth + INDENT.length);
     if (!description) return `${INDENT}${term}`;

@@ -13,6 +13,7 @@ setDefaultTimeout(SLOW_TEST_MS);
 const SOURCES = [
   'src',
   'packaging',
+  'tools',
   'build.ts',
   'package.json',
   'package-lock.json',

@@ -2,8 +2,11 @@ import { systemClock } from '../lib/clock.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import { decodeCredentials } from '../model/credentials.ts';
+import type { Parsed } from '../model/parsed.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
+import { parseWebUrl } from '../model/web-url.ts';
+import { parseWebhookSecret } from '../model/webhook-secret.ts';
 import { defaultDataDir } from './default-data-dir.ts';
 import {
   isLoopbackHost,
@@ -12,13 +15,10 @@ import {
   parseList,
   parseListenAddress,
   parseProxyAddress,
-  parseWebUrl,
 } from './network.ts';
 import { OPTIONS } from './options.ts';
-import type { Parsed } from './parsed.ts';
 import { bothSet, readText, secretReader } from './secrets.ts';
 import { ConfigError, type Found, openSettings, parseFound, type Sources } from './sources.ts';
-import { parseWebhookSecret } from './webhook-secret.ts';
 
 /** The validated configuration. Secrets are values here and nowhere in messages. */
 export interface Config {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { updatedIndexOf } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
+import { claimConfigured } from '../support/delivery-steps.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { clientRecord, fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 import { attemptContract } from './store/attempts.ts';
@@ -79,7 +80,7 @@ function durabilityContract(open: () => OpenedStore): void {
     expect(await again.journal.open(WALLET)).toEqual([samplePayment(1)]);
     expect(await again.observations.cursor(WALLET)).toBe('c1');
     expect(await again.watches.wallets()).toEqual([WALLET]);
-    expect(await again.outbox.claim({ ...leaseFrom(10_000, 1000), limit: 5 })).toHaveLength(1);
+    expect(await claimConfigured(again, { ...leaseFrom(10_000, 1000), limit: 5 })).toHaveLength(1);
     expect(
       await again.idempotency.begin({ walletId: WALLET, caller: 'owner', key: 'k' }, 'a', 1),
     ).toMatchObject({ state: 'running' });

@@ -7,6 +7,7 @@ import { migrate } from '../../src/store/sqlite/migrations/index.ts';
 import { periodStart } from '../../src/wallet/budget.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { nameRecord } from '../contracts/store/names.ts';
+import { claimConfigured, nextDueAt } from '../support/delivery-steps.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
 import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
@@ -217,8 +218,8 @@ test('a delivery that version 5 had leased waits for the end of its lease, and i
   db.close();
   const store = openSqliteStore(path);
   expect(await store.outbox.releaseAbandoned(1000)).toBe(0);
-  expect(await store.outbox.nextDueAt()).toBe(30_000);
-  expect(await store.outbox.claim({ ...leaseFrom(30_000, 1000), limit: 5 })).toHaveLength(1);
+  expect(await nextDueAt(store)).toBe(30_000);
+  expect(await claimConfigured(store, { ...leaseFrom(30_000, 1000), limit: 5 })).toHaveLength(1);
   await store.close();
   const next = openSqliteStore(path);
   expect(await next.outbox.releaseAbandoned(30_100)).toBe(1);

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import { finalizedPayload, heldPayload, type WebhookEvent } from '../../model/delivery.ts';
+import { finalizedPayload, heldPayload, testPayload } from '../../model/delivery.ts';
 import type { PaymentJson } from '../../model/payment.ts';
-import { exampleHeldPayment, examplePayment } from '../examples.ts';
+import { exampleHeldPayment, examplePayment, exampleTestPayment } from '../examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 import { ADDITION } from './words.ts';
 
-const SIGNED = 'Only where a secret is configured.';
+const SIGNED = 'Only where the endpoint has a secret.';
 const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
   [
     'webhook-id',
@@ -27,7 +27,7 @@ const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
   ],
 ];
 
-/** Returns the document's `webhooks`: the requests that the sidecar sends to the configured URL (Standard Webhooks). */
+/** Returns the document's `webhooks`: the requests that the sidecar sends to endpoints (Standard Webhooks). */
 export function webhooks(schemas: Schemas): Json {
   return {
     'payment.finalized': webhook(schemas, {
@@ -36,7 +36,7 @@ export function webhooks(schemas: Schemas): Json {
       payment: examplePayment,
       summary: 'Tell that a payment is completed or failed',
       description:
-        'Sent to `--webhook-url` for every payment that was made or issued through the sidecar.',
+        'Sent to `--webhook-url`, and to the endpoints of the wallet, for every payment that was made or issued through the sidecar.',
     }),
     'payment.held': webhook(schemas, {
       type: 'payment.held',
@@ -45,11 +45,18 @@ export function webhooks(schemas: Schemas): Json {
       summary: 'Tell that the money of a hold invoice has arrived',
       description: `Sent only for invoices that were created with \`payment_hash\`, with a \`webhook-id\` of its own; the payment is still pending. \`payment.finalized\` follows when it is settled or canceled. ${ADDITION}`,
     }),
+    'webhook.test': webhook(schemas, {
+      type: 'webhook.test',
+      payload: testPayload,
+      payment: exampleTestPayment,
+      summary: 'Test that a receiver takes deliveries',
+      description: `Sent only by \`POST /v2/webhooks/endpoints/test\`, once, in place of the attempts below. It tells of no payment: it has failed, its amount is 0 and its index does not exist. ${ADDITION}`,
+    }),
   };
 }
 
 interface WebhookTerms {
-  readonly type: WebhookEvent;
+  readonly type: 'payment.finalized' | 'payment.held' | 'webhook.test';
   readonly payload: z.ZodType;
   readonly payment: PaymentJson;
   readonly summary: string;

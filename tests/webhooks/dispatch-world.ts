@@ -37,6 +37,8 @@ export function dispatchWorld() {
       readonly ca?: string;
       readonly store?: Store;
       readonly attemptLimitMs?: number;
+      /** Null: no receiver is configured. */
+      readonly configured?: null;
     } = {},
   ) {
     const store = options.store ?? openSqliteStore(':memory:');
@@ -47,7 +49,10 @@ export function dispatchWorld() {
     const dispatcher: Dispatcher = startDispatcher({
       outbox: store.outbox,
       endpoints: store.webhookEndpoints,
-      find: targets(store.webhookEndpoints, { url: url ?? receiver.url.href, secret: SECRET }),
+      find: targets(
+        store.webhookEndpoints,
+        options.configured === null ? null : { url: url ?? receiver.url.href, secret: SECRET },
+      ),
       clock,
       elapsedMs,
       random: () => 0.5,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { WalletSidecar, WalletSidecarError } from '../client/index.ts';
+import { type IgnoredFields, WalletSidecar, WalletSidecarError } from '../client/index.ts';
+import { Transport } from '../client/transport.ts';
 import { CallFailed } from './call-failed.ts';
 import { type Connection, type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
 import type { CliIo } from './io.ts';
@@ -12,12 +13,15 @@ export interface Answer<T> {
   readonly value: T;
 }
 
+/** One call. The controls of the sandbox, which the client has no methods for, go over the transport. */
+export type SidecarCall = (sidecar: WalletSidecar, transport: Transport) => Promise<unknown>;
+
 /**
  * Makes one call to a running sidecar and returns its answer. The answer is checked against the schema, because any
  * program may listen at the address. Throws {@link CallFailed}.
  */
 export type AskSidecar = <S extends z.ZodType>(
-  call: (sidecar: WalletSidecar) => Promise<unknown>,
+  call: SidecarCall,
   schema: S,
 ) => Promise<Answer<z.output<S>>>;
 
@@ -37,20 +41,22 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
   const { baseUrl, token } = connection;
   // A proxy could read what is sent to this machine. This process calls no other address, so the variables can go.
   if (isLocal(baseUrl)) for (const name of PROXIES) delete process.env[name];
-  const sidecar = new WalletSidecar({
+  const options = {
     url: baseUrl,
     credentials: token ?? undefined,
     // Whether to try again is the user's decision.
     maxRetries: 0,
     // A wait or a payment may take hours, so there is no time limit.
-    fetch: (url, init) => fetch(url, { ...init, timeout: false }),
-    onIgnoredFields: ({ names }) =>
+    fetch: (url: string, init: RequestInit) => fetch(url, { ...init, timeout: false }),
+    onIgnoredFields: ({ names }: IgnoredFields) =>
       io.stderr(
         `The sidecar does not know these fields of the request and ignored them: ${printable(names.join(', '))}. Is it an older version?`,
       ),
-  });
+  };
+  const sidecar = new WalletSidecar(options);
+  const transport = new Transport(options);
   return async (call, schema) => {
-    const answer = await call(sidecar).catch((error: unknown) => {
+    const answer = await call(sidecar, transport).catch((error: unknown) => {
       if (!(error instanceof WalletSidecarError)) throw error;
       const { mayHaveTakenEffect } = error;
       const json = flags.json && error.kind === 'error' ? { json: jsonText(error.body) } : {};

@@ -8,6 +8,7 @@ import { addCompletions } from './commands/completions.ts';
 import { addConnect } from './commands/connect.ts';
 import { addInfo } from './commands/info.ts';
 import { addInvoice } from './commands/invoice.ts';
+import { addListen } from './commands/listen.ts';
 import { addName } from './commands/name/index.ts';
 import { addNote } from './commands/note.ts';
 import { addOffer } from './commands/offer.ts';
@@ -16,6 +17,7 @@ import { addPayments } from './commands/payments.ts';
 import { addProof } from './commands/proof/index.ts';
 import { addSeed } from './commands/seed.ts';
 import { addServers, type Serve } from './commands/serve.ts';
+import { addTrigger } from './commands/trigger.ts';
 import { addWait } from './commands/wait.ts';
 import { addWebhooks } from './commands/webhooks/index.ts';
 import { withExamples } from './examples.ts';
@@ -35,7 +37,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   'Wallet:': [addInfo, addPayments, addWait, addNote],
   'Receive:': [addInvoice, addOffer, addAddress, addName],
   'Send:': [addAnalyze, addPay, addProof],
-  'Set up:': [addSeed, addClients, addWebhooks, addCompletions],
+  'Set up:': [addSeed, addClients, addWebhooks, addListen, addTrigger, addCompletions],
 };
 
 /** Builds the command line (docs/decisions.md 102). */

@@ -20,6 +20,7 @@ const COLUMNS: readonly Column<DeliveryJson>[] = [
   { title: 'Attempts', of: ({ attempts }) => String(attempts), right: true },
   { title: 'Next attempt (UTC)', of: ({ next_attempt_at }) => moment(next_attempt_at) },
   { title: 'Last error', of: ({ last_error }) => last_error ?? '', most: 40 },
+  { title: 'Endpoint', of: ({ endpoint }) => endpoint },
   { title: 'Payment', of: ({ index }) => index },
 ];
 
@@ -32,12 +33,13 @@ export function addWebhooksList(webhooks: Command, io: CliIo): void {
       new Option('--state <state>', 'only deliveries in this state').choices(DELIVERY_STATES),
     )
     .option('--limit <count>', 'the largest number of deliveries to list, up to 500', readWhole, 50)
+    .option('--endpoint <endpoint>', 'only deliveries to this endpoint')
     .option('--before <delivery>', 'continue the list after this delivery');
   withExamples(withConnection(command), 'webhooks list --state failed --limit 10').action(
     async (flags: ConnectionFlags & WebhookDeliveriesRequest) => {
-      const { state, limit, before } = flags;
+      const { state, limit, before, endpoint } = flags;
       const answer = await sidecarClient(io, flags)(
-        (sidecar) => sidecar.webhookDeliveries({ state, limit, before }),
+        (sidecar) => sidecar.webhookDeliveries({ state, limit, before, endpoint }),
         deliveriesJson,
       );
       show(io, flags, answer, ({ deliveries }) =>

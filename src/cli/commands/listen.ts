@@ -21,7 +21,7 @@ import { readWebUrl } from './webhooks/endpoints/add.ts';
 
 /** How long the endpoint outlives a `listen` that was killed, in seconds, and how often it is renewed. */
 const LEASE_SECS = 60;
-const LOOKS_PER_RENEWAL = 40;
+const LOOKS_PER_RENEWAL = 20;
 /** The time between two looks at what was delivered. */
 const LOOK_EVERY_MS = 500;
 const MOST_AT_ONCE = 100;

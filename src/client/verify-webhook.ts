@@ -35,10 +35,10 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a webhook as Standard Webhooks requires, and returns its body; `type` says which event it is:
- * `webhook.test` is a test, in which no money moved. `body` is the raw body: JSON that was parsed and written again has another signature. A repeated webhook has the same `webhook-id`,
- * so use it to process each one once. Throws `WebhookVerificationError`, and a `TypeError` for a secret that is not
- * base64.
+ * Verifies a webhook as Standard Webhooks requires, and returns its body; `type` says which event it is: `webhook.test`
+ * is a test, in which no money moved. `body` is the raw body: JSON that was parsed and written again has another
+ * signature. A repeated webhook has the same `webhook-id`, so use it to process each one once. Throws
+ * `WebhookVerificationError`, and a `TypeError` for a secret that is not base64.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,

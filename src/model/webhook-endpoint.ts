@@ -53,6 +53,7 @@ export const endpointEventsInput = z
   .max(DELIVERY_EVENTS.length)
   .meta({ description: 'The events that it is told of; all of this version unless given.' });
 
+/** What an endpoint is for, in a request. */
 export const endpointDescriptionInput = unicodeText(DESCRIPTION_MAX_BYTES).meta({
   description: 'Name for people.',
 });

@@ -51,8 +51,8 @@ export function listEndpoints({ userPk, store }: Session): Promise<EndpointRecor
 }
 
 /**
- * Deletes an endpoint with its secret, and cancels what is pending for it. Returns how many deliveries that were. Throws
- * `notFound` (error 107) where the wallet has no such endpoint, and `rejected` for the configured one.
+ * Deletes an endpoint with its secret, and cancels what is pending for it. Returns how many deliveries that were.
+ * Throws `notFound` (error 107) where the wallet has no such endpoint, and `rejected` for the configured one.
  */
 export async function removeEndpoint({ userPk, store }: Session, id: string): Promise<number> {
   requireStored(id, 'deleted');

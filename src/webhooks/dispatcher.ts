@@ -53,8 +53,8 @@ export interface Dispatcher {
   /** Must be called when an endpoint was deleted. Aborts its attempts in progress. */
   forget(endpoint: string): void;
   /**
-   * Sends a message that is not in the outbox, once. Returns how it ended; null where the endpoint has no target, or was
-   * deleted meanwhile. Rejects with the signal's reason.
+   * Sends a message that is not in the outbox, once. Returns how it ended; null where the endpoint has no target, or
+   * was deleted meanwhile. Rejects with the signal's reason.
    */
   sendOnce(
     endpoint: string,

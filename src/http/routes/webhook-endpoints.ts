@@ -67,7 +67,6 @@ export const webhookEndpointRoutes = [
     response: endpointJson.extend({
       secret: z.string().meta({ description: 'The signing secret. Shown only now.' }),
     }),
-    errors: ['refused'],
     example: {
       body: { url: exampleEndpoint.url, events: ['payment.finalized'] },
       response: {

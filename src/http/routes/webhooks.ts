@@ -55,12 +55,9 @@ export const webhookRoutes = [
     }),
     response: z.object({
       deliveries: z.array(deliveryJson).meta({ description: 'The deliveries.' }),
-      next: z
-        .string()
-        .nullable()
-        .meta({
-          description: 'Pass it as `before` for the next page; null when this is the last.',
-        }),
+      next: z.string().nullable().meta({
+        description: 'Pass it as `before` for the next page; null when this is the last.',
+      }),
     }),
     example: {
       query: { state: 'failed' },

@@ -81,8 +81,8 @@ export interface ObservationStore {
    * - it writes the journal row with its attempt and the next `updated_at`, which strictly increases within a wallet;
    * - it marks the spend as known, or deletes it when the payment is final;
    * - of a final payment it settles the budget reservation, gives back its place among the unpaid invoices of a name,
-   *   ends the watches, and, if the payment was watched, writes its deliveries, one for each endpoint. The endpoints of a
-   *   webhook-id are those of the first time: when it is observed again, nothing is written;
+   *   ends the watches, and, if the payment was watched, writes its deliveries, one for each endpoint. The endpoints of
+   *   a webhook-id are those of the first time: when it is observed again, nothing is written;
    * - of a payment at its milestone it ends the watch for that, and, if it was watched, writes its deliveries.
    * Returns the changed payments in order, each with its new `updated_at`, and how many deliveries were written.
    */

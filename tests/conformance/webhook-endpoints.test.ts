@@ -155,6 +155,8 @@ describe('webhook endpoints', () => {
   });
 
   test('clients may not manage them or see attempts, whatever they may do otherwise', async () => {
+    const grant = { scopes: ['full'] };
+    const { client_credentials } = await world.post('/v2/node/create_client', grant);
     const owners = [
       ['GET', '/v2/webhooks/endpoints'],
       ['POST', '/v2/webhooks/endpoints', { url: 'https://shop.example/hook' }],
@@ -164,7 +166,7 @@ describe('webhook endpoints', () => {
       ['GET', '/v2/webhooks/attempts', undefined, { id: 'msg_1' }],
     ] as const;
     for (const [method, path, body, query] of owners) {
-      const credentials = world.bob;
+      const credentials = client_credentials;
       const answer = await world.call(method, path, { body, query: query ?? {}, credentials });
       expectError(answer, 'forbidden', /owner/);
     }
@@ -256,8 +258,8 @@ describe('attempts of a delivery', () => {
     expect(JSON.stringify([first, second])).not.toContain(secret.slice(6));
     const after = { id: first.id, endpoint, after: String(first.number) };
     expect((await world.get('/v2/webhooks/attempts', after)).attempts).toEqual([second]);
-    const answer = await world.call('GET', '/v2/webhooks/attempts');
-    expectError(answer, 'rejected', /must hold id or endpoint/);
+    const all = await world.get('/v2/webhooks/attempts', { after: String(first.number - 1) });
+    expect(all.attempts).toContainEqual(second);
     await remove(endpoint);
   });
 

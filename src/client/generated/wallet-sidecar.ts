@@ -763,7 +763,7 @@ export class WalletSidecar {
   }
 
   /**
-   * List the attempts of a delivery, or of an endpoint, oldest first.
+   * List attempts to send deliveries, oldest first.
    *
    * `GET /v2/webhooks/attempts`
    *

@@ -80,27 +80,20 @@ export const webhookRoutes = [
     path: '/v2/webhooks/attempts',
     group: 'webhooks',
     access: 'owner',
-    summary: 'List the attempts of a delivery, or of an endpoint, oldest first',
+    summary: 'List attempts to send deliveries, oldest first',
     description:
       'Shows what was sent and what the receiver answered. The newest 20 attempts of each delivery are kept, for as long as the delivery itself.',
     addition: true,
-    query: z
-      .object({
-        id: deliveryIdInput.optional().meta({ description: 'Only attempts of this webhook-id.' }),
-        endpoint: endpointIdInput
-          .optional()
-          .meta({ description: 'Only attempts to this endpoint.' }),
-        after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
-          .optional()
-          .meta({ description: 'Only attempts with a greater `number`.' }),
-        limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).meta({
-          description: 'The largest number of attempts in the answer.',
-        }),
-      })
-      .refine((query) => query.id !== undefined || query.endpoint !== undefined, {
-        message: 'must hold id or endpoint',
-      })
-      .meta({ anyOf: [given('id'), given('endpoint')] }),
+    query: z.object({
+      id: deliveryIdInput.optional().meta({ description: 'Only attempts of this webhook-id.' }),
+      endpoint: endpointIdInput.optional().meta({ description: 'Only attempts to this endpoint.' }),
+      after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
+        .optional()
+        .meta({ description: 'Only attempts with a greater `number`.' }),
+      limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).meta({
+        description: 'The largest number of attempts in the answer.',
+      }),
+    }),
     response: z.object({
       attempts: z.array(attemptJson).meta({ description: 'The attempts.' }),
     }),

@@ -87,7 +87,7 @@ export interface Outbox {
   /** The endpoints with pending deliveries. A leased one is due at the end of its lease. */
   queued(): Promise<QueuedEndpoint[]>;
   list(query: DeliveryQuery): Promise<DeliveryJson[]>;
-  /** The newest 20 attempts of each delivery that the query names, in the order in which they ended. */
+  /** Attempts in the order in which they ended. Of each delivery the newest 20 are kept. */
   attempts(query: AttemptQuery): Promise<AttemptJson[]>;
   /**
    * Makes deliveries due again, with all attempts left. Returns how many. It leaves out those of endpoints that are
@@ -129,7 +129,7 @@ export interface DeliveryQuery {
   readonly before: { readonly id: string; readonly endpoint: string | null } | null;
 }
 
-/** The query of attempts, by webhook-id, endpoint or both. */
+/** The query of attempts: all of a wallet, or by webhook-id, endpoint or both. */
 export interface AttemptQuery {
   readonly walletId: string;
   readonly id: string | null;

@@ -257,10 +257,10 @@ test('a database of version 8 keeps its sends, and the invoices of later ones', 
   await store.close();
 });
 
-test('a database of version 9 keeps its deliveries as they stand, for the configured endpoint, and gets others', async () => {
+test('a database of version 10 keeps its deliveries as they stand, for the configured endpoint, and gets others', async () => {
   const path = join(folder, 'one-receiver.sqlite');
   const db = new Database(path, { create: true });
-  db.transaction(() => migrate(db, 0, 9))();
+  db.transaction(() => migrate(db, 0, 10))();
   const insert = db.query(
     `INSERT INTO delivery (id, wallet, idx, state, body, attempts, last_error, due_at, delivered_at, created_at)
      VALUES (?, ?, 'i', ?, ?, ?, ?, ?, ?, 7)`,

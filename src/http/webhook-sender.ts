@@ -20,7 +20,7 @@ export interface WebhookSender {
   /** Aborts attempts to an endpoint that was deleted. */
   forget(endpoint: string): void;
   /**
-   * Sends a test message in the name of a wallet to an endpoint, once (docs/decisions.md 126). Returns null where the
+   * Sends a test message in the name of a wallet to an endpoint, once (docs/decisions.md 128). Returns null where the
    * endpoint is not there. Rejects with the signal's reason.
    */
   test(endpoint: string, userPk: string, signal: AbortSignal): Promise<SentMessage | null>;

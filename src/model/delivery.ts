@@ -4,7 +4,7 @@ import { hexOutput, timestamp } from './text.ts';
 
 /**
  * States of a webhook delivery. It is `failed` after three attempts, until it is sent again (docs/decisions.md 92), and
- * `canceled` where its endpoint was deleted before (docs/decisions.md 125).
+ * `canceled` where its endpoint was deleted before (docs/decisions.md 127).
  */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
@@ -44,7 +44,7 @@ export const heldPayload = paymentJson
       'Body of the webhook of a held payment: the pending Payment, and three fields more.',
   });
 
-/** The body of a test delivery (docs/decisions.md 126). */
+/** The body of a test delivery (docs/decisions.md 128). */
 export const testPayload = paymentJson
   .extend({
     type: z
@@ -105,7 +105,7 @@ export const attemptJson = z
   .meta({ id: 'DeliveryAttempt', description: 'One try of sending a delivery.' });
 export type AttemptJson = z.infer<typeof attemptJson>;
 
-/** How a test delivery ended, in an answer (docs/decisions.md 126). */
+/** How a test delivery ended, in an answer (docs/decisions.md 128). */
 export const testedJson = z.object({
   id: z.string().meta({ description: 'The webhook-id of the test.' }),
   delivered: z.boolean().meta({ description: 'Whether the receiver answered 200.' }),

@@ -21,7 +21,7 @@ interface NewEndpoint {
 }
 
 /**
- * Makes an endpoint of the wallet (docs/decisions.md 124). Throws `refused` (error 106) where the wallet has the most
+ * Makes an endpoint of the wallet (docs/decisions.md 126). Throws `refused` (error 106) where the wallet has the most
  * that it may have.
  */
 export async function addEndpoint(

@@ -11,7 +11,7 @@ interface DeliveryRuleOptions {
   readonly clock: Clock;
 }
 
-/** Returns the rule by which a payment gets its delivery, and the endpoints that hear of it (docs/decisions.md 124). */
+/** Returns the rule by which a payment gets its delivery, and the endpoints that hear of it (docs/decisions.md 126). */
 export function deliveryRule({
   hasConfigured,
   clock,

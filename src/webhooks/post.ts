@@ -49,7 +49,7 @@ export interface Poster {
   close(): void;
 }
 
-/** How much of an answer's body is kept to be shown (docs/decisions.md 125). */
+/** How much of an answer's body is kept to be shown (docs/decisions.md 127). */
 const MOST_SHOWN_BYTES = 4 * 1024;
 /** The limits on reading an answer's body, whose rest is read only so that the connection can be used again. */
 const MOST_BODY_BYTES = 16 * 1024;

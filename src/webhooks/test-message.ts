@@ -8,7 +8,7 @@ const NO_HASH = '0'.repeat(64);
 /**
  * Returns the message of a test delivery. It has the form of a real one, and cannot be taken for money by a receiver
  * that does not look at its type: the payment failed, its amount is 0, and its index is that of no payment
- * (docs/decisions.md 126). `draw` is random text that makes the webhook-id a new one.
+ * (docs/decisions.md 128). `draw` is random text that makes the webhook-id a new one.
  */
 export function testMessage(
   userPk: string,

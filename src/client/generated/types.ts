@@ -634,15 +634,15 @@ export interface WebhookTest {
   /** Transaction that spent the same outputs instead, where there is one. */
   readonly replacement: string | null;
   /** Amount in sats: what was sent without fees, or what was received net of fees. Null while an invoice without an amount is unpaid. */
-  readonly amount: string | null;
+  readonly amount: Amount | null;
   /** Fees in sats. */
-  readonly fees: string;
+  readonly fees: Amount;
   /** user_pk of the partner that takes a fee. */
   readonly partner_pk: string | null;
   /** The partner's proportional fee, in parts per million. */
   readonly partner_prop_fee: number | null;
   /** The partner's base fee, in sats. */
-  readonly partner_base_fee: string | null;
+  readonly partner_base_fee: Amount | null;
   /** `completed` and `failed` are final. */
   readonly status: 'pending' | 'completed' | 'failed';
   /** The status in words, such as `invoice generated`, `held`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed. */

@@ -27,7 +27,7 @@ import type { WebhookSender } from '../webhook-sender.ts';
 /** Status by which a receiver takes a delivery (docs/webhooks.md, Attempts). */
 const TAKEN = 200;
 
-/** Routes for webhook endpoints, for the wallet's owner alone (docs/decisions.md 124). */
+/** Routes for webhook endpoints, for the wallet's owner alone (docs/decisions.md 126). */
 export const webhookEndpointRoutes = [
   route({
     method: 'get',

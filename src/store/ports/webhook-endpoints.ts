@@ -18,7 +18,7 @@ export interface EndpointRecord extends EndpointFilter {
   readonly createdAtMs: number;
 }
 
-/** The webhook endpoints of all wallets, but for the configured one (docs/decisions.md 124). */
+/** The webhook endpoints of all wallets, but for the configured one (docs/decisions.md 126). */
 export interface WebhookEndpointStore {
   /** Adds an endpoint. Returns false, and adds nothing, where its wallet has `most` of them. */
   add(endpoint: EndpointRecord, most: number): Promise<boolean>;

@@ -51,7 +51,13 @@ export interface Endpoint {
 const NAMES: Readonly<Record<string, string>> = {
   'put /v2/node/human_bitcoin_address': 'claim_human_bitcoin_address',
   'get /v2/webhooks/deliveries': 'webhook_deliveries',
+  'get /v2/webhooks/attempts': 'webhook_attempts',
   'post /v2/webhooks/redeliver': 'redeliver_webhooks',
+  'get /v2/webhooks/endpoints': 'webhook_endpoints',
+  'post /v2/webhooks/endpoints': 'add_webhook_endpoint',
+  'post /v2/webhooks/endpoints/renew': 'renew_webhook_endpoint',
+  'post /v2/webhooks/endpoints/delete': 'delete_webhook_endpoint',
+  'post /v2/webhooks/endpoints/test': 'test_webhook_endpoint',
 };
 
 /** What clients are generated from. */

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { hex } from '@scure/base';
 import type { Config } from '../config/config.ts';
 import type { Parts } from '../http/parts.ts';
+import type { WebhookSender } from '../http/webhook-sender.ts';
 import { elapsedMs, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -19,26 +21,46 @@ import { observationRules } from '../wallet/observe.ts';
 import type { StoreGuard } from '../wallet/store-guard.ts';
 import { walletMetrics } from '../wallet/wallet-metrics.ts';
 import { Wallets } from '../wallet/wallets.ts';
-import { startDispatcher } from '../webhooks/dispatcher.ts';
-import { deliveryDraft } from '../webhooks/draft.ts';
-import { deliverySigner } from '../webhooks/sign.ts';
+import { type Dispatcher, startDispatcher } from '../webhooks/dispatcher.ts';
+import { deliveryRule } from '../webhooks/draft.ts';
+import { targets } from '../webhooks/target.ts';
+import { testMessage } from '../webhooks/test-message.ts';
 import type { Nodes } from './open-nodes.ts';
 
-/** Starts to deliver webhooks if a receiver is configured. */
+/** Starts to deliver webhooks. */
 export function openDispatcher(
   config: Config,
   { store, log, metrics }: { store: Store; log: Log; metrics: Metrics },
-) {
-  if (config.webhookUrl === null) return { wake: () => undefined, stop: async () => undefined };
+): Dispatcher {
+  const { webhookUrl: url, webhookSecret: secret } = config;
   return startDispatcher({
     outbox: store.outbox,
-    url: config.webhookUrl,
-    sign: deliverySigner(config.webhookSecret),
+    endpoints: store.webhookEndpoints,
+    find: targets(store.webhookEndpoints, url === null ? null : { url, secret }),
     clock: systemClock,
+    elapsedMs,
     random: Math.random,
     log,
     metrics,
   });
+}
+
+/** Returns what routes need of webhooks. */
+export function webhookSender(
+  { webhookUrl: url, webhookSecret }: Config,
+  dispatcher: Dispatcher,
+): WebhookSender {
+  return {
+    configured: url === null ? null : { url, signed: webhookSecret !== null },
+    wake: dispatcher.wake,
+    forget: dispatcher.forget,
+    async test(endpoint, userPk, signal) {
+      const draw = hex.encode(randomBytes(16));
+      const message = testMessage(userPk, { nowMs: systemClock.now(), draw });
+      const sent = await dispatcher.sendOnce(endpoint, message, signal);
+      return sent && { ...message, ...sent.record };
+    },
+  };
 }
 
 /** Registers the metrics about wallets, the process and the build. */
@@ -71,7 +93,6 @@ export function openWallets(
   },
 ): Wallets {
   const { store, guard, log, nodes, wake, unproven } = parts;
-  const hasReceiver = config.webhookUrl !== null;
   return new Wallets({
     store,
     log,
@@ -83,8 +104,7 @@ export function openWallets(
       log,
       strict: false,
       unproven,
-      deliver: (payment, walletId) =>
-        hasReceiver ? deliveryDraft(payment, walletId, systemClock.now()) : null,
+      deliver: deliveryRule({ hasConfigured: config.webhookUrl !== null, clock: systemClock }),
     }),
     historySinceMs: config.historySinceMs,
     onDelivery: wake,

@@ -33,6 +33,7 @@ import {
   openServices,
   openWallets,
   registerFigures,
+  webhookSender,
 } from './parts.ts';
 import { onStopSignal, stopInStages } from './stop.ts';
 import { takeOverSandboxClients } from './take-over-clients.ts';
@@ -154,7 +155,7 @@ async function start(
         isTrialWalletReady,
       }),
     sidecarUrl,
-    wakeDispatcher: dispatcher.wake,
+    webhooks: webhookSender(config, dispatcher),
     services: openServices(config, { sandbox, names }),
     buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),
     sandbox: sandbox?.controls ?? null,

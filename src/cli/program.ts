@@ -16,6 +16,7 @@ import { addHealth } from './commands/health.ts';
 import { addInfo } from './commands/info.ts';
 import { addInvoice } from './commands/invoice.ts';
 import { addKeysend } from './commands/keysend.ts';
+import { addListen } from './commands/listen.ts';
 import { addName } from './commands/name/index.ts';
 import { addProvision, addSignup } from './commands/node-set-up.ts';
 import { addNote } from './commands/note.ts';
@@ -29,6 +30,7 @@ import { addServers, type Serve } from './commands/serve.ts';
 import { addSettle } from './commands/settle.ts';
 import { addShow } from './commands/show.ts';
 import { addSync } from './commands/sync.ts';
+import { addTrigger } from './commands/trigger.ts';
 import { addUpdates } from './commands/updates.ts';
 import { addWait } from './commands/wait.ts';
 import { addWebhooks } from './commands/webhooks/index.ts';
@@ -62,7 +64,17 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
     addBuy,
   ],
   'Send:': [addAnalyze, addPay, addKeysend, addBump, addProof, addChannels],
-  'Set up:': [addSeed, addSignup, addProvision, addHealth, addClients, addWebhooks, addCompletions],
+  'Set up:': [
+    addSeed,
+    addSignup,
+    addProvision,
+    addHealth,
+    addClients,
+    addWebhooks,
+    addListen,
+    addTrigger,
+    addCompletions,
+  ],
 };
 
 /** Builds the command line (docs/decisions.md 102). */

@@ -1,4 +1,4 @@
-import type { PaymentFinalized, PaymentHeld } from './generated/types.ts';
+import type { PaymentFinalized, PaymentHeld, WebhookTest } from './generated/types.ts';
 
 /** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
@@ -35,17 +35,17 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a webhook as Standard Webhooks requires, and returns its body; `type` says which event it is. `body` is the
- * raw body: JSON that was parsed and written again has another signature. A repeated webhook has the same `webhook-id`,
- * so use it to process each one once. Throws `WebhookVerificationError`, and a `TypeError` for a secret that is not
- * base64.
+ * Verifies a webhook as Standard Webhooks requires, and returns its body; `type` says which event it is: `webhook.test`
+ * is a test, in which no money moved. `body` is the raw body: JSON that was parsed and written again has another
+ * signature. A repeated webhook has the same `webhook-id`, so use it to process each one once. Throws
+ * `WebhookVerificationError`, and a `TypeError` for a secret that is not base64.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secret: string,
   options: VerifyOptions = {},
-): Promise<PaymentFinalized | PaymentHeld> {
+): Promise<PaymentFinalized | PaymentHeld | WebhookTest> {
   const id = header(headers, 'webhook-id');
   const timestamp = header(headers, 'webhook-timestamp');
   const signatures = header(headers, 'webhook-signature');
@@ -92,9 +92,12 @@ function checkAge(atSecs: number, { toleranceSecs = 300, nowMs = Date.now() }: V
   }
 }
 
-function paymentOf(raw: Uint8Array): PaymentFinalized | PaymentHeld {
+function paymentOf(raw: Uint8Array): PaymentFinalized | PaymentHeld | WebhookTest {
   try {
-    return JSON.parse(new TextDecoder().decode(raw)) as PaymentFinalized | PaymentHeld;
+    return JSON.parse(new TextDecoder().decode(raw)) as
+      | PaymentFinalized
+      | PaymentHeld
+      | WebhookTest;
   } catch {
     throw new WebhookVerificationError(
       'body',
@@ -111,7 +114,7 @@ function header(headers: WebhookHeaders, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new WebhookVerificationError(
     'header',
-    `The webhook has no header ${name}: check that the sidecar has a --webhook-secret.`,
+    `The webhook has no header ${name}: check that its endpoint has a secret (--webhook-secret for the configured one).`,
   );
 }
 

@@ -3,8 +3,11 @@ import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/l
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import type { FeePolicy } from '../model/fee-cap.ts';
+import type { Parsed } from '../model/parsed.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
+import { parseWebUrl } from '../model/web-url.ts';
+import { parseWebhookSecret } from '../model/webhook-secret.ts';
 import { defaultDataDir } from './default-data-dir.ts';
 import { feePolicyOf } from './fee-policy.ts';
 import {
@@ -14,13 +17,10 @@ import {
   parseList,
   parseListenAddress,
   parseProxyAddress,
-  parseWebUrl,
 } from './network.ts';
 import { OPTIONS } from './options.ts';
-import type { Parsed } from './parsed.ts';
 import { bothSet, readText, secretReader } from './secrets.ts';
 import { ConfigError, type Found, openSettings, parseFound, type Sources } from './sources.ts';
-import { parseWebhookSecret } from './webhook-secret.ts';
 
 /** The validated configuration. Secrets are values here and nowhere in messages. */
 export interface Config {

@@ -9,8 +9,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
+import type { Parsed } from '../model/parsed.ts';
 import { readableByOthers } from './file-access.ts';
-import type { Parsed } from './parsed.ts';
 
 /** A `.env` that was read. */
 export interface EnvFile {

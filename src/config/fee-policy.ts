@@ -1,5 +1,5 @@
 import type { FeePolicy } from '../model/fee-cap.ts';
-import type { Parsed } from './parsed.ts';
+import type { Parsed } from '../model/parsed.ts';
 import { parseFound, type Settings } from './sources.ts';
 
 /** The least cap on routing fees, in millisatoshis, below which small payments would find no route. */

@@ -1,7 +1,8 @@
 import { canonicalIp } from '../lib/ip-address.ts';
 import { urlHost } from '../lib/url-host.ts';
+import type { Parsed } from '../model/parsed.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
-import type { Parsed } from './parsed.ts';
+import { parseWebUrl } from '../model/web-url.ts';
 
 /** Reads `host:port`, with IPv6 addresses in brackets. With port 0 the system chooses a free port. */
 export function parseListenAddress(text: string): Parsed<{ host: string; port: number }> {
@@ -22,14 +23,6 @@ function hostAndPort(text: string): { host: string; port: number } | null {
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];
   return host !== undefined && port <= 65_535 ? { host, port } : null;
-}
-
-/** Reads an http or https URL. Slashes at the end are dropped. */
-export function parseWebUrl(text: string): Parsed<string> {
-  const url = URL.parse(text);
-  return url && (url.protocol === 'http:' || url.protocol === 'https:')
-    ? { value: text.replace(/\/+$/, '') }
-    : { problem: 'must be an http or https URL' };
 }
 
 /** Reads the http or https URL of a server's root or of a folder there: no user, no query, no fragment. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import type { Parsed } from '../model/parsed.ts';
 import { readEnvFile, readNearestEnv } from './env-file.ts';
 import { parseList } from './network.ts';
 import { OPTIONS, type OptionName, type OptionSpec } from './options.ts';
-import type { Parsed } from './parsed.ts';
 import { unknownNames } from './unknown-names.ts';
 
 /** A configuration that cannot be used; the message is one sentence for the person who starts the program. */

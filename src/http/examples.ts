@@ -102,6 +102,22 @@ export const exampleHeldPayment: PaymentJson = {
   updated_at: 1764000006120,
 };
 
+/** The payment in a test delivery, which does not exist. */
+export const exampleTestPayment: PaymentJson = {
+  ...blank,
+  index: '0000001764000006000-ln_0000000000000000000000000000000000000000000000000000000000000000',
+  rail: 'invoice',
+  kind: 'invoice',
+  direction: 'inbound',
+  hash: '0000000000000000000000000000000000000000000000000000000000000000',
+  amount: '0',
+  status: 'failed',
+  status_msg: 'test delivery: no payment was made',
+  finalized_at: 1764000006000,
+  created_at: 1764000006000,
+  updated_at: 1764000006000,
+};
+
 /** A completed payment of an offer. */
 export const exampleOfferPayment: PaymentJson = {
   ...blank,
@@ -283,3 +299,26 @@ export const indexInput = paymentIndexInput.meta({
   description: 'Index of the payment.',
   examples: [examplePayment.index],
 });
+
+/** A webhook endpoint. */
+export const exampleEndpoint = {
+  id: 'ep_0d5f7ea1c3b94a6f8e21d7c6b5a49382',
+  url: 'https://shop.example/hook',
+  events: ['payment.finalized' as const],
+  description: null,
+  signed: true,
+  created_at: 1764000006000,
+  expires_at: null,
+};
+
+/** A request as it was sent to {@link exampleEndpoint}; its body is cut here. */
+export const exampleSentWebhook = {
+  headers: {
+    'content-type': 'application/json',
+    'user-agent': 'wallet-sidecar',
+    'webhook-id': 'msg_6df3ebf08cc49a243977e810ea60fb151f7614e2',
+    'webhook-timestamp': '1764000006',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  },
+  body: '{"index":"0000001764000006535-fs_b23543fb53dfc0c3be57f5fe5b83c3dfe4168222d3eee7e8725c9e700c409aaf"}',
+};

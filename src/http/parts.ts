@@ -8,6 +8,7 @@ import type { PaymentServices } from '../wallet/payment-services.ts';
 import type { Wallets } from '../wallet/wallets.ts';
 import type { LnurlServices } from './lnurl-services.ts';
 import type { SandboxControls } from './sandbox-controls.ts';
+import type { WebhookSender } from './webhook-sender.ts';
 
 /** The parts of the running program that handlers use. `src/app` puts them together. */
 export interface Parts {
@@ -26,8 +27,7 @@ export interface Parts {
   readonly health: () => string;
   /** The base URL of this sidecar, without a slash at the end. */
   readonly sidecarUrl: string;
-  /** Tells the dispatcher of webhooks that deliveries are due. */
-  readonly wakeDispatcher: () => void;
+  readonly webhooks: WebhookSender;
   /** Present while the sandbox node is in use, otherwise null. */
   readonly sandbox: SandboxControls | null;
   readonly lnurlServices: LnurlServices | null;

@@ -2,12 +2,16 @@ import { z } from 'zod';
 import { paymentJson } from './payment.ts';
 import { hexOutput, timestamp } from './text.ts';
 
-/** States of a webhook delivery. It is `failed` after three attempts, until it is sent again (docs/decisions.md 92). */
-export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
+/**
+ * States of a webhook delivery. It is `failed` after three attempts, until it is sent again (docs/decisions.md 92), and
+ * `canceled` where its endpoint was deleted before (docs/decisions.md 127).
+ */
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** The events that webhooks tell of (docs/webhooks.md, Events). */
-export type WebhookEvent = 'payment.finalized' | 'payment.held';
+export const DELIVERY_EVENTS = ['payment.finalized', 'payment.held'] as const;
+export type WebhookEvent = (typeof DELIVERY_EVENTS)[number];
 
 /** What the bodies of all webhooks have beside the payment and `type`. */
 const shared = {
@@ -39,15 +43,34 @@ export const heldPayload = paymentJson
     description:
       'Body of the webhook of a held payment: the pending Payment, and three fields more.',
   });
+
+/** The body of a test delivery (docs/decisions.md 128). */
+export const testPayload = paymentJson
+  .extend({
+    type: z
+      .literal('webhook.test')
+      .meta({ description: 'Always `webhook.test`: no payment was made.' }),
+    ...shared,
+  })
+  .meta({
+    id: 'WebhookTest',
+    description: 'Body of a test delivery: a made up, failed Payment of nothing.',
+  });
+export type TestPayload = z.infer<typeof testPayload>;
 export type WebhookPayload = z.infer<typeof finalizedPayload> | z.infer<typeof heldPayload>;
 
 /** A webhook delivery in an answer (docs/api.md, Delivery). */
 export const deliveryJson = z
   .object({
-    id: z.string().meta({ description: 'The webhook-id, the same over all attempts.' }),
+    id: z.string().meta({
+      description: 'The webhook-id, the same over all attempts and all endpoints.',
+    }),
+    endpoint: z.string().meta({ description: 'The endpoint that it is for.' }),
+    type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it tells of.' }),
     index: z.string().meta({ description: 'Index of the payment.' }),
     state: z.enum(DELIVERY_STATES).meta({
-      description: '`failed` after three attempts, until it is sent again.',
+      description:
+        '`failed` after three attempts, until it is sent again; `canceled` where its endpoint was deleted first.',
     }),
     attempts: z.int().min(0).meta({ description: 'Attempts so far.' }),
     last_error: z
@@ -66,3 +89,55 @@ export const deliveryJson = z
   })
   .meta({ id: 'Delivery', description: 'A webhook delivery and how it stands.' });
 export type DeliveryJson = z.infer<typeof deliveryJson>;
+
+/** One try of sending a delivery, in an answer (docs/api.md, Attempt). It holds no secret. */
+export const attemptJson = z
+  .object({
+    number: z.int().min(1).meta({ description: 'Its place in the order of all attempts.' }),
+    id: z.string().meta({ description: 'The webhook-id.' }),
+    endpoint: z.string().meta({ description: 'The endpoint that it was sent to.' }),
+    type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it told of.' }),
+    index: z.string().meta({ description: 'Index of the payment.' }),
+    at: timestamp.meta({ description: 'When it began, in milliseconds.' }),
+    ...outcome(),
+    request: sentRequest(),
+  })
+  .meta({ id: 'DeliveryAttempt', description: 'One try of sending a delivery.' });
+export type AttemptJson = z.infer<typeof attemptJson>;
+
+/** How a test delivery ended, in an answer (docs/decisions.md 128). */
+export const testedJson = z.object({
+  id: z.string().meta({ description: 'The webhook-id of the test.' }),
+  delivered: z.boolean().meta({ description: 'Whether the receiver answered 200.' }),
+  ...outcome(),
+  request: sentRequest(),
+});
+
+/** What the receiver did with a request. */
+function outcome() {
+  return {
+    duration_ms: z.int().min(0).meta({ description: 'How long it took, in milliseconds.' }),
+    http_status: z
+      .int()
+      .nullable()
+      .meta({ description: 'Status of the answer; null where none came.' }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why it failed; null where it was delivered.' }),
+    answer: z.string().nullable().meta({
+      description: "The first 4 KiB of the answer's body, as text; null where none came.",
+    }),
+  };
+}
+
+function sentRequest() {
+  return z
+    .object({
+      headers: z
+        .record(z.string(), z.string())
+        .meta({ description: 'The headers that the sidecar set, with the signature.' }),
+      body: z.string().meta({ description: 'The exact body, which is signed.' }),
+    })
+    .meta({ description: 'What was sent.' });
+}

@@ -10,6 +10,7 @@ import type { Outbox } from './ports/outbox.ts';
 import type { PaymentCache } from './ports/payment-cache.ts';
 import type { SpendStore } from './ports/spends.ts';
 import type { WatchStore } from './ports/watches.ts';
+import type { WebhookEndpointStore } from './ports/webhook-endpoints.ts';
 
 export type * from './ports/budgets.ts';
 export type * from './ports/clients.ts';
@@ -23,6 +24,7 @@ export type * from './ports/outbox.ts';
 export type * from './ports/payment-cache.ts';
 export type * from './ports/spends.ts';
 export type * from './ports/watches.ts';
+export type * from './ports/webhook-endpoints.ts';
 
 /**
  * Everything that the sidecar stores, as asynchronous ports that name no database (docs/decisions.md 107). A `walletId`
@@ -37,6 +39,7 @@ export interface Store {
   readonly names: NameStore;
   readonly clients: ClientStore;
   readonly outbox: Outbox;
+  readonly webhookEndpoints: WebhookEndpointStore;
   readonly idempotency: IdempotencyStore;
   readonly budgets: BudgetStore;
   readonly connectorState: ConnectorState;

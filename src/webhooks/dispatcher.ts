@@ -2,20 +2,17 @@ import { backoffDelayMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Counter, Metrics } from '../lib/metrics.ts';
-import type { DueDelivery, Outbox } from '../store/ports.ts';
+import type { DueDelivery, Outbox, QueuedEndpoint, WebhookEndpointStore } from '../store/ports.ts';
+import { ATTEMPT_LIMIT_MS, type Attempted, attemptOnce, type Outcome } from './attempt.ts';
+import { type Lane, openLanes } from './lanes.ts';
 import { leaseFrom } from './lease.ts';
-import { openPoster, type Poster } from './post.ts';
-import { type AttemptProblem, failureProblem, statusProblem } from './problem.ts';
-import type { SignDelivery } from './sign.ts';
+import type { FindTarget } from './target.ts';
 
 /** Attempts start at 0, about 2 and about 8 seconds, each with its own time limit (docs/decisions.md 92). */
 const MAX_ATTEMPTS = 3;
 const BACKOFF = { firstMs: 2_000, mostMs: 6_000, jitter: 0.2 };
-const ATTEMPT_LIMIT_MS = 10_000;
 /** A lease lasts longer than its attempt, so that no other process makes the same attempt meanwhile. */
 const LEASE_MS = 3 * ATTEMPT_LIMIT_MS;
-/** The most attempts in progress at once. A receiver that hangs delays a delivery only when all of them hang. */
-const MAX_CONCURRENT = 256;
 /** The longest time between two looks at the outbox, even when the clock is set back. */
 const LONGEST_SLEEP_MS = 5_000;
 /**
@@ -25,6 +22,8 @@ const LONGEST_SLEEP_MS = 5_000;
 const KEPT_MS = 30 * 24 * 3600 * 1000;
 const KEPT_LEAST = 10_000;
 const KEPT_MOST = 100_000;
+/** The most attempts that are kept. Each has up to 4 KiB of an answer. */
+const KEPT_ATTEMPTS = 50_000;
 const PRUNE_EVERY_MS = 3600 * 1000;
 
 /**
@@ -33,14 +32,12 @@ const PRUNE_EVERY_MS = 3600 * 1000;
  */
 const STOP_GRACE_MS = 1_000;
 
-/** How an attempt ended: with status 200, with another status, without an answer in time, or without a connection. */
-type Outcome = 'delivered' | AttemptProblem['outcome'];
-
 interface DispatcherOptions {
   readonly outbox: Outbox;
-  readonly url: string;
-  readonly sign: SignDelivery;
+  readonly endpoints: Pick<WebhookEndpointStore, 'removeExpired'>;
+  readonly find: FindTarget;
   readonly clock: Clock;
+  readonly elapsedMs: () => number;
   readonly random: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -53,6 +50,17 @@ interface DispatcherOptions {
 export interface Dispatcher {
   /** Looks at the outbox now. It must be called after a delivery was written. */
   wake(): void;
+  /** Must be called when an endpoint was deleted. Aborts its attempts in progress. */
+  forget(endpoint: string): void;
+  /**
+   * Sends a message that is not in the outbox, once. Returns how it ended; null where the endpoint has no target, or
+   * was deleted meanwhile. Rejects with the signal's reason.
+   */
+  sendOnce(
+    endpoint: string,
+    message: { readonly id: string; readonly body: string },
+    signal: AbortSignal,
+  ): Promise<Attempted | null>;
   /**
    * Starts no new attempt, waits a second for those in progress, and aborts the rest. An aborted attempt does not
    * count, because its outcome is not known, and its delivery is due at the next start.
@@ -60,13 +68,17 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-/** Starts delivering to one receiver. Deliveries of different payments run side by side (docs/decisions.md 92). */
+/**
+ * Starts delivering. Deliveries of different payments and to different endpoints run side by side
+ * (docs/decisions.md 92).
+ */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { outbox, clock, log } = options;
+  const { outbox, endpoints, clock, log, elapsedMs } = options;
+  const { attemptLimitMs: limitMs = ATTEMPT_LIMIT_MS } = options;
   const ended = attemptCounters(options.metrics);
-  const poster = openPoster(options.url, options.ca);
-  const aborting = new AbortController();
-  const inProgress = new Map<string, Promise<void>>();
+  const lanes = openLanes(options.find, options.ca);
+  /** The endpoints that have more due than their lanes have room for. */
+  const full = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let looking = false;
   let looked = Promise.resolve();
@@ -91,13 +103,15 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     try {
       if (!tookOver) await outbox.releaseAbandoned(clock.now());
       tookOver = true;
+      for (const endpoint of await endpoints.removeExpired(clock.now())) forget(endpoint);
+      let dueAtMs: number;
       do {
         lookAgain = false;
-        await claimAll();
+        dueAtMs = await claimAll();
       } while (lookAgain && !stopped);
       await prune();
-      const dueAtMs = await outbox.nextDueAt();
-      if (dueAtMs !== null) sleepMs = Math.max(0, dueAtMs - clock.now());
+      lanes.closeIdle();
+      sleepMs = Math.max(0, dueAtMs - clock.now());
     } catch (error) {
       log.error('The webhook outbox could not be read; it is read again soon.', { error });
     }
@@ -106,50 +120,83 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     if (!stopped) timer = setTimeout(wake, Math.min(Math.max(sleepMs, 10), LONGEST_SLEEP_MS));
   }
 
-  async function claimAll(): Promise<void> {
+  /** Claims what is due for every endpoint. Returns when something is due again for which there is room. */
+  async function claimAll(): Promise<number> {
+    const { nowMs, lastPossibleMs } = leaseFrom(clock.now(), LEASE_MS);
+    const isDue = ({ firstDueAtMs, lastDueAtMs }: QueuedEndpoint) =>
+      firstDueAtMs <= nowMs || lastDueAtMs > lastPossibleMs;
+    const reachable: string[] = [];
+    for (const queued of await outbox.queued()) {
+      const lane = await lanes.of(queued.endpoint);
+      // Without its --webhook-url what is for the configured endpoint waits for a start that has one.
+      if (lane === null) continue;
+      reachable.push(queued.endpoint);
+      if (isDue(queued)) await claimFor(lane);
+    }
+    const again = await outbox.queued();
+    return Math.min(
+      Number.POSITIVE_INFINITY,
+      ...again
+        .filter(({ endpoint }) => reachable.includes(endpoint) && !full.has(endpoint))
+        .map(({ firstDueAtMs }) => firstDueAtMs),
+    );
+  }
+
+  async function claimFor(lane: Lane): Promise<void> {
+    const { endpoint, inProgress } = lane;
+    full.delete(endpoint);
     while (!stopped) {
-      const limit = MAX_CONCURRENT - inProgress.size;
+      const limit = lanes.room(lane);
       if (limit === 0) {
-        await Promise.race(inProgress.values());
-        continue;
+        // The end of an attempt wakes the dispatcher then.
+        full.add(endpoint);
+        return;
       }
       // Setting the clock may end the lease of an attempt that still runs here. That attempt stays the only one.
       const running = new Set(inProgress.keys());
-      const due = await outbox.claim({ ...leaseFrom(clock.now(), LEASE_MS), limit });
+      const due = await outbox.claim({ endpoint, ...leaseFrom(clock.now(), LEASE_MS), limit });
       for (const delivery of due) {
         const { id } = delivery;
         if (running.has(id)) continue;
         inProgress.set(
           id,
-          deliver(delivery).finally(() => inProgress.delete(id)),
+          deliver(lane, delivery).finally(() => {
+            inProgress.delete(id);
+            if (full.size > 0) wake();
+          }),
         );
       }
       if (due.length < limit) return;
     }
   }
 
-  async function deliver(delivery: DueDelivery): Promise<void> {
+  async function deliver(lane: Lane, delivery: DueDelivery): Promise<void> {
+    const { id, endpoint } = delivery;
     try {
-      const attempt = stopped
-        ? 'aborted'
-        : await attemptOnce(options, poster, delivery, aborting.signal);
-      if (attempt === 'aborted') return await outbox.release(delivery.id, clock.now());
-      ended[attempt?.outcome ?? 'delivered'].inc();
-      const problem = attempt?.words ?? null;
-      if (problem === null) return await outbox.delivered(delivery.id, clock.now());
+      const { signal } = lane.aborting;
+      const attempted =
+        stopped || signal.aborted
+          ? null
+          : await attemptOnce(lane, delivery, { clock, elapsedMs, limitMs, signal });
+      if (attempted === null) return await outbox.release(delivery, clock.now());
+      const { outcome, record } = attempted;
+      ended[outcome].inc();
+      if (outcome === 'delivered') return await outbox.delivered(delivery, record);
       const attempts = delivery.attempts + 1;
       const final = attempts >= MAX_ATTEMPTS;
       const delayMs = backoffDelayMs(attempts * 2 - 1, { ...BACKOFF, random: options.random });
-      await outbox.attemptFailed(delivery.id, problem, final ? null : clock.now() + delayMs);
-      if (final) log.warn('A webhook was not delivered.', { id: delivery.id, attempts, problem });
-      else wake();
+      await outbox.attemptFailed(delivery, record, final ? null : clock.now() + delayMs);
+      if (!final) return wake();
+      log.warn('A webhook was not delivered.', { id, endpoint, attempts, problem: record.error });
     } catch (error) {
       // The lease ends by itself and the delivery is tried again, so the receiver may get it twice.
-      log.error('The outcome of a webhook attempt could not be stored.', {
-        id: delivery.id,
-        error,
-      });
+      log.error('The outcome of a webhook attempt could not be stored.', { id, endpoint, error });
     }
+  }
+
+  function forget(endpoint: string): void {
+    lanes.close(endpoint);
+    full.delete(endpoint);
   }
 
   async function prune(): Promise<void> {
@@ -159,21 +206,31 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       beforeMs: prunedAtMs - KEPT_MS,
       least: KEPT_LEAST,
       most: KEPT_MOST,
+      mostAttempts: KEPT_ATTEMPTS,
     });
   }
 
   wake();
   return {
     wake,
+    forget,
+    async sendOnce(endpoint, message, given) {
+      const lane = await lanes.of(endpoint);
+      if (lane === null) return null;
+      const signal = AbortSignal.any([given, lane.aborting.signal]);
+      const attempted = await attemptOnce(lane, message, { clock, elapsedMs, limitMs, signal });
+      given.throwIfAborted();
+      return attempted;
+    },
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      const abort = setTimeout(() => aborting.abort(), STOP_GRACE_MS);
+      const abort = setTimeout(() => lanes.abortAll(), STOP_GRACE_MS);
       // A look in progress may still claim deliveries, which are released again.
       await looked;
-      await Promise.allSettled(inProgress.values());
+      await Promise.allSettled(lanes.inProgress());
       clearTimeout(abort);
-      poster.close();
+      lanes.closeAll();
     },
   };
 }
@@ -190,24 +247,4 @@ function attemptCounters(metrics: Metrics): Readonly<Record<Outcome, Counter>> {
     timeout: family({ outcome: 'timeout' }),
     unreachable: family({ outcome: 'unreachable' }),
   };
-}
-
-/** Makes one attempt. Returns what went wrong, null when the receiver answered 200, or `aborted`. */
-async function attemptOnce(
-  options: DispatcherOptions,
-  poster: Poster,
-  { id, body }: DueDelivery,
-  signal: AbortSignal,
-): Promise<AttemptProblem | null | 'aborted'> {
-  const { url, sign, clock, attemptLimitMs: limitMs = ATTEMPT_LIMIT_MS } = options;
-  try {
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': 'wallet-sidecar',
-      ...sign(id, clock.now(), body),
-    };
-    return statusProblem(await poster.post({ body, headers, limitMs, signal }));
-  } catch (error) {
-    return signal.aborted ? 'aborted' : failureProblem(error, url, limitMs);
-  }
 }

@@ -1,15 +1,45 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '../lib/clock.ts';
 import type { WebhookEvent, WebhookPayload } from '../model/delivery.ts';
 import { encodePayment, isHeld, type Payment } from '../model/payment.ts';
-import type { DeliveryDraft } from '../store/ports.ts';
+import { CONFIGURED_ENDPOINT } from '../model/webhook-endpoint.ts';
+import type { DeliveryDraft, ObservationRules } from '../store/ports.ts';
+
+interface DeliveryRuleOptions {
+  /** Whether a receiver is configured. It hears of every wallet and every event. */
+  readonly hasConfigured: boolean;
+  readonly clock: Clock;
+}
+
+/** Returns the rule by which a payment gets its delivery, and the endpoints that hear of it (docs/decisions.md 126). */
+export function deliveryRule({
+  hasConfigured,
+  clock,
+}: DeliveryRuleOptions): ObservationRules['deliver'] {
+  return (payment, walletId, endpoints) => {
+    const nowMs = clock.now();
+    const event = eventOf(payment);
+    const hearing = endpoints
+      .filter(
+        ({ events, expiresAtMs }) => events.includes(event) && (expiresAtMs ?? nowMs + 1) > nowMs,
+      )
+      .map(({ id }) => id);
+    const all = hasConfigured ? [CONFIGURED_ENDPOINT, ...hearing] : hearing;
+    return all.length === 0 ? null : { ...deliveryDraft(payment, walletId, nowMs), endpoints: all };
+  };
+}
 
 /**
  * Returns the delivery of a finalized or held payment (docs/webhooks.md, Payload). `timestamp` is the time at which the
  * payment ended or arrived. The webhook-id follows from wallet, payment and event alone, so it is the same over
- * attempts, redeliveries and restarts (docs/decisions.md 91).
+ * attempts, redeliveries, restarts and endpoints (docs/decisions.md 91).
  */
-export function deliveryDraft(payment: Payment, userPk: string, nowMs: number): DeliveryDraft {
-  const type: WebhookEvent = isHeld(payment) ? 'payment.held' : 'payment.finalized';
+export function deliveryDraft(
+  payment: Payment,
+  userPk: string,
+  nowMs: number,
+): Omit<DeliveryDraft, 'endpoints'> {
+  const type = eventOf(payment);
   const atMs = type === 'payment.held' ? payment.updatedAtMs : (payment.finalizedAtMs ?? nowMs);
   const payload: WebhookPayload = {
     ...encodePayment(payment),
@@ -19,5 +49,10 @@ export function deliveryDraft(payment: Payment, userPk: string, nowMs: number): 
   };
   const name = `${userPk}/${payment.index}${type === 'payment.held' ? '/held' : ''}`;
   const digest = createHash('sha256').update(name).digest('hex');
-  return { id: `msg_${digest.slice(0, 40)}`, body: JSON.stringify(payload), createdAtMs: nowMs };
+  const id = `msg_${digest.slice(0, 40)}`;
+  return { id, event: type, body: JSON.stringify(payload), createdAtMs: nowMs };
+}
+
+function eventOf(payment: Payment): WebhookEvent {
+  return isHeld(payment) ? 'payment.held' : 'payment.finalized';
 }

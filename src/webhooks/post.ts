@@ -31,18 +31,27 @@ interface PostRequest {
   readonly signal: AbortSignal;
 }
 
+/** What a receiver answered. */
+export interface PostAnswer {
+  readonly httpStatus: number;
+  /** The first {@link MOST_SHOWN_BYTES} of the body as text, as far as they came within a second. */
+  readonly text: string;
+}
+
 /** Sends requests to one receiver. */
 export interface Poster {
   /**
-   * Sends a POST request. Resolves with the status as soon as it is known: what follows, such as a broken body, makes
-   * no difference. Rejects with {@link PostFailed}, or with the signal's reason.
+   * Sends a POST request. The status decides: what follows, such as a slow or broken body, makes no difference but to
+   * the text. Rejects with {@link PostFailed}, or with the signal's reason where no status had come.
    */
-  post(request: PostRequest): Promise<number>;
+  post(request: PostRequest): Promise<PostAnswer>;
   /** Closes idle connections. */
   close(): void;
 }
 
-/** The limits on reading an answer's body, which is read only so that the connection can be used again. */
+/** How much of an answer's body is kept to be shown (docs/decisions.md 127). */
+const MOST_SHOWN_BYTES = 4 * 1024;
+/** The limits on reading an answer's body, whose rest is read only so that the connection can be used again. */
 const MOST_BODY_BYTES = 16 * 1024;
 const BODY_LIMIT_MS = 1000;
 const IDLE_CONNECTIONS = 16;
@@ -59,10 +68,11 @@ export function openPoster(url: string, ca?: string): Poster {
     : new HttpAgent(settings);
   const start = url.startsWith('https:') ? httpsRequest : httpRequest;
 
-  function post({ body, headers, limitMs, signal }: PostRequest): Promise<number> {
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
+  function post({ body, headers, limitMs, signal }: PostRequest): Promise<PostAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
     if (signal.aborted) return Promise.reject(signal.reason);
     let phase: PostPhase = 'connecting';
+    let isAnswered = false;
     const request = start(url, {
       method: 'POST',
       agent,
@@ -86,13 +96,15 @@ export function openPoster(url: string, ca?: string): Poster {
     });
     request.once('response', (response) => {
       over();
-      resolve(response.statusCode ?? 0);
-      discard(response, () => request.destroy());
+      isAnswered = true;
+      const httpStatus = response.statusCode ?? 0;
+      const shown = readBody(response, () => request.destroy(), signal);
+      void shown.then((text) => resolve({ httpStatus, text }));
     });
     // An error after the answer makes no difference, but without a listener it would end the process.
     request.on('error', (error) => {
       over();
-      reject(new PostFailed(phase, codeOf(error), error));
+      if (!isAnswered) reject(new PostFailed(phase, codeOf(error), error));
     });
     request.end(body);
     return promise;
@@ -111,14 +123,43 @@ function followPhase(socket: Socket, enter: (phase: PostPhase) => void): void {
   if (encrypted) socket.once('secureConnect', () => enter('waiting'));
 }
 
-/** Reads a short body to its end. Ends the connection of a long, slow or broken one. */
-function discard(response: IncomingMessage, end: () => void): void {
+/**
+ * Reads a short body to its end, and ends the connection of a long, slow or broken one. Resolves to the part to show as
+ * soon as that is there, and on an abort at once.
+ */
+function readBody(
+  response: IncomingMessage,
+  end: () => void,
+  signal: AbortSignal,
+): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const shown: Uint8Array[] = [];
   let bytes = 0;
-  const timer = setTimeout(end, BODY_LIMIT_MS);
+  const show = () => resolve(textOf(Buffer.concat(shown)));
+  const endNow = () => {
+    show();
+    end();
+  };
+  const timer = setTimeout(endNow, BODY_LIMIT_MS);
+  signal.addEventListener('abort', endNow, { once: true });
   response.on('data', (chunk: Uint8Array) => {
+    if (bytes < MOST_SHOWN_BYTES) shown.push(chunk.subarray(0, MOST_SHOWN_BYTES - bytes));
     bytes += chunk.length;
-    if (bytes > MOST_BODY_BYTES) end();
+    if (bytes >= MOST_SHOWN_BYTES) show();
+    if (bytes > MOST_BODY_BYTES) endNow();
   });
-  response.on('error', end);
-  response.once('close', () => clearTimeout(timer));
+  const over = () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', endNow);
+    show();
+  };
+  response.on('error', endNow);
+  response.once('end', over);
+  response.once('close', over);
+  return promise;
+}
+
+/** Returns bytes as text. A character that was cut at the end is left out. */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes, { stream: true });
 }

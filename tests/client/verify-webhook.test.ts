@@ -4,9 +4,10 @@ import {
   type PaymentFinalized,
   type PaymentHeld,
   verifyWebhook,
+  type WebhookTest,
   WebhookVerificationError,
 } from '../../src/client/index.ts';
-import type { WebhookPayload } from '../../src/model/delivery.ts';
+import type { TestPayload, WebhookPayload } from '../../src/model/delivery.ts';
 import { deliverySigner } from '../../src/webhooks/sign.ts';
 import vectors from '../vectors/standard-webhooks.json';
 
@@ -21,9 +22,10 @@ type AsText<T> = T extends Amount
     : T;
 
 /** Compiles only if the sidecar's webhooks fit the client's type. */
-const asSent = (payload: WebhookPayload): AsText<PaymentFinalized | PaymentHeld> => payload;
-const asTyped = (members: Members<PaymentFinalized | PaymentHeld>): Members<WebhookPayload> =>
-  members;
+type Sent = WebhookPayload | TestPayload;
+type Typed = PaymentFinalized | PaymentHeld | WebhookTest;
+const asSent = (payload: Sent): AsText<Typed> => payload;
+const asTyped = (members: Members<Typed>): Members<Sent> => members;
 
 describe('the cases of the Standard Webhooks tests', () => {
   for (const vector of vectors.verify) {

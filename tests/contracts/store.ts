@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { updatedIndexOf } from '../../src/model/payment.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
+import { claimConfigured, endpointRecord } from '../support/delivery-steps.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { clientRecord, fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
 import { attemptContract } from './store/attempts.ts';
@@ -17,6 +18,7 @@ import { observationContract } from './store/observations.ts';
 import { outboxContract } from './store/outbox.ts';
 import { spendContract } from './store/spends.ts';
 import { watchContract } from './store/watches.ts';
+import { webhookEndpointContract } from './store/webhook-endpoints.ts';
 
 /** An empty store, opened for one test. */
 export interface OpenedStore {
@@ -43,6 +45,7 @@ export function storeContract(name: string, open: () => OpenedStore): void {
     spendContract(openStore);
     attemptContract(openStore);
     watchContract(openStore);
+    webhookEndpointContract(openStore);
     nameContract(openStore);
     clientContract(openStore);
     outboxContract(openStore);
@@ -66,6 +69,7 @@ function durabilityContract(open: () => OpenedStore): void {
     await store.idempotency.begin({ walletId: WALLET, caller: 'owner', key: 'k' }, 'a', 1);
     await store.connectorState.put(WALLET, 'lnd', 'a', 1);
     await store.names.claim(WALLET, 'satoshi', () => nameRecord());
+    await store.webhookEndpoints.add(endpointRecord(), 1);
     const { id, secret } = store.identity;
     const count = await store.identity.advance();
     await store.close();
@@ -79,12 +83,13 @@ function durabilityContract(open: () => OpenedStore): void {
     expect(await again.journal.open(WALLET)).toEqual([samplePayment(1)]);
     expect(await again.observations.cursor(WALLET)).toBe('c1');
     expect(await again.watches.wallets()).toEqual([WALLET]);
-    expect(await again.outbox.claim({ ...leaseFrom(10_000, 1000), limit: 5 })).toHaveLength(1);
+    expect(await claimConfigured(again, { ...leaseFrom(10_000, 1000), limit: 5 })).toHaveLength(1);
     expect(
       await again.idempotency.begin({ walletId: WALLET, caller: 'owner', key: 'k' }, 'a', 1),
     ).toMatchObject({ state: 'running' });
     expect(await again.connectorState.get(WALLET, 'lnd', 'a')).toBe(1);
     expect(await again.names.find('satoshi')).toEqual(nameRecord());
+    expect(await again.webhookEndpoints.list(WALLET)).toEqual([endpointRecord()]);
     await again.close();
   });
 }

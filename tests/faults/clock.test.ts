@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import type { Clock } from '../../src/lib/clock.ts';
+import { type Clock, elapsedMs } from '../../src/lib/clock.ts';
 import { openLog } from '../../src/lib/log.ts';
 import { openMetrics } from '../../src/lib/metrics.ts';
 import { type Payment, updatedIndexOf } from '../../src/model/payment.ts';
@@ -8,8 +8,9 @@ import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { budgetRules, periodStart } from '../../src/wallet/budget.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 import { startDispatcher } from '../../src/webhooks/dispatcher.ts';
-import { deliveryDraft } from '../../src/webhooks/draft.ts';
+import { deliveryDraft, deliveryRule } from '../../src/webhooks/draft.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
+import { claimConfigured } from '../support/delivery-steps.ts';
 import { randomFrom } from '../support/random.ts';
 import { samplePayment as payment } from '../support/sample-payment.ts';
 import { CLIENT, newSpend, setBudget } from '../support/store-steps.ts';
@@ -17,6 +18,7 @@ import { until } from '../support/until.ts';
 import { ROUNDS, SEED } from './seed.ts';
 
 const WALLET = 'ab'.repeat(32);
+const SECRET = Buffer.alloc(32, 7).toString('base64');
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
@@ -69,13 +71,12 @@ describe('deliveries', () => {
   test('the lease of a process that was killed ends although the clock was set back', async () => {
     const world = outboxWorld();
     const id = await world.owe(1);
-    const { outbox } = world.store;
     const leaseMs = 30_000;
     expect(
-      await outbox.claim({ ...leaseFrom(world.clock.now(), leaseMs), limit: 10 }),
+      await claimConfigured(world.store, { ...leaseFrom(world.clock.now(), leaseMs), limit: 10 }),
     ).toHaveLength(1);
     expect(
-      await outbox.claim({ ...leaseFrom(world.clock.now(), leaseMs), limit: 10 }),
+      await claimConfigured(world.store, { ...leaseFrom(world.clock.now(), leaseMs), limit: 10 }),
     ).toHaveLength(0);
     world.clock.nowMs -= 2 * HOUR_MS;
     const sent = world.dispatch(() => 200);
@@ -99,11 +100,13 @@ describe('deliveries', () => {
     status = 200;
     await until(async () => (await world.rows())[0]?.attempts === 1);
     const nowMs = world.clock.now();
-    expect(await world.store.outbox.redeliver({ walletId: WALLET, nowMs, id })).toBe(1);
+    expect(
+      await world.store.outbox.redeliver({ walletId: WALLET, nowMs, endpoint: null, id }),
+    ).toBe(1);
     world.clock.nowMs += 3000;
     await world.delivered(2);
     expect(sent.filter((one) => one === id)).toHaveLength(4);
-    await world.store.outbox.prune({ beforeMs: nowMs + 1, least: 1, most: 100 });
+    await world.store.outbox.prune({ beforeMs: nowMs + 1, least: 1, most: 100, mostAttempts: 100 });
     expect((await world.rows()).map((row) => row.id)).toEqual([later]);
   });
 
@@ -128,7 +131,12 @@ describe('deliveries', () => {
       const rows = await world.rows();
       if (rows.every(({ state }) => state === 'delivered')) break;
       for (const { id } of rows.filter(({ state }) => state === 'failed')) {
-        await world.store.outbox.redeliver({ walletId: WALLET, nowMs: world.clock.now(), id });
+        await world.store.outbox.redeliver({
+          walletId: WALLET,
+          nowMs: world.clock.now(),
+          endpoint: null,
+          id,
+        });
       }
       world.clock.nowMs += 3000;
       world.wake();
@@ -231,7 +239,13 @@ function outboxWorld() {
   let wake: () => void = () => undefined;
   cleanups.push(() => store.close());
   const rows = () =>
-    store.outbox.list({ walletId: WALLET, state: null, limit: 10_000, before: null });
+    store.outbox.list({
+      walletId: WALLET,
+      state: null,
+      endpoint: null,
+      limit: 10_000,
+      before: null,
+    });
   return {
     store,
     clock,
@@ -240,7 +254,8 @@ function outboxWorld() {
     /** Finalizes a watched payment. Returns the webhook-id of its delivery. */
     async owe(number: number): Promise<string> {
       const one = payment(number, { status: 'completed', finalizedAtMs: clock.now() });
-      const draft = deliveryDraft(one, WALLET, clock.now());
+      const { id } = deliveryDraft(one, WALLET, clock.now());
+      const deliver = deliveryRule({ hasConfigured: true, clock });
       await store.watches.add(WALLET, { kind: 'payment', index: one.index });
       await store.observations.apply(
         WALLET,
@@ -250,10 +265,10 @@ function outboxWorld() {
           journaled: false,
           nowMs: clock.now(),
         },
-        { ...rules, transition: (_, seen) => seen.payment, deliver: () => draft },
+        { ...rules, transition: (_, seen) => seen.payment, deliver },
       );
       wake();
-      return draft.id;
+      return id;
     },
     /** Starts delivering. Returns a list that gets the webhook-id of each attempt when it is made. */
     dispatch(answer: (id: string) => number | Promise<number>): readonly string[] {
@@ -269,9 +284,10 @@ function outboxWorld() {
       });
       const dispatcher = startDispatcher({
         outbox: store.outbox,
-        url: receiver.url.href,
-        sign: (id) => ({ 'webhook-id': id }),
+        endpoints: store.webhookEndpoints,
+        find: async () => ({ url: receiver.url.href, secret: SECRET }),
         clock,
+        elapsedMs,
         random: () => 0.5,
         log,
         metrics: openMetrics(),

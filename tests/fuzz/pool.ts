@@ -27,6 +27,7 @@ const NAMES = [
   'txid',
   'proof',
   'id',
+  'endpoint',
   'node_pk',
   'human_bitcoin_address',
   'lightning_address',
@@ -64,7 +65,8 @@ export function openPool(secrets: readonly string[]): Pool {
       add('proof_index', index);
     }
     for (const [name, value] of Object.entries(answer)) {
-      const pooled = FOLDED[name] ?? NAMES.find((one) => one === name);
+      const isEndpoint = name === 'id' && String(value).startsWith('ep_');
+      const pooled = isEndpoint ? 'endpoint' : (FOLDED[name] ?? NAMES.find((one) => one === name));
       if (typeof value === 'string' && pooled) add(pooled, value);
       else harvest(value);
     }

@@ -34,6 +34,8 @@ function urlsOf(text: string): string[] {
       ),
     () => [decodeLnurl(text).url],
     () => [decodeLightningAddress(text).url],
+    // An endpoint of webhooks may be any web address.
+    () => (/^https?:/i.test(text) ? [text] : []),
   ];
   return readers.flatMap((read) => {
     try {

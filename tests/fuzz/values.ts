@@ -44,6 +44,9 @@ function namedValue(sources: ValueSources, name: string): unknown {
       return 1 + dice.below(3);
     case 'username':
       return `fuzz-${dice.below(10_000)}`;
+    case 'url':
+      // A port of this machine at which nobody listens.
+      return 'http://127.0.0.1:9/hook';
     case 'behavior':
       return dice.pick(['settle', 'settle', 'settle', 'settle', 'fail', 'hold']);
     case 'expires_at':
@@ -67,7 +70,8 @@ const POOLED: Readonly<Record<string, readonly PoolName[]>> = {
   node_pk: ['node_pk'],
   txid: ['txid'],
   proof: ['proof'],
-  id: ['id'],
+  id: ['id', 'endpoint'],
+  endpoint: ['endpoint'],
   before: ['id'],
 };
 

@@ -64,6 +64,17 @@ export const REASONS: readonly Reason[] = [
     why: 'must lie in the future',
   },
   {
+    path: /\/webhooks\/endpoints$/,
+    field: /^(url|secret)$/,
+    why: 'a URL can be read, and a secret is base64 of 24 to 64 bytes',
+  },
+  {
+    path: /\/webhooks\/endpoints\/(delete|renew)$/,
+    field: /^id$/,
+    when: ({ body }) => hasMember(body, 'id') && (body as { id: unknown }).id === 'configured',
+    why: 'the endpoint of --webhook-url is not changed over HTTP',
+  },
+  {
     path: /\/sandbox\/(pay|lnurl|clock|fund)$/,
     field: /^(amount|max_amount|advance_secs)$/,
     why: 'must fit the payable, min_amount, or a date before the year 3000',

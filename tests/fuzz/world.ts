@@ -185,6 +185,7 @@ async function settle(
   }
   await keep('GET', '/v2/node/list_channels');
   await keep('GET', '/v2/node/updated_payments');
+  await keep('POST', '/v2/webhooks/endpoints', { url: 'http://127.0.0.1:9/hook' });
   await keep('GET', '/v2/webhooks/deliveries');
   return { credentials: [text, bob, ...limited, revoked.client_credentials ?? ''], pool };
 }

@@ -30,6 +30,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'needs a Core Lightning of the reader',
   'pip install /path/to/wallet-sidecar/clients/python':
     'fetches its build tool from a registry; tests/client runs the package where it stands',
+  './dist/wallet-sidecar listen --forward-to http://127.0.0.1:3000/hook':
+    'runs until Ctrl-C; tests/cli/commands/webhook-endpoints.test.ts runs it',
   'npm test': 'CI runs it, and this test is part of it',
 };
 

@@ -5,6 +5,12 @@ import { measuredStore } from '../../src/store/measured.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
+import {
+  attemptRecord,
+  claimConfigured,
+  configured,
+  failedAttempt,
+} from '../support/delivery-steps.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { sampleDone } from '../support/sample-payment.ts';
 import { observe as observeIn, WALLET } from '../support/store-steps.ts';
@@ -77,9 +83,9 @@ test('the outbox shows its deliveries by state', async () => {
     await store.watches.add(WALLET, { kind: 'payment', index: ended(at).index });
   }
   await observe([ended(2_000), ended(2_001), ended(2_002)]);
-  const [first, second] = await store.outbox.claim({ ...leaseFrom(5_000, 1), limit: 3 });
-  await store.outbox.delivered(first?.id ?? '', 5_000);
-  await store.outbox.attemptFailed(second?.id ?? '', 'answered 500', null);
+  const [first, second] = await claimConfigured(store, { ...leaseFrom(5_000, 1), limit: 3 });
+  await store.outbox.delivered(configured(first?.id), attemptRecord());
+  await store.outbox.attemptFailed(configured(second?.id), failedAttempt('answered 500'), null);
   const deliveries = (state: string) => `wallet_sidecar_outbox_deliveries{state="${state}"}`;
   expect(await series('wallet_sidecar_outbox_deliveries')).toEqual({
     [deliveries('pending')]: 1,

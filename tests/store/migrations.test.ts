@@ -7,9 +7,10 @@ import { migrate } from '../../src/store/sqlite/migrations/index.ts';
 import { periodStart } from '../../src/wallet/budget.ts';
 import { leaseFrom } from '../../src/webhooks/lease.ts';
 import { nameRecord } from '../contracts/store/names.ts';
+import { claimConfigured, endpointRecord, nextDueAt } from '../support/delivery-steps.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { sampleDone, sampleFailed, samplePayment } from '../support/sample-payment.ts';
-import { fits, newSpend, observe, WALLET } from '../support/store-steps.ts';
+import { fits, newSpend, observe, rules, WALLET } from '../support/store-steps.ts';
 
 const DAY_MS = 86_400_000;
 const [LND_CLIENT, REVOKED, UNUSABLE, BUDGETED] = ['c1', 'c2', 'c3', 'c4'].map((byte) =>
@@ -217,8 +218,8 @@ test('a delivery that version 5 had leased waits for the end of its lease, and i
   db.close();
   const store = openSqliteStore(path);
   expect(await store.outbox.releaseAbandoned(1000)).toBe(0);
-  expect(await store.outbox.nextDueAt()).toBe(30_000);
-  expect(await store.outbox.claim({ ...leaseFrom(30_000, 1000), limit: 5 })).toHaveLength(1);
+  expect(await nextDueAt(store)).toBe(30_000);
+  expect(await claimConfigured(store, { ...leaseFrom(30_000, 1000), limit: 5 })).toHaveLength(1);
   await store.close();
   const next = openSqliteStore(path);
   expect(await next.outbox.releaseAbandoned(30_100)).toBe(1);
@@ -253,5 +254,59 @@ test('a database of version 8 keeps its sends, and the invoices of later ones', 
   const fetchedInvoice = 'lni1q';
   await store.spends.begin(WALLET, newSpend(samplePayment(9), { fetchedInvoice }), fits);
   expect(await store.spends.get(WALLET, samplePayment(9).index)).toMatchObject({ fetchedInvoice });
+  await store.close();
+});
+
+test('a database of version 10 keeps its deliveries as they stand, for the configured endpoint, and gets others', async () => {
+  const path = join(folder, 'one-receiver.sqlite');
+  const db = new Database(path, { create: true });
+  db.transaction(() => migrate(db, 0, 10))();
+  const insert = db.query(
+    `INSERT INTO delivery (id, wallet, idx, state, body, attempts, last_error, due_at, delivered_at, created_at)
+     VALUES (?, ?, 'i', ?, ?, ?, ?, ?, ?, 7)`,
+  );
+  insert.run('msg_1', WALLET, 'pending', '{"type":"payment.held"}', 1, 'no', 20, null);
+  insert.run('msg_2', WALLET, 'delivered', '{"type":"payment.finalized"}', 2, null, null, 30);
+  insert.run('msg_3', WALLET, 'delivered', null, 1, null, null, 30);
+  db.close();
+  const store = openSqliteStore(path);
+  const query = { walletId: WALLET, state: null, endpoint: null, limit: 9, before: null };
+  const row = { endpoint: 'configured', index: 'i', created_at: 7 };
+  expect(await store.outbox.list(query)).toEqual([
+    {
+      ...row,
+      id: 'msg_2',
+      type: 'payment.finalized',
+      state: 'delivered',
+      attempts: 2,
+      last_error: null,
+      next_attempt_at: null,
+      delivered_at: 30,
+    },
+    {
+      ...row,
+      id: 'msg_1',
+      type: 'payment.held',
+      state: 'pending',
+      attempts: 1,
+      last_error: 'no',
+      next_attempt_at: 20,
+      delivered_at: null,
+    },
+  ]);
+  expect(await claimConfigured(store, { ...leaseFrom(20, 1000), limit: 5 })).toMatchObject([
+    { id: 'msg_1', body: '{"type":"payment.held"}' },
+  ]);
+  await store.webhookEndpoints.add(endpointRecord(), 1);
+  // A row whose body was pruned still keeps its webhook-id from being delivered again.
+  const draft = { id: 'msg_3', event: 'payment.finalized', body: '{}', createdAtMs: 9 } as const;
+  await store.watches.add(WALLET, { kind: 'payment', index: pending.index });
+  const observed = { observations: [{ payment: sampleDone(1), attempt: null }], cursor: null };
+  const { deliveries } = await store.observations.apply(
+    WALLET,
+    { ...observed, journaled: false, nowMs: 9 },
+    { ...rules, deliver: () => ({ ...draft, endpoints: ['configured', 'ep_1'] }) },
+  );
+  expect(deliveries).toBe(0);
   await store.close();
 });

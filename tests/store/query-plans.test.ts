@@ -31,6 +31,7 @@ const READS_ALL: readonly (readonly [RegExp, string])[] = [
   [/^SELECT DISTINCT wallet FROM (watch|spend)$/, 'asked once, at the start'],
   [/ FROM meta$|^UPDATE meta /, 'has one row'],
   [/^DELETE FROM idempotency WHERE created_at/, 'keeps the newest keys; asked once in a while'],
+  [/^DELETE FROM delivery_attempt WHERE number <=/, 'keeps the newest; asked once an hour'],
   [/^SELECT \(SELECT count/, 'counts partial indexes'],
 ];
 

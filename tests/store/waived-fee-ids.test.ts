@@ -114,6 +114,7 @@ test('a migrated store keeps every webhook-id and every outcome, and changes no 
   const deliveries = await store.outbox.list({
     walletId: WALLET,
     state: null,
+    endpoint: null,
     limit: 9,
     before: null,
   });

@@ -15,8 +15,10 @@ export const rules = observationRules({
   strict: true,
   deliver: (payment) => ({
     id: `msg_${payment.index}${isHeld(payment) ? '/held' : ''}`,
+    event: isHeld(payment) ? 'payment.held' : 'payment.finalized',
     body: '{}',
     createdAtMs: 1,
+    endpoints: ['configured'],
   }),
 });
 

@@ -1,4 +1,5 @@
 import { afterEach } from 'bun:test';
+import { elapsedMs } from '../../src/lib/clock.ts';
 import { openLog } from '../../src/lib/log.ts';
 import { openMetrics } from '../../src/lib/metrics.ts';
 import type { Payment } from '../../src/model/payment.ts';
@@ -7,13 +8,14 @@ import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 import type { Store } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { type Dispatcher, startDispatcher } from '../../src/webhooks/dispatcher.ts';
-import { deliveryDraft } from '../../src/webhooks/draft.ts';
-import { deliverySigner } from '../../src/webhooks/sign.ts';
+import { deliveryDraft, deliveryRule } from '../../src/webhooks/draft.ts';
+import { targets } from '../../src/webhooks/target.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { rules } from '../support/store-steps.ts';
 import { until } from '../support/until.ts';
 
 export const WALLET = 'ab'.repeat(32);
+export const SECRET = Buffer.alloc(32, 7).toString('base64');
 
 /**
  * Returns what is to be done after each test of the file, and a function that starts dispatchers, which end then.
@@ -35,6 +37,8 @@ export function dispatchWorld() {
       readonly ca?: string;
       readonly store?: Store;
       readonly attemptLimitMs?: number;
+      /** Null: no receiver is configured. */
+      readonly configured?: null;
     } = {},
   ) {
     const store = options.store ?? openSqliteStore(':memory:');
@@ -44,9 +48,13 @@ export function dispatchWorld() {
     const metrics = openMetrics();
     const dispatcher: Dispatcher = startDispatcher({
       outbox: store.outbox,
-      url: url ?? receiver.url.href,
-      sign: deliverySigner(Buffer.alloc(32, 7).toString('base64')),
+      endpoints: store.webhookEndpoints,
+      find: targets(
+        store.webhookEndpoints,
+        options.configured === null ? null : { url: url ?? receiver.url.href, secret: SECRET },
+      ),
       clock,
+      elapsedMs,
       random: () => 0.5,
       log: openLog({ level: 'silent', format: 'text', write: () => undefined }),
       metrics,
@@ -61,7 +69,8 @@ export function dispatchWorld() {
 
     async function deliver(createdAtMs: number): Promise<string> {
       const payment = finished(createdAtMs);
-      const draft = deliveryDraft(payment, WALLET, clock.now());
+      const rule = deliveryRule({ hasConfigured: true, clock });
+      const { id } = deliveryDraft(payment, WALLET, clock.now());
       await store.watches.add(WALLET, { kind: 'payment', index: payment.index });
       await store.observations.apply(
         WALLET,
@@ -71,10 +80,10 @@ export function dispatchWorld() {
           journaled: false,
           nowMs: clock.now(),
         },
-        { ...rules, deliver: () => draft },
+        { ...rules, deliver: rule },
       );
       dispatcher.wake();
-      return draft.id;
+      return id;
     }
 
     /** How often each outcome of an attempt was counted, without zeros. */
@@ -97,6 +106,7 @@ export function dispatchWorld() {
         const rows = await store.outbox.list({
           walletId: WALLET,
           state: null,
+          endpoint: null,
           limit: 10,
           before: null,
         });

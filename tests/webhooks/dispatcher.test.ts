@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { nextDueAt } from '../support/delivery-steps.ts';
 import { dispatchWorld, WALLET } from './dispatch-world.ts';
 
 const { cleanups, start } = dispatchWorld();
@@ -92,7 +93,9 @@ describe('deliveries', () => {
     const id = await deliver(1);
     await settled(id, () => clock.advance(3000));
     status = 200;
-    expect(await store.outbox.redeliver({ walletId: WALLET, nowMs: clock.now(), id })).toBe(1);
+    expect(
+      await store.outbox.redeliver({ walletId: WALLET, nowMs: clock.now(), endpoint: null, id }),
+    ).toBe(1);
     dispatcher.wake();
     expect(await settled(id)).toMatchObject({ state: 'delivered' });
   });
@@ -128,5 +131,5 @@ test('a delivery that is claimed while the sidecar stops is not sent, and is due
   goOn.resolve();
   await stopped;
   expect(asked).toBe(0);
-  expect(await store.outbox.nextDueAt()).toBeLessThanOrEqual(clock.now());
+  expect(await nextDueAt(store)).toBeLessThanOrEqual(clock.now());
 });

@@ -11,7 +11,14 @@ from email.message import Message
 from typing import Any
 
 from support import PAYMENT, ROOT
-from wallet_sidecar import PaymentFinalized, PaymentHeld, WebhookVerificationError, verify_signature, verify_webhook
+from wallet_sidecar import (
+    PaymentFinalized,
+    PaymentHeld,
+    WebhookTest,
+    WebhookVerificationError,
+    verify_signature,
+    verify_webhook,
+)
 
 VECTORS = json.loads((ROOT / "tests/vectors/standard-webhooks.json").read_text("utf-8"))
 KEY = bytes([7]) * 32
@@ -69,6 +76,10 @@ class AWebhook(unittest.TestCase):
     def test_of_a_held_payment_has_a_type_of_its_own(self) -> None:
         body = body_of(type="payment.held", status="pending")
         self.assertIsInstance(verify_webhook(body, signed(body), SECRET, now_secs=SENT_AT), PaymentHeld)
+
+    def test_of_a_test_delivery_has_a_type_of_its_own(self) -> None:
+        body = body_of(type="webhook.test", status="failed", amount="0")
+        self.assertIsInstance(verify_webhook(body, signed(body), SECRET, now_secs=SENT_AT), WebhookTest)
 
     def test_may_have_headers_of_other_forms(self) -> None:
         body = body_of()

@@ -183,12 +183,16 @@ export interface CreatedInvoice {
 
 /** A webhook delivery and how it stands. */
 export interface Delivery {
-  /** The webhook-id, the same over all attempts. */
+  /** The webhook-id, the same over all attempts and all endpoints. */
   readonly id: string;
+  /** The endpoint that it is for. */
+  readonly endpoint: string;
+  /** The event that it tells of. */
+  readonly type: 'payment.finalized' | 'payment.held';
   /** Index of the payment. */
   readonly index: string;
-  /** `failed` after three attempts, until it is sent again. */
-  readonly state: 'pending' | 'delivered' | 'failed';
+  /** `failed` after three attempts, until it is sent again; `canceled` where its endpoint was deleted first. */
+  readonly state: 'pending' | 'delivered' | 'failed' | 'canceled';
   /** Attempts so far. */
   readonly attempts: number;
   /** Why the latest attempt failed; null where none did. */
@@ -199,6 +203,37 @@ export interface Delivery {
   readonly delivered_at: number | null;
   /** When the payment was finalized or held, in milliseconds. */
   readonly created_at: number;
+}
+
+/** One try of sending a delivery. */
+export interface DeliveryAttempt {
+  /** Its place in the order of all attempts. */
+  readonly number: number;
+  /** The webhook-id. */
+  readonly id: string;
+  /** The endpoint that it was sent to. */
+  readonly endpoint: string;
+  /** The event that it told of. */
+  readonly type: 'payment.finalized' | 'payment.held';
+  /** Index of the payment. */
+  readonly index: string;
+  /** When it began, in milliseconds. */
+  readonly at: number;
+  /** How long it took, in milliseconds. */
+  readonly duration_ms: number;
+  /** Status of the answer; null where none came. */
+  readonly http_status: number | null;
+  /** Why it failed; null where it was delivered. */
+  readonly error: string | null;
+  /** The first 4 KiB of the answer's body, as text; null where none came. */
+  readonly answer: string | null;
+  /** What was sent. */
+  readonly request: {
+    /** The headers that the sidecar set, with the signature. */
+    readonly headers: Readonly<Record<string, string>>;
+    /** The exact body, which is signed. */
+    readonly body: string;
+  };
 }
 
 /** A human-readable Bitcoin address. */
@@ -552,6 +587,94 @@ export interface Transaction {
     /** Script that locks the output. */
     readonly script_pubkey: string;
   }[];
+}
+
+/** A place where deliveries are sent. */
+export interface WebhookEndpoint {
+  /** `configured` for the one of `--webhook-url`, which cannot be deleted here. */
+  readonly id: string;
+  /** Where deliveries are sent. */
+  readonly url: string;
+  /** The events it is told of. */
+  readonly events: readonly ('payment.finalized' | 'payment.held')[];
+  /** Name for people. */
+  readonly description: string | null;
+  /** Whether deliveries are signed. Only the configured one may have no secret. */
+  readonly signed: boolean;
+  /** When it was created, in milliseconds; null for the configured one. */
+  readonly created_at: number | null;
+  /** When it is deleted unless it is renewed, in milliseconds; null for never. */
+  readonly expires_at: number | null;
+}
+
+/** Body of a test delivery: a made up, failed Payment of nothing. */
+export interface WebhookTest {
+  /** Identifies the payment for ever: its creation time, its kind of rail, and 64 hex characters. */
+  readonly index: string;
+  /** Mechanism that moves the money. */
+  readonly rail: 'onchain' | 'invoice' | 'offer' | 'spontaneous';
+  /** What it is to the wallet: the rail, or a fee that was waived. */
+  readonly kind:
+    | 'onchain'
+    | 'invoice'
+    | 'offer'
+    | 'spontaneous'
+    | 'waived_channel_fee'
+    | 'waived_liquidity_fee';
+  /** Whether money arrives or leaves; `info` moves none. */
+  readonly direction: 'inbound' | 'outbound' | 'info';
+  /** Payment hash; null on chain. */
+  readonly hash: string | null;
+  /** Preimage of the hash; null until the payment is completed. */
+  readonly preimage: string | null;
+  /** The offer paid; null without one. */
+  readonly offer_id: string | null;
+  /** Transaction id; null off chain. */
+  readonly txid: string | null;
+  /** Transaction that spent the same outputs instead, where there is one. */
+  readonly replacement: string | null;
+  /** Amount in sats: what was sent without fees, or what was received net of fees. Null while an invoice without an amount is unpaid. */
+  readonly amount: Amount | null;
+  /** Fees in sats. */
+  readonly fees: Amount;
+  /** user_pk of the partner that takes a fee. */
+  readonly partner_pk: string | null;
+  /** The partner's proportional fee, in parts per million. */
+  readonly partner_prop_fee: number | null;
+  /** The partner's base fee, in sats. */
+  readonly partner_base_fee: Amount | null;
+  /** `completed` and `failed` are final. */
+  readonly status: 'pending' | 'completed' | 'failed';
+  /** The status in words, such as `invoice generated`, `held`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed. */
+  readonly status_msg: string;
+  /** Address paid on chain. */
+  readonly address: string | null;
+  /** BOLT 11 invoice, where one was used. */
+  readonly invoice: string | null;
+  /** The transaction; null off chain. */
+  readonly tx: Transaction | null;
+  /** Name that the payer gives itself, where it is known. */
+  readonly payer_name: string | null;
+  /** Message from the payer to the payee. */
+  readonly message: string | null;
+  /** Private note; the other side never sees it. */
+  readonly personal_note: string | null;
+  /** How soon an on-chain send shall confirm; null otherwise. */
+  readonly priority: 'high' | 'normal' | 'background' | null;
+  /** When it expires, in milliseconds; null for never. */
+  readonly expires_at: number | null;
+  /** When it was completed or failed, in milliseconds; null before. */
+  readonly finalized_at: number | null;
+  /** When it was created, in milliseconds. */
+  readonly created_at: number;
+  /** When it last changed, in milliseconds. */
+  readonly updated_at: number;
+  /** Always `webhook.test`: no payment was made. */
+  readonly type: 'webhook.test';
+  /** When the event was, in ISO 8601. */
+  readonly timestamp: string;
+  /** The wallet that the payment belongs to; tells several wallets apart. */
+  readonly user_pk: string;
 }
 
 /** Answer of GET /v2/health. */
@@ -1041,13 +1164,104 @@ export interface PruneClientsResponse {
   readonly removed: boolean;
 }
 
+/** Answer of GET /v2/webhooks/endpoints. */
+export interface WebhookEndpointsResponse {
+  /** The endpoints, oldest first. */
+  readonly endpoints: readonly WebhookEndpoint[];
+}
+
+/** Request of POST /v2/webhooks/endpoints. */
+export interface AddWebhookEndpointRequest {
+  /** Where deliveries are sent: an http or https URL. */
+  readonly url: string;
+  /** The events that it is told of; all of this version unless given. */
+  readonly events?: readonly ('payment.finalized' | 'payment.held')[] | null | undefined;
+  /** Signing secret: base64 of 24 to 64 bytes, with or without `whsec_`. Without it one is drawn. */
+  readonly secret?: string | null | undefined;
+  /** Name for people. */
+  readonly description?: string | null | undefined;
+  /** Seconds after which it is deleted unless it is renewed. */
+  readonly lease_secs?: number | null | undefined;
+}
+
+/** Answer of POST /v2/webhooks/endpoints. */
+export interface AddWebhookEndpointResponse {
+  /** `configured` for the one of `--webhook-url`, which cannot be deleted here. */
+  readonly id: string;
+  /** Where deliveries are sent. */
+  readonly url: string;
+  /** The events it is told of. */
+  readonly events: readonly ('payment.finalized' | 'payment.held')[];
+  /** Name for people. */
+  readonly description: string | null;
+  /** Whether deliveries are signed. Only the configured one may have no secret. */
+  readonly signed: boolean;
+  /** When it was created, in milliseconds; null for the configured one. */
+  readonly created_at: number | null;
+  /** When it is deleted unless it is renewed, in milliseconds; null for never. */
+  readonly expires_at: number | null;
+  /** The signing secret. Shown only now. */
+  readonly secret: string;
+}
+
+/** Request of POST /v2/webhooks/endpoints/renew. */
+export interface RenewWebhookEndpointRequest {
+  /** The endpoint, as `GET /v2/webhooks/endpoints` names it. */
+  readonly id: string;
+  /** Seconds after which it is deleted unless it is renewed. */
+  readonly lease_secs: number;
+}
+
+/** Request of POST /v2/webhooks/endpoints/delete. */
+export interface DeleteWebhookEndpointRequest {
+  /** The endpoint, as `GET /v2/webhooks/endpoints` names it. */
+  readonly id: string;
+}
+
+/** Answer of POST /v2/webhooks/endpoints/delete. */
+export interface DeleteWebhookEndpointResponse {
+  /** Deliveries that will not be sent. */
+  readonly canceled: number;
+}
+
+/** Request of POST /v2/webhooks/endpoints/test. */
+export interface TestWebhookEndpointRequest {
+  /** The endpoint, as `GET /v2/webhooks/endpoints` names it. */
+  readonly id: string;
+}
+
+/** Answer of POST /v2/webhooks/endpoints/test. */
+export interface TestWebhookEndpointResponse {
+  /** The webhook-id of the test. */
+  readonly id: string;
+  /** Whether the receiver answered 200. */
+  readonly delivered: boolean;
+  /** How long it took, in milliseconds. */
+  readonly duration_ms: number;
+  /** Status of the answer; null where none came. */
+  readonly http_status: number | null;
+  /** Why it failed; null where it was delivered. */
+  readonly error: string | null;
+  /** The first 4 KiB of the answer's body, as text; null where none came. */
+  readonly answer: string | null;
+  /** What was sent. */
+  readonly request: {
+    /** The headers that the sidecar set, with the signature. */
+    readonly headers: Readonly<Record<string, string>>;
+    /** The exact body, which is signed. */
+    readonly body: string;
+  };
+}
+
 /** Request of GET /v2/webhooks/deliveries. */
 export interface WebhookDeliveriesRequest {
   /** Only deliveries in this state. */
-  readonly state?: 'pending' | 'delivered' | 'failed' | undefined;
+  readonly state?: 'pending' | 'delivered' | 'failed' | 'canceled' | undefined;
+  /** Only deliveries to this endpoint. */
+  readonly endpoint?: string | undefined;
   /** The largest number of deliveries in the answer. */
   readonly limit?: number | undefined;
-  /** Only deliveries older than the one with this id. */
+  /** Only older deliveries: `next` of the page before. A webhook-id alone means before all of that id. */
   readonly before?: string | undefined;
 }
 
@@ -1055,14 +1269,36 @@ export interface WebhookDeliveriesRequest {
 export interface WebhookDeliveriesResponse {
   /** The deliveries. */
   readonly deliveries: readonly Delivery[];
+  /** Pass it as `before` for the next page; null when this is the last. */
+  readonly next: string | null;
+}
+
+/** Request of GET /v2/webhooks/attempts. */
+export interface WebhookAttemptsRequest {
+  /** Only attempts of this webhook-id. */
+  readonly id?: string | undefined;
+  /** Only attempts to this endpoint. */
+  readonly endpoint?: string | undefined;
+  /** Only attempts with a greater `number`. */
+  readonly after?: number | undefined;
+  /** The largest number of attempts in the answer. */
+  readonly limit?: number | undefined;
+}
+
+/** Answer of GET /v2/webhooks/attempts. */
+export interface WebhookAttemptsResponse {
+  /** The attempts. */
+  readonly attempts: readonly DeliveryAttempt[];
 }
 
 /** Request of POST /v2/webhooks/redeliver. */
 export interface RedeliverWebhooksRequest {
-  /** The delivery to send again. */
+  /** The webhook-id of the deliveries to send again. */
   readonly id?: string | null | undefined;
   /** Send all deliveries again that were created at this time or later, in milliseconds. */
   readonly since?: number | null | undefined;
+  /** Only to this endpoint; to all unless given. */
+  readonly endpoint?: string | null | undefined;
 }
 
 /** Answer of POST /v2/webhooks/redeliver. */

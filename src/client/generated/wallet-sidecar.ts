@@ -9,6 +9,8 @@ import {
   type WalletSidecarOptions,
 } from '../transport.ts';
 import type {
+  AddWebhookEndpointRequest,
+  AddWebhookEndpointResponse,
   AnalyzeRequest,
   AnalyzeResponse,
   BumpFeeRequest,
@@ -27,6 +29,8 @@ import type {
   CreateOfferResponse,
   CreatePayerProofRequest,
   CreatePayerProofResponse,
+  DeleteWebhookEndpointRequest,
+  DeleteWebhookEndpointResponse,
   GetNextUnusedAddressRequest,
   GetNextUnusedAddressResponse,
   HealthResponse,
@@ -50,11 +54,14 @@ import type {
   PruneClientsResponse,
   RedeliverWebhooksRequest,
   RedeliverWebhooksResponse,
+  RenewWebhookEndpointRequest,
   RevokeClientRequest,
   RevokeClientResponse,
   SettleInvoiceRequest,
   SignupRequest,
   SyncPaymentsResponse,
+  TestWebhookEndpointRequest,
+  TestWebhookEndpointResponse,
   UpdateClientRequest,
   UpdateClientResponse,
   UpdatedPaymentsRequest,
@@ -64,8 +71,12 @@ import type {
   WaitForNextPaymentRequest,
   WaitForNextPaymentResponse,
   WaitForPaymentRequest,
+  WebhookAttemptsRequest,
+  WebhookAttemptsResponse,
   WebhookDeliveriesRequest,
   WebhookDeliveriesResponse,
+  WebhookEndpoint,
+  WebhookEndpointsResponse,
   WithdrawLnurlRequest,
 } from './types.ts';
 
@@ -649,6 +660,93 @@ export class WalletSidecar {
   }
 
   /**
+   * List the wallet's webhook endpoints.
+   *
+   * `GET /v2/webhooks/endpoints`
+   *
+   * The one of `--webhook-url` comes first, as `configured`. Secrets are not shown.
+   *
+   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   *
+   * An addition: other servers of this API may not have it.
+   */
+  webhookEndpoints(options?: CallOptions): Promise<WebhookEndpointsResponse> {
+    return this.#transport.get('/v2/webhooks/endpoints', {}, options);
+  }
+
+  /**
+   * Add a webhook endpoint.
+   *
+   * `POST /v2/webhooks/endpoints`
+   *
+   * It hears of this wallet's payments that end from now on. The secret is shown once and cannot be read again. To change a secret, add a second endpoint with the same URL, and delete the first when the receiver knows the new one.
+   *
+   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   *
+   * An addition: other servers of this API may not have it.
+   */
+  addWebhookEndpoint(
+    request: AddWebhookEndpointRequest,
+    options?: CallOptions,
+  ): Promise<AddWebhookEndpointResponse> {
+    return this.#transport.post('/v2/webhooks/endpoints', request, options);
+  }
+
+  /**
+   * Keep an endpoint that was made with lease_secs.
+   *
+   * `POST /v2/webhooks/endpoints/renew`
+   *
+   * An endpoint that was made without `lease_secs` stays as it is.
+   *
+   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   *
+   * An addition: other servers of this API may not have it.
+   */
+  renewWebhookEndpoint(
+    request: RenewWebhookEndpointRequest,
+    options?: CallOptions,
+  ): Promise<WebhookEndpoint> {
+    return this.#transport.post('/v2/webhooks/endpoints/renew', request, options);
+  }
+
+  /**
+   * Delete a webhook endpoint.
+   *
+   * `POST /v2/webhooks/endpoints/delete`
+   *
+   * What is pending for it is not sent any more, and stays in the list of deliveries as `canceled`.
+   *
+   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   *
+   * An addition: other servers of this API may not have it.
+   */
+  deleteWebhookEndpoint(
+    request: DeleteWebhookEndpointRequest,
+    options?: CallOptions,
+  ): Promise<DeleteWebhookEndpointResponse> {
+    return this.#transport.post('/v2/webhooks/endpoints/delete', request, options);
+  }
+
+  /**
+   * Send a test delivery to an endpoint, and show its answer.
+   *
+   * `POST /v2/webhooks/endpoints/test`
+   *
+   * Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`. It has the fields of a payment, but tells of a failed one of 0 sats that does not exist. A receiver that does not take it is no error: see `http_status`. It is not in the list of deliveries and is not tried again.
+   *
+   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   *
+   * An addition: other servers of this API may not have it.
+   */
+  testWebhookEndpoint(
+    request: TestWebhookEndpointRequest,
+    options?: CallOptions,
+  ): Promise<TestWebhookEndpointResponse> {
+    return this.#transport.post('/v2/webhooks/endpoints/test', request, options);
+  }
+
+  /**
    * List webhook deliveries of the wallet's payments, newest first.
    *
    * `GET /v2/webhooks/deliveries`
@@ -665,11 +763,29 @@ export class WalletSidecar {
   }
 
   /**
+   * List attempts to send deliveries, oldest first.
+   *
+   * `GET /v2/webhooks/attempts`
+   *
+   * Shows what was sent and what the receiver answered. The newest 20 attempts of each delivery are kept, for as long as the delivery itself.
+   *
+   * Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+   *
+   * An addition: other servers of this API may not have it.
+   */
+  webhookAttempts(
+    request: WebhookAttemptsRequest = {},
+    options?: CallOptions,
+  ): Promise<WebhookAttemptsResponse> {
+    return this.#transport.get('/v2/webhooks/attempts', request, options);
+  }
+
+  /**
    * Send deliveries again.
    *
    * `POST /v2/webhooks/redeliver`
    *
-   * Sends one delivery by its id, or all that were created since a time. The webhook-id stays the same.
+   * Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent.
    *
    * Needs the permission `get_updated_payments`.
    *

@@ -80,10 +80,12 @@ export function errorsSection(): string {
 
 /** Returns the section about the webhook: when it is sent, and how it is signed. */
 export function webhookSection({ webhooks }: Document): string {
-  const hooks = Object.entries(webhooks).map(
-    ([name, { post }]) => `<p>${prose(post.description)}</p><p>The body is a
-<a href="#schema-PaymentFinalized">PaymentFinalized</a> with <code>type</code> <code>${text(name)}</code>. Answer 200.</p>
-${parameterTable(post.parameters ?? [])}`,
-  );
+  const hooks = Object.entries(webhooks).map(([name, { post }]) => {
+    const body =
+      post.requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? '';
+    return `<p>${prose(post.description)}</p><p>The body is a
+<a href="#schema-${body}">${body}</a> with <code>type</code> <code>${text(name)}</code>. Answer 200.</p>
+${parameterTable(post.parameters ?? [])}`;
+  });
   return `<section id="notices"><h2>Notices by webhook</h2>${hooks.join('')}</section>`;
 }

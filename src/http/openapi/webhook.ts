@@ -1,11 +1,13 @@
 import type { z } from 'zod';
-import { finalizedPayload, heldPayload, type WebhookEvent } from '../../model/delivery.ts';
+import { finalizedPayload, heldPayload, testPayload } from '../../model/delivery.ts';
 import type { PaymentJson } from '../../model/payment.ts';
-import { exampleHeldPayment, examplePayment } from '../examples.ts';
+import { exampleHeldPayment, examplePayment, exampleTestPayment } from '../examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
 import { ADDITION } from './words.ts';
 
-const SIGNED = 'Only where a secret is configured.';
+const ATTEMPTS =
+  'There are three attempts, at 0, about 2 and about 8 seconds; after that `POST /v2/webhooks/redeliver` sends it again. It can arrive more than once.';
+const SIGNED = 'Only where the endpoint has a secret.';
 const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
   [
     'webhook-id',
@@ -27,7 +29,7 @@ const SIGNING_HEADERS: readonly (readonly [string, string, Json, string])[] = [
   ],
 ];
 
-/** Returns the document's `webhooks`: the requests that the sidecar sends to the configured URL (Standard Webhooks). */
+/** Returns the document's `webhooks`: the requests that the sidecar sends to endpoints (Standard Webhooks). */
 export function webhooks(schemas: Schemas): Json {
   return {
     'payment.finalized': webhook(schemas, {
@@ -35,21 +37,27 @@ export function webhooks(schemas: Schemas): Json {
       payload: finalizedPayload,
       payment: examplePayment,
       summary: 'Tell that a payment is completed or failed',
-      description:
-        'Sent to `--webhook-url` for every payment that was made or issued through the sidecar.',
+      description: `Sent to \`--webhook-url\`, and to the endpoints of the wallet, for every payment that was made or issued through the sidecar. ${ATTEMPTS}`,
     }),
     'payment.held': webhook(schemas, {
       type: 'payment.held',
       payload: heldPayload,
       payment: exampleHeldPayment,
       summary: 'Tell that the money of a hold invoice has arrived',
-      description: `Sent only for invoices that were created with \`payment_hash\`, with a \`webhook-id\` of its own; the payment is still pending. \`payment.finalized\` follows when it is settled or canceled. ${ADDITION}`,
+      description: `Sent only for invoices that were created with \`payment_hash\`, with a \`webhook-id\` of its own; the payment is still pending. \`payment.finalized\` follows when it is settled or canceled. ${ATTEMPTS} ${ADDITION}`,
+    }),
+    'webhook.test': webhook(schemas, {
+      type: 'webhook.test',
+      payload: testPayload,
+      payment: exampleTestPayment,
+      summary: 'Test that a receiver takes deliveries',
+      description: `Sent only by \`POST /v2/webhooks/endpoints/test\`, and once. It tells of no payment: it has failed, its amount is 0 and its index does not exist. ${ADDITION}`,
     }),
   };
 }
 
 interface WebhookTerms {
-  readonly type: WebhookEvent;
+  readonly type: 'payment.finalized' | 'payment.held' | 'webhook.test';
   readonly payload: z.ZodType;
   readonly payment: PaymentJson;
   readonly summary: string;
@@ -63,7 +71,7 @@ function webhook(schemas: Schemas, terms: WebhookTerms): Json {
       operationId: type.replace('.', '_'),
       tags: ['webhooks'],
       summary,
-      description: `${description} There are three attempts, at 0, about 2 and about 8 seconds; after that \`POST /v2/webhooks/redeliver\` sends it again. It can arrive more than once.`,
+      description,
       security: [{}],
       parameters: SIGNING_HEADERS.map(([name, says, schema, example]) => ({
         name,
@@ -89,7 +97,7 @@ function webhook(schemas: Schemas, terms: WebhookTerms): Json {
       },
       responses: {
         200: { description: 'Taken. Only this status counts; redirects are not followed.' },
-        default: { description: 'Not taken: it is sent again.' },
+        default: { description: 'Not taken.' },
       },
     },
   };

@@ -12,7 +12,8 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
   channels: 'Lightning channels of the node.',
   proofs: 'Proofs that an invoice of an offer was paid (BOLT 12).',
   clients: 'Credentials for applications, with scopes and budgets; revocable.',
-  webhooks: 'Notices of finished payments: which were delivered, and sending them again.',
+  webhooks:
+    'Notices of finished payments: where they are sent, which were delivered, and sending them again.',
   sandbox: 'Controls of the simulated network; they exist only while the sandbox node is in use.',
 };
 

@@ -19,6 +19,7 @@ import { sendRoutes } from './send.ts';
 import { sendOnchainRoutes } from './send-onchain.ts';
 import { spontaneousRoutes } from './spontaneous.ts';
 import { waitRoutes } from './waits.ts';
+import { webhookEndpointRoutes } from './webhook-endpoints.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 /** Every endpoint of the product, in the order of the documentation. */
@@ -39,6 +40,7 @@ export const ROUTES: readonly Route[] = [
   ...proofRoutes,
   ...clientRoutes,
   ...lostStoreRoutes,
+  ...webhookEndpointRoutes,
   ...webhookRoutes,
 ];
 

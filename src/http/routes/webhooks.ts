@@ -1,17 +1,24 @@
 import { z } from 'zod';
-import { DELIVERY_STATES, deliveryJson } from '../../model/delivery.ts';
+import { attemptJson, DELIVERY_STATES, deliveryJson } from '../../model/delivery.ts';
 import { timestamp } from '../../model/text.ts';
-import { deliveriesOf, redeliver } from '../../wallet/deliveries.ts';
+import { endpointIdInput } from '../../model/webhook-endpoint.ts';
+import { attemptsOf, deliveriesOf, redeliver } from '../../wallet/deliveries.ts';
 import { given } from '../body-rules.ts';
-import { exampleOfferPayment } from '../examples.ts';
-import { integerQueryOr } from '../query.ts';
+import { exampleEndpoint, exampleOfferPayment, exampleSentWebhook } from '../examples.ts';
+import { integerQuery, integerQueryOr } from '../query.ts';
 import { route } from '../route.ts';
 
 /** The page size of the delivery log (docs/api.md, Limits). */
 const DELIVERIES_LIMIT = { default: 50, least: 1, most: 500 };
+/** The page size of attempts, each of which may hold 4 KiB of an answer (docs/api.md, Limits). */
+const ATTEMPTS_LIMIT = { default: 20, least: 1, most: 100 };
+
+const deliveryIdInput = z.string().max(200);
 
 const exampleDelivery = {
   id: 'msg_6df3ebf08cc49a243977e810ea60fb151f7614e2',
+  endpoint: exampleEndpoint.id,
+  type: 'payment.finalized' as const,
   index: exampleOfferPayment.index,
   state: 'failed' as const,
   attempts: 3,
@@ -35,24 +42,87 @@ export const webhookRoutes = [
         .enum(DELIVERY_STATES)
         .optional()
         .meta({ description: 'Only deliveries in this state.' }),
+      endpoint: endpointIdInput
+        .optional()
+        .meta({ description: 'Only deliveries to this endpoint.' }),
       limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).meta({
         description: 'The largest number of deliveries in the answer.',
       }),
-      before: z
-        .string()
-        .max(200)
-        .optional()
-        .meta({ description: 'Only deliveries older than the one with this id.' }),
+      before: z.string().max(301).optional().meta({
+        description:
+          'Only older deliveries: `next` of the page before. A webhook-id alone means before all of that id.',
+      }),
     }),
     response: z.object({
       deliveries: z.array(deliveryJson).meta({ description: 'The deliveries.' }),
+      next: z.string().nullable().meta({
+        description: 'Pass it as `before` for the next page; null when this is the last.',
+      }),
     }),
-    example: { query: { state: 'failed' }, response: { deliveries: [exampleDelivery] } },
+    example: {
+      query: { state: 'failed' },
+      response: { deliveries: [exampleDelivery], next: null },
+    },
+    handler: async ({ session }, { query }) => {
+      const { limit, state, endpoint } = query;
+      const deliveries = await deliveriesOf(session, {
+        state: state ?? null,
+        endpoint: endpoint ?? null,
+        limit,
+        before: query.before === undefined ? null : cursorOf(query.before),
+      });
+      const last = deliveries.length < limit ? undefined : deliveries.at(-1);
+      return { deliveries, next: last ? `${last.id}/${last.endpoint}` : null };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/v2/webhooks/attempts',
+    group: 'webhooks',
+    access: 'owner',
+    summary: 'List attempts to send deliveries, oldest first',
+    description:
+      'Shows what was sent and what the receiver answered. The newest 20 attempts of each delivery are kept, for as long as the delivery itself.',
+    addition: true,
+    query: z.object({
+      id: deliveryIdInput.optional().meta({ description: 'Only attempts of this webhook-id.' }),
+      endpoint: endpointIdInput.optional().meta({ description: 'Only attempts to this endpoint.' }),
+      after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
+        .optional()
+        .meta({ description: 'Only attempts with a greater `number`.' }),
+      limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).meta({
+        description: 'The largest number of attempts in the answer.',
+      }),
+    }),
+    response: z.object({
+      attempts: z.array(attemptJson).meta({ description: 'The attempts.' }),
+    }),
+    example: {
+      query: { id: exampleDelivery.id },
+      response: {
+        attempts: [
+          {
+            number: 12,
+            id: exampleDelivery.id,
+            endpoint: exampleDelivery.endpoint,
+            type: exampleDelivery.type,
+            index: exampleDelivery.index,
+            at: exampleDelivery.created_at,
+            duration_ms: 14,
+            http_status: 500,
+            error: 'answered 500',
+            answer: 'Internal Server Error',
+            request: exampleSentWebhook,
+          },
+        ],
+      },
+    },
     handler: async ({ session }, { query }) => ({
-      deliveries: await deliveriesOf(session, {
-        state: query.state ?? null,
+      attempts: await attemptsOf(session, {
+        id: query.id ?? null,
+        endpoint: query.endpoint ?? null,
+        after: query.after ?? 0,
         limit: query.limit,
-        before: query.before ?? null,
       }),
     }),
   }),
@@ -63,15 +133,20 @@ export const webhookRoutes = [
     access: 'get_updated_payments',
     summary: 'Send deliveries again',
     description:
-      'Sends one delivery by its id, or all that were created since a time. The webhook-id stays the same.',
+      'Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent.',
     addition: true,
     body: z
       .object({
-        id: z.string().max(200).optional().meta({ description: 'The delivery to send again.' }),
+        id: deliveryIdInput
+          .optional()
+          .meta({ description: 'The webhook-id of the deliveries to send again.' }),
         since: timestamp.optional().meta({
           description:
             'Send all deliveries again that were created at this time or later, in milliseconds.',
         }),
+        endpoint: endpointIdInput
+          .optional()
+          .meta({ description: 'Only to this endpoint; to all unless given.' }),
       })
       .refine((body) => (body.id === undefined) !== (body.since === undefined), {
         message: 'must hold either id or since',
@@ -83,10 +158,19 @@ export const webhookRoutes = [
     errors: ['notFound'],
     example: { body: { id: exampleDelivery.id }, response: { redelivered: 1 } },
     handler: async ({ session, parts }, { body }) => {
-      const which = body.id !== undefined ? { id: body.id } : { sinceMs: body.since ?? 0 };
-      const redelivered = await redeliver(session, which, parts.clock.now());
-      parts.wakeDispatcher();
+      const redelivered = await redeliver(
+        session,
+        { id: body.id ?? null, sinceMs: body.since ?? 0, endpoint: body.endpoint ?? null },
+        parts.clock.now(),
+      );
+      parts.webhooks.wake();
       return { redelivered };
     },
   }),
 ];
+
+/** Reads a place in the list: a webhook-id, with an endpoint after a slash or without. */
+function cursorOf(text: string): { readonly id: string; readonly endpoint: string | null } {
+  const [id = '', endpoint] = text.split('/', 2);
+  return { id, endpoint: endpoint ?? null };
+}

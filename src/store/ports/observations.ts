@@ -4,6 +4,7 @@ import type { PeriodStart } from './budgets.ts';
 import type { JournalRow } from './journal.ts';
 import type { DeliveryDraft } from './outbox.ts';
 import type { Watch } from './watches.ts';
+import type { EndpointFilter } from './webhook-endpoints.ts';
 
 /**
  * The rows that an observation may be about. Each is read from the database when its property is accessed, before
@@ -54,8 +55,15 @@ export interface ObservationRules {
   readonly watchesOf: (payment: Payment) => readonly Watch[];
   /** The watch by which a payment that is not final gets a delivery as it is now; null when it gets none. */
   readonly milestoneOf: (payment: Payment) => Watch | null;
-  /** The delivery for a watched payment that is final or at its milestone; null when no webhook is configured. */
-  readonly deliver: (payment: Payment, walletId: string) => DeliveryDraft | null;
+  /**
+   * The delivery of a watched payment that is final or at its milestone, for those of the wallet's endpoints that hear
+   * of it, and for the configured one; null when no endpoint does.
+   */
+  readonly deliver: (
+    payment: Payment,
+    walletId: string,
+    endpoints: readonly EndpointFilter[],
+  ) => DeliveryDraft | null;
 }
 
 /**
@@ -73,8 +81,9 @@ export interface ObservationStore {
    * - it writes the journal row with its attempt and the next `updated_at`, which strictly increases within a wallet;
    * - it marks the spend as known, or deletes it when the payment is final;
    * - of a final payment it settles the budget reservation, gives back its place among the unpaid invoices of a name,
-   *   ends the watches, and, if the payment was watched, writes the delivery, at most once for each webhook-id;
-   * - of a payment at its milestone it ends the watch for that, and, if it was watched, writes the delivery.
+   *   ends the watches, and, if the payment was watched, writes its deliveries, one for each endpoint. The endpoints of
+   *   a webhook-id are those of the first time: when it is observed again, nothing is written;
+   * - of a payment at its milestone it ends the watch for that, and, if it was watched, writes its deliveries.
    * Returns the changed payments in order, each with its new `updated_at`, and how many deliveries were written.
    */
   apply(

@@ -3,6 +3,7 @@ import type { Store } from '../ports.ts';
 import { budgetRows, sqliteBudgets } from './budgets.ts';
 import { sqliteClients } from './clients.ts';
 import { sqliteConnectorState } from './connector-state.ts';
+import { deliveryAttemptRows } from './delivery-attempts.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows, sqliteIdempotency } from './idempotency.ts';
 import { sqliteIdentity, storeCounter } from './identity.ts';
@@ -17,6 +18,7 @@ import { releaseSpace } from './space.ts';
 import { spendingRows } from './spending.ts';
 import { spendRows, sqliteSpends } from './spends.ts';
 import { sqliteWatches, watchRows } from './watches.ts';
+import { sqliteWebhookEndpoints, webhookEndpointRows } from './webhook-endpoints.ts';
 import { writeQueue } from './write-queue.ts';
 
 export { firstDamage };
@@ -32,12 +34,21 @@ export function openSqliteStore(path: string): Store {
   const fetched = fetchedInvoiceRows(db);
   const watches = watchRows(db);
   const nameInvoices = nameInvoiceRows(db);
+  const endpoints = webhookEndpointRows(db);
   const keys = idempotencyRows(db);
   const counter = storeCounter(db);
   return {
     cache: readable(sqlitePaymentCache(db, queue)),
     observations: readable(
-      sqliteObservations(db, queue, { journal, spends, fetched, watches, spending, nameInvoices }),
+      sqliteObservations(db, queue, {
+        journal,
+        spends,
+        fetched,
+        watches,
+        spending,
+        nameInvoices,
+        endpoints,
+      }),
     ),
     journal: readable(sqliteJournal(db, queue, journal)),
     spends: readable(
@@ -55,7 +66,8 @@ export function openSqliteStore(path: string): Store {
     watches: readable(sqliteWatches(db, queue, watches)),
     names: readable(sqliteNames(db, queue, nameInvoices)),
     clients: readable(sqliteClients(db, queue, budgets, keys, counter)),
-    outbox: readable(sqliteOutbox(db, queue)),
+    outbox: readable(sqliteOutbox(db, queue, deliveryAttemptRows(db))),
+    webhookEndpoints: readable(sqliteWebhookEndpoints(db, queue, endpoints)),
     idempotency: readable(sqliteIdempotency(db, queue)),
     budgets: readable(sqliteBudgets(budgets)),
     connectorState: readable(sqliteConnectorState(db, queue)),

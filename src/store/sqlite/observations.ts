@@ -13,6 +13,7 @@ import type { NameInvoiceRows } from './names.ts';
 import type { SpendingRows } from './spending.ts';
 import type { SpendRows } from './spends.ts';
 import type { WatchRows } from './watches.ts';
+import type { WebhookEndpointRows } from './webhook-endpoints.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** The tables that an observation's transaction touches. */
@@ -23,13 +24,14 @@ interface ObservationParts {
   readonly watches: WatchRows;
   readonly spending: SpendingRows;
   readonly nameInvoices: NameInvoiceRows;
+  readonly endpoints: WebhookEndpointRows;
 }
 
 /** Returns the {@link ObservationStore} over SQLite. */
 export function sqliteObservations(
   db: Database,
   queue: WriteQueue,
-  { journal, spends, fetched, watches, spending, nameInvoices }: ObservationParts,
+  { journal, spends, fetched, watches, spending, nameInvoices, endpoints }: ObservationParts,
 ): ObservationStore {
   const readCursor = db.prepare<{ cursor: string | null }, [string]>(
     'SELECT cursor FROM feed_cursor WHERE wallet = ?',
@@ -41,10 +43,12 @@ export function sqliteObservations(
     `INSERT INTO feed_cursor (wallet, cursor) VALUES (?, ?)
      ON CONFLICT (wallet) DO UPDATE SET cursor = excluded.cursor`,
   );
-  // A pruned delivery keeps its row, so that an observation that comes again is not delivered again.
+  const findDelivery = db.prepare<{ seq: number }, [string]>(
+    'SELECT seq FROM delivery WHERE id = ? LIMIT 1',
+  );
   const insertDelivery = db.prepare(
-    `INSERT INTO delivery (id, wallet, idx, state, body, due_at, created_at)
-     VALUES (?1, ?2, ?3, 'pending', ?4, ?5, ?5) ON CONFLICT (id) DO NOTHING`,
+    `INSERT INTO delivery (id, endpoint, event, wallet, idx, state, body, due_at, created_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?7, ?7)`,
   );
 
   function candidates(
@@ -99,10 +103,15 @@ export function sqliteObservations(
   }
 
   function deliver(walletId: string, payment: Payment, rules: ObservationRules): number {
-    const delivery = rules.deliver(payment, walletId);
-    if (!delivery) return 0;
-    const { id, body, createdAtMs } = delivery;
-    return insertDelivery.run(id, walletId, payment.index, body, createdAtMs).changes;
+    const draft = rules.deliver(payment, walletId, endpoints.list(walletId));
+    // Rows stay when a delivery is pruned or canceled, so an observation that comes again is not delivered again, and
+    // not to an endpoint that was made later either.
+    if (draft === null || findDelivery.get(draft.id) !== null) return 0;
+    const { id, event, body, createdAtMs } = draft;
+    for (const endpoint of draft.endpoints) {
+      insertDelivery.run(id, endpoint, event, walletId, payment.index, body, createdAtMs);
+    }
+    return draft.endpoints.length;
   }
 
   return {

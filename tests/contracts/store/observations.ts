@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Payment } from '../../../src/model/payment.ts';
 import type { Store } from '../../../src/store/ports.ts';
 import { leaseFrom } from '../../../src/webhooks/lease.ts';
+import { attemptRecord, claimConfigured, configured } from '../../support/delivery-steps.ts';
 import {
   samplePayment as payment,
   sampleDone,
@@ -21,7 +22,7 @@ export function observationContract(open: () => Store): void {
       journaled = false,
       cursor: string | null = null,
     ) => observeIn(store, payments, { journaled, cursor });
-    const due = () => store.outbox.claim({ ...leaseFrom(10_000, 1000), limit: 100 });
+    const due = () => claimConfigured(store, { ...leaseFrom(10_000, 1000), limit: 100 });
 
     test('finalizing a watched payment ends its watch and writes its delivery, once ever', async () => {
       const one = payment(1);
@@ -100,8 +101,10 @@ export function observationContract(open: () => Store): void {
       await store.watches.add(WALLET, { kind: 'payment', index: one.index });
       await observe([sampleDone(1)]);
       const [delivery] = await due();
-      await store.outbox.delivered(delivery?.id ?? '', 10);
-      expect(await store.outbox.prune({ beforeMs: 1e15, least: 0, most: 0 })).toBeGreaterThan(0);
+      await store.outbox.delivered(configured(delivery?.id), attemptRecord());
+      expect(
+        await store.outbox.prune({ beforeMs: 1e15, least: 0, most: 0, mostAttempts: 0 }),
+      ).toBeGreaterThan(0);
       await store.watches.add(WALLET, { kind: 'payment', index: one.index });
       expect((await observe([sampleDone(1)])).deliveries).toBe(0);
     });

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, Union
 
 from .answers import json_of
 from .decoding import DecodingError, decode
-from .generated.types import PaymentFinalized, PaymentHeld
+from .generated.types import PaymentFinalized, PaymentHeld, WebhookTest
 
 #: What is wrong with a webhook, in the order of the checks:
 #: - ``header``: a header is missing.
@@ -52,8 +52,10 @@ def verify_webhook(
     *,
     tolerance_secs: float = 300,
     now_secs: float | None = None,
-) -> PaymentFinalized | PaymentHeld:
+) -> PaymentFinalized | PaymentHeld | WebhookTest:
     """Verifies a webhook and returns its payment; ``type`` says which event it is.
+
+    ``webhook.test`` is a test, in which no money moved.
 
     ``body`` is the raw body: JSON that was parsed and written again has another signature. A repeated webhook has the
     same ``webhook-id``, so use it to process each one once. Raises WebhookVerificationError, and ValueError for a
@@ -61,7 +63,9 @@ def verify_webhook(
     """
     verify_signature(body, headers, secret, tolerance_secs=tolerance_secs, now_secs=now_secs)
     try:
-        event: PaymentFinalized | PaymentHeld = decode(Union[PaymentFinalized, PaymentHeld], json_of(_bytes(body)))
+        event: PaymentFinalized | PaymentHeld | WebhookTest = decode(
+            Union[PaymentFinalized, PaymentHeld, WebhookTest], json_of(_bytes(body))
+        )
         return event
     except DecodingError as error:
         raise WebhookVerificationError(

@@ -20,6 +20,7 @@ const COLUMNS: readonly Column<DeliveryJson>[] = [
   { title: 'Attempts', of: ({ attempts }) => String(attempts), right: true, leaves: 3 },
   { title: 'Next attempt', of: ({ next_attempt_at }) => minute(next_attempt_at), leaves: 1 },
   { title: 'Last error', of: ({ last_error }) => last_error ?? '', most: 40, least: 15, leaves: 4 },
+  { title: 'Endpoint', of: ({ endpoint }) => endpoint, least: 11, cut: 'middle', leaves: 5 },
   { title: 'Payment', of: ({ index }) => index, least: 11, cut: 'middle', leaves: 2 },
 ];
 
@@ -37,14 +38,15 @@ export function addWebhooksList(webhooks: Command, io: CliIo): void {
       readWholeIn(1, 500),
       50,
     )
+    .option('--endpoint <endpoint>', 'only deliveries to this endpoint')
     .option('--before <delivery>', 'continue the list after this delivery');
   withExamples(
     withConnection(withTable(command)),
     'webhooks list --state failed --limit 10',
   ).action(async (flags: ConnectionFlags & TableFlags & WebhookDeliveriesRequest) => {
-    const { state, limit, before } = flags;
+    const { state, limit, before, endpoint } = flags;
     const answer = await sidecarClient(io, flags)(
-      (sidecar) => sidecar.webhookDeliveries({ state, limit, before }),
+      (sidecar) => sidecar.webhookDeliveries({ state, limit, before, endpoint }),
       deliveriesJson,
     );
     show(io, flags, answer, ({ deliveries }) =>

@@ -9,6 +9,11 @@ import { show } from '../../terminal/show.ts';
 
 const redeliveredJson = z.object({ redelivered: z.int() });
 
+interface RedeliverFlags extends ConnectionFlags {
+  readonly since?: number;
+  readonly endpoint?: string;
+}
+
 /** Adds `webhooks redeliver`, which sends deliveries again. */
 export function addWebhooksRedeliver(webhooks: Command, io: CliIo): void {
   const command = webhooks
@@ -20,16 +25,17 @@ export function addWebhooksRedeliver(webhooks: Command, io: CliIo): void {
       'all since this time, such as 2030-01-31, or 2h for 2 hours ago',
       readPast,
     );
+  command.option('--endpoint <endpoint>', 'only to this endpoint (default: to all)');
   withExamples(
     withConnection(command),
     'webhooks redeliver msg_2a2a...',
     'webhooks redeliver --since 2h',
-  ).action(async (id: string | undefined, flags: ConnectionFlags & { readonly since?: number }) => {
+  ).action(async (id: string | undefined, flags: RedeliverFlags) => {
     if ((id === undefined) === (flags.since === undefined)) {
       command.error('give either the id of a delivery or --since');
     }
     const answer = await sidecarClient(io, flags)(
-      (sidecar) => sidecar.redeliverWebhooks({ id, since: flags.since }),
+      (sidecar) => sidecar.redeliverWebhooks({ id, since: flags.since, endpoint: flags.endpoint }),
       redeliveredJson,
     );
     show(io, flags, answer, ({ redelivered }) => [`Deliveries to be sent again: ${redelivered}`]);

@@ -7,8 +7,8 @@ import {
 } from '../../../client/index.ts';
 import { OPTIONS } from '../../../config/options.ts';
 import { ConfigError, openSettings } from '../../../config/sources.ts';
-import { parseWebhookSecret } from '../../../config/webhook-secret.ts';
 import { systemClock } from '../../../lib/clock.ts';
+import { parseWebhookSecret } from '../../../model/webhook-secret.ts';
 import { CallFailed } from '../../call-failed.ts';
 import { withExamples } from '../../examples.ts';
 import type { CliIo } from '../../io.ts';

@@ -9,6 +9,7 @@ import { waivedFeeIds } from './0007-waived-fee-ids.ts';
 import { names } from './0008-names.ts';
 import { fetchedInvoices } from './0009-fetched-invoices.ts';
 import { compactRows } from './0010-compact-rows.ts';
+import { webhookEndpoints } from './0011-webhook-endpoints.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -25,6 +26,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   names,
   fetchedInvoices,
   compactRows,
+  webhookEndpoints,
 ];
 
 /** The version of the schema that this program reads and writes. */

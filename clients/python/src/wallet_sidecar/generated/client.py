@@ -11,6 +11,7 @@ from ..encoding import or_null
 from ..payment_events import PaymentEvents
 from ..transport import IgnoredFields, Transport, waits
 from .types import (
+    AddWebhookEndpointResponse,
     AnalyzeResponse,
     BudgetInput,
     BuyWithPaymentAppResponse,
@@ -21,6 +22,7 @@ from .types import (
     CreatePayerProofDisclosures,
     CreatePayerProofResponse,
     CreatedInvoice,
+    DeleteWebhookEndpointResponse,
     GetNextUnusedAddressResponse,
     HealthResponse,
     HumanBitcoinAddress,
@@ -36,10 +38,14 @@ from .types import (
     RevokeClientResponse,
     Scope,
     SyncPaymentsResponse,
+    TestWebhookEndpointResponse,
     UpdateClientResponse,
     UpdatedPaymentsResponse,
     WaitForNextPaymentResponse,
+    WebhookAttemptsResponse,
     WebhookDeliveriesResponse,
+    WebhookEndpoint,
+    WebhookEndpointsResponse,
 )
 
 
@@ -1598,10 +1604,178 @@ class WalletSidecar:
         )
         return answer
 
+    def webhook_endpoints(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> WebhookEndpointsResponse:
+        """List the wallet's webhook endpoints.
+
+        `GET /v2/webhooks/endpoints`
+
+        The one of `--webhook-url` comes first, as `configured`. Secrets are not shown.
+
+        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+
+        An addition: other servers of this API may not have it.
+
+        timeout: Seconds that the call may take, its repetitions included, in place of the client's own;
+        `math.inf` for no limit.
+        """
+        answer: WebhookEndpointsResponse = self._transport.get(
+            "/v2/webhooks/endpoints",
+            {},
+            WebhookEndpointsResponse,
+            timeout=timeout,
+        )
+        return answer
+
+    def add_webhook_endpoint(
+        self,
+        *,
+        url: str,
+        events: Sequence[Literal["payment.finalized", "payment.held"]] | None = None,
+        secret: str | None = None,
+        description: str | None = None,
+        lease_secs: int | None = None,
+        timeout: float | None = None,
+    ) -> AddWebhookEndpointResponse:
+        """Add a webhook endpoint.
+
+        `POST /v2/webhooks/endpoints`
+
+        It hears of this wallet's payments that end from now on. The secret is shown once and cannot be
+        read again. To change a secret, add a second endpoint with the same URL, and delete the first
+        when the receiver knows the new one.
+
+        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+
+        An addition: other servers of this API may not have it.
+
+        url: Where deliveries are sent: an http or https URL.
+        events: The events that it is told of; all of this version unless given.
+        secret: Signing secret: base64 of 24 to 64 bytes, with or without `whsec_`. Without it one is
+        drawn.
+        description: Name for people.
+        lease_secs: Seconds after which it is deleted unless it is renewed.
+        timeout: Seconds that the call may take, its repetitions included, in place of the client's own;
+        `math.inf` for no limit.
+        """
+        answer: AddWebhookEndpointResponse = self._transport.post(
+            "/v2/webhooks/endpoints",
+            {
+                "url": url,
+                "events": events,
+                "secret": secret,
+                "description": description,
+                "lease_secs": lease_secs,
+            },
+            AddWebhookEndpointResponse,
+            timeout=timeout,
+        )
+        return answer
+
+    def renew_webhook_endpoint(
+        self,
+        *,
+        id: str,
+        lease_secs: int,
+        timeout: float | None = None,
+    ) -> WebhookEndpoint:
+        """Keep an endpoint that was made with lease_secs.
+
+        `POST /v2/webhooks/endpoints/renew`
+
+        An endpoint that was made without `lease_secs` stays as it is.
+
+        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+
+        An addition: other servers of this API may not have it.
+
+        id: The endpoint, as `GET /v2/webhooks/endpoints` names it.
+        lease_secs: Seconds after which it is deleted unless it is renewed.
+        timeout: Seconds that the call may take, its repetitions included, in place of the client's own;
+        `math.inf` for no limit.
+        """
+        answer: WebhookEndpoint = self._transport.post(
+            "/v2/webhooks/endpoints/renew",
+            {
+                "id": id,
+                "lease_secs": lease_secs,
+            },
+            WebhookEndpoint,
+            timeout=timeout,
+        )
+        return answer
+
+    def delete_webhook_endpoint(
+        self,
+        *,
+        id: str,
+        timeout: float | None = None,
+    ) -> DeleteWebhookEndpointResponse:
+        """Delete a webhook endpoint.
+
+        `POST /v2/webhooks/endpoints/delete`
+
+        What is pending for it is not sent any more, and stays in the list of deliveries as `canceled`.
+
+        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+
+        An addition: other servers of this API may not have it.
+
+        id: The endpoint, as `GET /v2/webhooks/endpoints` names it.
+        timeout: Seconds that the call may take, its repetitions included, in place of the client's own;
+        `math.inf` for no limit.
+        """
+        answer: DeleteWebhookEndpointResponse = self._transport.post(
+            "/v2/webhooks/endpoints/delete",
+            {
+                "id": id,
+            },
+            DeleteWebhookEndpointResponse,
+            timeout=timeout,
+        )
+        return answer
+
+    def test_webhook_endpoint(
+        self,
+        *,
+        id: str,
+        timeout: float | None = None,
+    ) -> TestWebhookEndpointResponse:
+        """Send a test delivery to an endpoint, and show its answer.
+
+        `POST /v2/webhooks/endpoints/test`
+
+        Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`. It
+        has the fields of a payment, but tells of a failed one of 0 sats that does not exist. A receiver
+        that does not take it is no error: see `http_status`. It is not in the list of deliveries and is
+        not tried again.
+
+        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+
+        An addition: other servers of this API may not have it.
+
+        id: The endpoint, as `GET /v2/webhooks/endpoints` names it.
+        timeout: Seconds that the call may take, its repetitions included, in place of the client's own;
+        `math.inf` for no limit.
+        """
+        answer: TestWebhookEndpointResponse = self._transport.post(
+            "/v2/webhooks/endpoints/test",
+            {
+                "id": id,
+            },
+            TestWebhookEndpointResponse,
+            timeout=timeout,
+        )
+        return answer
+
     def webhook_deliveries(
         self,
         *,
-        state: Literal["pending", "delivered", "failed"] | None = None,
+        state: Literal["pending", "delivered", "failed", "canceled"] | None = None,
+        endpoint: str | None = None,
         limit: int | None = None,
         before: str | None = None,
         timeout: float | None = None,
@@ -1615,8 +1789,10 @@ class WalletSidecar:
         An addition: other servers of this API may not have it.
 
         state: Only deliveries in this state.
+        endpoint: Only deliveries to this endpoint.
         limit: The largest number of deliveries in the answer.
-        before: Only deliveries older than the one with this id.
+        before: Only older deliveries: `next` of the page before. A webhook-id alone means before all of
+        that id.
         timeout: Seconds that the call may take, its repetitions included, in place of the client's own;
         `math.inf` for no limit.
         """
@@ -1624,10 +1800,51 @@ class WalletSidecar:
             "/v2/webhooks/deliveries",
             {
                 "state": state,
+                "endpoint": endpoint,
                 "limit": limit,
                 "before": before,
             },
             WebhookDeliveriesResponse,
+            timeout=timeout,
+        )
+        return answer
+
+    def webhook_attempts(
+        self,
+        *,
+        id: str | None = None,
+        endpoint: str | None = None,
+        after: int | None = None,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> WebhookAttemptsResponse:
+        """List attempts to send deliveries, oldest first.
+
+        `GET /v2/webhooks/attempts`
+
+        Shows what was sent and what the receiver answered. The newest 20 attempts of each delivery are
+        kept, for as long as the delivery itself.
+
+        Needs the wallet owner's credentials: the root seed, the node's own, or the cookie.
+
+        An addition: other servers of this API may not have it.
+
+        id: Only attempts of this webhook-id.
+        endpoint: Only attempts to this endpoint.
+        after: Only attempts with a greater `number`.
+        limit: The largest number of attempts in the answer.
+        timeout: Seconds that the call may take, its repetitions included, in place of the client's own;
+        `math.inf` for no limit.
+        """
+        answer: WebhookAttemptsResponse = self._transport.get(
+            "/v2/webhooks/attempts",
+            {
+                "id": id,
+                "endpoint": endpoint,
+                "after": after,
+                "limit": limit,
+            },
+            WebhookAttemptsResponse,
             timeout=timeout,
         )
         return answer
@@ -1637,21 +1854,23 @@ class WalletSidecar:
         *,
         id: str | None = None,
         since: int | None = None,
+        endpoint: str | None = None,
         timeout: float | None = None,
     ) -> RedeliverWebhooksResponse:
         """Send deliveries again.
 
         `POST /v2/webhooks/redeliver`
 
-        Sends one delivery by its id, or all that were created since a time. The webhook-id stays the
-        same.
+        Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id
+        stays the same. What was for an endpoint that is deleted is not sent.
 
         Needs the permission `get_updated_payments`.
 
         An addition: other servers of this API may not have it.
 
-        id: The delivery to send again.
+        id: The webhook-id of the deliveries to send again.
         since: Send all deliveries again that were created at this time or later, in milliseconds.
+        endpoint: Only to this endpoint; to all unless given.
         timeout: Seconds that the call may take, its repetitions included, in place of the client's own;
         `math.inf` for no limit.
         """
@@ -1660,6 +1879,7 @@ class WalletSidecar:
             {
                 "id": id,
                 "since": since,
+                "endpoint": endpoint,
             },
             RedeliverWebhooksResponse,
             timeout=timeout,

@@ -51,11 +51,21 @@ __all__ = [
     "UpdateClientResponse",
     "RevokeClientResponse",
     "PruneClientsResponse",
+    "WebhookEndpoint",
+    "WebhookEndpointsResponse",
+    "AddWebhookEndpointResponse",
+    "DeleteWebhookEndpointResponse",
+    "TestWebhookEndpointResponseRequest",
+    "TestWebhookEndpointResponse",
     "Delivery",
     "WebhookDeliveriesResponse",
+    "DeliveryAttemptRequest",
+    "DeliveryAttempt",
+    "WebhookAttemptsResponse",
     "RedeliverWebhooksResponse",
     "PaymentFinalized",
     "PaymentHeld",
+    "WebhookTest",
 ]
 
 
@@ -844,17 +854,112 @@ class PruneClientsResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WebhookEndpoint:
+    """A place where deliveries are sent."""
+
+    id: str
+    """`configured` for the one of `--webhook-url`, which cannot be deleted here."""
+
+    url: str
+    """Where deliveries are sent."""
+
+    events: tuple[Literal["payment.finalized", "payment.held"], ...]
+    """The events it is told of."""
+
+    description: str | None
+    """Name for people."""
+
+    signed: bool
+    """Whether deliveries are signed. Only the configured one may have no secret."""
+
+    created_at: int | None
+    """When it was created, in milliseconds; None for the configured one."""
+
+    expires_at: int | None
+    """When it is deleted unless it is renewed, in milliseconds; None for never."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookEndpointsResponse:
+    """Answer of GET /v2/webhooks/endpoints."""
+
+    endpoints: tuple[WebhookEndpoint, ...]
+    """The endpoints, oldest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddWebhookEndpointResponse(WebhookEndpoint):
+    """Answer of POST /v2/webhooks/endpoints."""
+
+    secret: str
+    """The signing secret. Shown only now."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteWebhookEndpointResponse:
+    """Answer of POST /v2/webhooks/endpoints/delete."""
+
+    canceled: int
+    """Deliveries that will not be sent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestWebhookEndpointResponseRequest:
+    """What was sent."""
+
+    headers: Mapping[str, str]
+    """The headers that the sidecar set, with the signature."""
+
+    body: str
+    """The exact body, which is signed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestWebhookEndpointResponse:
+    """Answer of POST /v2/webhooks/endpoints/test."""
+
+    id: str
+    """The webhook-id of the test."""
+
+    delivered: bool
+    """Whether the receiver answered 200."""
+
+    duration_ms: int
+    """How long it took, in milliseconds."""
+
+    http_status: int | None
+    """Status of the answer; None where none came."""
+
+    error: str | None
+    """Why it failed; None where it was delivered."""
+
+    answer: str | None
+    """The first 4 KiB of the answer's body, as text; None where none came."""
+
+    request: TestWebhookEndpointResponseRequest
+    """What was sent."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Delivery:
     """A webhook delivery and how it stands."""
 
     id: str
-    """The webhook-id, the same over all attempts."""
+    """The webhook-id, the same over all attempts and all endpoints."""
+
+    endpoint: str
+    """The endpoint that it is for."""
+
+    type: Literal["payment.finalized", "payment.held"]
+    """The event that it tells of."""
 
     index: str
     """Index of the payment."""
 
-    state: Literal["pending", "delivered", "failed"]
-    """`failed` after three attempts, until it is sent again."""
+    state: Literal["pending", "delivered", "failed", "canceled"]
+    """`failed` after three attempts, until it is sent again; `canceled` where its endpoint was deleted
+    first.
+    """
 
     attempts: int
     """Attempts so far."""
@@ -878,6 +983,66 @@ class WebhookDeliveriesResponse:
 
     deliveries: tuple[Delivery, ...]
     """The deliveries."""
+
+    next: str | None
+    """Pass it as `before` for the next page; None when this is the last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliveryAttemptRequest:
+    """What was sent."""
+
+    headers: Mapping[str, str]
+    """The headers that the sidecar set, with the signature."""
+
+    body: str
+    """The exact body, which is signed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliveryAttempt:
+    """One try of sending a delivery."""
+
+    number: int
+    """Its place in the order of all attempts."""
+
+    id: str
+    """The webhook-id."""
+
+    endpoint: str
+    """The endpoint that it was sent to."""
+
+    type: Literal["payment.finalized", "payment.held"]
+    """The event that it told of."""
+
+    index: str
+    """Index of the payment."""
+
+    at: int
+    """When it began, in milliseconds."""
+
+    duration_ms: int
+    """How long it took, in milliseconds."""
+
+    http_status: int | None
+    """Status of the answer; None where none came."""
+
+    error: str | None
+    """Why it failed; None where it was delivered."""
+
+    answer: str | None
+    """The first 4 KiB of the answer's body, as text; None where none came."""
+
+    request: DeliveryAttemptRequest
+    """What was sent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookAttemptsResponse:
+    """Answer of GET /v2/webhooks/attempts."""
+
+    attempts: tuple[DeliveryAttempt, ...]
+    """The attempts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -908,6 +1073,20 @@ class PaymentHeld(Payment):
 
     type: Literal["payment.held"]
     """Always `payment.held`."""
+
+    timestamp: str
+    """When the event was, in ISO 8601."""
+
+    user_pk: str
+    """The wallet that the payment belongs to; tells several wallets apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookTest(Payment):
+    """Body of a test delivery: a made up, failed Payment of nothing."""
+
+    type: Literal["webhook.test"]
+    """Always `webhook.test`: no payment was made."""
 
     timestamp: str
     """When the event was, in ISO 8601."""

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { type EndpointJson, endpointJson } from '../../../../model/webhook-endpoint.ts';
+import { type ConnectionFlags, withConnection } from '../../../connection.ts';
+import { withExamples } from '../../../examples.ts';
+import { sidecarClient } from '../../../http.ts';
+import type { CliIo } from '../../../io.ts';
+import { show, type TableFlags, tableLines, withTable } from '../../../terminal/show.ts';
+import type { Column } from '../../../terminal/table.ts';
+import { minute } from '../../../terminal/words.ts';
+
+const endpointsJson = z.object({ endpoints: z.array(endpointJson) });
+
+const COLUMNS: readonly Column<EndpointJson>[] = [
+  { title: 'Endpoint', of: ({ id }) => id, least: 11, cut: 'middle' },
+  { title: 'Events', of: ({ events }) => events.join(', '), leaves: 1 },
+  { title: 'Signed', of: ({ signed }) => (signed ? 'yes' : 'no'), leaves: 3 },
+  { title: 'Until', of: ({ expires_at }) => minute(expires_at, 'deleted'), leaves: 2 },
+  { title: 'Description', of: ({ description }) => description ?? '', most: 30, leaves: 4 },
+  { title: 'URL', of: ({ url }) => url, least: 15 },
+];
+
+/** Adds `webhooks endpoints list`, which shows the wallet's endpoints. */
+export function addEndpointsList(endpoints: Command, io: CliIo): void {
+  const command = endpoints.command('list').description("List the wallet's webhook endpoints.");
+  withExamples(withConnection(withTable(command)), 'webhooks endpoints list').action(
+    async (flags: ConnectionFlags & TableFlags) => {
+      const answer = await sidecarClient(io, flags)(
+        (sidecar) => sidecar.webhookEndpoints(),
+        endpointsJson,
+      );
+      show(io, flags, answer, (value) =>
+        value.endpoints.length === 0
+          ? ['No endpoints: add one with "wallet-sidecar webhooks endpoints add URL".']
+          : tableLines(io, flags, COLUMNS, value.endpoints),
+      );
+    },
+  );
+}

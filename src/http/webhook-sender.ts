@@ -1,0 +1,27 @@
+/** How a message to a receiver ended. */
+export interface SentMessage {
+  readonly id: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly durationMs: number;
+  /** Null where no answer came. */
+  readonly httpStatus: number | null;
+  /** Null where it was delivered. */
+  readonly error: string | null;
+  readonly answer: string | null;
+}
+
+/** The part of webhooks that routes use. */
+export interface WebhookSender {
+  /** The endpoint of `--webhook-url`; null where none is configured. */
+  readonly configured: { readonly url: string; readonly signed: boolean } | null;
+  /** Tells the dispatcher that deliveries are due. */
+  wake(): void;
+  /** Aborts attempts to an endpoint that was deleted. */
+  forget(endpoint: string): void;
+  /**
+   * Sends a test message in the name of a wallet to an endpoint, once (docs/decisions.md 128). Returns null where the
+   * endpoint is not there. Rejects with the signal's reason.
+   */
+  test(endpoint: string, userPk: string, signal: AbortSignal): Promise<SentMessage | null>;
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { DELIVERY_EVENTS } from './delivery.ts';
+import { timestamp, unicodeText } from './text.ts';
+import { parseWebUrl } from './web-url.ts';
+import { parseWebhookSecret } from './webhook-secret.ts';
+
+/** The id of the endpoint that `--webhook-url` names. It belongs to every wallet, and is in no store. */
+export const CONFIGURED_ENDPOINT = 'configured';
+/** The most endpoints of a wallet, besides the configured one (docs/api.md, Limits). */
+export const MOST_ENDPOINTS = 16;
+/** For how many seconds an endpoint may be kept without being renewed (docs/decisions.md 129). */
+export const LEASE_SECS = { least: 10, most: 86_400 };
+
+/** The longest URL of an endpoint, in characters. */
+const URL_MAX_CHARACTERS = 2_000;
+/** No secret is longer than this, in characters: 64 bytes are 88 in base64. */
+const SECRET_MAX_CHARACTERS = 100;
+/** The longest description of an endpoint, in UTF-8 bytes. */
+const DESCRIPTION_MAX_BYTES = 200;
+const URL_RULE = 'must be an http or https URL';
+const SECRET_RULE = 'must be base64 of 24 to 64 random bytes, with or without whsec_';
+
+/** The id of an endpoint in a request. */
+export const endpointIdInput = z
+  .string()
+  .max(100)
+  .meta({ description: 'The endpoint, as `GET /v2/webhooks/endpoints` names it.' });
+
+/** The URL of an endpoint in a request, by the rules of `--webhook-url`. */
+export const endpointUrlInput = z
+  .string()
+  .max(URL_MAX_CHARACTERS)
+  .transform((text, context) => valueOr(parseWebUrl(text), URL_RULE, context))
+  .meta({
+    description: 'Where deliveries are sent: an http or https URL.',
+    examples: ['https://shop.example/hook'],
+    accepts: { type: 'string', maxLength: URL_MAX_CHARACTERS },
+  });
+
+/** A signing secret in a request; base64 without prefix inside the program. The message never repeats it. */
+export const endpointSecretInput = z
+  .string()
+  .max(SECRET_MAX_CHARACTERS)
+  .transform((text, context) => valueOr(parseWebhookSecret(text), SECRET_RULE, context))
+  .meta({
+    description:
+      'Signing secret: base64 of 24 to 64 bytes, with or without `whsec_`. Without it one is drawn.',
+    accepts: { type: 'string', maxLength: SECRET_MAX_CHARACTERS },
+  });
+
+/** The events of an endpoint in a request. */
+export const endpointEventsInput = z
+  .array(z.enum(DELIVERY_EVENTS))
+  .min(1)
+  .max(DELIVERY_EVENTS.length)
+  .meta({ description: 'The events that it is told of; all of this version unless given.' });
+
+/** What an endpoint is for, in a request. */
+export const endpointDescriptionInput = unicodeText(DESCRIPTION_MAX_BYTES).meta({
+  description: 'Name for people.',
+});
+
+/** How long an endpoint is kept without being renewed, in a request. */
+export const leaseSecsInput = z
+  .int()
+  .min(LEASE_SECS.least)
+  .max(LEASE_SECS.most)
+  .meta({ description: 'Seconds after which it is deleted unless it is renewed.' });
+
+function valueOr<T>(
+  parsed: { readonly value: T } | { readonly problem: string },
+  message: string,
+  context: z.RefinementCtx,
+): T {
+  if ('value' in parsed) return parsed.value;
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+}
+
+/** A webhook endpoint in an answer (docs/api.md, Webhook endpoint). It never holds the secret. */
+export const endpointJson = z
+  .object({
+    id: z.string().meta({
+      description: '`configured` for the one of `--webhook-url`, which cannot be deleted here.',
+    }),
+    url: z.string().meta({ description: 'Where deliveries are sent.' }),
+    events: z.array(z.enum(DELIVERY_EVENTS)).meta({ description: 'The events it is told of.' }),
+    description: z.string().nullable().meta({ description: 'Name for people.' }),
+    signed: z.boolean().meta({
+      description: 'Whether deliveries are signed. Only the configured one may have no secret.',
+    }),
+    created_at: timestamp
+      .nullable()
+      .meta({ description: 'When it was created, in milliseconds; null for the configured one.' }),
+    expires_at: timestamp.nullable().meta({
+      description: 'When it is deleted unless it is renewed, in milliseconds; null for never.',
+    }),
+  })
+  .meta({ id: 'WebhookEndpoint', description: 'A place where deliveries are sent.' });
+export type EndpointJson = z.infer<typeof endpointJson>;

@@ -2,13 +2,14 @@ import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { $, Glob } from 'bun';
 import packageJson from './package.json';
+import { commitOf } from './packaging/commit.ts';
 import { NOTICES, thirdPartyNotices } from './packaging/notices.ts';
 import { BINARIES, completeRelease } from './packaging/release.ts';
 import { manPage } from './tools/man-page.ts';
 
 const OUT = 'dist';
 const BINARY = join(OUT, 'wallet-sidecar');
-const INPUTS = ['src', 'package.json', 'package-lock.json', 'build.ts'];
+const INPUTS = ['src', 'package.json', 'package-lock.json', 'build.ts', 'packaging/commit.ts'];
 const NOTICE_INPUTS = ['packaging/notices.ts', 'package-lock.json'];
 const MAN_PAGE = join(OUT, 'wallet-sidecar.1');
 const MAN_PAGE_INPUTS = [...INPUTS, 'tools'];
@@ -16,10 +17,12 @@ const CLIENT = join(OUT, 'client');
 const CLIENT_INPUTS = ['src/client', 'package.json', 'tsconfig.client.json', 'build.ts'];
 
 const all = Bun.argv.includes('--all');
+const commit = await commitOf('.');
 const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
 if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
-if (force || !(await isFresh(BINARY, INPUTS))) await compile(BINARY);
+if (force || !(await isFresh(BINARY, INPUTS)) || !(await namesCommit(BINARY)))
+  await compile(BINARY);
 if (force || !(await isFresh(MAN_PAGE, MAN_PAGE_INPUTS))) {
   await writeFile(MAN_PAGE, manPage(packageJson.version));
   console.log(`built ${MAN_PAGE}`);
@@ -36,6 +39,7 @@ async function compile(outfile: string, target?: string): Promise<void> {
     format: 'esm',
     define: {
       WALLET_SIDECAR_VERSION: JSON.stringify(packageJson.version),
+      WALLET_SIDECAR_COMMIT: JSON.stringify(commit),
       // Otherwise the binary would contain the paths of packages on the building machine, and differ between folders.
       __dirname: '""',
       __filename: '""',
@@ -62,6 +66,12 @@ async function isFresh(file: string, inputs: readonly string[]): Promise<boolean
   if (!built) return false;
   const newer = await $`find ${inputs} -newer ${file} -print -quit`.text();
   return newer === '';
+}
+
+/** Whether a binary says that it is from the commit that is checked out. */
+async function namesCommit(binary: string): Promise<boolean> {
+  const said = await $`./${binary} --version`.quiet().nothrow().text();
+  return said.includes(`(commit ${commit})`);
 }
 
 /** Builds the client's package: modules and their types, without dependencies. */

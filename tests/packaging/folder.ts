@@ -11,14 +11,15 @@ export const ROOT = join(import.meta.dir, '..', '..');
 /** The name of this machine's binary in a release. */
 export const OWN_BINARY = `wallet-sidecar-${process.platform}-${process.arch}`;
 
-/**
- * Creates a folder like `dist` after a full build. The binaries of other machines are stand-ins. The caller removes it.
- */
+/** This machine's binary in the folder: it is small, so that it is quickly copied, and runs the real one. */
+const OWN_STAND_IN = `#!/bin/sh\nexec '${join(ROOT, 'dist', 'wallet-sidecar')}' "$@"\n`;
+
+/** Creates a folder like `dist` after a full build. The binaries are stand-ins. The caller removes it. */
 export async function releaseFolder(): Promise<string> {
   const folder = temporaryFolder('release');
   for (const file of Object.keys(BINARIES)) {
-    if (file === OWN_BINARY) cpSync(join(ROOT, 'dist', 'wallet-sidecar'), join(folder, file));
-    else writeFileSync(join(folder, file), `stands for ${file}`);
+    const content = file === OWN_BINARY ? OWN_STAND_IN : `stands for ${file}`;
+    writeFileSync(join(folder, file), content, { mode: 0o755 });
   }
   cpSync(join(ROOT, 'dist', NOTICES), join(folder, NOTICES));
   await completeRelease({

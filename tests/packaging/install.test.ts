@@ -60,10 +60,14 @@ function serveRelease() {
 
 const install = (...args: string[]) => run(['sh', SCRIPT, ...args]);
 
+const INSTALLED = new RegExp(
+  `^installed ${installed} ${packageJson.version} \\(commit \\S+\\)\\n$`,
+);
+
 function expectInstalled(outcome: { exitCode: number; output: string }): void {
   expect(outcome).toEqual({
     exitCode: 0,
-    output: `installed ${installed} ${packageJson.version}\n`,
+    output: expect.stringMatching(INSTALLED),
   });
   expect(readdirSync(target)).toEqual(['wallet-sidecar']);
   const binary = readFileSync(join(release, OWN_BINARY));

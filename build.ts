@@ -1,13 +1,18 @@
-import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { $, Glob } from 'bun';
+import { $ } from 'bun';
 import packageJson from './package.json';
+import { adHocSigned, signatureProblems } from './packaging/code-signature.ts';
 import { commitOf } from './packaging/commit.ts';
+import type { SigningKey } from './packaging/minisign.ts';
 import { NOTICES, thirdPartyNotices } from './packaging/notices.ts';
-import { BINARIES, completeRelease } from './packaging/release.ts';
+import { BINARIES } from './packaging/platforms.ts';
+import { makeRelease } from './packaging/release.ts';
+import { releaseKey } from './packaging/release-key.ts';
 import { manPage } from './tools/man-page.ts';
 
 const OUT = 'dist';
+const RELEASE = join(OUT, 'release');
 const BINARY = join(OUT, 'wallet-sidecar');
 const INPUTS = ['src', 'package.json', 'package-lock.json', 'build.ts', 'packaging/commit.ts'];
 const NOTICE_INPUTS = ['packaging/notices.ts', 'package-lock.json'];
@@ -16,8 +21,11 @@ const MAN_PAGE_INPUTS = [...INPUTS, 'tools'];
 const CLIENT = join(OUT, 'client');
 const CLIENT_INPUTS = ['src/client', 'package.json', 'tsconfig.client.json', 'build.ts'];
 
-const all = Bun.argv.includes('--all');
+const signs = Bun.argv.includes('--sign');
+const all = signs || Bun.argv.includes('--all');
 const commit = await commitOf('.');
+// What a release needs is asked for first, because the rest takes minutes.
+const key = signs ? await keyOfRelease() : null;
 const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
 if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
@@ -57,7 +65,23 @@ async function compile(outfile: string, target?: string): Promise<void> {
     },
   });
   if (!result.success) throw new AggregateError(result.logs, 'The build failed.');
+  if (target?.includes('darwin') ?? process.platform === 'darwin') await signAdHoc(outfile);
   console.log(`built ${outfile}`);
+}
+
+/** Signs a binary for macOS anew, since the compiler leaves the runtime's own signature on some, which does not fit. */
+async function signAdHoc(file: string): Promise<void> {
+  const signed = adHocSigned(await readFile(file), 'wallet-sidecar');
+  const problems = signatureProblems(signed);
+  if (problems.length > 0) throw new Error(`The signature of ${file}: ${problems.join(' ')}`);
+  await writeFile(file, signed);
+}
+
+/** Returns the key to sign with. Throws where a release must not be made: without its key, or of unknown sources. */
+async function keyOfRelease(): Promise<SigningKey> {
+  if (!/^[0-9a-f]+$/.test(commit))
+    throw new Error(`The commit is ${commit}: a release is made from a clone without changes.`);
+  return releaseKey('.', process.env);
 }
 
 /** Whether a file is newer than everything it is made from. */
@@ -103,11 +127,10 @@ async function writeNotices(): Promise<void> {
   console.log(`built ${join(OUT, NOTICES)}`);
 }
 
-/** Builds everything that is published into one folder, and removes client packages of earlier versions from it. */
+/** Builds everything that is published into one folder. */
 async function buildRelease(): Promise<void> {
   for (const [file, target] of Object.entries(BINARIES)) await compile(join(OUT, file), target);
-  for (const old of new Glob('*.tgz').scanSync(OUT)) await rm(join(OUT, old));
   const { version } = packageJson;
-  await completeRelease({ folder: OUT, version, runnable: `./${BINARY}`, client: `./${CLIENT}` });
-  console.log(`built ${join(OUT, 'SHA256SUMS')} and the files that it lists`);
+  await makeRelease({ folder: RELEASE, built: OUT, version, commit, runnable: `./${BINARY}`, key });
+  console.log(`built ${RELEASE}, ${key === null ? 'not signed' : 'signed'}`);
 }

@@ -25,7 +25,7 @@ const signs = Bun.argv.includes('--sign');
 const all = signs || Bun.argv.includes('--all');
 const commit = await commitOf('.');
 // What a release needs is asked for first, because the rest takes minutes.
-const key = signs ? await keyOfRelease() : null;
+const key = signs ? await keyOfRelease().catch(refuse) : null;
 const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
 if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
@@ -82,6 +82,12 @@ async function keyOfRelease(): Promise<SigningKey> {
   if (!/^[0-9a-f]+$/.test(commit))
     throw new Error(`The commit is ${commit}: a release is made from a clone without changes.`);
   return releaseKey('.', process.env);
+}
+
+/** Ends the build with the sentence of an error, for what the person who started it can mend. */
+function refuse(error: Error): never {
+  console.error(error.message);
+  process.exit(1);
 }
 
 /** Whether a file is newer than everything it is made from. */

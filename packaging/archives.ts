@@ -6,15 +6,15 @@ import { archiveOf, BINARIES, isForWindows } from './platforms.ts';
 import { tarGz } from './tar.ts';
 import { zipped } from './zip.ts';
 
-/** The folder of the man pages, in the folder that everything is built into. The build makes what lies there. */
-const MAN_PAGES = 'man';
+/** The ending of man pages in the folder that everything is built into. The archives take what is there. */
+const MAN_PAGE = '.1';
 
 /** The systemd units, of the system and of one user. Only archives for Linux hold them. */
 const UNITS = ['wallet-sidecar.service', 'wallet-sidecar-user.service'];
 
 /** What the archives are made of, besides the binaries. */
 export interface ArchiveParts {
-  /** Holds the {@link BINARIES}, the {@link NOTICES}, and a folder `man` where there are man pages. */
+  /** Holds the {@link BINARIES}, the {@link NOTICES}, and maybe man pages (`*.1`). */
   readonly built: string;
   readonly completions: readonly ArchivedFile[];
 }
@@ -43,10 +43,8 @@ export async function writeArchives(folder: string, parts: ArchiveParts): Promis
 }
 
 async function manPages(built: string): Promise<ArchivedFile[]> {
-  const names = await readdir(join(built, MAN_PAGES)).catch(() => []);
-  return Promise.all(
-    names.toSorted().map((name) => archived(`man/${name}`, join(built, MAN_PAGES, name))),
-  );
+  const names = (await readdir(built)).filter((name) => name.endsWith(MAN_PAGE));
+  return Promise.all(names.map((name) => archived(`man/${name}`, join(built, name))));
 }
 
 async function archived(path: string, file: string): Promise<ArchivedFile> {

@@ -15,13 +15,14 @@ const COMPLETIONS = {
   bash: 'wallet-sidecar.bash',
   zsh: '_wallet-sidecar',
   fish: 'wallet-sidecar.fish',
+  powershell: 'wallet-sidecar.ps1',
 } as const;
 
 /** What a release is made from. */
 export interface ReleaseParts {
   /** The folder to write the release into; what it held before is removed. */
   readonly folder: string;
-  /** The folder that was built into: it holds the {@link BINARIES}, their notices, `client`, and maybe `man`. */
+  /** The folder that was built into: it holds the {@link BINARIES}, their notices, `client`, and maybe man pages (`*.1`). */
   readonly built: string;
   readonly version: string;
   readonly commit: string;

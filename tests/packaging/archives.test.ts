@@ -23,6 +23,7 @@ describe('an archive', () => {
     'completions/_wallet-sidecar',
     'completions/wallet-sidecar.bash',
     'completions/wallet-sidecar.fish',
+    'completions/wallet-sidecar.ps1',
     'man/wallet-sidecar.1',
   ];
   const units = ['wallet-sidecar-user.service', 'wallet-sidecar.service'];
@@ -70,6 +71,7 @@ describe('an archive', () => {
         ['bash', 'wallet-sidecar.bash'],
         ['zsh', '_wallet-sidecar'],
         ['fish', 'wallet-sidecar.fish'],
+        ['powershell', 'wallet-sidecar.ps1'],
       ] as const) {
         const path = `${OWN_BINARY}/completions/${file}`;
         const packed = await run(['tar', '-xzOf', archive, path]);

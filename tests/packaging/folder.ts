@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import type { SigningKey } from '../../packaging/minisign.ts';
@@ -36,8 +36,7 @@ export async function releaseFolder(choices: ReleaseChoices = {}): Promise<strin
   for (const file of Object.keys(BINARIES)) {
     writeFileSync(join(built, file), file === OWN_BINARY ? ownBinary : `stands for ${file}`);
   }
-  mkdirSync(join(built, 'man'));
-  writeFileSync(join(built, 'man', 'wallet-sidecar.1'), '.TH wallet-sidecar 1\n');
+  writeFileSync(join(built, 'wallet-sidecar.1'), '.TH wallet-sidecar 1\n');
   cpSync(join(ROOT, 'dist', NOTICES), join(built, NOTICES));
   cpSync(join(ROOT, 'dist', 'client'), join(built, 'client'), { recursive: true });
   for (const file of readdirSync(built, { recursive: true }))

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { $, Glob } from 'bun';
 import type { ArchivedFile } from './archived-file.ts';
@@ -18,6 +18,9 @@ const COMPLETIONS = {
   powershell: 'wallet-sidecar.ps1',
 } as const;
 
+/** Files of a release that are as they stand in the repository. */
+const AS_THEY_ARE = ['Containerfile', 'compose.yaml'];
+
 /** What a release is made from. */
 export interface ReleaseParts {
   /** The folder to write the release into; what it held before is removed. */
@@ -34,7 +37,7 @@ export interface ReleaseParts {
 
 /**
  * Makes a release: an archive for each platform, the client's package, the install script with the public key in it, the
- * Homebrew formula with the checksums, and SHA256SUMS of all with its signature. The same parts make the same bytes.
+ * Homebrew formula with the checksums, what a container is made with, and SHA256SUMS of all with its signature. The same parts make the same bytes.
  * Throws if a part is missing.
  */
 export async function makeRelease(parts: ReleaseParts): Promise<void> {
@@ -43,6 +46,7 @@ export async function makeRelease(parts: ReleaseParts): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeArchives(folder, { built, completions: await completions(runnable) });
   await $`npm pack ${resolve(built, 'client')} --pack-destination ${folder}`.quiet();
+  for (const name of AS_THEY_ARE) await copyFile(packaging(name), join(folder, name));
   const archives = Object.keys(BINARIES).map(archiveOf);
   const sums = await Promise.all(
     archives.map(async (file) => [file, await sha256(join(folder, file))] as const),

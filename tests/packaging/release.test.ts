@@ -31,12 +31,14 @@ const sha256 = (file: string) =>
   new Bun.CryptoHasher('sha256').update(readFileSync(file)).digest('hex');
 
 describe('a release', () => {
-  test('holds five archives, the formula, the install script, the client and the signed checksums', () => {
+  test('holds five archives, formula, install script, container files, the client and the signed checksums', () => {
     expect(readdirSync(folder).toSorted()).toEqual(
       [
         ...archives,
+        'Containerfile',
         'SHA256SUMS',
         'SHA256SUMS.minisig',
+        'compose.yaml',
         'install.sh',
         `wallet-sidecar-${packageJson.version}.tgz`,
         'wallet-sidecar.rb',

@@ -1,25 +1,36 @@
-import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { $, Glob } from 'bun';
+import { $ } from 'bun';
 import packageJson from './package.json';
+import { adHocSigned, signatureProblems } from './packaging/code-signature.ts';
+import { commitOf } from './packaging/commit.ts';
+import type { SigningKey } from './packaging/minisign.ts';
 import { NOTICES, thirdPartyNotices } from './packaging/notices.ts';
-import { BINARIES, completeRelease } from './packaging/release.ts';
+import { BINARIES } from './packaging/platforms.ts';
+import { makeRelease } from './packaging/release.ts';
+import { releaseKey } from './packaging/release-key.ts';
 import { manPage } from './tools/man-page.ts';
 
 const OUT = 'dist';
+const RELEASE = join(OUT, 'release');
 const BINARY = join(OUT, 'wallet-sidecar');
-const INPUTS = ['src', 'package.json', 'package-lock.json', 'build.ts'];
+const INPUTS = ['src', 'package.json', 'package-lock.json', 'build.ts', 'packaging/commit.ts'];
 const NOTICE_INPUTS = ['packaging/notices.ts', 'package-lock.json'];
 const MAN_PAGE = join(OUT, 'wallet-sidecar.1');
 const MAN_PAGE_INPUTS = [...INPUTS, 'tools'];
 const CLIENT = join(OUT, 'client');
 const CLIENT_INPUTS = ['src/client', 'package.json', 'tsconfig.client.json', 'build.ts'];
 
-const all = Bun.argv.includes('--all');
+const signs = Bun.argv.includes('--sign');
+const all = signs || Bun.argv.includes('--all');
+const commit = await commitOf('.');
+// What a release needs is asked for first, because the rest takes minutes.
+const key = signs ? await keyOfRelease().catch(refuse) : null;
 const force = all || Bun.argv.includes('--force');
 await mkdir(OUT, { recursive: true });
 if (force || !(await isFresh(join(CLIENT, 'package.json'), CLIENT_INPUTS))) await buildClient();
-if (force || !(await isFresh(BINARY, INPUTS))) await compile(BINARY);
+if (force || !(await isFresh(BINARY, INPUTS)) || !(await namesCommit(BINARY)))
+  await compile(BINARY);
 if (force || !(await isFresh(MAN_PAGE, MAN_PAGE_INPUTS))) {
   await writeFile(MAN_PAGE, manPage(packageJson.version));
   console.log(`built ${MAN_PAGE}`);
@@ -36,6 +47,7 @@ async function compile(outfile: string, target?: string): Promise<void> {
     format: 'esm',
     define: {
       WALLET_SIDECAR_VERSION: JSON.stringify(packageJson.version),
+      WALLET_SIDECAR_COMMIT: JSON.stringify(commit),
       // Otherwise the binary would contain the paths of packages on the building machine, and differ between folders.
       __dirname: '""',
       __filename: '""',
@@ -53,7 +65,29 @@ async function compile(outfile: string, target?: string): Promise<void> {
     },
   });
   if (!result.success) throw new AggregateError(result.logs, 'The build failed.');
+  if (target?.includes('darwin') ?? process.platform === 'darwin') await signAdHoc(outfile);
   console.log(`built ${outfile}`);
+}
+
+/** Signs a binary for macOS anew, since the compiler leaves the runtime's own signature on some, which does not fit. */
+async function signAdHoc(file: string): Promise<void> {
+  const signed = adHocSigned(await readFile(file), 'wallet-sidecar');
+  const problems = signatureProblems(signed);
+  if (problems.length > 0) throw new Error(`The signature of ${file}: ${problems.join(' ')}`);
+  await writeFile(file, signed);
+}
+
+/** Returns the key to sign with. Throws where a release must not be made: without its key, or of unknown sources. */
+async function keyOfRelease(): Promise<SigningKey> {
+  if (!/^[0-9a-f]+$/.test(commit))
+    throw new Error(`The commit is ${commit}: a release is made from a clone without changes.`);
+  return releaseKey('.', process.env);
+}
+
+/** Ends the build with the sentence of an error, for what the person who started it can mend. */
+function refuse(error: Error): never {
+  console.error(error.message);
+  process.exit(1);
 }
 
 /** Whether a file is newer than everything it is made from. */
@@ -62,6 +96,12 @@ async function isFresh(file: string, inputs: readonly string[]): Promise<boolean
   if (!built) return false;
   const newer = await $`find ${inputs} -newer ${file} -print -quit`.text();
   return newer === '';
+}
+
+/** Whether a binary says that it is from the commit that is checked out. */
+async function namesCommit(binary: string): Promise<boolean> {
+  const said = await $`./${binary} --version`.quiet().nothrow().text();
+  return said.includes(`(commit ${commit})`);
 }
 
 /** Builds the client's package: modules and their types, without dependencies. */
@@ -93,11 +133,10 @@ async function writeNotices(): Promise<void> {
   console.log(`built ${join(OUT, NOTICES)}`);
 }
 
-/** Builds everything that is published into one folder, and removes client packages of earlier versions from it. */
+/** Builds everything that is published into one folder. */
 async function buildRelease(): Promise<void> {
   for (const [file, target] of Object.entries(BINARIES)) await compile(join(OUT, file), target);
-  for (const old of new Glob('*.tgz').scanSync(OUT)) await rm(join(OUT, old));
   const { version } = packageJson;
-  await completeRelease({ folder: OUT, version, runnable: `./${BINARY}`, client: `./${CLIENT}` });
-  console.log(`built ${join(OUT, 'SHA256SUMS')} and the files that it lists`);
+  await makeRelease({ folder: RELEASE, built: OUT, version, commit, runnable: `./${BINARY}`, key });
+  console.log(`built ${RELEASE}, ${key === null ? 'not signed' : 'signed'}`);
 }

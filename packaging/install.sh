@@ -1,41 +1,114 @@
 #!/bin/sh
-# Installs the wallet-sidecar binary of a release for this machine, after checking it against SHA256SUMS.
-# usage: install.sh [--from <folder or URL of the release>] [target directory, default /usr/local/bin]
-# Without --from the release is the folder of this script. Nothing is changed unless the checksum matches.
+# Installs wallet-sidecar from a release, or removes it: see usage below.
+# Nothing is changed unless the signature and the checksum fit, and the binary starts.
 set -eu
+
+usage() {
+  cat <<'TEXT'
+usage: sh install.sh [--from <folder or URL>] [--prefix <folder>] [--checksums-only]
+       sh install.sh --uninstall [--prefix <folder>]
+
+Installs the program with its man page, completions and systemd unit from a release.
+
+  --from <folder or URL>  the release; without it, the folder that this script lies in
+  --prefix <folder>       where to install; without it /usr/local for root, and ~/.local for others
+  --checksums-only        do not check the signature, where no program for it is there
+  --uninstall             remove what was installed; data and settings stay
+  --help                  this text
+TEXT
+}
+
+# The key that releases are signed with. It is empty in a release that is not signed.
+public_key='{{public key}}'
 
 refuse() {
   echo "$1" >&2
   exit 1
 }
 
+wrong_usage() {
+  echo "$1" >&2
+  usage >&2
+  exit 2
+}
+
 from=''
-if [ "${1:-}" = --from ]; then
-  [ -n "${2:-}" ] || refuse 'Name a folder or URL after --from.'
-  from=${2%/}
-  shift 2
+prefix=''
+action=install
+signature=wanted
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --from | --prefix)
+      [ -n "${2:-}" ] || wrong_usage "A value is missing after $1."
+      if [ "$1" = --from ]; then from=${2%/}; else prefix=${2%/}; fi
+      shift
+      ;;
+    --checksums-only) signature=unwanted ;;
+    --uninstall) action=uninstall ;;
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    *) wrong_usage "$1 is not known here." ;;
+  esac
+  shift
+done
+
+if [ -z "$prefix" ]; then
+  if [ "$(id -u)" -eq 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi
 fi
-[ -n "$from" ] || from=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-target=${1:-/usr/local/bin}
+case "$prefix" in /*) ;; *) prefix=$(pwd)/$prefix ;; esac
 
 case "$(uname -s)" in
   Linux) os=linux ;;
   Darwin) os=darwin ;;
   *) refuse "No build for $(uname -s): see the list of files in SHA256SUMS." ;;
 esac
+
+# Services of root are in the system's systemd; those of others are in the systemd of the user.
+if [ "$(id -u)" -eq 0 ]; then
+  systemctl='systemctl'
+  unit_file=wallet-sidecar.service
+  unit=$prefix/lib/systemd/system/wallet-sidecar.service
+else
+  systemctl='systemctl --user'
+  unit_file=wallet-sidecar-user.service
+  unit=$prefix/share/systemd/user/wallet-sidecar.service
+fi
+program=$prefix/bin/wallet-sidecar
+man_page=$prefix/share/man/man1/wallet-sidecar.1
+bash_completion=$prefix/share/bash-completion/completions/wallet-sidecar
+zsh_completion=$prefix/share/zsh/site-functions/_wallet-sidecar
+fish_completion=$prefix/share/fish/vendor_completions.d/wallet-sidecar.fish
+papers=$prefix/share/doc/wallet-sidecar
+
+if [ "$action" = uninstall ]; then
+  [ -e "$program" ] || refuse "$program is not there: name the folder that it was installed into with --prefix."
+  if [ -e "$unit" ] && $systemctl is-active --quiet wallet-sidecar 2>/dev/null; then
+    refuse "The service is running. Stop it first: $systemctl disable --now wallet-sidecar"
+  fi
+  rm -f "$program" "$man_page" "$bash_completion" "$zsh_completion" "$fish_completion" "$unit" ||
+    refuse "Not everything below $prefix could be removed: use sudo."
+  rm -rf "$papers"
+  echo "removed $program and what was installed with it; data and settings are left as they are"
+  exit 0
+fi
+
 case "$(uname -m)" in
   x86_64 | amd64) arch=x64 ;;
   aarch64 | arm64) arch=arm64 ;;
   *) refuse "No build for $(uname -m): see the list of files in SHA256SUMS." ;;
 esac
-file="wallet-sidecar-$os-$arch"
+[ -n "$from" ] || from=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+name="wallet-sidecar-$os-$arch"
+archive="$name.tar.gz"
+case "$public_key" in '{'*) refuse 'This is the pattern of the script: use install.sh of a release.' ;; esac
 
 new=''
 work=$(mktemp -d)
 trap 'rm -rf "$work" ${new:+"$new"}' EXIT
 trap 'exit 1' HUP INT TERM
 
-# The checksums come from the same place as the binary, so that place must be reached over https or be this machine.
 get() {
   case "$from" in
     https://* | http://127.0.0.1:* | http://localhost:*)
@@ -51,23 +124,93 @@ get() {
   esac
 }
 
+# Checks one Ed25519 signature of the key in $work/key; exits with 0 where it fits.
+# usage: fits <file with what is signed> <file with the 64 bytes of the signature>
+fits() {
+  openssl pkeyutl -verify -pubin -keyform DER -inkey "$work/key" -rawin -in "$1" -sigfile "$2" >/dev/null 2>&1
+}
+
+# Checks a signature of minisign's form with OpenSSL 3: line 2 holds algorithm, id of the key and the signature of the
+# BLAKE2b hash; line 4 holds the signature of that signature with the comment in line 3.
+signed_by_openssl() {
+  lines=$work/SHA256SUMS.minisig
+  # 12 bytes that say "public key of Ed25519" in DER come before the key's own 32.
+  printf '\060\052\060\005\006\003\053\145\160\003\041\000' >"$work/key"
+  printf '%s' "$public_key" | openssl base64 -d -A | tail -c 32 >>"$work/key"
+  sed -n 2p "$lines" | tr -d '\n' | openssl base64 -d -A >"$work/line"
+  [ "$(head -c 2 "$work/line")" = ED ] || return 1
+  tail -c 64 "$work/line" >"$work/signature"
+  openssl dgst -blake2b512 -binary "$work/SHA256SUMS" >"$work/hash"
+  fits "$work/hash" "$work/signature" || return 1
+  sed -n 4p "$lines" | tr -d '\n' | openssl base64 -d -A >"$work/whole"
+  { cat "$work/signature" && sed -n '3s/^trusted comment: //p' "$lines" | tr -d '\n'; } >"$work/commented"
+  fits "$work/commented" "$work/whole"
+}
+
+check_signature() {
+  get SHA256SUMS.minisig
+  if command -v minisign >/dev/null 2>&1; then
+    minisign -V -q -P "$public_key" -m "$work/SHA256SUMS" -x "$work/SHA256SUMS.minisig" >/dev/null 2>&1 ||
+      refuse 'The signature of SHA256SUMS does not fit: do not use this release, download it again.'
+  elif openssl pkeyutl -help 2>&1 | grep -q rawin; then
+    signed_by_openssl ||
+      refuse 'The signature of SHA256SUMS does not fit: do not use this release, download it again.'
+  else
+    refuse 'The signature cannot be checked, because neither minisign nor OpenSSL 3 is installed. Install one of them; or, if you trust the place that the release and this script came from, add --checksums-only.'
+  fi
+  echo "signed: $(sed -n '3s/^trusted comment: //p' "$work/SHA256SUMS.minisig")"
+}
+
 get SHA256SUMS
-get "$file"
-wanted=$(awk -v file="$file" '$2 == file { print $1 }' "$work/SHA256SUMS")
-if command -v sha256sum >/dev/null 2>&1; then
-  actual=$(sha256sum "$work/$file" | awk '{ print $1 }')
+if [ -z "$public_key" ]; then
+  echo 'This release is not signed: use it only if you built it yourself.' >&2
+elif [ "$signature" = unwanted ]; then
+  echo 'The signature was not checked: the checksums prove only that the download is whole.' >&2
 else
-  actual=$(shasum -a 256 "$work/$file" | awk '{ print $1 }')
-fi
-if [ -z "$wanted" ] || [ "$wanted" != "$actual" ]; then
-  refuse "$file does not match SHA256SUMS: do not use it, download it again."
+  check_signature
 fi
 
-mkdir -p "$target" 2>/dev/null || refuse "$target cannot be created: name another directory, or use sudo."
-[ -w "$target" ] || refuse "$target cannot be written to: name another directory, or use sudo."
+get "$archive"
+wanted=$(awk -v file="$archive" '$2 == file { print $1 }' "$work/SHA256SUMS")
+if command -v sha256sum >/dev/null 2>&1; then
+  actual=$(sha256sum "$work/$archive" | awk '{ print $1 }')
+else
+  actual=$(shasum -a 256 "$work/$archive" | awk '{ print $1 }')
+fi
+if [ -z "$wanted" ] || [ "$wanted" != "$actual" ]; then
+  refuse "$archive does not match SHA256SUMS: do not use it, download it again."
+fi
+tar -xzf "$work/$archive" -C "$work" || refuse "$archive cannot be unpacked: download it again."
+unpacked=$work/$name
+
+mkdir -p "$prefix/bin" 2>/dev/null || refuse "$prefix/bin cannot be created: name another folder with --prefix, or use sudo."
+[ -w "$prefix/bin" ] || refuse "$prefix/bin cannot be written to: name another folder with --prefix, or use sudo."
 # The file is replaced in one step, so that a running sidecar keeps the old one, and an interruption leaves it in place.
-new="$target/.wallet-sidecar.$$"
-install -m 0755 "$work/$file" "$new"
-"$new" --version >/dev/null || refuse "$file does not start on this machine: nothing was installed."
-mv -f "$new" "$target/wallet-sidecar"
-echo "installed $target/wallet-sidecar $("$target/wallet-sidecar" --version)"
+new="$prefix/bin/.wallet-sidecar.$$"
+install -m 0755 "$unpacked/wallet-sidecar" "$new"
+"$new" --version >/dev/null || refuse "The program does not start on this machine: nothing was installed."
+
+# usage: put <file of the archive> <where>; a file that the archive does not hold is left out
+put() {
+  [ -e "$unpacked/$1" ] || return 0
+  mkdir -p "$(dirname "$2")"
+  install -m 0644 "$unpacked/$1" "$2"
+}
+put man/wallet-sidecar.1 "$man_page"
+put completions/wallet-sidecar.bash "$bash_completion"
+put completions/_wallet-sidecar "$zsh_completion"
+put completions/wallet-sidecar.fish "$fish_completion"
+put LICENSE "$papers/LICENSE"
+put THIRD_PARTY_NOTICES.txt "$papers/THIRD_PARTY_NOTICES.txt"
+if [ "$os" = linux ]; then
+  sed "s|^ExecStart=/usr/local/bin/|ExecStart=$prefix/bin/|" "$unpacked/$unit_file" >"$work/unit"
+  mkdir -p "$(dirname "$unit")"
+  install -m 0644 "$work/unit" "$unit"
+fi
+mv -f "$new" "$program"
+new=''
+echo "installed $program $("$program" --version)"
+case ":$PATH:" in
+  *":$prefix/bin:"*) ;;
+  *) echo "$prefix/bin is not in PATH: add it, or call $program" ;;
+esac

@@ -1,80 +1,98 @@
-import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { $, Glob } from 'bun';
-import { NOTICES } from './notices.ts';
+import type { ArchivedFile } from './archived-file.ts';
+import { writeArchives } from './archives.ts';
+import { publicKeyText, type SigningKey, signed } from './minisign.ts';
+import { archiveOf, BINARIES } from './platforms.ts';
 
-/** The binaries of a release: the file's name, and the compiler's name of the platform. */
-export const BINARIES = {
-  'wallet-sidecar-linux-x64': 'bun-linux-x64',
-  'wallet-sidecar-linux-arm64': 'bun-linux-arm64',
-  'wallet-sidecar-darwin-x64': 'bun-darwin-x64',
-  'wallet-sidecar-darwin-arm64': 'bun-darwin-arm64',
-  'wallet-sidecar-windows-x64.exe': 'bun-windows-x64',
-} as const;
+/** The list of what a release holds, and the signature of that list. */
+export const CHECKSUMS = 'SHA256SUMS';
+export const SIGNATURE = `${CHECKSUMS}.minisig`;
 
 /** The completion script of each shell, under the name that the shell expects. */
 const COMPLETIONS = {
   bash: 'wallet-sidecar.bash',
   zsh: '_wallet-sidecar',
   fish: 'wallet-sidecar.fish',
+  powershell: 'wallet-sidecar.ps1',
 } as const;
 
-/** Files in the folder that SHA256SUMS does not list: itself, and the performance figures of this machine. */
-const NOT_LISTED: ReadonlySet<string> = new Set(['SHA256SUMS', 'bench.json']);
+/** Files of a release that are as they stand in the repository. */
+const AS_THEY_ARE = ['Containerfile', 'compose.yaml'];
 
-/** What a release is completed from. */
+/** What a release is made from. */
 export interface ReleaseParts {
-  /** The release's folder. It already holds the {@link BINARIES} and the {@link NOTICES}. */
+  /** The folder to write the release into; what it held before is removed. */
   readonly folder: string;
+  /** The folder that was built into: it holds the {@link BINARIES}, their notices, `client`, and maybe man pages (`*.1`). */
+  readonly built: string;
   readonly version: string;
+  readonly commit: string;
   /** A binary of the same sources that runs on this machine. */
   readonly runnable: string;
-  /** The folder of the built client package. */
-  readonly client: string;
+  /** Null: the release is not signed, and its install script checks no signature. */
+  readonly key: SigningKey | null;
 }
 
 /**
- * Adds the rest of a release to the folder with the binaries: systemd unit, Homebrew formula, install script,
- * completions, the client's package, and SHA256SUMS, which lists every file. Throws if a part is missing.
+ * Makes a release: an archive for each platform, the client's package, the install script with the public key in it, the
+ * Homebrew formula with the checksums, what a container is made with, and SHA256SUMS of all with its signature. The same parts make the same bytes.
+ * Throws if a part is missing.
  */
-export async function completeRelease(parts: ReleaseParts): Promise<void> {
-  const { folder, version, runnable, client } = parts;
-  if (!(await Bun.file(join(folder, NOTICES)).exists())) throw new Error(`${NOTICES} is missing.`);
-  await cp(packaging('wallet-sidecar.service'), join(folder, 'wallet-sidecar.service'));
-  await cp(packaging('install.sh'), join(folder, 'install.sh'));
-  await chmod(join(folder, 'install.sh'), 0o755);
-  await mkdir(join(folder, 'completions'), { recursive: true });
-  for (const [shell, file] of Object.entries(COMPLETIONS)) {
-    const script = await $`${runnable} completions ${shell}`.text();
-    await writeFile(join(folder, 'completions', file), script);
+export async function makeRelease(parts: ReleaseParts): Promise<void> {
+  const { folder, built, version, commit, runnable, key } = parts;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await writeArchives(folder, { built, completions: await completions(runnable) });
+  await $`npm pack ${resolve(built, 'client')} --pack-destination ${folder}`.quiet();
+  for (const name of AS_THEY_ARE) await copyFile(packaging(name), join(folder, name));
+  const archives = Object.keys(BINARIES).map(archiveOf);
+  const sums = await Promise.all(
+    archives.map(async (file) => [file, await sha256(join(folder, file))] as const),
+  );
+  const values = new Map([
+    ['version', version],
+    ['public key', key === null ? '' : publicKeyText(key.public)],
+    ...sums,
+  ]);
+  for (const name of ['install.sh', 'wallet-sidecar.rb']) {
+    const template = await readFile(packaging(name), 'utf8');
+    await writeFile(join(folder, name), filledIn(template, values));
   }
-  await $`npm pack ${client} --pack-destination ${folder}`.quiet();
-  const template = await readFile(packaging('wallet-sidecar.rb'), 'utf8');
-  await writeFile(join(folder, 'wallet-sidecar.rb'), await formula(template, folder, version));
-  await writeFile(join(folder, 'SHA256SUMS'), await checksums(folder));
+  await chmod(join(folder, 'install.sh'), 0o755);
+  const list = await checksums(folder);
+  await writeFile(join(folder, CHECKSUMS), list);
+  if (key === null) return;
+  const comment = `wallet-sidecar ${version} (commit ${commit})`;
+  await writeFile(join(folder, SIGNATURE), signed(Buffer.from(list), comment, key));
 }
 
-/** Fills in the template's placeholders: `{{version}}`, and the checksum of the file that each other one names. */
-async function formula(template: string, folder: string, version: string): Promise<string> {
-  const values = new Map([['version', version]]);
-  for (const file of Object.keys(BINARIES)) values.set(file, await sha256(join(folder, file)));
-  return template.replace(/\{\{(\S+?)\}\}/g, (_, key: string) => {
-    const value = values.get(key);
+async function completions(runnable: string): Promise<ArchivedFile[]> {
+  return Promise.all(
+    Object.entries(COMPLETIONS).map(async ([shell, file]) => ({
+      path: `completions/${file}`,
+      bytes: Buffer.from(await $`${runnable} completions ${shell}`.text()),
+      isExecutable: false,
+    })),
+  );
+}
+
+/** Replaces each `{{name}}` of a template by the value of that name: a checksum by the name of its archive. */
+function filledIn(template: string, values: ReadonlyMap<string, string>): string {
+  return template.replace(/\{\{(.+?)\}\}/g, (_, name: string) => {
+    const value = values.get(name);
     if (value === undefined)
-      throw new Error(`The formula names ${key}, which is not in the release folder.`);
+      throw new Error(`A template names ${name}, which is not in the release.`);
     return value;
   });
 }
 
-/** Returns one line for each file below the folder, in the form that `sha256sum --check` reads. */
+/** Returns one line for each file of the folder, in the form that `sha256sum --check` reads. */
 async function checksums(folder: string): Promise<string> {
-  const files = await Array.fromAsync(new Glob('**').scan({ cwd: folder, dot: true }));
-  const listed = files
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => !NOT_LISTED.has(file))
-    .toSorted();
+  const files = await Array.fromAsync(new Glob('*').scan({ cwd: folder, dot: true }));
   const lines = await Promise.all(
-    listed.map(async (file) => `${await sha256(join(folder, file))}  ${file}\n`),
+    files.toSorted().map(async (file) => `${await sha256(join(folder, file))}  ${file}\n`),
   );
   return lines.join('');
 }

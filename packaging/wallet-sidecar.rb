@@ -7,34 +7,64 @@ class WalletSidecar < Formula
 
   on_macos do
     on_arm do
-      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-darwin-arm64"
-      sha256 "{{wallet-sidecar-darwin-arm64}}"
+      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-darwin-arm64.tar.gz"
+      sha256 "{{wallet-sidecar-darwin-arm64.tar.gz}}"
     end
     on_intel do
-      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-darwin-x64"
-      sha256 "{{wallet-sidecar-darwin-x64}}"
+      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-darwin-x64.tar.gz"
+      sha256 "{{wallet-sidecar-darwin-x64.tar.gz}}"
     end
   end
 
   on_linux do
     on_arm do
-      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-linux-arm64"
-      sha256 "{{wallet-sidecar-linux-arm64}}"
+      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-linux-arm64.tar.gz"
+      sha256 "{{wallet-sidecar-linux-arm64.tar.gz}}"
     end
     on_intel do
-      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-linux-x64"
-      sha256 "{{wallet-sidecar-linux-x64}}"
+      url "https://wallet-sidecar.example/releases/v#{version}/wallet-sidecar-linux-x64.tar.gz"
+      sha256 "{{wallet-sidecar-linux-x64.tar.gz}}"
     end
   end
 
   def install
-    bin.install Dir["wallet-sidecar-*"].first => "wallet-sidecar"
-    generate_completions_from_executable(bin/"wallet-sidecar", "completions", shells: [:bash, :zsh, :fish])
+    bin.install "wallet-sidecar"
+    bash_completion.install "completions/wallet-sidecar.bash" => "wallet-sidecar"
+    zsh_completion.install "completions/_wallet-sidecar"
+    fish_completion.install "completions/wallet-sidecar.fish"
+    man1.install Dir["man/*.1"]
+    doc.install "THIRD_PARTY_NOTICES.txt"
+  end
+
+  def post_install
+    (etc/"wallet-sidecar").mkpath
+    (etc/"wallet-sidecar").chmod 0700
   end
 
   service do
-    run [opt_bin/"wallet-sidecar", "serve", "--log-format", "json"]
-    keep_alive true
+    run [
+      opt_bin/"wallet-sidecar", "serve", "--require-auth", "--log-format", "json",
+      "--client-credentials-path", etc/"wallet-sidecar/client-credentials"
+    ]
+    # A wrong setting ends it with an exit code, which a restart does not correct.
+    keep_alive crashed: true
+    working_dir HOMEBREW_PREFIX
+    log_path var/"log/wallet-sidecar.log"
+    error_log_path var/"log/wallet-sidecar.log"
+  end
+
+  def caveats
+    <<~TEXT
+      The service reads its credentials from
+        #{etc}/wallet-sidecar/client-credentials
+      Write them with `wallet-sidecar connect lnd` or `wallet-sidecar connect cln` (see --help of each), make the file
+      readable by you alone, and then run
+        brew services start wallet-sidecar
+      What it says is in
+        #{var}/log/wallet-sidecar.log
+      It asks callers for credentials; the command line finds the owner's by itself.
+      To try it without a node: wallet-sidecar dev
+    TEXT
   end
 
   test do

@@ -3,7 +3,7 @@ import { serve } from './app/serve.ts';
 import { buildProgram, runProgram } from './cli/program.ts';
 import { openTerminal, stderrWriter } from './cli/terminal/terminal.ts';
 import { REMOTE_NODES } from './nodes/kinds.ts';
-import { VERSION } from './version.ts';
+import { VERSION_LINE } from './version.ts';
 
 if (process.argv[2] === CHECK_COMMAND) {
   checkDatabase(process.argv[3] ?? '');
@@ -17,7 +17,7 @@ const io = {
   terminal: openTerminal(),
 };
 const exitCode = await runProgram(
-  buildProgram({ ...io, version: VERSION, serve, connectKinds: REMOTE_NODES }),
+  buildProgram({ ...io, version: VERSION_LINE, serve, connectKinds: REMOTE_NODES }),
   process.argv,
   io,
 );

@@ -1,5 +1,11 @@
 declare const WALLET_SIDECAR_VERSION: string | undefined;
+declare const WALLET_SIDECAR_COMMIT: string | undefined;
 
 /** Version of this program, set by the build; running from source says so. */
 export const VERSION =
   typeof WALLET_SIDECAR_VERSION === 'string' ? WALLET_SIDECAR_VERSION : '0.0.0-source';
+
+/** What `--version` prints: the version and the commit that the build was made from. */
+export const VERSION_LINE = `${VERSION} (commit ${
+  typeof WALLET_SIDECAR_COMMIT === 'string' ? WALLET_SIDECAR_COMMIT : 'unknown'
+})`;

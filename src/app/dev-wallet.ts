@@ -55,7 +55,8 @@ export function welcomeLines(baseUrl: string, cookiePath: string | null): string
       : ["# The token of the wallet's owner", `OWNER=$(cat '${cookiePath}')`];
   return [
     '',
-    'A sandbox wallet is ready. Its coins are worthless. Paste these lines one after another:',
+    `A sandbox wallet is ready. Its coins are worthless. The reference is at ${baseUrl}/docs`,
+    'Paste these lines one after another:',
     '',
     ...owner,
     '# Show the balances of the wallet',
@@ -70,4 +71,18 @@ export function welcomeLines(baseUrl: string, cookiePath: string | null): string
     `curl -s${auth} -X PUT ${baseUrl}/v2/node/sync_payments; echo; curl -s${auth} "${baseUrl}/v2/node/list_payments?filter=completed&limit=1"; echo`,
     '',
   ];
+}
+
+/** Where the trial wallet is reached, for scripts. */
+export interface DevAccess {
+  readonly baseUrl: string;
+  readonly dataDir: string;
+  /** The owner's token; null where there is none, in a data directory in memory. */
+  readonly token: string | null;
+}
+
+/** Returns what a script needs to call the sidecar of the trial wallet, as one line of JSON. */
+export function welcomeJson({ baseUrl, dataDir, token }: DevAccess): string {
+  const reference = `${baseUrl}/docs`;
+  return JSON.stringify({ url: baseUrl, credentials: token, reference, data_dir: dataDir });
 }

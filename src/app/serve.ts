@@ -21,7 +21,7 @@ import { openSqliteStore } from '../store/sqlite/index.ts';
 import { VERSION } from '../version.ts';
 import { openStoreGuard } from '../wallet/store-guard.ts';
 import { careForData } from './data-care.ts';
-import { fundDevWallet, welcomeLines, withDevWallet } from './dev-wallet.ts';
+import { fundDevWallet, welcomeJson, welcomeLines, withDevWallet } from './dev-wallet.ts';
 import { health, watchBudgets } from './health.ts';
 import { keepHouse } from './housekeeping.ts';
 import { openHttpApp } from './http-app.ts';
@@ -50,7 +50,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   const undo: (() => void)[] = [];
   const stopping = new AbortController();
   try {
-    await start(mode, given, { undo, stopping });
+    await start(mode, given, { undo, stopping, json: flags.json === true });
   } catch (error) {
     // The process was told to stop during the start. Stopping closes parts that the start needs, so this error is no
     // failure.
@@ -64,17 +64,25 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
 
 /**
  * `undo` collects steps that are run if a later step of the start fails. `stopping` is aborted when the process is told
- * to stop.
+ * to stop. `json` leaves the standard output to one line for scripts; the log goes to the standard error.
  */
 async function start(
   mode: 'serve' | 'dev',
   given: Config,
-  { undo, stopping }: { readonly undo: (() => void)[]; readonly stopping: AbortController },
+  {
+    undo,
+    stopping,
+    json,
+  }: {
+    readonly undo: (() => void)[];
+    readonly stopping: AbortController;
+    readonly json: boolean;
+  },
 ): Promise<void> {
   const log = openLog({
     level: given.logLevel,
     format: given.logFormat,
-    write: (line) => console.log(line),
+    write: json ? (line) => console.error(line) : (line) => console.log(line),
   });
   for (const note of given.notes) log.info(note);
   for (const warning of given.warnings) log.warn(warning);
@@ -189,6 +197,11 @@ async function start(
   if (mode === 'dev' && sandbox) {
     await fundDevWallet(wallets, sandbox);
     isTrialWalletReady = true;
+    if (json) {
+      const { dataDir } = config;
+      console.log(welcomeJson({ baseUrl, dataDir, token: cookieToken }));
+      return;
+    }
     const cookiePath = config.requireAuth ? join(config.dataDir, 'cookie') : null;
     for (const line of welcomeLines(baseUrl, cookiePath)) console.log(line);
   }

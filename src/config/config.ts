@@ -21,6 +21,7 @@ import {
 import { OPTIONS } from './options.ts';
 import { bothSet, readText, secretReader } from './secrets.ts';
 import { ConfigError, type Found, openSettings, parseFound, type Sources } from './sources.ts';
+import { withSystemdCredentials } from './systemd-credentials.ts';
 
 /** The validated configuration. Secrets are values here and nowhere in messages. */
 export interface Config {
@@ -79,7 +80,7 @@ export interface Config {
 
 /** Reads, checks and freezes the configuration. Throws {@link ConfigError}. */
 export function loadConfig(sources: Sources): Config {
-  const settings = openSettings(sources);
+  const settings = withSystemdCredentials(openSettings(sources), sources.env);
   const { find, envFile } = settings;
   const { secret, fromFile, warnings } = secretReader(settings, sources.env);
   const rootSeed = secret('rootSeed');

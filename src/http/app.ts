@@ -133,8 +133,12 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       guarded(null, async (context) => rejectMethod(context, methods)),
     );
   }
+  const pages = new Set<string>(routes.filter(isPage).map(({ path }) => path));
   app.notFound(
     guarded(null, async ({ req: { path, method } }) => {
+      const page = path.replace(/\/+$/, '');
+      if (pages.has(page) && (method === 'GET' || method === 'HEAD'))
+        return new Response(null, { status: 302, headers: { location: page } });
       throw new ApiError(
         'notFound',
         `No such endpoint: ${method} ${path}. GET /v2/openapi.json lists them.`,
@@ -142,6 +146,11 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     }),
   );
   return app;
+}
+
+/** Whether people open a route in a browser; they may write a slash at its end. */
+function isPage({ mediaType }: Route): boolean {
+  return mediaType?.startsWith('text/html') === true;
 }
 
 function nameIgnored(context: Context<AppEnv>, response: Response): void {

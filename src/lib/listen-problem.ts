@@ -18,7 +18,7 @@ function sentence(address: string, code: string, owner: Owner | null): string {
   switch (code) {
     case 'EADDRINUSE':
       return owner?.url?.endsWith(address)
-        ? `${address} is in use, by the wallet-sidecar with process id ${owner.pid}, started at ${owner.startedAt}: stop that one, or name another address with --listen-addr.`
+        ? `${address} is in use, by the wallet-sidecar with process id ${owner.pid}, started at ${owner.startedAt}: use or stop that one, or start another with --listen-addr and --data-dir.`
         : `${address} is in use by another program: stop that one, or name another address with --listen-addr.`;
     case 'EADDRNOTAVAIL':
     case 'ENOENT':

@@ -26,11 +26,11 @@ describe('help', () => {
     });
   }
 
-  test('every command but the servers, which have a log format, speaks JSON', () => {
+  test('every command but serve, which has a log format, speaks JSON', () => {
     const silent = leaves
       .filter(({ command }) => !command.options.some(({ long }) => long === '--json'))
       .map(({ path }) => path.join(' '));
-    expect(silent).toEqual(['serve', 'dev']);
+    expect(silent).toEqual(['serve']);
   });
 });
 

@@ -15,7 +15,9 @@ describe('usage', () => {
   test('--version and --help end with 0', async () => {
     expect(await run('--version')).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      stdout: expect.stringMatching(
+        /^\d+\.\d+\.\d+ \(commit (?:[0-9a-f]{12}(?:-modified)?|unknown)\)$/,
+      ),
     });
     const help = await run('serve', '--help');
     expect(help.exitCode).toBe(0);

@@ -197,6 +197,52 @@ describe('secrets', () => {
     expect(load({ 'root-seed-path': path }, elsewhere).warnings).toHaveLength(1);
   });
 
+  describe('of systemd', () => {
+    const passed = (files: Readonly<Record<string, string>>) => {
+      const directory = join(folder, 'systemd');
+      rmSync(directory, { recursive: true, force: true });
+      mkdirSync(directory);
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+      return { CREDENTIALS_DIRECTORY: directory };
+    };
+
+    test('are read where no setting names a wallet; a blank one is none', () => {
+      const client = passed({ 'client-credentials': `${CREDENTIALS}\n`, 'root-seed': '\n' });
+      expect(load({}, client)).toMatchObject({
+        clientCredentials: CREDENTIALS,
+        // It is read again when the node does not answer.
+        clientCredentialsPath: join(client.CREDENTIALS_DIRECTORY, 'client-credentials'),
+        rootSeed: null,
+        warnings: [],
+      });
+      const seed = load({}, passed({ 'client-credentials': '\n', 'root-seed': SEED }));
+      expect([hexOf(seed.rootSeed), seed.clientCredentials]).toEqual([SEED, null]);
+    });
+
+    test('stand back behind every setting that names a wallet', () => {
+      const both = passed({ 'client-credentials': CREDENTIALS, 'root-seed': '\n' });
+      const config = load({}, { ...both, SERVICE_ROOT_SEED: SEED });
+      expect([hexOf(config.rootSeed), config.clientCredentials]).toEqual([SEED, null]);
+    });
+
+    test('must not be two, and not both blank, unless another node is named', () => {
+      expect(refusal({}, passed({ 'client-credentials': CREDENTIALS, 'root-seed': SEED }))).toMatch(
+        /^systemd credential root-seed .* and systemd credential client-credentials .* are both set/,
+      );
+      const blank = passed({ 'client-credentials': '\n', 'root-seed': '\n' });
+      expect(refusal({}, blank)).toBe(
+        'The service has no wallet: put client credentials into /etc/wallet-sidecar/client-credentials or a root seed into /etc/wallet-sidecar/root-seed, and start it again.',
+      );
+      const node = join(folder, 'node.credentials');
+      writeFileSync(node, 'some', { mode: 0o600 });
+      expect(load({ 'node-credentials-path': node }, blank).clientCredentials).toBeNull();
+    });
+
+    test('are not looked for in a service that passes others', () => {
+      expect(load({}, passed({ 'webhook.key': 'x' })).clientCredentials).toBeNull();
+    });
+  });
+
   test('malformed credentials and webhook secrets are refused', () => {
     expect(refusal({ 'client-credentials': 'abc' })).toMatch(/does not hold client credentials/);
     expect(refusal({ 'webhook-secret': 'abc' })).toMatch(/24 to 64 random bytes/);

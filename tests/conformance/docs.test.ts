@@ -25,8 +25,17 @@ describe('a browser at the address of the sidecar', () => {
     expect(await page.text()).toContain('A first payment');
   });
 
+  test('is led to the reference with a slash at its end, too, and to nothing else', async () => {
+    const answer = await open('/docs/');
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
+    for (const path of ['/docs/x', '/v2/health/', '/v2/openapi.json/'])
+      expect([path, (await open(path)).status]).toEqual([path, 404]);
+    const posted = await fetch(`${world.baseUrl}/docs/`, { method: 'POST' });
+    expect(posted.status).toBe(404);
+  });
+
   test('is held to the same guards there as everywhere', async () => {
-    for (const path of ['/', '/docs']) {
+    for (const path of ['/', '/docs', '/docs/']) {
       expect(await rawStatus(world.port, 'GET', path, { host: 'evil.example' })).toBe(403);
       expect((await open(path, { origin: 'https://evil.example' })).status).toBe(403);
     }

@@ -59,6 +59,10 @@ describe('a port that is taken', () => {
       const before = readdirSync(dataDir).toSorted();
       const { exitCode, output } = await start(dataDir, new URL(baseUrl).host);
       expect(output).toContain(`is in use, by the wallet-sidecar with process id ${first.pid}`);
+      // Another address alone would not do, because the directory has one owner.
+      expect(output).toContain(
+        'use or stop that one, or start another with --listen-addr and --data-dir.',
+      );
       expect(exitCode).toBe(1);
       expect(readdirSync(dataDir).toSorted()).toEqual(before);
       expect((await fetch(`${baseUrl}/v2/health`)).status).toBe(200);

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import packageJson from '../../package.json';
 import packageLock from '../../package-lock.json';
 import { NOTICES } from '../../packaging/notices.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
+import { commitAll, initialized } from './clone.ts';
 import { ROOT } from './folder.ts';
 import { run } from './run.ts';
 
@@ -20,6 +22,7 @@ const SOURCES = [
   'tsconfig.json',
   'tsconfig.client.json',
   'LICENSE',
+  '.gitignore',
 ];
 const PACKAGES = realpathSync(join(ROOT, 'node_modules'));
 const locked: Readonly<Record<string, { readonly version?: string }>> = packageLock.packages;
@@ -30,24 +33,36 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(folder));
 
-/** Builds a binary from a copy of the sources in this folder. */
-async function builtIn(path: string): Promise<Buffer> {
+/** A binary and the commit of the clone that it was built from. */
+interface Built {
+  readonly binary: Buffer;
+  readonly commit: string;
+}
+
+/** Builds a binary from a clone with a copy of the sources, in this folder. */
+async function builtIn(path: string): Promise<Built> {
   const copy = join(folder, path);
   mkdirSync(copy, { recursive: true });
   for (const source of SOURCES) cpSync(join(ROOT, source), join(copy, source), { recursive: true });
+  await initialized(copy);
+  const commit = await commitAll(copy);
   symlinkSync(PACKAGES, join(copy, 'node_modules'));
   const built = await run([process.execPath, 'run', 'build.ts', '--force'], copy);
   expect(built).toMatchObject({ exitCode: 0 });
-  return readFileSync(join(copy, 'dist', 'wallet-sidecar'));
+  const file = join(copy, 'dist', 'wallet-sidecar');
+  const version = await run([file, '--version']);
+  expect(version.output).toBe(`${packageJson.version} (commit ${commit.slice(0, 12)})\n`);
+  return { binary: readFileSync(file), commit };
 }
 
 describe('the binary', () => {
-  test('has the same bytes whatever folder it is built in, and names none', async () => {
+  test('says its commit, has the same bytes whatever folder it is built in, and names none', async () => {
     const one = await builtIn('one');
     const other = await builtIn('two/deeper/by/far');
-    expect(one.equals(other)).toBe(true);
+    expect(one.commit).toBe(other.commit);
+    expect(one.binary.equals(other.binary)).toBe(true);
     for (const path of [folder, PACKAGES])
-      expect([path, one.includes(path)]).toEqual([path, false]);
+      expect([path, one.binary.includes(path)]).toEqual([path, false]);
   }, 300_000);
 });
 

@@ -1,9 +1,11 @@
-import { chmodSync, cpSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
+import type { SigningKey } from '../../packaging/minisign.ts';
 import { NOTICES } from '../../packaging/notices.ts';
-import { BINARIES, completeRelease } from '../../packaging/release.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { BINARIES } from '../../packaging/platforms.ts';
+import { makeRelease } from '../../packaging/release.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
 
 /** The root folder of the repository. */
 export const ROOT = join(import.meta.dir, '..', '..');
@@ -11,22 +13,43 @@ export const ROOT = join(import.meta.dir, '..', '..');
 /** The name of this machine's binary in a release. */
 export const OWN_BINARY = `wallet-sidecar-${process.platform}-${process.arch}`;
 
-/**
- * Creates a folder like `dist` after a full build. The binaries of other machines are stand-ins. The caller removes it.
- */
-export async function releaseFolder(): Promise<string> {
+/** The commit that a test release names. */
+export const TEST_COMMIT = '0123456789ab';
+
+/** This machine's binary in the folder: it is small, so that it is quickly packed, and runs the real one. */
+const OWN_STAND_IN = `#!/bin/sh\nexec '${join(ROOT, 'dist', 'wallet-sidecar')}' "$@"\n`;
+
+/** What a test release differs in. */
+export interface ReleaseChoices {
+  readonly key?: SigningKey | null;
+  /** The time of the files that it is made of. */
+  readonly time?: Date;
+  /** What is at the place of this machine's binary. */
+  readonly ownBinary?: string;
+}
+
+/** Makes a release of stand-ins for the binaries, with a man page. Returns its folder; the caller removes it. */
+export async function releaseFolder(choices: ReleaseChoices = {}): Promise<string> {
+  const { key = null, time = new Date(), ownBinary = OWN_STAND_IN } = choices;
+  const built = temporaryFolder('built');
   const folder = temporaryFolder('release');
   for (const file of Object.keys(BINARIES)) {
-    if (file === OWN_BINARY) cpSync(join(ROOT, 'dist', 'wallet-sidecar'), join(folder, file));
-    else writeFileSync(join(folder, file), `stands for ${file}`);
+    writeFileSync(join(built, file), file === OWN_BINARY ? ownBinary : `stands for ${file}`);
   }
-  cpSync(join(ROOT, 'dist', NOTICES), join(folder, NOTICES));
-  await completeRelease({
+  writeFileSync(join(built, 'wallet-sidecar.1'), '.TH wallet-sidecar 1\n');
+  cpSync(join(ROOT, 'dist', NOTICES), join(built, NOTICES));
+  cpSync(join(ROOT, 'dist', 'client'), join(built, 'client'), { recursive: true });
+  for (const file of readdirSync(built, { recursive: true }))
+    utimesSync(join(built, String(file)), time, time);
+  await makeRelease({
     folder,
+    built,
     version: packageJson.version,
-    runnable: join(folder, OWN_BINARY),
-    client: join(ROOT, 'dist', 'client'),
+    commit: TEST_COMMIT,
+    runnable: join(ROOT, 'dist', 'wallet-sidecar'),
+    key,
   });
+  removeFolder(built);
   chmodSync(folder, 0o755);
   return folder;
 }

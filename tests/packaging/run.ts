@@ -8,8 +8,18 @@ export interface Outcome {
 }
 
 /** Runs a program to its end, without blocking servers of the test. */
-export async function run(command: readonly string[], cwd = ROOT): Promise<Outcome> {
-  const child = Bun.spawn([...command], { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' });
+export async function run(
+  command: readonly string[],
+  cwd = ROOT,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<Outcome> {
+  const child = Bun.spawn([...command], {
+    cwd,
+    env,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -1,8 +1,9 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BARE_ENV, BINARY, type SidecarProcess, startBinary } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { isMissing, ROOT } from './folder.ts';
 import { run } from './run.ts';
 
@@ -17,20 +18,26 @@ const MOST_EXPOSURE = 1.3;
 const folder = temporaryFolder('unit');
 afterAll(() => removeFolder(folder));
 
-/** The unit as installed, but with a program that exists here. */
-const file = join(folder, 'wallet-sidecar.service');
 const unit = readFileSync(join(ROOT, 'packaging', 'wallet-sidecar.service'), 'utf8');
-writeFileSync(
-  file,
-  unit.replace('/usr/local/bin/wallet-sidecar', join(ROOT, 'dist', 'wallet-sidecar')),
-);
+const userUnit = readFileSync(join(ROOT, 'packaging', 'wallet-sidecar-user.service'), 'utf8');
+const file = installedUnit('wallet-sidecar.service', unit);
+const userFile = installedUnit('wallet-sidecar-user.service', userUnit);
+
+/** Writes a unit as it is installed, but with a program that exists here; returns its path. */
+function installedUnit(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text.replace('/usr/local/bin/wallet-sidecar', BINARY));
+  return path;
+}
+
 const withoutSystemd = isMissing('systemd-analyze');
 
-test.skipIf(withoutSystemd)('systemd finds nothing wrong with the unit', async () => {
-  expect(await run(['systemd-analyze', 'verify', '--man=no', file])).toEqual({
-    exitCode: 0,
-    output: '',
-  });
+test.skipIf(withoutSystemd)('systemd finds nothing wrong with the units', async () => {
+  const nothing = { exitCode: 0, output: '' };
+  expect(await run(['systemd-analyze', 'verify', '--man=no', file])).toEqual(nothing);
+  const env = { ...process.env, XDG_RUNTIME_DIR: folder };
+  const verify = ['systemd-analyze', '--user', 'verify', '--man=no', userFile];
+  expect(await run(verify, ROOT, env)).toEqual(nothing);
 });
 
 test.skipIf(withoutSystemd)('the exposure that systemd finds stays low', async () => {
@@ -49,12 +56,16 @@ test.skipIf(withoutSystemd)('the exposure that systemd finds stays low', async (
 
 test('no secret stands on the command line, in the unit or in a dump of the memory', () => {
   const command = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '';
-  expect(command).toContain('{CREDENTIALS_DIRECTORY}/client-credentials');
   expect(command).not.toMatch(/--(?:root-seed|client-credentials|webhook-secret)[ =]/);
-  expect(unit).toContain('LoadCredential=client-credentials:');
+  for (const name of ['client-credentials', 'root-seed'])
+    expect(unit).toContain(`\nLoadCredential=${name}:/etc/wallet-sidecar/${name}\n`);
   expect(unit).toContain('LimitCORE=0');
   expect(unit.match(/^Environment=.*$/gm)).toEqual(['Environment=SERVICE_REQUIRE_AUTH=true']);
-  expect(unit).not.toMatch(/^SetCredential=/m);
+  // What stands in the unit is for everybody to read: blank lines in the place of missing files.
+  expect(unit.match(/^SetCredential=.*$/gm)).toEqual([
+    'SetCredential=client-credentials:\\n',
+    'SetCredential=root-seed:\\n',
+  ]);
 });
 
 test('the engine may compile, and nothing but the state directories can be written', () => {
@@ -65,6 +76,7 @@ test('the engine may compile, and nothing but the state directories can be writt
 });
 
 test('every caller needs credentials, whose check the environment file may turn off', () => {
+  expect(userUnit).toContain('\nEnvironment=SERVICE_REQUIRE_AUTH=true\n');
   const required = unit.indexOf('\nEnvironment=SERVICE_REQUIRE_AUTH=true\n');
   expect(required).toBeGreaterThan(0);
   // In systemd a file wins over lines of the unit. The line comes first, so that the unit reads in the same order.
@@ -76,5 +88,59 @@ test('data and marker are in state directories of their own, so that a restored 
   // With two directories ${STATE_DIRECTORY} is a list, and a list is not a path.
   expect(command).not.toContain('STATE_DIRECTORY');
   expect(command).toContain(' --data-dir %S/wallet-sidecar ');
-  expect(command).toContain(' --marker-path %S/wallet-sidecar-marker/marker ');
+  expect(command).toEndWith(' --marker-path %S/wallet-sidecar-marker/marker');
+});
+
+describe('what the unit starts', () => {
+  const state = join(folder, 'state');
+  const credentials = join(folder, 'credentials');
+
+  /** Runs ExecStart with these credentials as systemd does, with another port. */
+  function startUnit(passed: Readonly<Record<string, string>>): SidecarProcess {
+    for (const name of ['wallet-sidecar', 'wallet-sidecar-marker'])
+      mkdirSync(join(state, name), { recursive: true, mode: 0o700 });
+    mkdirSync(credentials, { recursive: true, mode: 0o700 });
+    const blank = [...unit.matchAll(/^SetCredential=([\w-]+):(.*)$/gm)].map(
+      ([, name = '', text = '']) => [name, text.replace('\\n', '\n')] as const,
+    );
+    for (const [name, text] of [...blank, ...Object.entries(passed)])
+      writeFileSync(join(credentials, name), text, { mode: 0o600 });
+    const [, ...args] = (/^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '').split(' ');
+    const environment = [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(
+      ([, name = '', value = '']) => [name, value] as const,
+    );
+    return startBinary(
+      args.map((arg) => arg.replaceAll('%S', state)),
+      {
+        cwd: join(state, 'wallet-sidecar'),
+        env: {
+          ...BARE_ENV,
+          ...Object.fromEntries(environment),
+          CREDENTIALS_DIRECTORY: credentials,
+          SERVICE_LISTEN_ADDR: '127.0.0.1:0',
+        },
+      },
+    );
+  }
+
+  test('ends with 2 where there are no credentials, and says what to put where', async () => {
+    const sidecar = startUnit({});
+    expect([await sidecar.exit(), sidecar.log()]).toEqual([
+      2,
+      expect.stringContaining('put client credentials into /etc/wallet-sidecar/client-credentials'),
+    ]);
+    expect(unit).toContain('\nRestartPreventExitStatus=2\n');
+  });
+
+  test('serves the wallet of a root seed, to callers with credentials alone', async () => {
+    const sidecar = startUnit({ 'root-seed': `${'a1'.repeat(32)}\n` });
+    await until(() => sidecar.log().includes('is ready') || !sidecar.running(), 'it was ready');
+    const url = /"url":"([^"]+)"/.exec(sidecar.log())?.[1] ?? '';
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      fetch(`${url}/v2/node/node_info`, { headers });
+    expect((await ask({})).status).toBe(401);
+    const owner = readFileSync(join(state, 'wallet-sidecar', 'cookie'), 'utf8').trim();
+    expect((await ask({ authorization: `Bearer ${owner}` })).status).not.toBe(401);
+    expect(await sidecar.stop()).toBe(0);
+  });
 });

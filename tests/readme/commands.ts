@@ -32,6 +32,15 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'fetches its build tool from a registry; tests/client runs the package where it stands',
   './dist/wallet-sidecar listen --forward-to http://127.0.0.1:3000/hook':
     'runs until Ctrl-C; tests/cli/commands/webhook-endpoints.test.ts runs it',
+  'sudo sh install.sh': 'changes the machine; tests/packaging/install.test.ts runs the script',
+  "sudo sh -c 'umask 077; mkdir -p /etc/wallet-sidecar; wallet-sidecar connect lnd --url https://127.0.0.1:8080 --cert-path /home/lnd/.lnd/tls.cert --macaroon-path /home/lnd/.lnd/data/chain/bitcoin/mainnet/admin.macaroon > /etc/wallet-sidecar/client-credentials'":
+    'needs an LND and root; the interop tests run `connect lnd` against one of their own',
+  "sudo sh -c 'umask 077; mkdir -p /etc/wallet-sidecar; wallet-sidecar connect cln --url https://127.0.0.1:3010 --cert-path /home/lightning/.lightning/bitcoin/ca.pem --rune-path /home/lightning/wallet-sidecar.rune > /etc/wallet-sidecar/client-credentials'":
+    'needs a Core Lightning and root; the interop tests run `connect cln` against one of their own',
+  'sudo systemctl enable --now wallet-sidecar':
+    'needs systemd and root; tests/packaging/unit.test.ts runs what the unit starts',
+  'sudo wallet-sidecar info --data-dir /var/lib/wallet-sidecar':
+    'needs the service of the line before',
   'npm test': 'CI runs it, and this test is part of it',
 };
 

@@ -25,11 +25,13 @@ export function addServers(program: Command, io: CliIo, serve: Serve): void {
     withSettings(
       program
         .command('dev')
-        .description('Run the server on the sandbox node with a funded trial wallet.'),
+        .description('Run the server on the sandbox node with a funded trial wallet.')
+        .option('--json', 'print the address and credentials as JSON, and the log to stderr'),
       (flags) => serve('dev', flags),
     ),
     'dev',
     'dev --data-dir :memory: --listen-addr 127.0.0.1:0',
+    'dev --json --data-dir trial',
   );
 }
 
@@ -48,7 +50,7 @@ function withSettings(command: Command, run: (flags: Flags) => Promise<void>): C
   for (const setting of settings) command.addOption(flagOf(setting));
   command.addOption(envFileOption());
   return command.action(async () => {
-    const names = [...settings.map(({ flag }) => flag), ENV_FILE.flag];
+    const names = [...settings.map(({ flag }) => flag), ENV_FILE.flag, 'json'];
     await run(Object.fromEntries(names.map((flag) => [flag, command.getOptionValue(camel(flag))])));
   });
 }

@@ -13,7 +13,7 @@ const commands = commandsOf(documentedProgram());
 describe('completions', () => {
   const scriptOf = async (shell: string) => (await runBinary(['completions', shell])).stdout;
 
-  for (const shell of ['bash', 'zsh', 'fish']) {
+  for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
     test(`the script for ${shell} names every command and every flag`, async () => {
       const script = await scriptOf(shell);
       for (const { path, command } of commands) {
@@ -25,9 +25,10 @@ describe('completions', () => {
       }
     });
 
-    // Few machines have all three shells. The test in bash below tries the completion itself.
-    test.skipIf(!Bun.which(shell))(`${shell} finds no fault with the script`, async () => {
-      const { exitCode, stderr } = await parsed(shell, await scriptOf(shell));
+    // Few machines have all shells. The test in bash below tries the completion itself.
+    const program = shell === 'powershell' ? 'pwsh' : shell;
+    test.skipIf(!Bun.which(program))(`${shell} finds no fault with the script`, async () => {
+      const { exitCode, stderr } = await parsed(program, await scriptOf(shell));
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     });
   }
@@ -71,6 +72,17 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
     });
   }
 
+  test.skipIf(!Bun.which('pwsh'))('PowerShell completes commands and values', async () => {
+    const offered = async (line: string) => {
+      const script = `${await scriptOf('powershell')}
+[System.Management.Automation.CommandCompletion]::CompleteInput('${line}', ${line.length}, $null).CompletionMatches.CompletionText`;
+      const { stdout } = Bun.spawnSync(['pwsh', '-NoProfile', '-Command', script]);
+      return stdout.toString().trim().split(/\r?\n/);
+    };
+    expect(await offered('wallet-sidecar clients cre')).toEqual(['create']);
+    expect(await offered('wallet-sidecar serve --log-format ')).toEqual(['text', 'json']);
+  });
+
   test('--json holds the same script', async () => {
     const { stdout } = await runBinary(['completions', 'bash', '--json']);
     const { shell, script } = JSON.parse(stdout);
@@ -87,7 +99,16 @@ async function parsed(shell: string, script: string) {
   try {
     const file = join(folder, 'script');
     writeFileSync(file, script);
-    const { exitCode, stderr } = Bun.spawnSync([shell, '-n', file]);
+    const command =
+      shell === 'pwsh'
+        ? [
+            'pwsh',
+            '-NoProfile',
+            '-Command',
+            `$null = [ScriptBlock]::Create((Get-Content -Raw '${file}'))`,
+          ]
+        : [shell, '-n', file];
+    const { exitCode, stderr } = Bun.spawnSync(command);
     return { exitCode, stderr: stderr.toString() };
   } finally {
     removeFolder(folder);

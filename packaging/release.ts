@@ -1,5 +1,5 @@
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { $, Glob } from 'bun';
 import type { ArchivedFile } from './archived-file.ts';
 import { writeArchives } from './archives.ts';
@@ -19,7 +19,12 @@ const COMPLETIONS = {
 } as const;
 
 /** Files of a release that are as they stand in the repository. */
-const AS_THEY_ARE = ['Containerfile', 'compose.yaml'];
+const AS_THEY_ARE = [
+  'Containerfile',
+  'compose.yaml',
+  'monitoring/alerts.yaml',
+  'monitoring/grafana-dashboard.json',
+];
 
 /** What a release is made from. */
 export interface ReleaseParts {
@@ -36,8 +41,9 @@ export interface ReleaseParts {
 }
 
 /**
- * Makes a release: an archive for each platform, the client's package, the install script with the public key in it, the
- * Homebrew formula with the checksums, what a container is made with, and SHA256SUMS of all with its signature. The same parts make the same bytes.
+ * Makes a release: an archive for each platform, the client's package, the install script with the public key in it,
+ * the Homebrew formula with the checksums, what a container is made with, board and alerts for the metrics, and
+ * SHA256SUMS of all with its signature. The same parts make the same bytes.
  * Throws if a part is missing.
  */
 export async function makeRelease(parts: ReleaseParts): Promise<void> {
@@ -46,7 +52,7 @@ export async function makeRelease(parts: ReleaseParts): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeArchives(folder, { built, completions: await completions(runnable) });
   await $`npm pack ${resolve(built, 'client')} --pack-destination ${folder}`.quiet();
-  for (const name of AS_THEY_ARE) await copyFile(packaging(name), join(folder, name));
+  for (const name of AS_THEY_ARE) await copyFile(packaging(name), join(folder, basename(name)));
   const archives = Object.keys(BINARIES).map(archiveOf);
   const sums = await Promise.all(
     archives.map(async (file) => [file, await sha256(join(folder, file))] as const),

@@ -22,6 +22,13 @@ def thank(payment: Payment) -> None:
     print(f"thank you for {payment.amount} sats: {payment.index}", flush=True)
 
 
+def keep(place: str) -> None:
+    """Stores the place whole or not at all, so that the next start finds one."""
+    fresh = PLACE.with_suffix(".new")
+    fresh.write_text(place)
+    fresh.replace(PLACE)
+
+
 def serve(invoice_of_a_visitor: str, most: float) -> None:
     """Handles updates until as many payments as asked for have arrived."""
     start_index = PLACE.read_text() if PLACE.exists() else None
@@ -36,7 +43,7 @@ def serve(invoice_of_a_visitor: str, most: float) -> None:
             if payment.direction == "inbound" and payment.status == "completed":
                 thank(payment)
                 thanked += 1
-            PLACE.write_text(event.updated_index)
+            keep(event.updated_index)
             if thanked >= most:
                 return
 
@@ -48,3 +55,5 @@ try:
     serve(invoice.invoice, float(os.environ.get("BOT_PAYMENTS", "inf")))
 except WalletSidecarError as error:
     sys.exit(f"{error} (error {error.code})" if error.code else str(error))
+except KeyboardInterrupt:
+    print("stopped; what comes now is handled after the next start")

@@ -31,14 +31,16 @@ const sha256 = (file: string) =>
   new Bun.CryptoHasher('sha256').update(readFileSync(file)).digest('hex');
 
 describe('a release', () => {
-  test('holds five archives, formula, install script, container files, the client and the signed checksums', () => {
+  test('holds five archives, formula, install script, container files, board, alerts, the client and the signed checksums', () => {
     expect(readdirSync(folder).toSorted()).toEqual(
       [
         ...archives,
         'Containerfile',
         'SHA256SUMS',
         'SHA256SUMS.minisig',
+        'alerts.yaml',
         'compose.yaml',
+        'grafana-dashboard.json',
         'install.sh',
         `wallet-sidecar-${packageJson.version}.tgz`,
         'wallet-sidecar.rb',

@@ -41,12 +41,13 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'needs systemd and root; tests/packaging/unit.test.ts runs what the unit starts',
   'sudo wallet-sidecar info --data-dir /var/lib/wallet-sidecar':
     'needs the service of the line before',
+  'npm run build': 'the tests run on what it has built',
   'npm test': 'CI runs it, and this test is part of it',
 };
 
 /** The programs with which a command may begin. Other commands are not run, because they have not been checked. */
 const RUNNABLE =
-  /^(?:\.\/dist\/)?wallet-sidecar |^(?:curl|export|npx bun|npm start --) |^npm install \/path\/to\/|^(?:bash|python3) examples\//;
+  /^(?:\(umask 077; )?(?:\.\/dist\/)?wallet-sidecar |^(?:curl|export|npx bun|npm start --) |^npm install \/path\/to\/|^(?:bash|python3) examples\//;
 const STARTS_SERVER = /^\.\/dist\/wallet-sidecar (?:serve|dev)\b/;
 
 /**

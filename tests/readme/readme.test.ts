@@ -3,14 +3,16 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { PAGES, pageText, ROOT } from '../support/pages.ts';
+import { GUIDES, PAGES, pageText, ROOT } from '../support/pages.ts';
 import { freePort } from '../support/ports.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { isRunnable, NOT_RUN, type Section, scriptOf, sectionsOf } from './commands.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-const sections = PAGES.flatMap((page) => sectionsOf(page, pageText(page)));
+/** Guides are run terminal by terminal, in guides.test.ts. */
+const pages = PAGES.filter((page) => !GUIDES.includes(page));
+const sections = pages.flatMap((page) => sectionsOf(page, pageText(page)));
 const commands = sections.flatMap((section) => section.commands);
 /** A folder like a fresh checkout after `npm install` and `npm run build`. */
 const checkout = temporaryFolder('readme');
@@ -39,6 +41,17 @@ test('a command of another program, in whatever block, is neither', () => {
 
 test('what is declared as not run still stands in the documentation', () => {
   expect(Object.keys(NOT_RUN).filter((command) => !commands.includes(command))).toEqual([]);
+});
+
+test('a signing secret is drawn by the program, where the receiver can read it too', () => {
+  const lines = PAGES.flatMap((page) => pageText(page).split('\n'));
+  const lost = lines.filter(
+    (line) =>
+      /openssl rand|\/dev\/u?random/.test(line) ||
+      /SERVICE_WEBHOOK_SECRET=\S*\$\([^)]*webhooks secret|--webhook-secret "?\$\(/.test(line),
+  );
+  expect(lost).toEqual([]);
+  expect(lines.filter((line) => /webhooks secret > \w/.test(line)).length).toBeGreaterThan(2);
 });
 
 test('the README says how to start and how to test in these very words, on one page', () => {

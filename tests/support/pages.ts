@@ -5,8 +5,16 @@ import { Glob } from 'bun';
 /** The root folder of the repository. */
 export const ROOT = join(import.meta.dir, '..', '..');
 
-/** The pages in `docs`, as paths from the root of the repository. */
-export const DOCS_PAGES: readonly string[] = [...new Glob('docs/*.md').scanSync(ROOT)].toSorted();
+/** The guides in `docs/guides`, as paths from the root of the repository. */
+export const GUIDES: readonly string[] = [
+  ...new Glob('docs/guides/*.md').scanSync(ROOT),
+].toSorted();
+
+/** The pages in `docs`, guides included, as paths from the root of the repository. */
+export const DOCS_PAGES: readonly string[] = [
+  ...[...new Glob('docs/*.md').scanSync(ROOT)].toSorted(),
+  ...GUIDES,
+];
 
 /** All pages that are written for people. */
 export const PAGES: readonly string[] = [

@@ -12,22 +12,26 @@ const KEYS_KEPT_COUNT = 10_000;
  * Removes stored rows that have expired and gives their space back to the disk, now and daily. Returns a function that
  * stops it.
  */
-export async function keepHouse(store: Store, log: Log): Promise<() => void> {
+export function keepHouse(store: Store, log: Log): () => void {
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const cleanUp = async () => {
     try {
       const beforeMs = systemClock.now() - KEYS_KEPT_MS;
       await store.idempotency.prune({ beforeMs, keep: KEYS_KEPT_COUNT });
-      await store.releaseSpace();
+      await store.releaseSpace(signal);
     } catch (error) {
+      if (signal.aborted) return;
       log.warn(
         'Old idempotency keys and their space could not be freed. The next attempt is in a day.',
-        {
-          error,
-        },
+        { error },
       );
     }
   };
-  await cleanUp();
+  void cleanUp();
   const housekeeping = setInterval(() => void cleanUp(), DAY_MS);
-  return () => clearInterval(housekeeping);
+  return () => {
+    stopping.abort();
+    clearInterval(housekeeping);
+  };
 }

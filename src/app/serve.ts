@@ -177,7 +177,7 @@ async function start(
   listener.answerWith(
     openHttpApp(config, parts, { port: listener.port, cookieToken, stopping: stopping.signal }),
   );
-  const stopHousekeeping = await keepHouse(store, log);
+  const stopHousekeeping = keepHouse(store, log);
   // The signal handlers come before wallets are resumed, because that waits for nodes.
   onStopSignal(async () => {
     log.info('Stopping.');

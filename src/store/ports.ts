@@ -44,7 +44,7 @@ export interface Store {
   readonly budgets: BudgetStore;
   readonly connectorState: ConnectorState;
   readonly identity: StoreIdentity;
-  /** Gives the disk back what removed rows took. Other reads and writes go on meanwhile. */
-  releaseSpace(): Promise<void>;
+  /** Gives the disk back what removed rows took, until `signal` aborts. Other reads and writes go on meanwhile. */
+  releaseSpace(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
+import { releaseSpace } from '../../src/store/sqlite/space.ts';
+import { writeQueue } from '../../src/store/sqlite/write-queue.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { sampleDone } from '../support/sample-payment.ts';
 import { observe, WALLET } from '../support/store-steps.ts';
@@ -44,7 +46,7 @@ test('the disk of removed rows is given back, and the rest stays', async () => {
   await observe(store, PAYMENTS.slice(0, 5), { journaled: true });
   await store.cache.apply(WALLET, PAYMENTS, null);
   await store.cache.clear(WALLET);
-  await store.releaseSpace();
+  await store.releaseSpace(new AbortController().signal);
   expect((await store.journal.updatedAfter(WALLET, null, 10)).length).toBe(5);
   await store.close();
   expect(bytesOf(path)).toBeLessThan(JSON_BYTES / 4);
@@ -83,4 +85,14 @@ test('a database of version 9 is packed when it is opened, and keeps its payment
   const packed = new Database(path);
   expect(packed.query('PRAGMA auto_vacuum').get()).toEqual({ auto_vacuum: 2 });
   packed.close();
+});
+
+test('a file that could not be packed gives nothing back, and asking for it ends', async () => {
+  const db = new Database(join(folder, 'unpacked.sqlite'), { create: true });
+  db.run('CREATE TABLE row (text TEXT)');
+  db.run("INSERT INTO row SELECT hex(randomblob(2000)) FROM json_each('[1,2,3,4,5,6,7,8,9]')");
+  db.run('DELETE FROM row');
+  expect(db.query('PRAGMA freelist_count').get()).not.toEqual({ freelist_count: 0 });
+  await releaseSpace(db, writeQueue(db), new AbortController().signal);
+  db.close();
 });

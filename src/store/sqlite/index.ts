@@ -72,7 +72,7 @@ export function openSqliteStore(path: string): Store {
     budgets: readable(sqliteBudgets(budgets)),
     connectorState: readable(sqliteConnectorState(db, queue)),
     identity: readable(sqliteIdentity(db, queue, counter)),
-    releaseSpace: () => releaseSpace(db, queue),
+    releaseSpace: (signal) => releaseSpace(db, queue, signal),
     async close() {
       try {
         // Writes that were queued in this turn are committed before the file is closed.

@@ -69,10 +69,11 @@ function prepare(db: Database, path: string): void {
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
   db.run(`PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
-  db.run('PRAGMA temp_store = MEMORY');
   db.run('PRAGMA cache_size = -16000');
   if (version < SCHEMA_VERSION) db.transaction(() => migrate(db, version)).immediate();
   packOnce(db);
+  // Packing would need as much memory as the file is large.
+  db.run('PRAGMA temp_store = MEMORY');
   db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
 }
 

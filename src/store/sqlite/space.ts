@@ -30,10 +30,16 @@ export function packOnce(db: Database): void {
 }
 
 /** Gives free pages back to the disk in small steps, until only a part worth keeping for new rows is left. */
-export async function releaseSpace(db: Database, queue: WriteQueue): Promise<void> {
+export async function releaseSpace(
+  db: Database,
+  queue: WriteQueue,
+  signal: AbortSignal,
+): Promise<void> {
   const surplus = () =>
     pragma(db, 'freelist_count') - Math.ceil(pragma(db, 'page_count') * KEPT_PART);
-  for (let pages = surplus(); pages > 0; pages = surplus()) {
+  // A file that could not be packed gives nothing back.
+  if (pragma(db, 'auto_vacuum') !== INCREMENTAL) return;
+  for (let pages = surplus(); pages > 0 && !signal.aborted; pages = surplus()) {
     const step = Math.min(pages, PAGES_AT_ONCE);
     await queue.write(() => db.query(`PRAGMA incremental_vacuum(${step})`).all());
   }

@@ -77,8 +77,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { attemptLimitMs: limitMs = ATTEMPT_LIMIT_MS } = options;
   const ended = attemptCounters(options.metrics);
   const lanes = openLanes(options.find, options.ca);
-  /** The endpoints that have more due than their lanes have room for. */
-  const full = new Set<string>();
+  /** Whether an endpoint has more due than its lane has room for, so that the end of an attempt is awaited. */
+  let waitsForRoom = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let looking = false;
   let looked = Promise.resolve();
@@ -125,49 +125,49 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     const { nowMs, lastPossibleMs } = leaseFrom(clock.now(), LEASE_MS);
     const isDue = ({ firstDueAtMs, lastDueAtMs }: QueuedEndpoint) =>
       firstDueAtMs <= nowMs || lastDueAtMs > lastPossibleMs;
-    const reachable: string[] = [];
+    const reached = new Map<string, Lane>();
     for (const queued of await outbox.queued()) {
       const lane = await lanes.of(queued.endpoint);
       // Without its --webhook-url what is for the configured endpoint waits for a start that has one.
       if (lane === null) continue;
-      reachable.push(queued.endpoint);
+      reached.set(queued.endpoint, lane);
       if (isDue(queued)) await claimFor(lane);
     }
     const again = await outbox.queued();
-    return Math.min(
-      Number.POSITIVE_INFINITY,
-      ...again
-        .filter(({ endpoint }) => reachable.includes(endpoint) && !full.has(endpoint))
-        .map(({ firstDueAtMs }) => firstDueAtMs),
-    );
+    waitsForRoom = false;
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const queued of again) {
+      const lane = reached.get(queued.endpoint);
+      if (!lane) continue;
+      if (isDue(queued) && lanes.room(lane) === 0) waitsForRoom = true;
+      else nextMs = Math.min(nextMs, queued.firstDueAtMs);
+    }
+    return nextMs;
   }
 
   async function claimFor(lane: Lane): Promise<void> {
     const { endpoint, inProgress } = lane;
-    full.delete(endpoint);
     while (!stopped) {
       const limit = lanes.room(lane);
-      if (limit === 0) {
-        // The end of an attempt wakes the dispatcher then.
-        full.add(endpoint);
-        return;
-      }
+      if (limit === 0) return;
       // Setting the clock may end the lease of an attempt that still runs here. That attempt stays the only one.
       const running = new Set(inProgress.keys());
       const due = await outbox.claim({ endpoint, ...leaseFrom(clock.now(), LEASE_MS), limit });
       for (const delivery of due) {
         const { id } = delivery;
         if (running.has(id)) continue;
-        inProgress.set(
-          id,
-          deliver(lane, delivery).finally(() => {
-            inProgress.delete(id);
-            if (full.size > 0) wake();
-          }),
-        );
+        track(lane, id, deliver(lane, delivery));
       }
       if (due.length < limit) return;
     }
+  }
+
+  function track({ inProgress }: Lane, id: string, attempt: Promise<unknown>): void {
+    const over = () => {
+      inProgress.delete(id);
+      if (waitsForRoom) wake();
+    };
+    inProgress.set(id, attempt.then(over, over));
   }
 
   async function deliver(lane: Lane, delivery: DueDelivery): Promise<void> {
@@ -196,7 +196,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   function forget(endpoint: string): void {
     lanes.close(endpoint);
-    full.delete(endpoint);
   }
 
   async function prune(): Promise<void> {
@@ -218,7 +217,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       const lane = await lanes.of(endpoint);
       if (lane === null) return null;
       const signal = AbortSignal.any([given, lane.aborting.signal]);
-      const attempted = await attemptOnce(lane, message, { clock, elapsedMs, limitMs, signal });
+      const attempt = attemptOnce(lane, message, { clock, elapsedMs, limitMs, signal });
+      track(lane, message.id, attempt);
+      const attempted = await attempt;
       given.throwIfAborted();
       return attempted;
     },

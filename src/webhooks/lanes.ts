@@ -58,6 +58,9 @@ export function openLanes(find: FindTarget, ca?: string): Lanes {
       }
       const target = await find(endpoint);
       if (target === null) return null;
+      // Another call may have opened the lane meanwhile.
+      const opened = lanes.get(endpoint);
+      if (opened) return opened;
       const lane: Lane = {
         endpoint,
         url: target.url,

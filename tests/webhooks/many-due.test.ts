@@ -10,7 +10,7 @@ const { cleanups, start } = dispatchWorld();
 
 setDefaultTimeout(SLOW_TEST_MS);
 
-const DUE = 10_000;
+const DUE = 3000;
 const OFFER = 'cd'.repeat(32);
 /** The dispatcher's limit of attempts in progress. */
 const MOST = 256;

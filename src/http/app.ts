@@ -133,11 +133,13 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       guarded(null, async (context) => rejectMethod(context, methods)),
     );
   }
-  const pages = new Set<string>(routes.filter(isPage).map(({ path }) => path));
+  const pages = new Map<string, string>(
+    routes.filter(isPage).map(({ path }) => [`${path}/`, path]),
+  );
   app.notFound(
     guarded(null, async ({ req: { path, method } }) => {
-      const page = path.replace(/\/+$/, '');
-      if (pages.has(page) && (method === 'GET' || method === 'HEAD'))
+      const page = pages.get(path);
+      if (page !== undefined && (method === 'GET' || method === 'HEAD'))
         return new Response(null, { status: 302, headers: { location: page } });
       throw new ApiError(
         'notFound',

@@ -1,14 +1,9 @@
+import type { AttemptRecord } from '../store/ports.ts';
+
 /** How a message to a receiver ended. */
-export interface SentMessage {
+export interface SentMessage extends AttemptRecord {
   readonly id: string;
   readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly durationMs: number;
-  /** Null where no answer came. */
-  readonly httpStatus: number | null;
-  /** Null where it was delivered. */
-  readonly error: string | null;
-  readonly answer: string | null;
 }
 
 /** The part of webhooks that routes use. */

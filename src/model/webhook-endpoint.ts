@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DELIVERY_EVENTS } from './delivery.ts';
+import type { Parsed } from './parsed.ts';
 import { timestamp, unicodeText } from './text.ts';
 import { parseWebUrl } from './web-url.ts';
 import { parseWebhookSecret } from './webhook-secret.ts';
@@ -17,8 +18,6 @@ const URL_MAX_CHARACTERS = 2_000;
 const SECRET_MAX_CHARACTERS = 100;
 /** The longest description of an endpoint, in UTF-8 bytes. */
 const DESCRIPTION_MAX_BYTES = 200;
-const URL_RULE = 'must be an http or https URL';
-const SECRET_RULE = 'must be base64 of 24 to 64 random bytes, with or without whsec_';
 
 /** The id of an endpoint in a request. */
 export const endpointIdInput = z
@@ -30,7 +29,7 @@ export const endpointIdInput = z
 export const endpointUrlInput = z
   .string()
   .max(URL_MAX_CHARACTERS)
-  .transform((text, context) => valueOr(parseWebUrl(text), URL_RULE, context))
+  .transform((text, context) => valueOr(parseWebUrl(text), context))
   .meta({
     description: 'Where deliveries are sent: an http or https URL.',
     examples: ['https://shop.example/hook'],
@@ -41,7 +40,7 @@ export const endpointUrlInput = z
 export const endpointSecretInput = z
   .string()
   .max(SECRET_MAX_CHARACTERS)
-  .transform((text, context) => valueOr(parseWebhookSecret(text), SECRET_RULE, context))
+  .transform((text, context) => valueOr(parseWebhookSecret(text), context))
   .meta({
     description:
       'Signing secret: base64 of 24 to 64 bytes, with or without `whsec_`. Without it one is drawn.',
@@ -67,13 +66,9 @@ export const leaseSecsInput = z
   .max(LEASE_SECS.most)
   .meta({ description: 'Seconds after which it is deleted unless it is renewed.' });
 
-function valueOr<T>(
-  parsed: { readonly value: T } | { readonly problem: string },
-  message: string,
-  context: z.RefinementCtx,
-): T {
+function valueOr<T>(parsed: Parsed<T>, context: z.RefinementCtx): T {
   if ('value' in parsed) return parsed.value;
-  context.addIssue({ code: 'custom', message });
+  context.addIssue({ code: 'custom', message: parsed.problem });
   return z.NEVER;
 }
 

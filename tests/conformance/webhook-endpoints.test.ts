@@ -277,6 +277,8 @@ describe('attempts of a delivery', () => {
     }
     const names = (rows: Body[]) => rows.map((row) => `${row.id} ${row.endpoint}`);
     expect(names(seen)).toEqual(names(all));
+    const whole = await world.get('/v2/webhooks/deliveries', { limit: String(all.length) });
+    expect(whole.next).toBeNull();
     await remove(id);
   });
 });

@@ -24,9 +24,6 @@ import { exampleEndpoint, exampleSentWebhook } from '../examples.ts';
 import { route } from '../route.ts';
 import type { WebhookSender } from '../webhook-sender.ts';
 
-/** Status by which a receiver takes a delivery (docs/webhooks.md, Attempts). */
-const TAKEN = 200;
-
 /** Routes for webhook endpoints, for the wallet's owner alone (docs/decisions.md 126). */
 export const webhookEndpointRoutes = [
   route({
@@ -157,7 +154,7 @@ export const webhookEndpointRoutes = [
       if (sent === null) throw endpointNotFound();
       return {
         id: sent.id,
-        delivered: sent.httpStatus === TAKEN,
+        delivered: sent.error === null,
         duration_ms: sent.durationMs,
         http_status: sent.httpStatus,
         error: sent.error,

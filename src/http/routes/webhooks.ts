@@ -68,11 +68,12 @@ export const webhookRoutes = [
       const deliveries = await deliveriesOf(session, {
         state: state ?? null,
         endpoint: endpoint ?? null,
-        limit,
+        limit: limit + 1,
         before: query.before === undefined ? null : cursorOf(query.before),
       });
-      const last = deliveries.length < limit ? undefined : deliveries.at(-1);
-      return { deliveries, next: last ? `${last.id}/${last.endpoint}` : null };
+      const page = deliveries.slice(0, limit);
+      const last = deliveries.length > limit ? page.at(-1) : undefined;
+      return { deliveries: page, next: last ? `${last.id}/${last.endpoint}` : null };
     },
   }),
   route({

@@ -44,7 +44,7 @@ export function readEnvFile(path: string): Parsed<EnvFile> {
 }
 
 function readEnv(path: string, found: Stats): Parsed<EnvFile> {
-  if (!found.isFile()) return { problem: `${path} is not a file: remove it` };
+  if (!found.isFile()) return { problem: `${path} is not a file: give a file, or remove it` };
   let file: number;
   try {
     file = openSync(path, 'r');

@@ -126,7 +126,7 @@ describe('a .env is read only when no other user could have written it', () => {
   test('what is neither a file nor a folder is refused without being opened', () => {
     rmSync(path);
     expect(Bun.spawnSync(['mkfifo', path]).success).toBe(true);
-    expect(refusal()).toBe(`${path} is not a file: remove it.`);
+    expect(refusal()).toBe(`${path} is not a file: give a file, or remove it.`);
   });
 });
 

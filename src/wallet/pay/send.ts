@@ -206,10 +206,15 @@ async function signAndStore(
     requireStillGood(session);
     await session.store.spends.asked(session.userPk, identity.index, JSON.stringify(signed));
   } catch (error) {
-    await session.node.onchain?.release(signed).catch(() => undefined);
+    await releaseCoins(session, signed);
     throw error;
   }
   return signed;
+}
+
+/** Gives back the coins of a send that was not published. Where that fails, their locks end by themselves. */
+async function releaseCoins({ node }: Session, signed: SignedSend): Promise<void> {
+  await node.onchain?.release(signed).catch(() => undefined);
 }
 
 async function startSafely(
@@ -243,8 +248,7 @@ async function startedPayment(
   }
   if (report.state === 'refused') {
     await tellingSent('no', () => session.resolver.giveUp(index));
-    // Where they cannot be released, the locks end by themselves.
-    if (signed) await session.node.onchain?.release(signed).catch(() => undefined);
+    if (signed) await releaseCoins(session, signed);
     throw report.error.with({ sent: 'no' });
   }
   try {

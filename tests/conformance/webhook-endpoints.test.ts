@@ -266,8 +266,11 @@ describe('attempts of a delivery', () => {
   test('the list of deliveries goes on with `next`, and leaves none out', async () => {
     const { id } = await add({ url: 'http://127.0.0.1:9' });
     await cancelInvoice();
-    await cancelInvoice();
-    const all = (await world.get('/v2/webhooks/deliveries', { limit: '500' })).deliveries;
+    const newest = await cancelInvoice();
+    const list = async (): Promise<Body[]> =>
+      (await world.get('/v2/webhooks/deliveries', { limit: '500' })).deliveries;
+    await until(async () => (await list()).some(({ index }) => index === newest));
+    const all = await list();
     const seen: Body[] = [];
     for (let next: string | null = ''; next !== null; ) {
       const query = { limit: '3', ...(next === '' ? {} : { before: next }) };

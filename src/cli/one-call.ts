@@ -70,7 +70,10 @@ export function oneCall<
     if (wrong !== null) command.error(wrong);
     const ask = sidecarClient(io, flags);
     const asks = money?.question !== undefined && !flags.yes && io.terminal.canAsk;
-    const defaults = (asks && money.defaults?.(given)) || {};
+    // What was given is typed again in a repeat; its default would replace it.
+    const defaults = Object.fromEntries(
+      Object.entries((asks && money.defaults?.(given)) || {}).filter(([name]) => !(name in flags)),
+    );
     const agreed = { ...given, flags: { ...defaults, ...flags } };
     const question = money?.question?.(agreed) ?? null;
     if (question !== null) await agree(io, flags, question);

@@ -65,7 +65,7 @@ export function addPay(parent: Command, io: CliIo): void {
     const terms = agreed ?? { amount: amount ?? null, maxFee: flags.maxFee ?? null };
     const answer = await spendOnce(io, {
       key: flags.idempotencyKey,
-      flags: agreed === null ? [] : flagsOf(agreed),
+      flags: agreed === null ? [] : flagsBeside({ amount, maxFee: flags.maxFee }, agreed),
       send: (idempotencyKey) => send(ask, { payable, terms, flags, idempotencyKey }),
     });
     show(io, flags, answer, paymentLines);
@@ -132,11 +132,12 @@ function isOnchainOrder({ all, priority }: PayFlags): boolean {
   return all === true || priority !== undefined;
 }
 
-/** The flags that repeat the request as it was agreed to. */
-function flagsOf({ amount, maxFee }: Agreed): string[] {
-  return [
-    '--yes',
-    ...(amount === null ? [] : ['--amount', amount]),
-    ...(maxFee === null ? [] : ['--max-fee', maxFee]),
-  ];
+/** The terms that the person gave. */
+type Typed = { readonly [Term in keyof Agreed]: string | undefined };
+
+/** The flags that, beside the typed terms, repeat the request as it was agreed to. */
+function flagsBeside(typed: Typed, agreed: Agreed): string[] {
+  const added = (flag: string, term: keyof Agreed) =>
+    typed[term] === undefined && agreed[term] !== null ? [flag, agreed[term]] : [];
+  return ['--yes', ...added('--amount', 'amount'), ...added('--max-fee', 'maxFee')];
 }

@@ -5,7 +5,7 @@ import { sleep } from '../../lib/sleep.ts';
 import { CallFailed } from '../call-failed.ts';
 import { type ConnectionFlags, withConnection } from '../connection.ts';
 import { withExamples } from '../examples.ts';
-import { type Answer, sidecarClient } from '../http.ts';
+import { type Answer, type AskSidecar, sidecarClient } from '../http.ts';
 import { readSeconds } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { printable } from '../terminal/printable.ts';
@@ -22,6 +22,9 @@ type Health = Answer<z.output<typeof healthJson>>;
 
 /** How long to wait before the sidecar is asked again. It answers at once, so it cannot be waited for in one call. */
 const PAUSE_MS = 250;
+/** How long one look may take. The last one has the least even where the time is over, so that it can be answered. */
+const LEAST_LOOK_MS = 1000;
+const MOST_LOOK_MS = 5000;
 const DEFAULT_TIMEOUT_SECS = 60;
 
 /** Adds `health`, which says whether the sidecar is ready, and can wait until it is. */
@@ -36,28 +39,41 @@ export function addHealth(parent: Command, io: CliIo): void {
   withExamples(withConnection(command), 'health', 'health --wait --timeout 2m').action(
     async (flags: HealthFlags) => {
       const ask = sidecarClient(io, flags);
-      const look = () => ask((sidecar) => sidecar.health(), healthJson);
       const health = flags.wait
         ? await withProgress(io.terminal, 'Waiting until the sidecar is ready', () =>
-            whenReady(look, flags.timeout),
+            whenReady((signal) => look(ask, signal), flags.timeout),
           )
-        : await look();
+        : await ask((sidecar) => sidecar.health(), healthJson);
       show(io, flags, health, ({ status }) => [printable(status)]);
       if (!isReady(health)) throw new CallFailed('Something is missing, as the status says.');
     },
   );
 }
 
+/** Asks once, until the signal aborts. Throws {@link CallFailed}. */
+async function look(ask: AskSidecar, signal: AbortSignal): Promise<Health> {
+  try {
+    return await ask((sidecar) => sidecar.health({ signal }), healthJson, null);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new CallFailed('The sidecar does not answer in time: read its log, or check --url.');
+  }
+}
+
 /** Asks until the sidecar is ready or the time is over; then it returns or throws what came last. */
-async function whenReady(look: () => Promise<Health>, timeoutSecs: number): Promise<Health> {
+async function whenReady(
+  lookUntil: (signal: AbortSignal) => Promise<Health>,
+  timeoutSecs: number,
+): Promise<Health> {
   const endMs = elapsedMs() + timeoutSecs * 1000;
   for (;;) {
-    const isLast = elapsedMs() >= endMs;
+    const leftMs = Math.max(endMs - elapsedMs(), LEAST_LOOK_MS);
+    const signal = AbortSignal.timeout(Math.ceil(Math.min(leftMs, MOST_LOOK_MS)));
     try {
-      const health = await look();
-      if (isLast || isReady(health)) return health;
+      const health = await lookUntil(signal);
+      if (isReady(health) || elapsedMs() >= endMs) return health;
     } catch (error) {
-      if (isLast || !(error instanceof CallFailed)) throw error;
+      if (!(error instanceof CallFailed) || elapsedMs() >= endMs) throw error;
     }
     await sleep(PAUSE_MS);
   }

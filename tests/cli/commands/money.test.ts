@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { startBinary } from '../../support/binary.ts';
+import { BARE_ENV, startBinary, startOnTerminal } from '../../support/binary.ts';
 import { freePort } from '../../support/ports.ts';
 import { SLOW_TEST_MS, until } from '../../support/until.ts';
 import { type CliWorld, openCliWorld, runBinary } from '../sidecar.ts';
@@ -198,6 +198,24 @@ describe('health', () => {
       stdout: 'The node is locked.',
       stderr: 'Something is missing, as the status says.',
     });
+    await server.stop(true);
+  });
+
+  test('--wait ends with 1 when the time is over where a sidecar accepts and never answers', async () => {
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      idleTimeout: 0,
+      fetch: () => new Promise<Response>(() => undefined),
+    });
+    const waiting = startOnTerminal(['health', '--wait', '--timeout', '2'], {
+      columns: 100,
+      env: { ...BARE_ENV, SERVICE_SIDECAR_URL: `http://127.0.0.1:${server.port}` },
+    });
+    await waiting.shows('Waiting until the sidecar is ready... 1 s');
+    expect(await waiting.exit()).toBe(1);
+    expect(waiting.screen()).toContain('does not answer');
+    expect(waiting.screen()).not.toContain('Waiting for the sidecar');
     await server.stop(true);
   });
 });

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { OPTIONS } from '../config/options.ts';
 import { PRIORITIES, type Priority } from '../model/payment.ts';
 import { readAmount } from './inputs.ts';
 
@@ -9,6 +10,9 @@ export function priorityOption(fallback: Priority): Option {
     `on chain: how soon it should confirm, after about 1 block (high), 3 (normal) or 72 (background); ${fallback} unless given`,
   ).choices(PRIORITIES);
 }
+
+/** The cap on routing fees without --max-fee, for help. What is agreed on before is in the request. */
+export const CAP_OF_SETTINGS = `where it asks before, ${OPTIONS.maxFee.env} as this command finds it, else 1%, never less than 10 sats; otherwise the setting of the sidecar`;
 
 /** Returns the flag that bounds the fees of one payment. */
 export function maxFeeOption(description: string): Option {

@@ -5,7 +5,7 @@ import { type ConnectionFlags, settingsOf } from '../connection.ts';
 import { readNodePk, readPositiveAmount } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
 import { oneCall } from '../one-call.ts';
-import { maxFeeOption } from '../options.ts';
+import { CAP_OF_SETTINGS, maxFeeOption } from '../options.ts';
 import { costLines } from '../terminal/cost.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
 import { routingCap } from './pay-question.ts';
@@ -23,7 +23,7 @@ export function addKeysend(parent: Command, io: CliIo): void {
     .description('Pay a node without an invoice; exit code 1 if the payment fails.')
     .argument('<node>', 'public key of the node', readNodePk)
     .argument('<amount>', 'amount in sats', readPositiveAmount)
-    .addOption(maxFeeOption('the largest routing fees (default: the setting of the sidecar)'))
+    .addOption(maxFeeOption(`the largest routing fees (default: ${CAP_OF_SETTINGS})`))
     .option('--message <text>', 'message to the receiver')
     .option('--note <text>', 'note that only you see');
   oneCall<typeof paymentJson, [string, string], KeysendFlags>(io, command, {

@@ -9,7 +9,7 @@ import { withExamples } from '../examples.ts';
 import { type AskSidecar, sidecarClient } from '../http.ts';
 import { readPositiveAmount } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
-import { maxFeeOption, priorityOption } from '../options.ts';
+import { CAP_OF_SETTINGS, maxFeeOption, priorityOption } from '../options.ts';
 import { agree, type SpendingFlags, spendOnce, withSpending } from '../spending.ts';
 import { paymentLines, requireNotFailed } from '../terminal/payment-text.ts';
 import { show } from '../terminal/show.ts';
@@ -39,7 +39,7 @@ export function addPay(parent: Command, io: CliIo): void {
     .option('--all', 'on chain: send everything, in place of an amount')
     .addOption(
       maxFeeOption(
-        'the most that routing or the transaction may cost (default on Lightning: the setting of the sidecar)',
+        `the most that routing or the transaction may cost (default on Lightning: ${CAP_OF_SETTINGS})`,
       ),
     )
     .addOption(priorityOption('normal'))

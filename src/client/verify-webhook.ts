@@ -60,7 +60,7 @@ export async function verifyWebhook(
   if (!(await isSigned(signed, signatures, secretBytes(secret)))) {
     throw new WebhookVerificationError(
       'signature',
-      "No signature of the webhook matches: check that the secret is the sidecar's, and that the body is unchanged.",
+      "No signature of the webhook matches: check that the secret is the endpoint's, and that the body is unchanged.",
     );
   }
   checkAge(Number(timestamp), options);
@@ -122,7 +122,7 @@ function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(secret.startsWith('whsec_') ? secret.slice(6) : secret);
   if (bytes && bytes.length > 0) return bytes;
   throw new TypeError(
-    'The webhook secret is not base64 (with or without whsec_): copy the secret of the sidecar.',
+    'The webhook secret is not base64 (with or without whsec_): copy the secret of the endpoint.',
   );
 }
 

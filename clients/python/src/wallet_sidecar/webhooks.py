@@ -97,7 +97,7 @@ def verify_signature(
     if not any([hmac.compare_digest(given, expected) for given in _given(signatures)]):
         raise WebhookVerificationError(
             "signature",
-            "No signature of the webhook matches: check that the secret is the sidecar's, "
+            "No signature of the webhook matches: check that the secret is the endpoint's, "
             "and that the body is unchanged.",
         )
     now = time.time() if now_secs is None else now_secs
@@ -118,7 +118,9 @@ def _header(headers: WebhookHeaders, name: str) -> str:
         if key.lower() == name and isinstance(value, str) and value:
             return value
     raise WebhookVerificationError(
-        "header", f"The webhook has no header {name}: check that the sidecar has a --webhook-secret."
+        "header",
+        f"The webhook has no header {name}: "
+        "check that its endpoint has a secret (--webhook-secret for the configured one).",
     )
 
 
@@ -130,7 +132,7 @@ def _secret_bytes(secret: str) -> bytes:
     decoded = _from_base64(secret.removeprefix("whsec_"))
     if decoded:
         return decoded
-    raise ValueError("The webhook secret is not base64 (with or without whsec_): copy the secret of the sidecar.")
+    raise ValueError("The webhook secret is not base64 (with or without whsec_): copy the secret of the endpoint.")
 
 
 def _from_base64(text: str) -> bytes | None:

@@ -50,9 +50,7 @@ async function reach(access: LndAccess, { proxy, tell }: ConnectInput): Promise<
     tell(
       `No REST interface answers at ${access.url}, the port that LND has for gRPC: trying ${restUrl}.`,
     );
-    return inspectLnd({ ...access, url: restUrl }, proxy).catch((last: unknown) => {
-      throw isUnanswered(last) ? withRestHint(last) : last;
-    });
+    return inspectLnd({ ...access, url: restUrl }, proxy);
   }
 }
 
@@ -62,11 +60,6 @@ function isUnanswered(error: unknown): error is ApiError {
 
 function ofGrpc({ url }: LndAccess, cause: ApiError): ApiError {
   const sentence = `${url} is the gRPC port of an LND: give its REST port, 8080 by default (restlisten in lnd.conf).`;
-  return new ApiError(cause.kind, sentence, { cause });
-}
-
-function withRestHint(cause: ApiError): ApiError {
-  const sentence = `${cause.message} The REST port is the one of restlisten in lnd.conf.`;
   return new ApiError(cause.kind, sentence, { cause });
 }
 

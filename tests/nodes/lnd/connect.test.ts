@@ -154,9 +154,14 @@ describe('a URI with the port of gRPC', () => {
     expect(told).toEqual([]);
   });
 
-  test('whose REST port does not answer either is an error that names the REST port', async () => {
+  test('whose REST port does not answer either is an error, after it was told which port was tried', async () => {
     const { found } = await connectWith({});
-    expect(found).toMatchObject({ kind: 'unreachable', message: expect.stringMatching(/REST/) });
+    expect(found).toMatchObject({
+      kind: 'unreachable',
+      message:
+        'LND cannot be reached through the SOCKS5 proxy: check that the proxy runs at the address of --node-proxy, and that LND is running.',
+    });
+    expect(told).toEqual([expect.stringContaining(`trying https://localhost:${REST}.`)]);
   });
 });
 

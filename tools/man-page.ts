@@ -37,11 +37,8 @@ function leavesOf(command: Command, path: readonly string[]): Leaf[] {
 
 function commandLines({ path, command }: Leaf): string[] {
   const help = command.createHelp();
-  const usage = command.registeredArguments.map((argument) =>
-    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
-  );
   return [
-    `.SS "${text([...path, ...usage].join(' '))}"`,
+    `.SS "${text([...path.slice(0, -1), help.subcommandTerm(command)].join(' '))}"`,
     text(command.description()),
     ...command.registeredArguments.flatMap((argument) =>
       item(argument.name(), help.argumentDescription(argument)),

@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import { parseAmountMsat } from '../model/amount.ts';
-import { paymentIndexInput } from '../model/payment-index.ts';
-import { hexInput } from '../model/text.ts';
+import { paymentIndexInput, updatedIndexInput } from '../model/payment-index.ts';
+import { hexInput, nodePkInput } from '../model/text.ts';
+import { parseWebUrl } from '../model/web-url.ts';
 
 /**
  * Returns an amount above zero in the form of the API. Throws InvalidArgumentError, which becomes exit code 2, as all
@@ -80,7 +81,7 @@ export function readPaymentIndex(text: string): string {
 
 /** Returns the position of an update, which waits and streams go on from. */
 export function readPosition(text: string): string {
-  if (/^u\d{19}-[a-z]{2}_[0-9a-f]{64}$/.test(text)) return text;
+  if (updatedIndexInput.safeParse(text).success) return text;
   throw new InvalidArgumentError(
     'It must be the position of an update, as "wallet-sidecar updates" and "events" show it',
   );
@@ -103,8 +104,16 @@ export function readClientPk(text: string): string {
 
 /** Returns the public key of a node in lowercase hex. */
 export function readNodePk(text: string): string {
-  if (/^0[23][0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  const read = nodePkInput.safeParse(text);
+  if (read.success) return read.data;
   throw new InvalidArgumentError('It must be the public key of a node: 66 hex characters');
+}
+
+/** Returns an http or https URL. */
+export function readWebUrl(text: string): string {
+  const parsed = parseWebUrl(text);
+  if ('value' in parsed) return parsed.value;
+  throw new InvalidArgumentError(`It ${parsed.problem}`);
 }
 
 /** Returns 32 bytes in lowercase hex. */

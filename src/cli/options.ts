@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import { OPTIONS } from '../config/options.ts';
+import { DELIVERY_EVENTS } from '../model/delivery.ts';
 import { PRIORITIES, type Priority } from '../model/payment.ts';
-import { readAmount } from './inputs.ts';
+import { readAmount, readNames } from './inputs.ts';
 
 /** Returns the flag for how soon a transaction should confirm. */
 export function priorityOption(fallback: Priority): Option {
@@ -17,4 +18,11 @@ export const CAP_OF_SETTINGS = `where it asks before, ${OPTIONS.maxFee.env} as t
 /** Returns the flag that bounds the fees of one payment. */
 export function maxFeeOption(description: string): Option {
   return new Option('--max-fee <sats>', description).argParser(readAmount);
+}
+
+/** Returns the flag that bounds which events are sent. */
+export function eventsOption(): Option {
+  return new Option('--events <names>', 'only these events, separated by commas (default: all)')
+    .choices(DELIVERY_EVENTS)
+    .argParser(readNames(DELIVERY_EVENTS));
 }

@@ -89,6 +89,11 @@ const MISTAKES: Readonly<Record<string, Row>> = {
     /^--after needs --next;/,
   ],
   'a position that is none': [() => ['events', '--after', INDEX], 2, /must be the position of an/],
+  'a position of no kind of payment': [
+    () => ['events', '--after', `u${INDEX.replace(/-[a-z]{2}_/, '-zz_')}`],
+    2,
+    /must be the position of an/,
+  ],
   'a key that is too long': [
     () => ['pay', 'x', '--idempotency-key', 'k'.repeat(256)],
     2,

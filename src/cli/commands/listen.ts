@@ -1,23 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type WalletSidecar, WalletSidecarError } from '../../client/index.ts';
+import { ERROR_CODES, type WalletSidecar, WalletSidecarError } from '../../client/index.ts';
 import { sleep } from '../../lib/sleep.ts';
-import {
-  type AttemptJson,
-  attemptJson,
-  DELIVERY_EVENTS,
-  type WebhookEvent,
-} from '../../model/delivery.ts';
+import { type AttemptJson, attemptJson, type WebhookEvent } from '../../model/delivery.ts';
 import { endpointJson } from '../../model/webhook-endpoint.ts';
 import { type ConnectionFlags, connectionOf, isLocal, withConnection } from '../connection.ts';
 import { withExamples } from '../examples.ts';
 import { sidecarClient } from '../http.ts';
-import { readNames } from '../inputs.ts';
+import { readWebUrl } from '../inputs.ts';
 import type { CliIo } from '../io.ts';
+import { eventsOption } from '../options.ts';
 import { printable, printableJson } from '../terminal/printable.ts';
 import { moment } from '../terminal/words.ts';
-import { readWebUrl } from './webhooks/endpoints/add.ts';
 
 /** How long the endpoint outlives a `listen` that was killed, in seconds, and how often it is renewed. */
 const LEASE_SECS = 60;
@@ -25,8 +20,6 @@ const LOOKS_PER_RENEWAL = 20;
 /** The time between two looks at what was delivered. */
 const LOOK_EVERY_MS = 500;
 const MOST_AT_ONCE = 100;
-/** The API's code for what is not found. */
-const NOT_FOUND = 107;
 /** The endpoint is not there any more. */
 const GONE = z.literal('gone');
 /** Statuses while the sidecar stops or starts: its new cookie may not be written yet. */
@@ -47,11 +40,7 @@ export function addListen(parent: Command, io: CliIo): void {
       "Send webhooks of the wallet's payments to a URL for as long as this command runs, and print a line for each attempt. The sidecar sends them, so the URL is reached from its machine.",
     )
     .requiredOption('--forward-to <url>', 'where to send them', readWebUrl)
-    .option(
-      '--events <events>',
-      `only these events, separated by commas: ${DELIVERY_EVENTS.join(', ')} (default: all)`,
-      readNames(DELIVERY_EVENTS),
-    );
+    .addOption(eventsOption());
   withExamples(
     withConnection(command),
     'listen --forward-to http://127.0.0.1:3000/hook',
@@ -178,7 +167,7 @@ class Listener {
 }
 
 function goneWhereNotFound(error: unknown): 'gone' {
-  if (error instanceof WalletSidecarError && error.code === NOT_FOUND) return GONE.value;
+  if (error instanceof WalletSidecarError && error.code === ERROR_CODES.notFound) return GONE.value;
   throw error;
 }
 

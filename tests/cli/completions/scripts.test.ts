@@ -56,6 +56,10 @@ describe('completions', () => {
       ['send,read_info', 'send,read_payments'],
     ],
     [['clients', 'create', '--permission', 'pay_offer,node_'], ['pay_offer,node_info']],
+    [
+      ['listen', '--events', 'payment.'],
+      ['payment.finalized', 'payment.held'],
+    ],
     [['webhooks', 'list', '--client-credentials-path', '/etc/host'], ['/etc/hosts']],
   ];
   for (const [words, expected] of completed) {

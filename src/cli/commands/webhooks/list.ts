@@ -2,12 +2,10 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { WebhookDeliveriesRequest } from '../../../client/index.ts';
 import { DELIVERY_STATES, type DeliveryJson, deliveryJson } from '../../../model/delivery.ts';
-import { type ConnectionFlags, withConnection } from '../../connection.ts';
-import { withExamples } from '../../examples.ts';
-import { sidecarClient } from '../../http.ts';
 import { readWholeIn } from '../../inputs.ts';
 import type { CliIo } from '../../io.ts';
-import { show, type TableFlags, tableLines, withTable } from '../../terminal/show.ts';
+import { oneCall } from '../../one-call.ts';
+import { withTable } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
 import { minute } from '../../terminal/words.ts';
 
@@ -26,8 +24,7 @@ const COLUMNS: readonly Column<DeliveryJson>[] = [
 
 /** Adds `webhooks list`, which shows deliveries and their state. */
 export function addWebhooksList(webhooks: Command, io: CliIo): void {
-  const command = webhooks
-    .command('list')
+  const command = withTable(webhooks.command('list'))
     .description("List deliveries of the wallet's payments, newest first.")
     .addOption(
       new Option('--state <state>', 'only deliveries in this state').choices(DELIVERY_STATES),
@@ -40,17 +37,12 @@ export function addWebhooksList(webhooks: Command, io: CliIo): void {
     )
     .option('--endpoint <endpoint>', 'only deliveries to this endpoint')
     .option('--before <delivery>', 'continue the list after this delivery');
-  withExamples(
-    withConnection(withTable(command)),
-    'webhooks list --state failed --limit 10',
-  ).action(async (flags: ConnectionFlags & TableFlags & WebhookDeliveriesRequest) => {
-    const { state, limit, before, endpoint } = flags;
-    const answer = await sidecarClient(io, flags)(
-      (sidecar) => sidecar.webhookDeliveries({ state, limit, before, endpoint }),
-      deliveriesJson,
-    );
-    show(io, flags, answer, ({ deliveries }) =>
-      deliveries.length === 0 ? ['No deliveries.'] : tableLines(io, flags, COLUMNS, deliveries),
-    );
+  oneCall<typeof deliveriesJson, [], WebhookDeliveriesRequest>(io, command, {
+    examples: ['webhooks list --state failed --limit 10'],
+    call: (sidecar, { flags: { state, limit, before, endpoint } }) =>
+      sidecar.webhookDeliveries({ state, limit, before, endpoint }),
+    answer: deliveriesJson,
+    lines: ({ deliveries }, _, { table }) =>
+      deliveries.length === 0 ? ['No deliveries.'] : table(COLUMNS, deliveries),
   });
 }

@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { type EndpointJson, endpointJson } from '../../../../model/webhook-endpoint.ts';
-import { type ConnectionFlags, withConnection } from '../../../connection.ts';
-import { withExamples } from '../../../examples.ts';
-import { sidecarClient } from '../../../http.ts';
 import type { CliIo } from '../../../io.ts';
-import { show, type TableFlags, tableLines, withTable } from '../../../terminal/show.ts';
+import { oneCall } from '../../../one-call.ts';
+import { withTable } from '../../../terminal/show.ts';
 import type { Column } from '../../../terminal/table.ts';
 import { minute } from '../../../terminal/words.ts';
 
@@ -22,18 +20,16 @@ const COLUMNS: readonly Column<EndpointJson>[] = [
 
 /** Adds `webhooks endpoints list`, which shows the wallet's endpoints. */
 export function addEndpointsList(endpoints: Command, io: CliIo): void {
-  const command = endpoints.command('list').description("List the wallet's webhook endpoints.");
-  withExamples(withConnection(withTable(command)), 'webhooks endpoints list').action(
-    async (flags: ConnectionFlags & TableFlags) => {
-      const answer = await sidecarClient(io, flags)(
-        (sidecar) => sidecar.webhookEndpoints(),
-        endpointsJson,
-      );
-      show(io, flags, answer, (value) =>
-        value.endpoints.length === 0
-          ? ['No endpoints: add one with "wallet-sidecar webhooks endpoints add URL".']
-          : tableLines(io, flags, COLUMNS, value.endpoints),
-      );
-    },
+  const command = withTable(endpoints.command('list')).description(
+    "List the wallet's webhook endpoints.",
   );
+  oneCall(io, command, {
+    examples: ['webhooks endpoints list'],
+    call: (sidecar) => sidecar.webhookEndpoints(),
+    answer: endpointsJson,
+    lines: ({ endpoints: rows }, _, { table }) =>
+      rows.length === 0
+        ? ['No endpoints: add one with "wallet-sidecar webhooks endpoints add URL".']
+        : table(COLUMNS, rows),
+  });
 }

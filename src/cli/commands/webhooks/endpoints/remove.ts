@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type ConnectionFlags, withConnection } from '../../../connection.ts';
-import { withExamples } from '../../../examples.ts';
-import { sidecarClient } from '../../../http.ts';
 import type { CliIo } from '../../../io.ts';
-import { show } from '../../../terminal/show.ts';
+import { oneCall } from '../../../one-call.ts';
 
 const removedJson = z.object({ canceled: z.int() });
 
@@ -14,13 +11,10 @@ export function addEndpointsRemove(endpoints: Command, io: CliIo): void {
     .command('remove')
     .description('Delete an endpoint. What is pending for it is not sent any more.')
     .argument('<endpoint>', 'id of the endpoint, as "webhooks endpoints list" shows it');
-  withExamples(withConnection(command), 'webhooks endpoints remove ep_2a2a...').action(
-    async (id: string, flags: ConnectionFlags) => {
-      const answer = await sidecarClient(io, flags)(
-        (sidecar) => sidecar.deleteWebhookEndpoint({ id }),
-        removedJson,
-      );
-      show(io, flags, answer, ({ canceled }) => [`Deleted. Deliveries canceled: ${canceled}`]);
-    },
-  );
+  oneCall<typeof removedJson, [string]>(io, command, {
+    examples: ['webhooks endpoints remove ep_2a2a...'],
+    call: (sidecar, { args: [id] }) => sidecar.deleteWebhookEndpoint({ id }),
+    answer: removedJson,
+    lines: ({ canceled }) => [`Deleted. Deliveries canceled: ${canceled}`],
+  });
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
-import { releaseSpace } from '../../src/store/sqlite/space.ts';
+import { packOnce, releaseSpace } from '../../src/store/sqlite/space.ts';
 import { writeQueue } from '../../src/store/sqlite/write-queue.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { sampleDone } from '../support/sample-payment.ts';
@@ -94,5 +94,55 @@ test('a file that could not be packed gives nothing back, and asking for it ends
   db.run('DELETE FROM row');
   expect(db.query('PRAGMA freelist_count').get()).not.toEqual({ freelist_count: 0 });
   await releaseSpace(db, writeQueue(db), new AbortController().signal);
+  db.close();
+});
+
+/** Opens a new database in the write-ahead log mode, which cannot give free pages back yet. */
+function unpacked(name: string, rows: number): Database {
+  const db = new Database(join(folder, name), { create: true });
+  db.run('PRAGMA journal_mode = WAL');
+  db.run('PRAGMA synchronous = OFF');
+  db.run('PRAGMA cache_size = -2000');
+  db.run('CREATE TABLE large (text TEXT)');
+  const insert = db.query('INSERT INTO large VALUES (?)');
+  db.transaction(() => {
+    for (let row = 0; row < rows; row++) insert.run('x'.repeat(2000));
+  })();
+  return db;
+}
+
+// Elsewhere SQLite may be the system's own, which chooses the place.
+test.if(process.platform === 'linux')(
+  'the copy that packing makes lies beside the database, since it holds secrets (docs/decisions.md 123)',
+  () => {
+    const db = unpacked('beside.sqlite', 10);
+    const place = () => db.query('PRAGMA temp_store_directory').get();
+    const run = db.run.bind(db);
+    let during: unknown = null;
+    db.run = (sql: string) => {
+      if (sql === 'VACUUM') during = place();
+      return run(sql);
+    };
+    packOnce(db);
+    expect(during).toEqual({ temp_store_directory: folder });
+    expect(place()).toBeNull();
+    expect(db.query('PRAGMA auto_vacuum').get()).toEqual({ auto_vacuum: 2 });
+    db.close();
+  },
+);
+
+test('packing that fails on a full disk gives back what the log took (docs/decisions.md 123)', () => {
+  const db = unpacked('full.sqlite', 2000);
+  const run = db.run.bind(db);
+  db.run = (sql: string) => {
+    if (sql !== 'VACUUM') return run(sql);
+    // As VACUUM does: pages are in the log when the disk is full, and are not committed.
+    run('BEGIN');
+    run("UPDATE large SET text = text || 'y'");
+    run('ROLLBACK');
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+  };
+  packOnce(db);
+  expect(statSync(join(folder, 'full.sqlite-wal')).size).toBe(0);
   db.close();
 });

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { dirname, resolve } from 'node:path';
 import { sqliteFailure } from '../../lib/sqlite-failure.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -15,14 +16,37 @@ export function prepareRelease(db: Database): void {
 }
 
 /**
- * Lets a file of an earlier version give free pages back, and packs it once. That needs as much free disk as the file
- * has rows; when the disk has less, the file stays as it is and the next start tries again.
+ * Lets a file of an earlier version give free pages back, and packs it once. That needs twice as much free disk as the
+ * file has rows; when the disk has less, the file stays as it is and the next start tries again.
  */
 export function packOnce(db: Database): void {
   if (pragma(db, 'auto_vacuum') === INCREMENTAL) return;
   try {
     prepareRelease(db);
-    db.run('VACUUM');
+    besideFile(db, () => db.run('VACUUM'));
+  } catch (error) {
+    if (sqliteFailure(error) !== 'failing') throw error;
+  }
+  cutLog(db);
+}
+
+/**
+ * Keeps temporary files of `work` beside the database: they hold secrets as the database does, so they stay on the same
+ * disk. They have no name, and go with the process.
+ */
+function besideFile(db: Database, work: () => void): void {
+  const folder = dirname(resolve(db.filename));
+  try {
+    db.run(`PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
+    work();
+  } finally {
+    db.run("PRAGMA temp_store_directory = ''");
+  }
+}
+
+/** Empties the write-ahead log, which packing fills with the whole file, also where it fails for want of disk. */
+function cutLog(db: Database): void {
+  try {
     db.run('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch (error) {
     if (sqliteFailure(error) !== 'failing') throw error;

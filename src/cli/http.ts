@@ -74,9 +74,9 @@ export function sidecarClient(io: CliIo, flags: ConnectionFlags): AskSidecar {
 /** Returns the {@link CallFailed} of a call that went wrong; errors that are not of a call stay as they are. */
 function callFailed(error: unknown, connection: Connection, flags: ConnectionFlags): unknown {
   if (!(error instanceof WalletSidecarError)) return error;
-  const { mayHaveTakenEffect } = error;
+  const { mayHaveTakenEffect, code } = error;
   const json = flags.json && error.kind === 'error' ? { json: jsonText(error.body) } : {};
-  return new CallFailed(sentenceOf(error, connection), { mayHaveTakenEffect, ...json });
+  return new CallFailed(sentenceOf(error, connection), { mayHaveTakenEffect, code, ...json });
 }
 
 /** Returns a sentence that says what went wrong and what to do, in terms of the command line. */

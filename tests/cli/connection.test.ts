@@ -85,6 +85,12 @@ describe('an outcome that is not known', () => {
     expect((await run(PAY)).stderr).toContain('may be on its way');
   });
 
+  test('a key of another request is no way to get the result of this one', async () => {
+    const data = { sent: 'unknown' };
+    answer = () => Response.json({ code: 111, msg: 'Key used.', data }, { status: 409 });
+    expect((await run(KEYED)).stderr).toBe('Key used (error 111).');
+  });
+
   test('every payment has a key of its own', async () => {
     answer = () => Response.json({ code: 106, msg: 'No.' }, { status: 400 });
     requests.length = 0;

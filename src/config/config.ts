@@ -6,7 +6,7 @@ import type { FeePolicy } from '../model/fee-cap.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
-import { parseWebUrl } from '../model/web-url.ts';
+import { parseServerUrl, parseWebUrl } from '../model/web-url.ts';
 import { parseWebhookSecret } from '../model/webhook-secret.ts';
 import { defaultDataDir } from './default-data-dir.ts';
 import { feePolicyOf } from './fee-policy.ts';
@@ -90,7 +90,7 @@ export function loadConfig(sources: Sources): Config {
   const listen = parse(find('listenAddr'), parseListenAddress) ?? { host: '127.0.0.1', port: 5393 };
   return Object.freeze({
     listen,
-    sidecarUrl: parse(find('sidecarUrl'), parseWebUrl),
+    sidecarUrl: parse(find('sidecarUrl'), parseServerUrl),
     dataDir: find('dataDir')?.value ?? defaultDataDir(sources.env),
     markerPath: find('markerPath')?.value ?? null,
     rootSeed: rootSeed && parse(rootSeed, asRootSeed),
@@ -178,7 +178,7 @@ function asCredentials(text: string): Parsed<string> {
 
 /** Requires https: requests carry macaroons in a header, and looked-up names must be neither read nor changed. */
 function asHttpsUrl(text: string): Parsed<string> {
-  const parsed = parseWebUrl(text);
+  const parsed = parseServerUrl(text);
   if ('value' in parsed && !parsed.value.startsWith('https://')) {
     return { problem: 'must begin with https://' };
   }

@@ -2,7 +2,7 @@ import { canonicalIp } from '../lib/ip-address.ts';
 import { urlHost } from '../lib/url-host.ts';
 import type { Parsed } from '../model/parsed.ts';
 import type { ProxyAddress } from '../model/proxy-address.ts';
-import { parseWebUrl } from '../model/web-url.ts';
+import { parseServerUrl } from '../model/web-url.ts';
 
 /** Reads `host:port`, with IPv6 addresses in brackets. With port 0 the system chooses a free port. */
 export function parseListenAddress(text: string): Parsed<{ host: string; port: number }> {
@@ -30,7 +30,7 @@ export function parseBaseUrl(text: string): Parsed<string> {
   const { username, password } = URL.parse(text) ?? { username: '', password: '' };
   return /[?#]/.test(text) || username !== '' || password !== ''
     ? { problem: 'must be an http or https URL without user, query and fragment' }
-    : parseWebUrl(text);
+    : parseServerUrl(text);
 }
 
 /** Reads a domain with an optional port, which becomes lower case. */

@@ -1,16 +1,19 @@
 import type { Parsed } from './parsed.ts';
 
-/** Reads an http or https URL. Slashes at the end are dropped. */
+/** Reads an http or https URL. It stays as it was typed, so it holds no blanks and control characters. */
 export function parseWebUrl(text: string): Parsed<string> {
-  const url = URL.parse(text);
+  const url = /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text);
   return url && (url.protocol === 'http:' || url.protocol === 'https:')
-    ? { value: withoutEnd(text) }
+    ? { value: text }
     : { problem: 'must be an http or https URL' };
 }
 
-/** Drops slashes at the end, in time that grows with the text alone: a pattern would begin anew at each slash. */
-function withoutEnd(text: string): string {
+/** Reads an http or https URL to which paths are added. Slashes at the end are dropped. */
+export function parseServerUrl(text: string): Parsed<string> {
+  const parsed = parseWebUrl(text);
+  if ('problem' in parsed) return parsed;
+  // A pattern would begin anew at each slash.
   let end = text.length;
   while (text[end - 1] === '/') end--;
-  return text.slice(0, end);
+  return { value: text.slice(0, end) };
 }

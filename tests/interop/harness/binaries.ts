@@ -23,6 +23,10 @@ export interface ClnBinaries extends ClnPrograms {
   readonly btcd: string;
 }
 
+/** With `INTEROP=named` nodes on PATH do not count, so that a run whose time is limited has none by chance. */
+const isNamedAlone = process.env.INTEROP === 'named';
+const ONLY_NAMED = isNamedAlone ? ' (with INTEROP=named the node must be named)' : '';
+
 let found: readonly Binaries[] | null = null;
 let foundCln: readonly ClnBinaries[] | null = null;
 
@@ -48,18 +52,22 @@ export function findClnBinaries(): readonly ClnBinaries[] {
 }
 
 function locateAll(): readonly Binaries[] {
-  const lnds = locate('lnd', 'LND_BIN');
+  const lnds = locateNodes('lnd', 'LND_BIN');
   const btcd = locateBtcd();
   if (lnds.length > 0 && btcd !== undefined) {
     return lnds.map((lnd) => ({ lnd, lndVersion: versionOf(lnd, 'LND_BIN'), btcd }));
   }
   const missing = { lnd: lnds.length === 0, btcd: btcd === undefined };
-  sayMissing('LND', missing, 'Put lnd and btcd on PATH, or name them in LND_BIN and BTCD_BIN.');
+  sayMissing(
+    'LND',
+    missing,
+    `Put lnd and btcd on PATH, or name them in LND_BIN and BTCD_BIN${ONLY_NAMED}.`,
+  );
   return [];
 }
 
 function locateAllCln(): readonly ClnBinaries[] {
-  const lightningds = locate('lightningd', 'LIGHTNINGD_BIN');
+  const lightningds = locateNodes('lightningd', 'LIGHTNINGD_BIN');
   const [elsewhere] = locate('clnrest', 'CLNREST_BIN');
   const btcd = locateBtcd();
   const complete = lightningds
@@ -80,7 +88,7 @@ function locateAllCln(): readonly ClnBinaries[] {
   sayMissing(
     'Core Lightning',
     missing,
-    'Put lightningd, clnrest and btcd on PATH, or name them in LIGHTNINGD_BIN, CLNREST_BIN and BTCD_BIN.',
+    `Put lightningd, clnrest and btcd on PATH, or name them in LIGHTNINGD_BIN, CLNREST_BIN and BTCD_BIN${ONLY_NAMED}.`,
   );
   return [];
 }
@@ -101,6 +109,10 @@ function sayMissing(node: string, missing: Readonly<Record<string, boolean>>, ad
 
 function locateBtcd(): string | undefined {
   return locate('btcd', 'BTCD_BIN')[0];
+}
+
+function locateNodes(program: string, variable: string): readonly string[] {
+  return isNamedAlone && !process.env[variable] ? [] : locate(program, variable);
 }
 
 function locate(program: string, variable: string): readonly string[] {

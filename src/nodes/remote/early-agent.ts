@@ -1,9 +1,8 @@
 import { Agent, type RequestOptions } from 'node:https';
-import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { OWN_CONNECTION } from './https-stream.ts';
 import type { RemoteLocation } from './location.ts';
-import { secured, targetOf } from './secured.ts';
+import { type Done, handOver, secured, type Target, targetOf } from './secured.ts';
 
 /**
  * A connection that no request takes is closed after this time. One that rested for long may be dead without a sign,
@@ -24,12 +23,15 @@ interface Early {
  * need not wait for the handshake, which is made while the wallet still prepares it.
  */
 export class EarlyAgent extends Agent {
-  readonly #location: RemoteLocation;
+  readonly #target: Target;
+  readonly #cert: string | null;
   readonly #kept = new Set<Early>();
 
-  constructor(location: RemoteLocation) {
+  constructor({ url, cert }: RemoteLocation) {
     super(OWN_CONNECTION);
-    this.#location = location;
+    const { hostname, port } = new URL(url);
+    this.#target = targetOf(hostname, Number(port || 443));
+    this.#cert = cert;
   }
 
   /** Begins to open a connection for the next request. It carries nothing before that. */
@@ -52,14 +54,8 @@ export class EarlyAgent extends Agent {
   }
 
   /** Makes one connection for a request; `node:https` calls it. */
-  override createConnection(
-    _options: RequestOptions,
-    done?: (error: Error | null, connection: Duplex) => void,
-  ): undefined {
-    this.#taken().then(
-      (connection) => done?.(null, connection),
-      (error: unknown) => (done as (error: unknown) => void)?.(error),
-    );
+  override createConnection(_options: RequestOptions, done?: Done): undefined {
+    return handOver(this.#taken(), done);
   }
 
   /** The connection that was opened first; a new one where there is none, or it could not be opened. */
@@ -76,8 +72,6 @@ export class EarlyAgent extends Agent {
   }
 
   #connect(): Promise<TLSSocket> {
-    const { url, cert } = this.#location;
-    const { hostname, port } = new URL(url);
-    return secured(targetOf(hostname, Number(port || 443)), cert);
+    return secured(this.#target, this.#cert);
   }
 }

@@ -1,4 +1,5 @@
 import { isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 
 /** A host, an address of IPv6 without its brackets, and a port. */
@@ -35,4 +36,15 @@ export function secured(
       resolve(made);
     });
   });
+}
+
+/** The callback of an agent's `createConnection`; the runtime does not read the second argument beside an error. */
+export type Done = (error: Error | null, connection: Duplex) => void;
+
+/** Gives a connection, or the error for which there is none, to the callback of `createConnection`. */
+export function handOver(connection: Promise<TLSSocket>, done?: Done): undefined {
+  connection.then(
+    (made) => done?.(null, made),
+    (error: unknown) => (done as (error: unknown) => void)?.(error),
+  );
 }

@@ -1,17 +1,13 @@
 import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { SocksClient } from 'socks';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { RemoteFailure } from './failure.ts';
-import { secured, type Target, targetOf } from './secured.ts';
+import { type Done, handOver, secured, type Target, targetOf } from './secured.ts';
 
 /** A connection to an onion service may take this long. */
 const CONNECT_TIMEOUT_MS = 60_000;
-
-/** The agent's callback; the runtime does not read the second argument beside an error. */
-type Done = (error: Error | null, connection: Duplex) => void;
 
 /** Connects to the target through a SOCKS5 proxy. Throws `proxy`. */
 export async function socketThrough(proxy: ProxyAddress, target: Target): Promise<Socket> {
@@ -42,11 +38,7 @@ export class SocksAgent extends Agent {
 
   /** Makes one connection for a request; `node:https` calls it. */
   override createConnection({ host, port }: RequestOptions, done?: Done): undefined {
-    const target = targetOf(host ?? '', Number(port));
-    this.#connect(target).then(
-      (connection) => done?.(null, connection),
-      (error: unknown) => (done as (error: unknown) => void)?.(error),
-    );
+    return handOver(this.#connect(targetOf(host ?? '', Number(port))), done);
   }
 
   async #connect(target: Target): Promise<TLSSocket> {

@@ -103,7 +103,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     try {
       if (!tookOver) await outbox.releaseAbandoned(clock.now());
       tookOver = true;
-      for (const endpoint of await endpoints.removeExpired(clock.now())) forget(endpoint);
+      for (const endpoint of await endpoints.removeExpired(clock.now())) lanes.close(endpoint);
       let dueAtMs: number;
       do {
         lookAgain = false;
@@ -194,10 +194,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  function forget(endpoint: string): void {
-    lanes.close(endpoint);
-  }
-
   async function prune(): Promise<void> {
     if (Math.abs(clock.now() - prunedAtMs) < PRUNE_EVERY_MS) return;
     prunedAtMs = clock.now();
@@ -212,7 +208,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   wake();
   return {
     wake,
-    forget,
+    forget: lanes.close,
     async sendOnce(endpoint, message, given) {
       const lane = await lanes.of(endpoint);
       if (lane === null) return null;

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import { ERROR_CODES } from '../client/index.ts';
 import { CallFailed } from './call-failed.ts';
 import { readKey } from './inputs.ts';
 import type { CliIo } from './io.ts';
-
-/** The API's code for a key that was used for another request: a repeat of this one gets no other answer. */
-const KEY_OF_ANOTHER = 111;
 
 /** The flags of every command that moves money. */
 export interface SpendingFlags {
@@ -67,7 +65,8 @@ export async function spendOnce<T>(io: CliIo, { key, flags = [], send }: Spendin
     return await send(drawn);
   } catch (error) {
     if (!(error instanceof CallFailed) || !error.mayHaveTakenEffect) throw error;
-    if (error.code === KEY_OF_ANOTHER) throw error;
+    // The key belongs to another request, so a repeat of this one gets the same error.
+    if (error.code === ERROR_CODES.idempotencyConflict) throw error;
     const { message, json } = error;
     throw new CallFailed(`${message} ${advice}`, {
       mayHaveTakenEffect: true,

@@ -1,5 +1,11 @@
 import type { z } from 'zod';
-import { finalizedPayload, heldPayload, testPayload } from '../../model/delivery.ts';
+import {
+  finalizedPayload,
+  heldPayload,
+  type TestPayload,
+  testPayload,
+  type WebhookEvent,
+} from '../../model/delivery.ts';
 import type { PaymentJson } from '../../model/payment.ts';
 import { exampleHeldPayment, examplePayment, exampleTestPayment } from '../examples.ts';
 import { type Json, jsonSchema, type Schemas } from './json-schema.ts';
@@ -57,7 +63,7 @@ export function webhooks(schemas: Schemas): Json {
 }
 
 interface WebhookTerms {
-  readonly type: 'payment.finalized' | 'payment.held' | 'webhook.test';
+  readonly type: WebhookEvent | TestPayload['type'];
   readonly payload: z.ZodType;
   readonly payment: PaymentJson;
   readonly summary: string;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeCredentials, encodeNodeCredentials } from '../../src/model/credentials.ts';
-import { type FaultProxy, startFaultProxy } from '../hostile/fault-proxy.ts';
+import { decodeCredentials } from '../../src/model/credentials.ts';
+import type { FaultProxy } from '../hostile/fault-proxy.ts';
 import { runBinary } from '../support/binary.ts';
 import { expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
-import { entryOf, openConnector } from './cln-node-world.ts';
+import { behindFaultProxy, entryOf, openConnector } from './cln-node-world.ts';
 import { clnOutsider } from './cln-outsider.ts';
 import { connectCln } from './connect.ts';
 import { describeClnNetwork } from './harness/index.ts';
@@ -22,10 +22,9 @@ describeClnNetwork('client credentials on Core Lightning', (network) => {
   let proxy: FaultProxy;
   let sidecar: NodeSidecar;
   beforeAll(async () => {
-    const entry = await entryOf(network().alice);
-    proxy = await startFaultProxy({ url: entry.url, cert: entry.cert });
-    const credentials = encodeNodeCredentials({ ...entry, url: proxy.url, cert: proxy.cert });
-    sidecar = await startNodeSidecar(['--client-credentials', credentials]);
+    const placed = await behindFaultProxy(network().alice);
+    proxy = placed.proxy;
+    sidecar = await startNodeSidecar(['--client-credentials', placed.credentials]);
   });
   afterAll(async () => {
     await sidecar?.close();

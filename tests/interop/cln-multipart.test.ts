@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hex } from '@scure/base';
-import { encodeNodeCredentials } from '../../src/model/credentials.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from '../hostile/fault-proxy.ts';
+import type { Fault, FaultProxy } from '../hostile/fault-proxy.ts';
 import type { Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, waitUntil } from '../support/until.ts';
-import { entryOf } from './cln-node-world.ts';
+import { behindFaultProxy } from './cln-node-world.ts';
 import { clnOutsider } from './cln-outsider.ts';
 import { type ClnNode, describeClnPartsNetwork } from './harness/index.ts';
 import { type NodeSidecar, startNodeSidecar } from './node-sidecar.ts';
@@ -48,11 +47,14 @@ describeClnPartsNetwork('payments in parts on Core Lightning', (network) => {
   let sidecar: NodeSidecar;
   let notices: NoticeReceiver;
   beforeAll(async () => {
-    const entry = await entryOf(network().alice);
-    proxy = await startFaultProxy({ url: entry.url, cert: entry.cert });
-    const credentials = encodeNodeCredentials({ ...entry, url: proxy.url, cert: proxy.cert });
+    const placed = await behindFaultProxy(network().alice);
+    proxy = placed.proxy;
     notices = startNoticeReceiver();
-    sidecar = await startNodeSidecar(['--client-credentials', credentials, ...notices.flags]);
+    sidecar = await startNodeSidecar([
+      '--client-credentials',
+      placed.credentials,
+      ...notices.flags,
+    ]);
   });
   afterEach(async () => {
     proxy.rules();

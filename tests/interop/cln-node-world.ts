@@ -1,8 +1,9 @@
 import { systemClock } from '../../src/lib/clock.ts';
-import type { NodeCredentials } from '../../src/model/credentials.ts';
+import { encodeNodeCredentials, type NodeCredentials } from '../../src/model/credentials.ts';
 import { openCln } from '../../src/nodes/cln/index.ts';
 import type { NodeConnector } from '../../src/nodes/node.ts';
 import type { NodeWorld } from '../contracts/node/kind.ts';
+import { type FaultProxy, startFaultProxy } from '../hostile/fault-proxy.ts';
 import { memoryState } from '../support/memory-state.ts';
 import { clnOutsider } from './cln-outsider.ts';
 import { commitmentsSettled } from './commitments.ts';
@@ -21,6 +22,16 @@ export async function entryOf({ url, certPath, pubkey, rune }: ClnNode) {
     network: 'regtest' as const,
     token: rune,
   } satisfies NodeCredentials;
+}
+
+/** Starts a proxy before a node's clnrest, by which answers can be lost, and makes credentials that name the proxy. */
+export async function behindFaultProxy(
+  node: ClnNode,
+): Promise<{ readonly proxy: FaultProxy; readonly credentials: string }> {
+  const entry = await entryOf(node);
+  const proxy = await startFaultProxy({ url: entry.url, cert: entry.cert });
+  const place = { url: proxy.url, cert: proxy.cert };
+  return { proxy, credentials: encodeNodeCredentials({ ...entry, ...place }) };
 }
 
 /** The connector of these wallets, whose channel peer is bob. */

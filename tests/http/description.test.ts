@@ -106,6 +106,13 @@ describe('the OpenAPI document', () => {
     expect(missing).toEqual([]);
   });
 
+  test('has error 7 for every endpoint, which a query parameter given twice gets everywhere', () => {
+    const without = routes.filter(
+      (route) => !route.answersAtDomain && !('400' in responsesOf(route, new Map())),
+    );
+    expect(without.map(({ path }) => path)).toEqual([]);
+  });
+
   test('says of additions in a whole sentence that other servers may not have them', () => {
     const sentence = /\.\s+An addition: other servers of this API may not have it\./;
     const { properties = {} } = bodyOf('post', '/v2/node/create_invoice');

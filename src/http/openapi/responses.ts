@@ -200,13 +200,13 @@ function sharedStatuses({ body, answersAtDomain }: Route): number[] {
 }
 
 function errorsByStatus(route: Route): Map<number, ErrorName[]> {
-  const { access, body, query, takesKey, answersAtDomain, errors = [] } = route;
+  const { access, body, takesKey, answersAtDomain, errors = [] } = route;
   const names = new Set<ErrorName>(['hostNotAllowed']);
   const add = (...more: readonly ErrorName[]) => {
     for (const name of more) names.add(name);
   };
-  const readsInput = body || query || takesKey || isStream(route);
-  if (readsInput && !answersAtDomain) add('rejected');
+  // A query parameter that is given twice is error 7 everywhere.
+  if (!answersAtDomain) add('rejected');
   if (body) add('overCapacity');
   if (access !== 'public') {
     // Opening a wallet may ask its node, which can fail. Before signup it is error 106.

@@ -15,7 +15,10 @@ test('no request gets an undocumented answer, stops the sidecar, or makes it sho
   expect(report.leaks).toEqual([]);
   expect(report.alive).toBe(true);
   expect(report.requests).toBe(3000);
-  // If every request were rejected by the first check, the test would find nothing.
-  expect(report.neverGood.length).toBeLessThan(10);
+  // If every request were rejected by the first check, the test would find nothing. A third of the requests are good,
+  // and which endpoints have none of them is chance: the limits are so far from what is usual that chance never reaches
+  // them.
+  expect(report.perStatus['200']).toBeGreaterThan(600);
+  expect(report.neverGood.length).toBeLessThan(report.operations / 3);
   expect(Math.max(...memoryMb) - (memoryMb[0] ?? 0)).toBeLessThan(MOST_GROWTH_MB);
 }, 300_000);

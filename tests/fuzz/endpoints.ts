@@ -25,7 +25,9 @@ export interface EndpointReport {
   readonly findings: readonly EndpointFinding[];
   readonly requests: number;
   readonly perStatus: Readonly<Record<string, number>>;
-  /** Operations that were never answered with 2xx. */
+  /** How many operations the document has. */
+  readonly operations: number;
+  /** Operations that were never answered with 2xx, or as a redirect. */
   readonly neverGood: readonly string[];
   readonly alive: boolean;
   /** The end of the log, and its lines of level error. */
@@ -97,6 +99,7 @@ class Run {
       findings: [...this.#findings.values()],
       requests: this.#round,
       perStatus: this.#perStatus,
+      operations: this.#operations.length,
       neverGood: this.#operations.map(nameOf).filter((name) => !this.#good.has(name)),
       alive: this.#world.alive(),
       logTail: this.#world.logTail(),
@@ -144,7 +147,7 @@ class Run {
           answer: showAnswer(outcome),
         });
     }
-    if (outcome.kind !== 'answer' || outcome.status >= 300 || !operation) return;
+    if (outcome.kind !== 'answer' || outcome.status >= 400 || !operation) return;
     this.#good.add(nameOf(operation));
     if (
       outcome.headers.get('content-type')?.startsWith('application/json') &&

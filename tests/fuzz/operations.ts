@@ -102,7 +102,9 @@ export function operationFor(
 
 /** Returns the path without dots, absolute forms and needless percent-encoding (RFC 3986, section 6.2). */
 function normalPath(target: string): string {
-  const path = URL.parse(target, 'http://localhost')?.pathname ?? target;
+  // A path that begins with two slashes would be read as a host.
+  const url = target.startsWith('/') ? `http://localhost${target}` : target;
+  const path = URL.parse(url)?.pathname ?? target;
   try {
     return decodeURI(path);
   } catch {

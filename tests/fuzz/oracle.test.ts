@@ -88,6 +88,22 @@ test('whatever breaks a rule is named', () => {
   expect(verdict(answer(400, error(7, 'bad: s3cr3t')))).toBe('shows the seed');
 });
 
+test('a path of two slashes is no endpoint, and a page with a slash leads to the page', () => {
+  const sentTo = (target: string) => ({ ...request, target });
+  const redirect = (location: string): WireOutcome => ({
+    kind: 'answer',
+    status: 302,
+    headers: new Map([['location', location]]),
+    head: '',
+    body: Buffer.alloc(0),
+  });
+  expect(verdict(answer(404, error(107)), sentTo('//a'))).toBeNull();
+  expect(verdict(redirect('/a'), sentTo('/a/?x=1'))).toBeNull();
+  expect(verdict(redirect('/a'), sentTo('/b/'))).toBe('leads elsewhere');
+  expect(verdict(redirect('/b'), sentTo('/b/'))).toBe('leads elsewhere');
+  expect(verdict(redirect('//a'), sentTo('/a/'))).toBe('leads elsewhere');
+});
+
 test('a schema keyword that is not known is not passed over', () => {
   expect(() => schemaProblem(1, { multipleOf: 2 }, {})).toThrow('multipleOf is not known here');
 });

@@ -42,10 +42,23 @@ export function judge(
   const isParsers = outcome.body.length === 0 && PARSER_STATUSES.has(outcome.status);
   if (!request.isHttp && isParsers) return null;
   const operation = operationFor(options.operations, request.method, request.target);
-  if (outcome.status === 302) return operation?.redirects ? null : 'leads elsewhere';
+  if (outcome.status === 302) return judgeRedirect(options.operations, operation, request, outcome);
   if (outcome.status < 300) return judgeGood(options.document, operation, request, outcome);
   if (request.method === 'HEAD') return outcome.status === 500 ? 'internal error' : null;
   return judgeError(operation, outcome);
+}
+
+/** A redirect is documented, or leads from a page with a slash at the end to the page. */
+function judgeRedirect(
+  operations: readonly Operation[],
+  operation: Operation | null,
+  { method, target }: FuzzRequest,
+  { headers }: Answer,
+): string | null {
+  if (operation?.redirects) return null;
+  const page = headers.get('location') ?? '';
+  const leadsToPage = operationFor(operations, method, page)?.path === page;
+  return leadsToPage && target.split('?')[0] === `${page}/` ? null : 'leads elsewhere';
 }
 
 /** Returns the name of the first planted secret in a text. */

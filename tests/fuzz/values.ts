@@ -132,14 +132,18 @@ function valueBySchema(sources: ValueSources, schema: Schema, name: string): unk
   }
 }
 
+/** How likely a body has a field that is not required: fields of one body often exclude each other. */
+const DENSITIES = [0, 0.1, 0.35, 0.7];
+
 /** Returns fields of an object: the required ones, and some of the others. */
 export function fittingMembers(sources: ValueSources, schema: Schema): [string, unknown][] {
   const { dice } = sources;
   const required = new Set((schema.required ?? []) as readonly string[]);
+  const density = dice.pick(DENSITIES);
   return Object.entries((schema.properties ?? {}) as Readonly<Record<string, Schema>>)
     .filter(
       ([name]) =>
-        required.has(name) || dice.chance(POOLED[name] || name === 'payable' ? 0.85 : 0.35),
+        required.has(name) || dice.chance(POOLED[name] || name === 'payable' ? 0.85 : density),
     )
     .map(([name, member]) => [name, fittingValue(sources, member, name)]);
 }

@@ -209,7 +209,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(responses['503']?.headers ?? {})).toContain('Retry-After');
     expect(Object.keys(responses['200']?.headers ?? {})).toEqual(['X-Ignored-Fields']);
     const health = operation('get', '/v2/health');
-    expect(Object.keys(health.responses)).toEqual('200 403 405 414 431 500'.split(' '));
+    expect(Object.keys(health.responses)).toEqual('200 400 403 405 414 431 500'.split(' '));
   });
 
   test('is told by a route only of errors that do not follow from the rest of it', () => {

@@ -4,6 +4,7 @@ import { $ } from 'bun';
 import packageJson from './package.json';
 import { adHocSigned, signatureProblems } from './packaging/code-signature.ts';
 import { commitOf } from './packaging/commit.ts';
+import { bundleConsole } from './packaging/console-bundle.ts';
 import type { SigningKey } from './packaging/minisign.ts';
 import { NOTICES, thirdPartyNotices } from './packaging/notices.ts';
 import { BINARIES } from './packaging/platforms.ts';
@@ -14,7 +15,15 @@ import { manPage } from './tools/man-page.ts';
 const OUT = 'dist';
 const RELEASE = join(OUT, 'release');
 const BINARY = join(OUT, 'wallet-sidecar');
-const INPUTS = ['src', 'package.json', 'package-lock.json', 'build.ts', 'packaging/commit.ts'];
+const INPUTS = [
+  'src',
+  'package.json',
+  'package-lock.json',
+  'build.ts',
+  'packaging/commit.ts',
+  'packaging/console-bundle.ts',
+  'tsconfig.console.json',
+];
 const NOTICE_INPUTS = ['packaging/notices.ts', 'package-lock.json'];
 const MAN_PAGE = join(OUT, 'wallet-sidecar.1');
 const MAN_PAGE_INPUTS = [...INPUTS, 'tools'];
@@ -48,6 +57,7 @@ async function compile(outfile: string, target?: string): Promise<void> {
     define: {
       WALLET_SIDECAR_VERSION: JSON.stringify(packageJson.version),
       WALLET_SIDECAR_COMMIT: JSON.stringify(commit),
+      WALLET_SIDECAR_CONSOLE: JSON.stringify(JSON.stringify(await bundleConsole('.'))),
       // Otherwise the binary would contain the paths of packages on the building machine, and differ between folders.
       __dirname: '""',
       __filename: '""',

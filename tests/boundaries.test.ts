@@ -4,10 +4,10 @@ import { Glob } from 'bun';
 import { ALONE, MAY_IMPORT } from './import-table.ts';
 
 /**
- * Files that may read the clock: the clock itself, and the client's verification of webhooks, which runs in other
- * processes.
+ * Files that may read the clock: the clock itself, the client's verification of webhooks, which runs in other
+ * processes, and the console's clock, which runs in a browser.
  */
-const CLOCKS = new Set(['lib/clock.ts', 'client/verify-webhook.ts']);
+const CLOCKS = new Set(['lib/clock.ts', 'client/verify-webhook.ts', 'console/values/clock.ts']);
 /**
  * Whether a file belongs to `src/app`, `main.ts` or `version.ts`. These may import everything, and only they import
  * each other.
@@ -225,7 +225,7 @@ function withoutComments(path: string): string {
 
 async function readSources(folder: string): Promise<Source[]> {
   const root = join(import.meta.dir, folder);
-  const paths = [...new Glob('**/*.ts').scanSync(root)].toSorted();
+  const paths = [...new Glob('**/*.{ts,tsx}').scanSync(root)].toSorted();
   return Promise.all(
     paths.map(async (path) => {
       const text = await Bun.file(join(root, path)).text();
@@ -238,7 +238,7 @@ async function readSources(folder: string): Promise<Source[]> {
         imports: targets
           .filter((target) => target.startsWith('.'))
           .map((target) => normalize(join(dirname(path), target)))
-          .filter((target) => target.endsWith('.ts')),
+          .filter((target) => /\.tsx?$/.test(target)),
       };
     }),
   );

@@ -12,7 +12,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['wallet', 'store/ports.ts', 'model'],
   cli: ['client', 'config', 'model', 'codecs'],
   client: [],
+  console: ['client'],
 };
 
-/** Folders that are published on their own, so they may not import `lib` either. */
-export const ALONE: ReadonlySet<string> = new Set(['client']);
+/** Folders that run elsewhere, in other programs or in a browser, so they may not import `lib` either. */
+export const ALONE: ReadonlySet<string> = new Set(['client', 'console']);

@@ -5,10 +5,12 @@ import { createApp } from '../http/app.ts';
 import { descriptorLimit } from '../http/limits/descriptors.ts';
 import type { Parts } from '../http/parts.ts';
 import type { Route } from '../http/route.ts';
+import { consoleRoutes } from '../http/routes/console.ts';
 import { docsRoutes } from '../http/routes/docs.ts';
 import { NAME_ROUTES, ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
 import { metricsRoutes } from '../http/routes/metrics.ts';
 import { urlHost } from '../lib/url-host.ts';
+import { CONSOLE_FILES } from './console-files.ts';
 
 interface HttpAppOptions {
   /** The port that is listened on. */
@@ -44,6 +46,7 @@ function servedRoutes(config: Config, { sandbox, names }: Pick<Parts, 'sandbox' 
   const served: Route[] = [
     ...ROUTES,
     ...(sandbox ? SANDBOX_ROUTES : named),
+    ...consoleRoutes(CONSOLE_FILES),
     ...(config.metrics ? metricsRoutes : []),
   ];
   return [...served, ...docsRoutes(served)];

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
 import type { Config } from '../config/config.ts';
+import { type ConsoleDoor, openConsoleDoor } from '../http/console/door.ts';
+import { credentialsOf, type KnownCredentials } from '../http/middleware/authenticate.ts';
 import type { Parts } from '../http/parts.ts';
 import type { WebhookSender } from '../http/webhook-sender.ts';
 import { elapsedMs, systemClock } from '../lib/clock.ts';
@@ -155,6 +157,16 @@ export function openServedNames(
     store,
     log,
     wallets,
+    elapsedMs,
+    random: (bytes) => new Uint8Array(randomBytes(bytes)),
+  });
+}
+
+/** Opens the way into the console, with no session yet. */
+export function openConsole(wallets: Wallets, known: KnownCredentials): ConsoleDoor {
+  return openConsoleDoor({
+    open: (credentials) => wallets.open(credentials),
+    credentialsOf: (authorization) => credentialsOf(authorization, known),
     elapsedMs,
     random: (bytes) => new Uint8Array(randomBytes(bytes)),
   });

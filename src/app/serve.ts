@@ -28,6 +28,7 @@ import { openHttpApp } from './http-app.ts';
 import { listen } from './listener.ts';
 import { defaultKind, openNodes } from './open-nodes.ts';
 import {
+  openConsole,
   openDispatcher,
   openServedNames,
   openServices,
@@ -144,6 +145,7 @@ async function start(
   // The address is noted after the cookie is written, because the command line sends the cookie to the noted address.
   owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
   let isTrialWalletReady = mode !== 'dev' || sandbox === null;
+  const cookieToken = cookie?.token ?? null;
   const parts: Parts = {
     wallets,
     store,
@@ -163,6 +165,7 @@ async function start(
         isTrialWalletReady,
       }),
     sidecarUrl,
+    console: openConsole(wallets, { requireAuth: config.requireAuth, cookie: cookieToken }),
     webhooks: webhookSender(config, dispatcher),
     services: openServices(config, { sandbox, names }),
     buyLink: (invoice) => config.buyLinkTemplate.replace('<invoice>', invoice),
@@ -173,7 +176,6 @@ async function start(
   // Nodes are asked in the background, so that the first request for health finds what they answered.
   nodes.problems();
   registerFigures(metrics, { wallets, nodeKind: nodes.kind });
-  const cookieToken = cookie?.token ?? null;
   listener.answerWith(
     openHttpApp(config, parts, { port: listener.port, cookieToken, stopping: stopping.signal }),
   );

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { defaultDataDir } from '../config/default-data-dir.ts';
-import { isLoopbackHost, localUrl, parseBaseUrl, parseListenAddress } from '../config/network.ts';
+import { localUrl, parseBaseUrl, parseListenAddress } from '../config/network.ts';
 import { OPTIONS } from '../config/options.ts';
 import { bothSet, readText } from '../config/secrets.ts';
 import {
@@ -11,6 +11,7 @@ import {
   parseFound,
   type Settings,
 } from '../config/sources.ts';
+import { isLoopbackHost } from '../lib/loopback-host.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import { cookieFor } from './cookie.ts';
 import type { CliIo } from './io.ts';

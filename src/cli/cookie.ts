@@ -1,6 +1,6 @@
-import { isLoopbackHost } from '../config/network.ts';
 import { readCookie } from '../lib/cookie-file.ts';
 import { readOwner } from '../lib/data-dir.ts';
+import { isLoopbackHost } from '../lib/loopback-host.ts';
 
 /** The owner's cookie, and the address that it belongs to. */
 interface OwnersCookie {

@@ -10,6 +10,7 @@ import { addChannels } from './commands/channels/index.ts';
 import { addClients } from './commands/clients/index.ts';
 import { addCompletions } from './commands/completions.ts';
 import { addConnect } from './commands/connect.ts';
+import { addConsole } from './commands/console.ts';
 import { addEvents } from './commands/events.ts';
 import { addExport } from './commands/export.ts';
 import { addHealth } from './commands/health.ts';
@@ -51,7 +52,7 @@ export interface ProgramOptions extends CliIo {
 
 /** Every command except the servers, under the headings of the help. */
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
-  'Wallet:': [addInfo, addPayments, addShow, addWait, addEvents, addUpdates],
+  'Wallet:': [addConsole, addInfo, addPayments, addShow, addWait, addEvents, addUpdates],
   'Bookkeeping:': [addSync, addNote, addExport],
   'Receive:': [
     addInvoice,

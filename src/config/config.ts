@@ -1,5 +1,6 @@
 import { systemClock } from '../lib/clock.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../lib/log.ts';
+import { isLoopbackHost } from '../lib/loopback-host.ts';
 import { CHANNEL_PEER_FORM, type ChannelPeer, parseChannelPeer } from '../model/channel.ts';
 import { decodeCredentials } from '../model/credentials.ts';
 import type { FeePolicy } from '../model/fee-cap.ts';
@@ -11,7 +12,6 @@ import { parseWebhookSecret } from '../model/webhook-secret.ts';
 import { defaultDataDir } from './default-data-dir.ts';
 import { feePolicyOf } from './fee-policy.ts';
 import {
-  isLoopbackHost,
   parseDomain,
   parseIp,
   parseList,

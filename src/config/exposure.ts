@@ -1,5 +1,5 @@
+import { isLoopbackHost } from '../lib/loopback-host.ts';
 import type { Config } from './config.ts';
-import { isLoopbackHost } from './network.ts';
 import { OPTIONS } from './options.ts';
 import { ConfigError } from './sources.ts';
 

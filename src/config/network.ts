@@ -55,18 +55,6 @@ export function parseList(text: string): string[] {
     .filter((entry) => entry !== '');
 }
 
-/**
- * Returns whether a host names this machine alone: localhost and names below it, 127.0.0.0/8, ::1; with or without port
- * and brackets.
- */
-export function isLoopbackHost(text: string): boolean {
-  if (!/^[\w.:[\]-]+$/.test(text)) return false;
-  // The URL parser converts every spelling of an address, such as 127.1, to one form.
-  const url = URL.parse(`http://${urlHost(text)}/`);
-  const host = url?.hostname.replace(/\.$/, '') ?? '';
-  return host === '[::1]' || /(^|\.)localhost$/.test(host) || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
 /** Returns the base URL under which programs on this machine reach a server that listens on `host` and `port`. */
 export function localUrl({ host, port }: { host: string; port: number }): string {
   const bracketed = urlHost(host);

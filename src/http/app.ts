@@ -103,6 +103,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       open: (credentials) => parts.wallets.open(credentials),
       requireAuth: options.requireAuth,
       cookie: options.cookie,
+      console: parts.console,
     });
     const readQuery = queryReader(route);
     const readBody = route.body && bodyReader(route.body, bodies);
@@ -120,7 +121,8 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       guarded(route, async (context) => {
         // Ignored parameters are named on every answer, also where the credentials are rejected.
         const parseQuery = readQuery(context);
-        const session = await authorize(context.req.raw.headers.get('authorization'));
+        const { session, consoleEnded } = await authorize(context.req.raw.headers);
+        if (consoleEnded) context.set('consoleEnded', consoleEnded);
         const query = parseQuery();
         const body = readBody ? await readBody(context, session) : undefined;
         return run(context, session, { body, query });

@@ -13,6 +13,8 @@ export interface AppEnv {
     path: string | undefined;
     /** True while a request that moves money has certainly moved none: errors then say so. */
     nothingSent: boolean | undefined;
+    /** Aborts when the session of the console that made the request ends. */
+    consoleEnded: AbortSignal | undefined;
     /** The paths of fields and parameters that were ignored. */
     ignored: readonly (readonly string[])[] | undefined;
   };

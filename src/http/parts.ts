@@ -6,6 +6,7 @@ import type { Store } from '../store/ports.ts';
 import type { Names } from '../wallet/names/names.ts';
 import type { PaymentServices } from '../wallet/payment-services.ts';
 import type { Wallets } from '../wallet/wallets.ts';
+import type { ConsoleDoor } from './console/door.ts';
 import type { LnurlServices } from './lnurl-services.ts';
 import type { SandboxControls } from './sandbox-controls.ts';
 import type { WebhookSender } from './webhook-sender.ts';
@@ -28,6 +29,7 @@ export interface Parts {
   /** The base URL of this sidecar, without a slash at the end. */
   readonly sidecarUrl: string;
   readonly webhooks: WebhookSender;
+  readonly console: ConsoleDoor;
   /** Present while the sandbox node is in use, otherwise null. */
   readonly sandbox: SandboxControls | null;
   readonly lnurlServices: LnurlServices | null;

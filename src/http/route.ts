@@ -18,6 +18,7 @@ export type RouteGroup =
   | 'clients'
   | 'channels'
   | 'webhooks'
+  | 'console'
   | 'sandbox';
 
 /**
@@ -58,6 +59,8 @@ export interface RequestContext {
   readonly respondAfterMs: number | null;
   /** The Last-Event-ID header of a resumed stream. */
   readonly lastEventId: string | null;
+  /** The headers of the request, for the sign-in to the console. */
+  readonly headers: Headers;
   /** The source of the request, by which requests of strangers are bounded. */
   readonly source: string;
   /** Returns the decoded value of a `:name` in the route's path. */

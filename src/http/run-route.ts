@@ -194,7 +194,9 @@ class HandledRequest implements RequestContext {
       : null;
     this.#stopGrant = grant?.stop ?? this.#stopGrant;
     const granted = grant ? [grant.signal] : [];
-    this.#signal = AbortSignal.any([...gone, ...granted, this.#stopping]);
+    const consoleEnded = this.#context.get('consoleEnded');
+    const signedIn = consoleEnded ? [consoleEnded] : [];
+    this.#signal = AbortSignal.any([...gone, ...granted, ...signedIn, this.#stopping]);
     return this.#signal;
   }
 
@@ -204,6 +206,10 @@ class HandledRequest implements RequestContext {
 
   get lastEventId(): string | null {
     return this.#context.req.header('last-event-id') ?? null;
+  }
+
+  get headers(): Headers {
+    return this.#context.req.raw.headers;
   }
 
   get source(): string {

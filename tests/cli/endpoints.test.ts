@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Route } from '../../src/http/route.ts';
+import { consoleRoutes } from '../../src/http/routes/console.ts';
 import { docsRoutes } from '../../src/http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { metricsRoutes } from '../../src/http/routes/metrics.ts';
@@ -53,6 +54,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   'post /v2/node/revoke_client': ['clients', 'revoke', HEX],
   'post /v2/node/confirm_budgets': ['clients', 'confirm'],
   'post /v2/node/prune_clients': ['clients', 'prune'],
+  'post /v2/console/link': ['console'],
   'get /v2/webhooks/deliveries': ['webhooks', 'list'],
   'get /v2/webhooks/attempts': ['webhooks', 'show', 'msg_1'],
   'get /v2/webhooks/endpoints': ['webhooks', 'endpoints', 'list'],
@@ -80,6 +82,11 @@ const NO_COMMAND: Readonly<Record<string, string>> = {
   'post /v2/node/verify_payer_proof': '`proof verify` checks in its own process',
   'post /v2/webhooks/endpoints/renew': '`listen` renews its own endpoint',
   'get /v2/openapi.json': 'for programs',
+  'get /v2/console/about': 'for the page of the console',
+  'post /v2/console/session': 'for the page of the console',
+  'post /v2/console/sign_out': 'for the page of the console',
+  'get /console': 'for browsers',
+  'get /console/:file': 'for browsers',
   'get /docs': 'for browsers',
   'get /': 'for browsers',
   'get /metrics': 'for Prometheus',
@@ -92,6 +99,7 @@ const NO_COMMAND: Readonly<Record<string, string>> = {
 const routes: readonly Route[] = [
   ...ROUTES,
   ...SANDBOX_ROUTES,
+  ...consoleRoutes([]),
   ...metricsRoutes,
   ...docsRoutes([]),
 ];

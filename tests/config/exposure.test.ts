@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { type Config, loadConfig } from '../../src/config/config.ts';
 import { hasUnreachableNames, requireSafeExposure } from '../../src/config/exposure.ts';
-import { isLoopbackHost, localUrl } from '../../src/config/network.ts';
+import { localUrl } from '../../src/config/network.ts';
 import { ConfigError, type Flags } from '../../src/config/sources.ts';
+import { isLoopbackHost } from '../../src/lib/loopback-host.ts';
 
 const SEED = 'a1'.repeat(32);
 const load = (flags: Flags): Config => loadConfig({ flags, env: {}, cwd: '/' });

@@ -21,7 +21,7 @@ const AVOIDED_IN_PRODUCT: typeof AVOIDED = [
 const COLUMNS = 120;
 
 const SELF = 'tests/docs/words.test.ts';
-const sources = await linesOf('src/**/*.ts');
+const sources = await linesOf('src/**/*.{ts,tsx}');
 const others = await linesOf('{tests,examples,docs,packaging}/**/*.{ts,md}');
 const python = await linesOf('clients/python/**/*.py');
 const pages = await linesOf('*.md');

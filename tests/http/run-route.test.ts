@@ -39,6 +39,7 @@ async function listenersOf(end: () => unknown): Promise<{ during: number; after:
     waits: callersShare(8, 'waits'),
   } as unknown as Runner;
   const context = {
+    get: () => undefined,
     set: () => undefined,
     req: { raw: new Request('http://127.0.0.1/v2/node/wait') },
   } as unknown as Context<AppEnv>;

@@ -9,6 +9,7 @@ import { OPTIONS, type OptionSpec } from '../../src/config/options.ts';
 import type { Document } from '../../src/http/docs/document.ts';
 import { docsPage } from '../../src/http/docs/page.ts';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
+import { consoleRoutes } from '../../src/http/routes/console.ts';
 import { docsRoutes } from '../../src/http/routes/docs.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
 import { metricsRoutes } from '../../src/http/routes/metrics.ts';
@@ -30,7 +31,7 @@ afterAll(() => removeFolder(folder));
 
 const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
 const options: readonly OptionSpec[] = Object.values(OPTIONS);
-const served = [...ROUTES, ...SANDBOX_ROUTES, ...metricsRoutes];
+const served = [...ROUTES, ...SANDBOX_ROUTES, ...consoleRoutes([]), ...metricsRoutes];
 const routes = [...served, ...docsRoutes(served)];
 const settings = rowsOf('docs/configuration.md', 'Settings');
 

@@ -1,13 +1,13 @@
 import { isSameSecret } from '../../lib/same-secret.ts';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, isApiError } from '../../model/errors.ts';
 import { PERMISSIONS, type Permission } from '../../model/permissions.ts';
 import { allows, lacking, requireOwner, type Session } from '../../wallet/session.ts';
+import type { ConsoleDoor } from '../console/door.ts';
+import { type ConsoleSession, endedSession } from '../console/sessions.ts';
 import type { RouteAccess } from '../route.ts';
 
-/** Settings of authentication, and the function that opens sessions. */
-export interface AuthenticateOptions {
-  /** Opens the session of the credentials; null means the default wallet. */
-  readonly open: (credentials: string | null) => Promise<Session>;
+/** Which credentials count without looking them up. */
+export interface KnownCredentials {
   /** Whether every route that is not public needs the header (docs/decisions.md 72). */
   readonly requireAuth: boolean;
   /**
@@ -17,16 +17,50 @@ export interface AuthenticateOptions {
   readonly cookie: string | null;
 }
 
-/**
- * Returns the session for the value of an Authorization header; null means that there is no header. Returns undefined
- * for a route that needs no session. Throws error 104 or 108.
- */
-export type Authenticate = (authorization: string | null) => Promise<Session | undefined>;
+/** Settings of authentication, and the functions that open sessions. */
+export interface AuthenticateOptions extends KnownCredentials {
+  /** Opens the session of the credentials; null means the default wallet. */
+  readonly open: (credentials: string | null) => Promise<Session>;
+  /** Finds the session of a request that the console's page made (docs/decisions.md 133). */
+  readonly console: Pick<ConsoleDoor, 'sessionOf'>;
+}
+
+/** Who calls. */
+export interface Caller {
+  /** Undefined for a route that needs no session. */
+  readonly session: Session | undefined;
+  /** Aborts when the caller's session of the console ends; null for every other caller. */
+  readonly consoleEnded: AbortSignal | null;
+}
+
+/** Returns who calls, by the headers of the request. Throws error 104, 108 or 112. */
+export type Authenticate = (headers: Headers) => Promise<Caller>;
+
+const NOBODY: Caller = { session: undefined, consoleEnded: null };
 
 /** Returns the function that checks whether a request may use a route with this access. */
 export function authenticate(access: RouteAccess, options: AuthenticateOptions): Authenticate {
+  if (access === 'public') return async () => NOBODY;
+  const byHeader = authenticateByHeader(access, options);
+  return async (headers) => {
+    const signedIn = options.console.sessionOf(headers);
+    if (signedIn === null) {
+      return { session: await byHeader(headers.get('authorization')), consoleEnded: null };
+    }
+    if (access === 'root_seed') throw notFromConsole();
+    const session = await openSignedIn(signedIn, options.open);
+    if (isSandbox(access)) requireEverything(session);
+    requireAccess(session, access);
+    return { session, consoleEnded: signedIn.ended };
+  };
+}
+
+function authenticateByHeader(
+  access: RouteAccess,
+  options: AuthenticateOptions,
+): (authorization: string | null) => Promise<Session | undefined> {
   const { requireAuth } = options;
-  if (access === 'public' || (access === 'sandbox' && !requireAuth)) return async () => undefined;
+  if (access === 'sandbox' && !requireAuth) return async () => undefined;
   if (access === 'root_seed') {
     return async (authorization) => {
       requireRootAccess(authorization, options);
@@ -39,6 +73,23 @@ export function authenticate(access: RouteAccess, options: AuthenticateOptions):
     requireAccess(session, access);
     return session;
   };
+}
+
+/**
+ * Opens the wallet session behind a session of the console, which ends when its credentials have ended or may do less
+ * than at the sign-in (docs/decisions.md 133).
+ */
+async function openSignedIn(
+  signedIn: ConsoleSession,
+  open: AuthenticateOptions['open'],
+): Promise<Session> {
+  const session = await open(signedIn.credentials).catch((error: unknown) => {
+    if (isApiError(error, 'unauthenticated')) signedIn.end();
+    throw error;
+  });
+  if (signedIn.permissions.every((permission) => allows(session, permission))) return session;
+  signedIn.end();
+  throw endedSession();
 }
 
 /** Throws error 108 unless the session holds what `access` requires. */
@@ -65,10 +116,10 @@ function isSandbox(access: RouteAccess): boolean {
   return access === 'sandbox' || access === 'sandbox_wallet';
 }
 
-/** Returns the credentials in the header; null means the default wallet. */
-function credentialsOf(
+/** Returns the credentials in the header; null means the default wallet. Throws error 104. */
+export function credentialsOf(
   header: string | null,
-  { requireAuth, cookie }: AuthenticateOptions,
+  { requireAuth, cookie }: KnownCredentials,
 ): string | null {
   if (header === null || header === '') {
     if (!requireAuth) return null;
@@ -118,6 +169,13 @@ function requireEverything(session: Session): void {
   const missing = PERMISSIONS.find((permission) => !allows(session, permission));
   if (missing) throw lacking(session, missing);
   if (session.hasBudget()) requireOwner(session);
+}
+
+function notFromConsole(): ApiError {
+  return new ApiError(
+    'unauthenticated',
+    'The console cannot do this: run "wallet-sidecar signup" or "wallet-sidecar provision".',
+  );
 }
 
 function isCookie(token: string, cookie: string | null): boolean {

@@ -14,6 +14,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<RouteGroup, string>> = {
   clients: 'Credentials for applications, with scopes and budgets; revocable.',
   webhooks:
     'Notices of finished payments: where they are sent, which were delivered, and sending them again.',
+  console: 'The page for people, and how a browser signs in to it.',
   sandbox: 'Controls of the simulated network; they exist only while the sandbox node is in use.',
 };
 

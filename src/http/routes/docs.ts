@@ -31,18 +31,6 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       example: { response: '<!doctype html>' },
       handler: async ({ parts }) => page(parts)(),
     }),
-    route({
-      method: 'get',
-      path: '/',
-      group: 'health',
-      access: 'public',
-      summary: 'Redirect to the reference',
-      addition: true,
-      redirectsTo: '/docs',
-      response: z.null(),
-      example: { response: null },
-      handler: async () => new Response(null, { status: 302, headers: { location: '/docs' } }),
-    }),
   ];
   const all: readonly Route[] = [...routes, ...own];
   const document = madeOnce(({ version, sidecarUrl }) =>

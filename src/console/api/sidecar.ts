@@ -1,0 +1,61 @@
+import { WalletSidecar } from '../../client/index.ts';
+import { Transport } from '../../client/transport.ts';
+import type { About } from './types.ts';
+
+/** Sent with every request, so that none of them can be answered without a session (docs/decisions.md 133). */
+const KEY_HEADER = 'console-key';
+
+/** What the page is told of its requests. */
+export interface Heard {
+  /** A request got an answer (true), or none (false). */
+  readonly onReached: (reached: boolean) => void;
+  /** A stream of events was opened. */
+  readonly onStream: () => void;
+  /** The session has ended. */
+  readonly onEnded: () => void;
+}
+
+/** The sidecar that served this page, as one session reaches it. */
+export interface Sidecar {
+  /** The methods of the API. */
+  readonly api: WalletSidecar;
+  /** The controls of the sandbox, which the client has no methods for. */
+  readonly transport: Transport;
+  about(): Promise<About>;
+  signOut(): Promise<void>;
+}
+
+/** Opens the sidecar for the session with that key. */
+export function openSidecar(key: string, { onReached, onStream, onEnded }: Heard): Sidecar {
+  const options = {
+    url: location.origin,
+    onIgnoredFields: () => undefined,
+    async fetch(url: string, init: RequestInit): Promise<Response> {
+      let response: Response;
+      try {
+        response = await fetch(url, { ...init, headers: { ...init.headers, [KEY_HEADER]: key } });
+      } catch (error) {
+        if (init.signal?.aborted !== true) onReached(false);
+        throw error;
+      }
+      onReached(true);
+      if (response.status === 401) onEnded();
+      if (response.headers.get('content-type')?.startsWith('text/event-stream')) onStream();
+      return response;
+    },
+  };
+  const transport = new Transport(options);
+  return {
+    api: new WalletSidecar(options),
+    transport,
+    about: () => transport.get('/v2/console/about', {}),
+    signOut: () => transport.post('/v2/console/sign_out', {}),
+  };
+}
+
+/** Signs in with the token of a one-time link, or with credentials. Returns the session's key. */
+export async function signIn(given: { link: string } | { credentials: string }): Promise<string> {
+  const transport = new Transport({ url: location.origin, maxRetries: 0 });
+  const { key } = await transport.post<{ key: string }>('/v2/console/session', given);
+  return key;
+}

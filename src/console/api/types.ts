@@ -1,0 +1,24 @@
+/** What the sidecar and its node can do: the answer of GET /v2/console/about. */
+export interface About {
+  readonly version: string;
+  readonly node_kind: string;
+  readonly abilities: readonly Ability[];
+  readonly feed: {
+    readonly state: 'caught_up' | 'behind' | 'no_credentials';
+    readonly since: number;
+  } | null;
+  /** Whether the caller is the wallet's owner. */
+  readonly owner: boolean;
+  /** Whether the controls of the sandbox are there. */
+  readonly sandbox: boolean;
+}
+
+/** What a node can do that others cannot. */
+export type Ability =
+  | 'offers'
+  | 'spontaneous'
+  | 'hold_invoices'
+  | 'onchain'
+  | 'channels'
+  | 'clients'
+  | 'proofs';

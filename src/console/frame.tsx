@@ -1,0 +1,147 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ClientInfoResponse } from '../client/index.ts';
+import { followPayments, type OpenLive } from './api/live.ts';
+import { openSidecar, type Sidecar } from './api/sidecar.ts';
+import { type SignedIn, SignedInProvider } from './api/signed-in.tsx';
+import type { About } from './api/types.ts';
+import { usePlace } from './api/use-place.ts';
+import { pagesFor } from './pages/pages.ts';
+import { Notice } from './parts/notice.tsx';
+import { text } from './texts/index.ts';
+import { linkTo } from './values/place.ts';
+
+interface FrameProps {
+  readonly sessionKey: string;
+  /** Called when the session has ended; true when the person signed out. */
+  readonly onEnd: (byPerson: boolean) => void;
+}
+
+/** Shows what stands around every page: links to the pages, who is signed in, and whether the sidecar answers. */
+export function Frame({ sessionKey, onEnd }: FrameProps) {
+  const [isReached, setReached] = useState(true);
+  const { sidecar, live } = useOpen(sessionKey, setReached, () => onEnd(false));
+  const { known, error, again } = useKnown(sidecar, isReached);
+  if (known === null) {
+    return (
+      <main class="alone">
+        {error === null ? (
+          <p role="status">{text.loading}</p>
+        ) : (
+          <Notice kind="bad" title={text.notLoaded} onAgain={again}>
+            {error.message}
+          </Notice>
+        )}
+      </main>
+    );
+  }
+  const signOut = () => {
+    // Without an answer the session ends by itself after a while.
+    const out = () => onEnd(true);
+    sidecar.signOut().then(out, out);
+  };
+  return (
+    <SignedInProvider value={{ sidecar, live, ...known }}>
+      <Pages known={known} isReached={isReached} onSignOut={signOut} />
+    </SignedInProvider>
+  );
+}
+
+type Known = Pick<SignedIn, 'about' | 'client'>;
+
+function Pages({
+  known,
+  isReached,
+  onSignOut,
+}: {
+  readonly known: Known;
+  readonly isReached: boolean;
+  readonly onSignOut: () => void;
+}) {
+  const place = usePlace();
+  const pages = pagesFor(known);
+  const page = pages.find(({ name }) => name === place.page) ?? pages[0];
+  const title = page?.title ?? text.name;
+  useEffect(() => {
+    document.title = `${title} · ${text.name}`;
+  }, [title]);
+  return (
+    <div class="frame">
+      <button type="button" class="skip" onClick={focusContent}>
+        {text.skip}
+      </button>
+      <header class="side">
+        <p class="brand">{text.name}</p>
+        <nav aria-label={text.navigation}>
+          <ul>
+            {pages.map(({ name, title: words }) => (
+              <li key={name}>
+                <a href={linkTo(name)} aria-current={name === page?.name ? 'page' : undefined}>
+                  {words}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="who">
+          <p>{whoText(known.client, known.about)}</p>
+          <button type="button" class="quiet" onClick={onSignOut}>
+            {text.signOut}
+          </button>
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {known.about.sandbox && <p class="banner">{text.sandboxBanner}</p>}
+        <div role="status">
+          {!isReached && (
+            <Notice kind="warn" title={text.lostTitle}>
+              {text.lost}
+            </Notice>
+          )}
+        </div>
+        <h1>{title}</h1>
+        {page && <page.Page rest={place.rest} />}
+      </main>
+    </div>
+  );
+}
+
+function focusContent(): void {
+  document.getElementById('content')?.focus();
+}
+
+function whoText(client: ClientInfoResponse, about: About): string {
+  if (about.owner) return text.asOwner;
+  return client.label === null ? text.asClient : text.asNamed(client.label);
+}
+
+function useOpen(
+  sessionKey: string,
+  onReached: (reached: boolean) => void,
+  onEnded: () => void,
+): { readonly sidecar: Sidecar; readonly live: OpenLive } {
+  const open = useMemo(() => {
+    const opened: { live?: OpenLive } = {};
+    const onStream = () => opened.live?.opened();
+    const sidecar = openSidecar(sessionKey, { onReached, onStream, onEnded });
+    const live = followPayments(sidecar.api);
+    opened.live = live;
+    return { sidecar, live };
+  }, [sessionKey]);
+  useEffect(() => open.live.close, [open]);
+  return open;
+}
+
+/** Asks who is signed in and what the sidecar can do, again after the sidecar was away. */
+function useKnown(sidecar: Sidecar, isReached: boolean) {
+  const [known, setKnown] = useState<Known | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    if (!isReached) return;
+    Promise.all([sidecar.about(), sidecar.api.clientInfo()]).then(([about, client]) => {
+      setKnown({ about, client });
+      setError(null);
+    }, setError);
+  }, [sidecar, isReached, round]);
+  return { known, error, again: () => setRound(round + 1) };
+}

@@ -1,0 +1,36 @@
+import type { ComponentType } from 'preact';
+import type { Permission } from '../../client/index.ts';
+import type { SignedIn } from '../api/signed-in.tsx';
+import { text } from '../texts/index.ts';
+import { Overview } from './overview.tsx';
+
+/** A page of the console. */
+export interface Page {
+  /** Its name in the URL. */
+  readonly name: string;
+  readonly title: string;
+  /** Draws the page; `rest` is what follows its name in the URL. */
+  readonly Page: ComponentType<{ readonly rest: string }>;
+}
+
+/** A page, and who is offered it. */
+interface OfferedPage extends Page {
+  readonly offered: (to: Offer) => boolean;
+}
+
+interface Offer extends Pick<SignedIn, 'about'> {
+  /** Whether the credentials have any of these permissions. */
+  readonly may: (...permissions: readonly Permission[]) => boolean;
+}
+
+/** Every page, in the order of the links. A new page is one line here. */
+const PAGES: readonly OfferedPage[] = [
+  { name: 'overview', title: text.overview.title, Page: Overview, offered: () => true },
+];
+
+/** Returns the pages that somebody who signed in is offered: none that the credentials cannot use. */
+export function pagesFor({ about, client }: Pick<SignedIn, 'about' | 'client'>): readonly Page[] {
+  const may: Offer['may'] = (...permissions) =>
+    permissions.some((permission) => client.effective_permissions.includes(permission));
+  return PAGES.filter(({ offered }) => offered({ about, may }));
+}

@@ -1,0 +1,34 @@
+import { type Amount, toMsat } from '../../client/index.ts';
+
+const MSAT_PER_SAT = 1000n;
+
+/** Returns an amount in satoshis for people, such as `1,234.5`. Nothing is rounded. */
+export function satsOfMsat(amountMsat: bigint): string {
+  const sign = amountMsat < 0n ? '−' : '';
+  const absolute = amountMsat < 0n ? -amountMsat : amountMsat;
+  const whole = String(absolute / MSAT_PER_SAT).replace(/\B(?=(\d{3})+$)/g, ',');
+  const decimals = String(absolute % MSAT_PER_SAT)
+    .padStart(3, '0')
+    .replace(/0+$/, '');
+  return `${sign}${whole}${decimals === '' ? '' : `.${decimals}`}`;
+}
+
+/** Returns an amount of the API for people, such as `1,234.5`. */
+export function satsOf(amount: Amount): string {
+  return satsOfMsat(toMsat(amount));
+}
+
+/**
+ * Reads what a person typed as satoshis: digits, with commas, spaces or apostrophes between them, and at most three
+ * decimals. Returns millisatoshis; null for what is no amount, or none above zero.
+ */
+export function typedMsat(text: string): bigint | null {
+  const plain = text.trim().replace(/(?<=\d)[ ,'’\u202f](?=\d{3}(\D|$))/g, '');
+  if (!/^\d{1,16}(\.\d{1,3})?$/.test(plain)) return null;
+  try {
+    const amountMsat = toMsat(plain);
+    return amountMsat > 0n ? amountMsat : null;
+  } catch {
+    return null;
+  }
+}

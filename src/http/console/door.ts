@@ -1,0 +1,133 @@
+import { ApiError, rejected } from '../../model/errors.ts';
+import { PERMISSIONS } from '../../model/permissions.ts';
+import { allows, type Session } from '../../wallet/session.ts';
+import { type OneTimeLinks, oneTimeLinks } from './one-time-links.ts';
+import {
+  cookieName,
+  cookieValues,
+  requirePageOf,
+  sessionCookie,
+  signInOrigin,
+} from './page-origin.ts';
+import { type ConsoleSession, consoleSessions, endedSession } from './sessions.ts';
+
+/** The header of every request of the console's page. It holds the session's key, or `none` before the sign-in. */
+const CONSOLE_KEY_HEADER = 'console-key';
+
+/** How often a second cookie of the same name is looked at. */
+const MOST_COOKIES = 8;
+
+interface DoorOptions {
+  /** Opens the wallet session of credentials; null means the default wallet. Throws error 104. */
+  readonly open: (credentials: string | null) => Promise<Session>;
+  /** Returns the credentials that a value of the Authorization header names. Throws error 104. */
+  readonly credentialsOf: (authorization: string | null) => string | null;
+  /** Returns monotonic milliseconds. */
+  readonly elapsedMs: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/** What a browser gets at the sign-in. */
+export interface SignIn {
+  /** The half of the session that the page keeps. */
+  readonly key: string;
+  /** The Set-Cookie header with the other half. */
+  readonly cookie: string;
+}
+
+/** The way into the console, and of its requests to the API (docs/decisions.md 132 and 133). */
+export interface ConsoleDoor {
+  /** Returns the token of a one-time link for the caller of a request. */
+  makeLink(headers: Headers): string;
+  /** Signs a browser in with a link's token or with credentials. Throws errors 104, 106, 112. */
+  signIn(headers: Headers, given: SignInWith): Promise<SignIn>;
+  /**
+   * Returns the session of a request that the console's page made; null for every other request, whatever cookies it
+   * has. Throws error 104 when the session has ended, and 112 for another page.
+   */
+  sessionOf(headers: Headers): ConsoleSession | null;
+  /** Ends the session of a request. Returns the Set-Cookie header that takes the browser's half away. */
+  signOut(headers: Headers): string;
+}
+
+/** What somebody signs in with; exactly one is given. */
+interface SignInWith {
+  readonly link: string | null;
+  readonly credentials: string | null;
+}
+
+/** Opens the console's door, with no session and no link. */
+export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
+  const links = oneTimeLinks(options);
+  const sessions = consoleSessions(options);
+
+  function sessionOf(headers: Headers): ConsoleSession | null {
+    const key = headers.get(CONSOLE_KEY_HEADER);
+    if (key === null) return null;
+    for (const id of idsIn(headers)) {
+      const session = sessions.find({ id, key });
+      if (session === null) continue;
+      requirePageOf(session.origin, headers);
+      return session;
+    }
+    throw endedSession();
+  }
+
+  return {
+    makeLink(headers) {
+      // Otherwise a session could outlast its time by links that it makes.
+      if (headers.has(CONSOLE_KEY_HEADER)) throw notForSessions();
+      return links.make(options.credentialsOf(headers.get('authorization')));
+    },
+    async signIn(headers, given) {
+      const origin = signInOrigin(headers);
+      const credentials = credentialsIn(given, links, options);
+      const permissions = permissionsOf(await options.open(credentials));
+      const { id, key } = sessions.begin({ credentials, origin, permissions });
+      return { key, cookie: sessionCookie(origin, id) };
+    },
+    sessionOf,
+    signOut(headers) {
+      const session = sessionOf(headers);
+      if (session === null) throw endedSession();
+      session.end();
+      return sessionCookie(session.origin, null);
+    },
+  };
+}
+
+/** Returns the permissions that a wallet session has now. */
+function permissionsOf(session: Pick<Session, 'client'>): (typeof PERMISSIONS)[number][] {
+  return PERMISSIONS.filter((permission) => allows(session, permission));
+}
+
+function credentialsIn(
+  { link, credentials }: SignInWith,
+  links: OneTimeLinks,
+  { credentialsOf }: DoorOptions,
+): string | null {
+  if ((link === null) === (credentials === null)) {
+    throw rejected('', 'Give either link or credentials.');
+  }
+  if (link !== null) return links.take(link);
+  const token = credentials?.trim() ?? '';
+  if (!/^\S+$/.test(token)) throw rejected('credentials', 'must be one string without spaces');
+  return credentialsOf(`Bearer ${token}`);
+}
+
+function notForSessions(): ApiError {
+  return new ApiError(
+    'unauthenticated',
+    'A session of the console makes no links: run "wallet-sidecar console".',
+  );
+}
+
+/** Returns the session ids in the cookies of a request, by the name that its own origin gives them. */
+function idsIn(headers: Headers): string[] {
+  const host = headers.get('host') ?? '';
+  return ['http', 'https']
+    .map((scheme) => `${scheme}://${host}`)
+    .filter((origin) => URL.canParse(origin))
+    .flatMap((origin) => cookieValues(headers, cookieName(origin)))
+    .slice(0, MOST_COOKIES);
+}

@@ -1,0 +1,78 @@
+import { gunzipSync } from 'node:zlib';
+import { ApiError } from '../../model/errors.ts';
+
+/** A file of the console, as the build makes it. */
+export interface ConsoleFile {
+  /** Its name below `/console/`; `index.html` is the page itself. */
+  readonly name: string;
+  readonly mediaType: string;
+  /** The content, compressed with gzip, in base64. */
+  readonly gzip: string;
+  /** A text that changes with the content. */
+  readonly hash: string;
+}
+
+/** The name of the file that is the page. */
+export const PAGE = 'index.html';
+
+/**
+ * The page runs its own scripts alone, talks to its own origin alone, stands in no frame, and makes nodes from values,
+ * never from HTML text (docs/decisions.md 134). The camera reads QR codes.
+ */
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(self), clipboard-write=(self), geolocation=(), microphone=()',
+};
+
+const FILE_HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  vary: 'accept-encoding',
+};
+
+/** Returns the answer with the file of that name. Throws error 107 when there is none. */
+export type ServeConsoleFile = (name: string, headers: Headers) => Response;
+
+/** Returns a function that serves these files. The names of all but the page change with their content. */
+export function consoleFiles(files: readonly ConsoleFile[]): ServeConsoleFile {
+  const found = new Map(
+    files.map((file) => [
+      file.name,
+      { ...file, bytes: new Uint8Array(Buffer.from(file.gzip, 'base64')) },
+    ]),
+  );
+  return (name, headers) => {
+    const file = found.get(name);
+    if (file === undefined) throw notThere(name);
+    const isPage = name === PAGE;
+    const etag = `"${file.hash}"`;
+    const own = {
+      ...FILE_HEADERS,
+      ...(isPage ? PAGE_HEADERS : {}),
+      etag,
+      'cache-control': isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
+    };
+    if (headers.get('if-none-match') === etag)
+      return new Response(null, { status: 304, headers: own });
+    const isCompressed = /\bgzip\b/.test(headers.get('accept-encoding') ?? '');
+    return new Response(isCompressed ? file.bytes : gunzipSync(file.bytes), {
+      headers: {
+        ...own,
+        'content-type': file.mediaType,
+        ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
+      },
+    });
+  };
+}
+
+function notThere(name: string): ApiError {
+  return new ApiError(
+    'notFound',
+    name === PAGE
+      ? 'The console is in the compiled program alone: run "npm run build".'
+      : 'There is no such file: load the page again.',
+  );
+}

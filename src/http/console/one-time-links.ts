@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { hex } from '@scure/base';
+import { ApiError } from '../../model/errors.ts';
+
+/** How long a link is good for, in milliseconds. */
+export const LINK_MS = 60_000;
+
+/** How many links may be open at a time. A further one ends the oldest. */
+const MOST_LINKS = 100;
+
+const TOKEN_BYTES = 32;
+
+/** Links by which a browser signs in without the credential passing through it (docs/decisions.md 132). */
+export interface OneTimeLinks {
+  /** Returns a new token, 64 hex characters, for these credentials; null stands for the default wallet. */
+  make(credentials: string | null): string;
+  /** Returns the credentials of a token and ends it. Throws error 104 for one that is unknown, used or too old. */
+  take(token: string): string | null;
+}
+
+/** What links are made with. */
+interface LinksOptions {
+  /** Returns monotonic milliseconds. */
+  readonly elapsedMs: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/** Creates an empty set of links, which is kept in memory alone. */
+export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks {
+  // The tokens' hashes are the keys, so that the time of a look-up says nothing about a token.
+  const links = new Map<string, { readonly credentials: string | null; readonly endsMs: number }>();
+
+  function make(credentials: string | null): string {
+    const nowMs = elapsedMs();
+    for (const [hash, { endsMs }] of links) {
+      if (endsMs <= nowMs || links.size >= MOST_LINKS) links.delete(hash);
+    }
+    const token = hex.encode(random(TOKEN_BYTES));
+    links.set(hashOf(token), { credentials, endsMs: nowMs + LINK_MS });
+    return token;
+  }
+
+  function take(token: string): string | null {
+    const hash = hashOf(token);
+    const link = links.get(hash);
+    links.delete(hash);
+    if (link !== undefined && elapsedMs() < link.endsMs) return link.credentials;
+    throw new ApiError(
+      'unauthenticated',
+      'This link was used before, or is older than a minute: make another one with "wallet-sidecar console". If you did not use it yourself, somebody else did: restart the sidecar, which ends all sessions.',
+    );
+  }
+
+  return { make, take };
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

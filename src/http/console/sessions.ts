@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { hex } from '@scure/base';
+import { isSameSecret } from '../../lib/same-secret.ts';
+import { ApiError } from '../../model/errors.ts';
+import type { Permission } from '../../model/permissions.ts';
+
+/** After this long without a request a session ends, in milliseconds. */
+export const IDLE_MS = 15 * 60_000;
+/** A session ends after this long however much it is used, in milliseconds. */
+export const LONGEST_MS = 8 * 60 * 60_000;
+
+/** How many sessions there are at most. A further one ends the one that was idle longest. */
+const MOST_SESSIONS = 100;
+
+const SECRET_BYTES = 32;
+
+/** What somebody who signed in to the console may do, and where. */
+export interface SignedIn {
+  /** The credentials of the sign-in; null stands for the default wallet. */
+  readonly credentials: string | null;
+  /** The origin of the page that signed in. */
+  readonly origin: string;
+  /** The permissions at the sign-in. */
+  readonly permissions: readonly Permission[];
+}
+
+/** A session that is open. */
+export interface ConsoleSession extends SignedIn {
+  /** Aborts when the session ends. Its reason is the error to answer. */
+  readonly ended: AbortSignal;
+  /** Ends the session. */
+  readonly end: () => void;
+}
+
+/**
+ * The two halves of a session, each 64 hex characters. A browser keeps `id` in a cookie, which scripts cannot read, and
+ * `key` in a storage that other ports of the host cannot read. A request needs both (docs/decisions.md 133).
+ */
+export interface SessionSecrets {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** The sessions of the console. They are in memory alone, so a restart ends them. */
+export interface ConsoleSessions {
+  begin(signedIn: SignedIn): SessionSecrets;
+  /** Returns the session of these halves and keeps it for another {@link IDLE_MS}; null when there is none. */
+  find(secrets: SessionSecrets): ConsoleSession | null;
+}
+
+/** What sessions are made with. */
+interface SessionsOptions {
+  /** Returns monotonic milliseconds. */
+  readonly elapsedMs: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/** Creates an empty set of sessions. */
+export function consoleSessions({ elapsedMs, random }: SessionsOptions): ConsoleSessions {
+  // The hashes of the ids are the keys, so that the time of a look-up says nothing about an id.
+  const sessions = new Map<string, Open>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function begin(signedIn: SignedIn): SessionSecrets {
+    sweep();
+    const secrets = { id: hex.encode(random(SECRET_BYTES)), key: hex.encode(random(SECRET_BYTES)) };
+    const hash = hashOf(secrets.id);
+    sessions.set(hash, new Open(signedIn, secrets.key, elapsedMs(), () => sessions.delete(hash)));
+    const [idlest] = [...sessions.values()].toSorted((a, b) => a.usedMs - b.usedMs);
+    if (sessions.size > MOST_SESSIONS) idlest?.end();
+    arm();
+    return secrets;
+  }
+
+  function find({ id, key }: SessionSecrets): ConsoleSession | null {
+    sweep();
+    const session = sessions.get(hashOf(id));
+    if (!session || !isSameSecret(key, session.key)) return null;
+    session.usedMs = elapsedMs();
+    return session;
+  }
+
+  /** Ends the sessions whose time is over, so that their open streams end too. */
+  function sweep(): void {
+    const nowMs = elapsedMs();
+    for (const session of sessions.values()) if (session.endsMs <= nowMs) session.end();
+  }
+
+  function arm(): void {
+    clearTimeout(timer);
+    if (sessions.size === 0) return;
+    const soonestMs = Math.min(...[...sessions.values()].map(({ endsMs }) => endsMs));
+    timer = setTimeout(
+      () => {
+        sweep();
+        arm();
+      },
+      Math.max(soonestMs - elapsedMs(), 1000),
+    );
+    // A session must not keep a process from ending.
+    timer.unref();
+  }
+
+  return { begin, find };
+}
+
+/** Returns the error for a request whose session is unknown or has ended. */
+export function endedSession(): ApiError {
+  return new ApiError('unauthenticated', 'This session of the console has ended: sign in again.');
+}
+
+class Open implements ConsoleSession {
+  readonly credentials: string | null;
+  readonly origin: string;
+  readonly permissions: readonly Permission[];
+  usedMs: number;
+  readonly #latestMs: number;
+  readonly #ended = new AbortController();
+  readonly #forget: () => void;
+
+  constructor(
+    signedIn: SignedIn,
+    readonly key: string,
+    nowMs: number,
+    forget: () => void,
+  ) {
+    this.credentials = signedIn.credentials;
+    this.origin = signedIn.origin;
+    this.permissions = signedIn.permissions;
+    this.usedMs = nowMs;
+    this.#latestMs = nowMs + LONGEST_MS;
+    this.#forget = forget;
+  }
+
+  get endsMs(): number {
+    return Math.min(this.usedMs + IDLE_MS, this.#latestMs);
+  }
+
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  readonly end = (): void => {
+    this.#forget();
+    this.#ended.abort(endedSession());
+  };
+}
+
+function hashOf(id: string): string {
+  return createHash('sha256').update(id).digest('hex');
+}

@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { timestamp } from '../../model/text.ts';
+import { FEED_STATES } from '../../wallet/feed-standing.ts';
+import { ABILITY_NAMES, nodeFacts } from '../../wallet/node-facts.ts';
+import { type ConsoleFile, consoleFiles, PAGE } from '../console/files.ts';
+import { LINK_MS } from '../console/one-time-links.ts';
+import { IDLE_MS, LONGEST_MS } from '../console/sessions.ts';
+import { emptyJson, type Route, route } from '../route.ts';
+
+const exampleToken = '7c1e0a5b39f2d84c6e1f0b7a92d35c48e0f1a6b3c7d9285e4f60718293a4b5c6';
+const secretOutput = (description: string) =>
+  z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .meta({ description });
+
+const endsJson = {
+  idle_secs: z
+    .int()
+    .meta({ description: 'The session ends after this many seconds without a request.' }),
+  longest_secs: z
+    .int()
+    .meta({ description: 'The session ends after this many seconds in any case.' }),
+};
+
+/** Returns the routes of the console: its page, made of `files`, and how a browser signs in. */
+export function consoleRoutes(files: readonly ConsoleFile[]): readonly Route[] {
+  return [...signInRoutes, ...pageRoutes(files)];
+}
+
+const signInRoutes = [
+  route({
+    method: 'get',
+    path: '/v2/console/about',
+    group: 'console',
+    access: 'authenticated',
+    summary: 'Read what this sidecar and the node of the caller can do',
+    addition: true,
+    response: z.object({
+      version: z.string().meta({ description: 'The version of the sidecar.' }),
+      node_kind: z.string().meta({ description: 'The kind of the node, such as `sandbox`.' }),
+      abilities: z
+        .array(z.enum(ABILITY_NAMES))
+        .meta({ description: 'What this node can do that others cannot.' }),
+      feed: z
+        .object({
+          state: z
+            .enum(FEED_STATES)
+            .meta({ description: 'How the changes of the node are followed now.' }),
+          since: timestamp.meta({ description: 'Since when, in milliseconds.' }),
+        })
+        .nullable()
+        .meta({ description: 'Null while nothing asks for changes of the wallet.' }),
+      owner: z.boolean().meta({ description: "Whether the caller is the wallet's owner." }),
+      sandbox: z.boolean().meta({ description: 'Whether the controls of the sandbox are there.' }),
+    }),
+    example: {
+      response: {
+        version: '0.2.0',
+        node_kind: 'sandbox',
+        abilities: ['offers', 'onchain', 'channels', 'clients'],
+        feed: { state: 'caught_up', since: 1764000000000 },
+        owner: true,
+        sandbox: true,
+      },
+    },
+    handler: async ({ parts, session }) => {
+      const { kind, abilities, feed } = nodeFacts(session);
+      return {
+        version: parts.version,
+        node_kind: kind,
+        abilities: [...abilities],
+        feed: feed && { state: feed.state, since: feed.sinceMs },
+        owner: session.isOwner,
+        sandbox: parts.sandbox !== null,
+      };
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/v2/console/link',
+    group: 'console',
+    access: 'authenticated',
+    summary: 'Make a one-time link by which a browser signs in to the console',
+    description:
+      'The link is `/console#link=` and the token. It signs in one browser, once, as the caller. The part after `#` is sent to no server and stands in no log.',
+    addition: true,
+    body: z.object({}),
+    response: z.object({
+      token: secretOutput('The token of the link.'),
+      expires_in_secs: z.int().meta({ description: 'The link is good for this many seconds.' }),
+    }),
+    example: { body: {}, response: { token: exampleToken, expires_in_secs: 60 } },
+    handler: async ({ parts, headers }) => ({
+      token: parts.console.makeLink(headers),
+      expires_in_secs: LINK_MS / 1000,
+    }),
+  }),
+  route({
+    method: 'post',
+    path: '/v2/console/session',
+    group: 'console',
+    access: 'public',
+    summary: 'Sign a browser in to the console',
+    description:
+      'For the page of the console alone: `Origin` must name this sidecar. The answer sets an HttpOnly cookie, and every further request must carry that and the header `Console-Key` with the key. The session may do what its credentials may do. It ends with them, when they are narrowed, and with the process.',
+    addition: true,
+    body: z.object({
+      link: z
+        .string()
+        .min(1)
+        .max(256)
+        .optional()
+        .meta({ description: 'The token of a one-time link.' }),
+      credentials: z.string().min(1).max(8192).optional().meta({
+        description: 'Client credentials, or the token of the cookie file; not with `link`.',
+      }),
+    }),
+    response: z.object({
+      key: secretOutput('The value of the header `Console-Key`.'),
+      ...endsJson,
+    }),
+    errors: ['unauthenticated', 'hostNotAllowed', 'refused'],
+    example: {
+      body: { link: exampleToken },
+      response: { key: exampleToken, idle_secs: 900, longest_secs: 28800 },
+    },
+    handler: async ({ parts, headers }, { body }) => {
+      const { key, cookie } = await parts.console.signIn(headers, {
+        link: body.link ?? null,
+        credentials: body.credentials ?? null,
+      });
+      const ends = { idle_secs: IDLE_MS / 1000, longest_secs: LONGEST_MS / 1000 };
+      return withCookie({ key, ...ends }, cookie);
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/v2/console/sign_out',
+    group: 'console',
+    access: 'public',
+    summary: 'End the session of the console that makes this request',
+    addition: true,
+    body: z.object({}),
+    response: emptyJson,
+    errors: ['unauthenticated', 'hostNotAllowed'],
+    example: { body: {}, response: {} },
+    handler: async ({ parts, headers }) => withCookie({}, parts.console.signOut(headers)),
+  }),
+];
+
+function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
+  const serve = consoleFiles(files);
+  return [
+    route({
+      method: 'get',
+      path: '/console',
+      group: 'console',
+      access: 'public',
+      summary: 'Show the console in a browser',
+      addition: true,
+      mediaType: 'text/html; charset=utf-8',
+      response: z.string().meta({ description: 'The page.' }),
+      errors: ['notFound'],
+      example: { response: '<!doctype html>' },
+      handler: async ({ headers }) => serve(PAGE, headers),
+    }),
+    route({
+      method: 'get',
+      path: '/console/:file',
+      group: 'console',
+      access: 'public',
+      summary: 'Read a file of the console',
+      addition: true,
+      mediaType: 'application/octet-stream',
+      pathParameters: { file: 'The name of the file.' },
+      response: z.string().meta({ description: 'The file, with its own media type.' }),
+      errors: ['notFound'],
+      example: { response: '' },
+      handler: async (context) => serve(context.pathParameter('file'), context.headers),
+    }),
+    route({
+      method: 'get',
+      path: '/',
+      group: 'console',
+      access: 'public',
+      summary: 'Redirect to the console',
+      addition: true,
+      redirectsTo: '/console',
+      response: z.null(),
+      example: { response: null },
+      handler: async () => new Response(null, { status: 302, headers: { location: '/console' } }),
+    }),
+  ];
+}
+
+function withCookie(body: object, cookie: string): Response {
+  return Response.json(body, {
+    headers: { 'set-cookie': cookie, 'cache-control': 'no-store' },
+  });
+}

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** The Chromium of this machine; undefined where there is none. It is never downloaded. */
+export const CHROMIUM =
+  process.env.CHROMIUM_BIN ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
+
+/** Says loudly that tests are skipped where there is no Chromium. */
+export function warnWithoutChromium(whatIsNotChecked: string): void {
+  if (CHROMIUM !== undefined) return;
+  console.warn(
+    `SKIPPED: Chromium was not found, so it is NOT checked that ${whatIsNotChecked}. Set CHROMIUM_BIN.`,
+  );
+}
+
+/** Starts a fresh browser, which asks nothing of the network by itself. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM ?? '',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** Opens the console in a browser of its own cookies and storage, signed in with credentials. */
+export async function openConsole(
+  browser: Browser,
+  baseUrl: string,
+  credentials: string,
+  view: { readonly width: number; readonly height: number } = { width: 1280, height: 900 },
+): Promise<Page> {
+  const context = await browser.newContext({ viewport: view });
+  const page = await context.newPage();
+  await page.goto(`${baseUrl}/console`);
+  await page.getByLabel('Client credentials, or the token of the cookie file').fill(credentials);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation').waitFor();
+  return page;
+}

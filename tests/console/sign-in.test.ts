@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { runBinary } from '../support/binary.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { CHROMIUM, openConsole, startBrowser, warnWithoutChromium } from './console-browser.ts';
+import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+warnWithoutChromium('people get into the console, and that it keeps no credential');
+const inBrowser = test.skipIf(CHROMIUM === undefined);
+
+let world: ConsoleWorld;
+let browser: Browser;
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return;
+  [world, browser] = await Promise.all([startConsoleWorld('console-sign-in'), startBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+});
+
+async function linkFromCommandLine(): Promise<string> {
+  const { stdout, output } = await runBinary([
+    'console',
+    '--url',
+    world.url,
+    '--data-dir',
+    world.dataDir,
+  ]);
+  expect(output).toContain('works once, within 60 seconds');
+  return stdout.trim();
+}
+
+inBrowser(
+  'the link of the command line signs a browser in, and leaves the address at once',
+  async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(request.url()));
+    const link = await linkFromCommandLine();
+    const token = link.split('#link=')[1] ?? '-';
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(page.url()).not.toContain(token);
+    expect(requested.filter((one) => one.includes(token))).toEqual([]);
+    await page.goBack().catch(() => null);
+    expect(page.url()).not.toContain(token);
+    expect(complaints).toEqual([]);
+    await context.close();
+  },
+);
+
+inBrowser(
+  'a link that somebody else used is said to be used, and shows nothing of the wallet',
+  async () => {
+    const link = await linkFromCommandLine();
+    const [thief, victim] = await Promise.all([browser.newContext(), browser.newContext()]);
+    const first = await thief.newPage();
+    await first.goto(link);
+    await first.getByRole('navigation').waitFor();
+    const second = await victim.newPage();
+    await second.goto(link);
+    await second.getByText('This link was used before').waitFor();
+    expect(await second.getByRole('navigation').count()).toBe(0);
+    await Promise.all([thief.close(), victim.close()]);
+  },
+);
+
+inBrowser(
+  'no storage of the browser and no script sees a credential or the half in the cookie',
+  async () => {
+    const page = await openConsole(browser, world.url, world.owner);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const seen = {
+      storages: await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])'),
+      cookie: await page.evaluate<string>('document.cookie'),
+      page: await page.content(),
+    };
+    const [cookie] = await page.context().cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
+    expect(seen.cookie).toBe('');
+    for (const text of [seen.storages, seen.page]) {
+      expect(text).not.toContain(world.owner);
+      expect(text).not.toContain(cookie?.value ?? '-');
+    }
+    await page.context().close();
+  },
+);
+
+inBrowser('a payment shows on the overview by itself', async () => {
+  const page = await openConsole(browser, world.url, world.owner);
+  await page.getByRole('heading', { name: 'Latest payments' }).waitFor();
+  const { invoice } = await world.post('/v2/node/create_invoice', { amount: '31337' });
+  await page.getByText('31,337').waitFor();
+  await world.post('/sandbox/pay', { payable: invoice });
+  await page.getByRole('link', { name: /31,337 sats.*Completed/ }).waitFor();
+  await page.context().close();
+});
+
+inBrowser('the sign-out leads back to the sign-in, in every tab', async () => {
+  const page = await openConsole(browser, world.url, world.owner);
+  const other = await page.context().newPage();
+  await other.goto(`${world.url}/console`);
+  await other.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in to the wallet' }).waitFor();
+  await other.getByRole('heading', { name: 'Sign in to the wallet' }).waitFor();
+  await page.context().close();
+});
+
+inBrowser('a revoked client is signed out while the page is open', async () => {
+  const scopes = ['read_info', 'read_payments'];
+  const made = await world.post('/v2/node/create_client', { scopes, label: 'till' });
+  const page = await openConsole(browser, world.url, made.client_credentials);
+  await page.getByText('Signed in as “till”').waitFor();
+  await page.getByRole('heading', { name: 'Latest payments' }).waitFor();
+  await world.post('/v2/node/revoke_client', { client_pk: made.client_pk });
+  await page.getByText('Your session has ended').waitFor();
+  await page.context().close();
+});

@@ -81,7 +81,7 @@ export function eventStream(options: EventStreamOptions): Response {
       takenAtMs = time.elapsedMs();
       const { events, done } = await nextOf(source, last);
       if (ended) return;
-      if (events.length > 0) controller.enqueue(encoder.encode(events.map(writeEvent).join('')));
+      if (events.length > 0) controller.enqueue(bytesOf(events));
       if (!done) return;
       end();
       controller.close();
@@ -107,6 +107,17 @@ async function nextOf(
     const event = last(error);
     return { events: event ? [event] : [], done: true };
   }
+}
+
+/** The bytes of batches that several streams send. */
+const encoded = new WeakMap<readonly ServerSentEvent[], Uint8Array>();
+
+function bytesOf(events: readonly ServerSentEvent[]): Uint8Array {
+  const known = encoded.get(events);
+  if (known) return known;
+  const bytes = encoder.encode(events.map(writeEvent).join(''));
+  encoded.set(events, bytes);
+  return bytes;
 }
 
 function writeEvent({ id, event, data }: ServerSentEvent): string {

@@ -1,43 +1,14 @@
 import { both } from '../lib/both.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
 import { quietResolvers } from '../lib/quiet-resolvers.ts';
-import type { sleep } from '../lib/sleep.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
-import type { Observation, UpdatesOptions, WalletNode } from '../nodes/node.ts';
-import type { ObservationRules, ObservedPayment, Store } from '../store/ports.ts';
+import type { Observation, WalletNode } from '../nodes/node.ts';
+import type { ObservedPayment } from '../store/ports.ts';
 import { FeedAttempts } from './feed-attempts.ts';
+import type { FeedOptions, Follower } from './feed-options.ts';
 import type { FeedStanding } from './feed-standing.ts';
 import { type PaymentListener, PaymentListeners } from './payment-listeners.ts';
 import { ReadProgress } from './read-progress.ts';
-
-/** A wallet's node with a valid credential, by which a feed follows it. */
-export interface Follower {
-  readonly node: WalletNode;
-  /** Aborts when the credential ends. */
-  readonly ended: AbortSignal;
-}
-
-/** What a feed needs. */
-export interface FeedOptions {
-  readonly walletId: string;
-  readonly store: Store;
-  readonly rules: ObservationRules;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly random: () => number;
-  /** A monotonic time in milliseconds, which setting the clock does not change. */
-  readonly elapsedMs: () => number;
-  /** Waits before the node is followed again; {@link sleep} when absent. */
-  readonly pause?: typeof sleep;
-  /** See {@link UpdatesOptions.historySinceMs}. */
-  readonly historySinceMs: UpdatesOptions['historySinceMs'];
-  /** Null when no valid credential of the wallet is known. */
-  readonly follower: () => Promise<Follower | null>;
-  /** Called after webhook deliveries were stored. */
-  readonly onDelivery: () => void;
-}
 
 /** How long a feed stays open after its last use, so that requests that follow each other do not open it anew. */
 const KEPT_OPEN_MS = 5 * 60_000;
@@ -79,6 +50,11 @@ export class Feed {
   /** The feed's state while it is open; null otherwise. */
   get standing(): FeedStanding | null {
     return this.#standing;
+  }
+
+  /** See {@link PaymentListeners.told}. */
+  get changes(): number {
+    return this.#listeners.told;
   }
 
   /** For how long the node could not be followed, in milliseconds; 0 while it can be. */

@@ -1,5 +1,5 @@
 import { isActive } from '../model/client.ts';
-import type { Follower } from './feed.ts';
+import type { Follower } from './feed-options.ts';
 import type { OpenWalletsOptions } from './open-wallets.ts';
 import type { Session } from './session.ts';
 import type { SessionOpeners } from './session-openers.ts';

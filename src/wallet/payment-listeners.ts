@@ -8,6 +8,12 @@ export type PaymentListener = (payment: Payment) => void;
 export class PaymentListeners {
   readonly #any = new Set<PaymentListener>();
   readonly #byIndex = new Map<PaymentIndex, Set<PaymentListener>>();
+  #told = 0;
+
+  /** How many changes were told, to whomever listened. */
+  get told(): number {
+    return this.#told;
+  }
 
   /** Adds a listener for every payment. Returns the function that removes it. */
   add(listener: PaymentListener): () => void {
@@ -28,6 +34,7 @@ export class PaymentListeners {
   }
 
   emit(payment: Payment): void {
+    this.#told++;
     for (const listener of this.#byIndex.get(payment.index) ?? []) listener(payment);
     for (const listener of this.#any) listener(payment);
   }

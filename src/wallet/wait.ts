@@ -3,6 +3,7 @@ import { ApiError } from '../model/errors.ts';
 import { isFinal, type Payment, updatedIndexOf } from '../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
 import type { Session } from './session.ts';
+import { updatesPage } from './updates-page.ts';
 
 /** The most payments that {@link tail} yields at once. */
 const TAIL_PAGE = 100;
@@ -54,30 +55,36 @@ export async function waitUntil(
 
 /**
  * Yields every update after `after`, oldest first, without end: first what is stored, then live, with no gap
- * (docs/decisions.md 89). Ends by rejecting with the reason of `signal`, or of the session when its credential ends.
+ * (docs/decisions.md 89). It yields at most `limit` payments at once; callers that read the same page at the same time
+ * get the same array. Ends by rejecting with the reason of `signal`, or of the session when its credential ends.
  */
 export async function* tail(
   session: Session,
   after: UpdatedIndex | null,
   signal: AbortSignal,
-): AsyncGenerator<Payment[]> {
+  limit = TAIL_PAGE,
+): AsyncGenerator<readonly Payment[]> {
   await session.feed.prepare(session.node);
   let cursor = after;
   let changed = Promise.withResolvers<void>();
-  const failed = quietResolvers<never>();
+  const ended = new AbortController();
   const stopListening = session.feed.listen(() => changed.resolve());
-  const unsubscribe = onAbort([signal, session.ended], failed.reject);
+  const unsubscribe = onAbort([signal, session.ended], (reason) => {
+    ended.abort(reason);
+    changed.resolve();
+  });
   try {
     while (true) {
+      // This comes before the read, so that every change that the page does not hold ends the wait below.
       changed = Promise.withResolvers();
-      const page = await session.history.updatedAfter(cursor, TAIL_PAGE);
+      ended.signal.throwIfAborted();
+      const page = await updatesPage(session, cursor, limit);
       const last = page.at(-1);
       if (last) {
         cursor = updatedIndexOf(last);
         yield page;
-      } else {
-        await Promise.race([changed.promise, failed.promise]);
       }
+      if (page.length < limit) await changed.promise;
     }
   } finally {
     unsubscribe();
@@ -96,7 +103,7 @@ export async function waitForNext(
 ): Promise<Payment> {
   const { cache } = session.store;
   const start = after ?? (await cache.cursor(session.userPk));
-  for await (const [payment] of tail(session, start, signal)) {
+  for await (const [payment] of tail(session, start, signal, 1)) {
     if (!payment) continue;
     if (after === null) await cache.apply(session.userPk, [payment], updatedIndexOf(payment));
     return payment;

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { openLog } from '../../src/lib/log.ts';
 import type { UpdateBatch } from '../../src/nodes/node.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { Feed, type Follower } from '../../src/wallet/feed.ts';
+import { Feed } from '../../src/wallet/feed.ts';
+import type { Follower } from '../../src/wallet/feed-options.ts';
 import { observationRules } from '../../src/wallet/observe.ts';
 import { until } from '../support/until.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiError, rejected } from '../../model/errors.ts';
-import { encodePayment, paymentJson, updatedIndexOf } from '../../model/payment.ts';
+import { encodePayment, type Payment, paymentJson, updatedIndexOf } from '../../model/payment.ts';
 import {
   paymentId,
   type UpdatedIndex,
@@ -71,14 +71,23 @@ async function* paymentEvents(
   session: Session,
   start: UpdatedIndex,
   signal: AbortSignal,
-): AsyncGenerator<ServerSentEvent[]> {
-  for await (const payments of tail(session, start, signal)) {
-    yield payments.map((payment) => ({
-      id: updatedIndexOf(payment),
-      event: 'payment',
-      data: JSON.stringify(encodePayment(payment)),
-    }));
-  }
+): AsyncGenerator<readonly ServerSentEvent[]> {
+  for await (const page of tail(session, start, signal)) yield eventsOf(page);
+}
+
+/** The events of pages that streams have asked for. Streams that were woken together share a page. */
+const written = new WeakMap<readonly Payment[], readonly ServerSentEvent[]>();
+
+function eventsOf(page: readonly Payment[]): readonly ServerSentEvent[] {
+  const known = written.get(page);
+  if (known) return known;
+  const events = page.map((payment) => ({
+    id: updatedIndexOf(payment),
+    event: 'payment',
+    data: JSON.stringify(encodePayment(payment)),
+  }));
+  written.set(page, events);
+  return events;
 }
 
 async function* endingWith<T>(

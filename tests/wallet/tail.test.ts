@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Payment } from '../../src/model/payment.ts';
+import type { Session } from '../../src/wallet/session.ts';
+import { tail, waitForNext } from '../../src/wallet/wait.ts';
+import { sampleDone, samplePayment } from '../support/sample-payment.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { type WalletWorld, walletWorld } from './wallet-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+let world: WalletWorld;
+/** How many payments each read of the journal asked for. */
+let limits: number[];
+beforeEach(async () => {
+  world = await walletWorld();
+  limits = [];
+  const { journal } = world.store;
+  const read = journal.updatedAfter;
+  journal.updatedAfter = (walletId, after, limit) => {
+    limits.push(limit);
+    return read(walletId, after, limit);
+  };
+});
+afterEach(() => world.close());
+
+const record = (owner: Session, payment: Payment) =>
+  owner.feed.record({ payment, attempt: 1 }, owner.node);
+
+/** A stream of the wallet's updates, and its next page. */
+function stream(owner: Session) {
+  const gone = new AbortController();
+  const pages = tail(owner, null, gone.signal);
+  return { gone, next: async () => (await pages.next()).value as readonly Payment[] };
+}
+
+test('a change that wakes many streams is read once, and each stream gets the same page', async () => {
+  const { owner } = await world.start();
+  await owner.feed.prepare(owner.node);
+  const streams = [stream(owner), stream(owner), stream(owner)];
+  const first = streams.map(({ next }) => next());
+  // They wait for the feed together, so the first read is one as well.
+  await until(() => limits.length > 0, 'the streams have read');
+  const before = limits.length;
+  await record(owner, samplePayment(1));
+  const [page, ...others] = await Promise.all(first);
+  expect(page).toMatchObject([{ index: samplePayment(1).index }]);
+  for (const other of others) expect(other).toBe(page as readonly Payment[]);
+  expect(limits.length - before).toBe(1);
+  for (const { gone } of streams) gone.abort();
+});
+
+test('a stream that begins after a change does not share a read that began before it', async () => {
+  const { owner } = await world.start();
+  const { journal } = world.store;
+  const read = journal.updatedAfter;
+  const held = Promise.withResolvers<void>();
+  let begun = false;
+  journal.updatedAfter = async (...question) => {
+    const page = await read(...question);
+    if (!begun) {
+      begun = true;
+      await held.promise;
+    }
+    return page;
+  };
+  const early = stream(owner);
+  const first = early.next();
+  await until(() => begun, 'the early read has begun');
+  await record(owner, samplePayment(1));
+  const late = stream(owner);
+  expect(await late.next()).toMatchObject([{ index: samplePayment(1).index }]);
+  held.resolve();
+  expect(await first).toMatchObject([{ index: samplePayment(1).index }]);
+  for (const { gone } of [early, late]) gone.abort();
+});
+
+test('a stream tells every change in order, also those during a page', async () => {
+  const { owner } = await world.start();
+  const { gone, next } = stream(owner);
+  await record(owner, samplePayment(1));
+  expect(await next()).toMatchObject([{ status: 'pending' }]);
+  await record(owner, sampleDone(1));
+  await record(owner, samplePayment(2));
+  expect(await next()).toMatchObject([
+    { index: sampleDone(1).index, status: 'completed' },
+    { index: samplePayment(2).index },
+  ]);
+  gone.abort();
+});
+
+test('a stream whose signal has aborted ends with its reason', async () => {
+  const { owner } = await world.start();
+  const { gone, next } = stream(owner);
+  const waiting = next();
+  gone.abort(new Error('gone'));
+  await expect(waiting).rejects.toThrow('gone');
+  const late = tail(owner, null, AbortSignal.abort(new Error('gone before')));
+  await expect(late.next()).rejects.toThrow('gone before');
+});
+
+test('a wait for the next payment reads one payment', async () => {
+  const { owner } = await world.start();
+  await record(owner, samplePayment(1));
+  await record(owner, samplePayment(2));
+  const payment = await waitForNext(owner, null, new AbortController().signal);
+  expect(payment.index).toBe(samplePayment(1).index);
+  expect(limits).toEqual([1]);
+});

@@ -1,8 +1,11 @@
 import { updatedIndexOf } from '../model/payment.ts';
 import type { Session } from './session.ts';
 
-/** How many payments are read from the node and written to the cache at a time. It bounds memory for long histories. */
-const SYNC_PAGE = 1000;
+/**
+ * How many payments are read from the node and written to the cache at a time. Other requests are served in between, so
+ * a page must take no more than a few milliseconds; it bounds memory for long histories as well.
+ */
+const SYNC_PAGE = 250;
 
 /**
  * Stores what is new or updated since the last sync in the cache (docs/decisions.md 88). Returns how many payments are

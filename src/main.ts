@@ -17,7 +17,10 @@ const io = {
   terminal: openTerminal(),
 };
 const exitCode = await runProgram(
-  buildProgram({ ...io, version: VERSION_LINE, serve, connectKinds: REMOTE_NODES }),
+  buildProgram(
+    { ...io, version: VERSION_LINE, serve, connectKinds: REMOTE_NODES },
+    process.argv.slice(2),
+  ),
   process.argv,
   io,
 );

@@ -78,8 +78,14 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   ],
 };
 
-/** Builds the command line (docs/decisions.md 102). */
-export function buildProgram(options: ProgramOptions): Command {
+/** The commands that run a server. */
+const SERVERS: readonly string[] = ['serve', 'dev'];
+
+/**
+ * Builds the command line (docs/decisions.md 102). `words` are what it is built for: a server starts without the other
+ * commands, whose making would take a part of its start.
+ */
+export function buildProgram(options: ProgramOptions, words: readonly string[] = []): Command {
   const program = new Command('wallet-sidecar')
     .description('A local HTTP API to a self-custodial Bitcoin and Lightning wallet.')
     .version(options.version)
@@ -94,6 +100,7 @@ export function buildProgram(options: ProgramOptions): Command {
   withExamples(program, 'dev', 'invoice 1000 --wait', 'pay lnbc10u1p...', 'payments --since 7d');
   program.commandsGroup('Server:');
   addServers(program, options, options.serve);
+  if (SERVERS.includes(words[0] ?? '')) return program;
   for (const [heading, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading);
     for (const add of commands) add(program, options);

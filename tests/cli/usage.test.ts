@@ -109,24 +109,36 @@ describe('without a command', () => {
         onInterrupt: () => () => undefined,
       },
     };
-    const program = buildProgram({
+    const options = {
       ...io,
       version: '0',
-      serve: async (mode) => void served.push(mode),
+      serve: async (mode: string) => void served.push(mode),
       connectKinds: {},
-    });
+    };
+    const program = buildProgram(options, args);
     const exitCode = await runProgram(program, ['bun', 'wallet-sidecar', ...args], io);
-    return { exitCode, said, served };
+    const commands = program.commands.map((command) => command.name());
+    return { exitCode, said, served, commands };
   }
 
   test('the server runs, and on a terminal without any setting one line names --help', async () => {
-    expect(await run(true)).toEqual({
+    expect(await run(true)).toMatchObject({
       exitCode: 0,
       said: [expect.stringContaining('"wallet-sidecar --help"')],
       served: ['serve'],
     });
     for (const ran of [await run(false), await run(true, '--listen-addr', '127.0.0.1:0')]) {
-      expect(ran).toEqual({ exitCode: 0, said: [], served: ['serve'] });
+      expect(ran).toMatchObject({ exitCode: 0, said: [], served: ['serve'] });
+    }
+  });
+
+  test('a server starts without the other commands, and rejects what is none of its options', async () => {
+    for (const mode of ['serve', 'dev']) {
+      const ran = await run(false, mode, '--listen-addr', '127.0.0.1:0');
+      expect(ran).toEqual({ exitCode: 0, said: [], served: [mode], commands: ['serve', 'dev'] });
+      for (const wrong of [['--nonsense'], ['info']]) {
+        expect(await run(false, mode, ...wrong)).toMatchObject({ exitCode: 2, served: [] });
+      }
     }
   });
 });

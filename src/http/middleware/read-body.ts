@@ -7,7 +7,7 @@ import { ApiError, rejected } from '../../model/errors.ts';
 import type { Session } from '../../wallet/session.ts';
 import type { AppEnv } from '../env.ts';
 import { hasExactNumbers } from '../input/exact-numbers.ts';
-import { inputFields } from '../input/input-fields.ts';
+import { type InputFields, inputFields } from '../input/input-fields.ts';
 import { jsonProblem } from '../input/json-problem.ts';
 import type { CallersShare } from '../limits/callers-share.ts';
 import { accept, noteIgnored, type ReadInput, readInput } from './validate.ts';
@@ -33,7 +33,12 @@ export type ReadBody = (context: Context<AppEnv>, session: Session | undefined) 
  * type is error 7 with status 415 (docs/decisions.md 16). `bodies` limits how many bodies each caller may be sending.
  */
 export function bodyReader(schema: z.ZodType, bodies: CallersShare): ReadBody {
-  const fields = inputFields(schema);
+  // Most routes are never called in a process, so a schema is looked into at the first call.
+  let known: InputFields | null | undefined;
+  const fields = () => {
+    known ??= inputFields(schema);
+    return known;
+  };
   const acceptBody = (result: unknown, context: Context<AppEnv>): unknown => {
     const input = result as ReadInput;
     noteIgnored(context, input);
@@ -41,11 +46,11 @@ export function bodyReader(schema: z.ZodType, bodies: CallersShare): ReadBody {
   };
   const check = (result: unknown, context: Context<AppEnv>) => void acceptBody(result, context);
   const validate = zValidator('json', schema, check, {
-    validationFunction: (own, value) => readInput(own, fields, value),
+    validationFunction: (own, value) => readInput(own, fields(), value),
   }) as MiddlewareHandler<AppEnv>;
   return async (context, session) => {
     const bytes = await bytesOf(context, session, bodies);
-    if (bytes.byteLength === 0) return acceptBody(readInput(schema, fields, {}), context);
+    if (bytes.byteLength === 0) return acceptBody(readInput(schema, fields(), {}), context);
     requireJson(context);
     const text = textOf(bytes);
     if (!hasExactNumbers(text)) {

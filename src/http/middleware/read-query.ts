@@ -16,11 +16,12 @@ export type ReadQuery = (context: Context<AppEnv>) => () => unknown;
 const NOTHING = () => undefined;
 
 /** Returns the function that reads the query of a route with these schemas. */
-export function queryReader({ query, body }: Pick<Route, 'query' | 'body'>): ReadQuery {
-  const known = (query && inputFields(query)?.known) ?? new Map();
-  const fields: InputFields = { known, strict: (body && inputFields(body)?.strict) ?? false };
-  const schema = query ?? (fields.strict ? z.strictObject({}) : null);
+export function queryReader(route: Pick<Route, 'query' | 'body'>): ReadQuery {
+  // Most routes are never called in a process, so the schemas are looked into at the first call.
+  let known: KnownQuery | undefined;
   return (context) => {
+    known ??= knownQuery(route);
+    const { fields, schema } = known;
     const { url } = context.req;
     if (schema === null && !url.includes('?')) return NOTHING;
     const parameters = queryParameters(url);
@@ -30,7 +31,19 @@ export function queryReader({ query, body }: Pick<Route, 'query' | 'body'>): Rea
       requireOnce(parameters);
       if (schema === null) return undefined;
       const value = accept(parsed(schema, input.value));
-      return query ? value : undefined;
+      return route.query ? value : undefined;
     };
   };
+}
+
+interface KnownQuery {
+  readonly fields: InputFields;
+  /** Null where nothing of the query is checked. */
+  readonly schema: z.ZodType | null;
+}
+
+function knownQuery({ query, body }: Pick<Route, 'query' | 'body'>): KnownQuery {
+  const known = (query && inputFields(query)?.known) ?? new Map();
+  const fields = { known, strict: (body && inputFields(body)?.strict) ?? false };
+  return { fields, schema: query ?? (fields.strict ? z.strictObject({}) : null) };
 }

@@ -1,7 +1,6 @@
 import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { SocksClient } from 'socks';
 import type { ProxyAddress } from '../../model/proxy-address.ts';
 import { RemoteFailure } from './failure.ts';
 import { type Done, handOver, secured, type Target, targetOf } from './secured.ts';
@@ -11,6 +10,8 @@ const CONNECT_TIMEOUT_MS = 60_000;
 
 /** Connects to the target through a SOCKS5 proxy. Throws `proxy`. */
 export async function socketThrough(proxy: ProxyAddress, target: Target): Promise<Socket> {
+  // Most sidecars use no proxy, and the package takes long to load.
+  const { SocksClient } = await import('socks');
   const { socket } = await SocksClient.createConnection({
     proxy: { ...proxy, type: 5 },
     command: 'connect',

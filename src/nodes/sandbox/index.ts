@@ -9,7 +9,7 @@ import { type NodeParts, sandboxNode } from './node.ts';
 import { outsideCoins } from './onchain/owners.ts';
 import { startExpirySweeper } from './world/expiry.ts';
 import type { LegacyClient } from './world/first-clients.ts';
-import { keysOfSeed } from './world/keys.ts';
+import { userPkOfSeed } from './world/keys.ts';
 import { forgetLegacyClients, legacyClients } from './world/legacy-clients.ts';
 import { forgetLegacyNames, type LegacyName, legacyNames } from './world/legacy-names.ts';
 import { provision, publishReleases } from './world/releases.ts';
@@ -82,12 +82,12 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       return { userPk, node: sandboxNode(parts, userPk, access), grant: null };
     },
     connectOwner: openOwner,
-    connectRoot: (rootSeed) => openOwner(keysOfSeed(rootSeed).userPk),
+    connectRoot: (rootSeed) => openOwner(userPkOfSeed(rootSeed)),
     async signup(rootSeed, { partnerPk }) {
       await world.durably(() => signUp(world, rootSeed, { partnerPk }));
     },
     async provision(rootSeed) {
-      const { userPk } = keysOfSeed(rootSeed);
+      const userPk = userPkOfSeed(rootSeed);
       await world.durably(() => walletKeys(world, userPk));
       const releases = publishReleases([{ version, measurement: await measurement() }]);
       await world.durably(() => provision(world, userPk, releases));

@@ -1,5 +1,5 @@
 import type { ScriptOwner } from '../chain/scripts.ts';
-import { outsideKeys, walletKeys } from '../world/wallets.ts';
+import { outsideAccountKey, walletKeys } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 
 /** Ledger account of the coins that the outside world can spend. */
@@ -23,6 +23,5 @@ export function walletCoins(world: World, userPk: string): ScriptOwner {
 
 /** Returns the outside world as the owner of scripts. They are P2TR. */
 export function outsideCoins(world: World): ScriptOwner {
-  const { onchainAccountKey } = outsideKeys(world);
-  return { owner: OUTSIDE_ONCHAIN, accountKey: onchainAccountKey, kind: 'p2tr' };
+  return { owner: OUTSIDE_ONCHAIN, accountKey: outsideAccountKey(world), kind: 'p2tr' };
 }

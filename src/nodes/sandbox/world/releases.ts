@@ -1,8 +1,8 @@
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { refused } from '../../../model/errors.ts';
+import { ed25519 } from './ed25519.ts';
 import type { World } from './world.ts';
 
 /** A build of the node software that a wallet may run on. */
@@ -23,7 +23,6 @@ export interface SignedReleases {
  * that a real publisher's list would need.
  */
 const SANDBOX_PUBLISHER = sha256(utf8ToBytes('wallet-sidecar sandbox release publisher'));
-const TRUSTED_PUBLISHER = ed25519.getPublicKey(SANDBOX_PUBLISHER);
 
 /** Signs a list of releases as the sandbox's publisher. */
 export function publishReleases(releases: readonly Release[]): SignedReleases {
@@ -54,7 +53,11 @@ export function provision(world: World, userPk: string, list: SignedReleases): v
 
 function isSigned({ text, signature }: SignedReleases): boolean {
   try {
-    return ed25519.verify(hex.decode(signature), utf8ToBytes(text), TRUSTED_PUBLISHER);
+    return ed25519.verify(
+      hex.decode(signature),
+      utf8ToBytes(text),
+      ed25519.publicKeyOf(SANDBOX_PUBLISHER),
+    );
   } catch {
     return false;
   }

@@ -1,5 +1,5 @@
 import { refused } from '../../../model/errors.ts';
-import { keysOfSeed } from './keys.ts';
+import { keysOfSeed, onchainAccountKeyOfSeed, userPkOfSeed } from './keys.ts';
 import type { World } from './world.ts';
 
 /** The keys of a wallet's node, or of the outside world's. */
@@ -18,6 +18,8 @@ export function signUp(
   rootSeed: Uint8Array,
   options: { readonly partnerPk: string | null },
 ): string {
+  const known = userPkOfSeed(rootSeed);
+  if (hasWallet(world, known)) return known;
   const { userPk, nodePk, nodeSecretKey, onchainAccountKey } = keysOfSeed(rootSeed);
   world.db
     .query(
@@ -69,11 +71,19 @@ export function walletOfNode(world: World, nodePk: string): string | null {
 export function outsideKeys(world: World): NodeKeys {
   const known = outsideCache.get(world);
   if (known) return known;
-  const row =
-    world.db.query<{ seed: Uint8Array }, []>('SELECT seed FROM outside').get() ?? drawSeed(world);
-  const keys = keysOfSeed(row.seed);
+  const keys = keysOfSeed(outsideSeed(world));
   world.afterCommit(() => outsideCache.set(world, keys));
   return keys;
+}
+
+/** Returns the key of the outside world's on-chain account alone. A start needs no other of its keys. */
+export function outsideAccountKey(world: World): Uint8Array {
+  return outsideCache.get(world)?.onchainAccountKey ?? onchainAccountKeyOfSeed(outsideSeed(world));
+}
+
+function outsideSeed(world: World): Uint8Array {
+  const row = world.db.query<{ seed: Uint8Array }, []>('SELECT seed FROM outside').get();
+  return (row ?? drawSeed(world)).seed;
 }
 
 function drawSeed(world: World): { seed: Uint8Array } {

@@ -137,6 +137,13 @@ export const OPTIONS = {
     fallback: 'none: webhooks are not signed',
     secret: true,
   },
+  webhookSecretPath: {
+    flag: 'webhook-secret-path',
+    env: 'SERVICE_WEBHOOK_SECRET_PATH',
+    value: 'file',
+    description: 'File that holds the signing secret.',
+    fallback: 'none',
+  },
   addressDomain: {
     flag: 'address-domain',
     env: 'SERVICE_ADDRESS_DOMAIN',

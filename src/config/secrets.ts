@@ -1,15 +1,15 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { readableByOthers } from './file-access.ts';
-import { OPTIONS, type OptionName, type OptionSpec } from './options.ts';
+import { OPTIONS, type OptionName } from './options.ts';
 import { ConfigError, type Found, type Settings, type Sources } from './sources.ts';
 
-/** Settings whose value is a secret, each with the setting that names a file instead; null where there is none. */
+/** Settings whose value is a secret, each with the setting that names a file instead. */
 const SECRETS = {
   rootSeed: 'rootSeedPath',
   clientCredentials: 'clientCredentialsPath',
-  webhookSecret: null,
-} as const satisfies Partial<Record<OptionName, OptionName | null>>;
+  webhookSecret: 'webhookSecretPath',
+} as const satisfies Partial<Record<OptionName, OptionName>>;
 
 /** Reads secrets from values and files. Collects a warning for each secret that other users could read. */
 export function secretReader(settings: Settings, env: Sources['env']) {
@@ -29,7 +29,7 @@ export function secretReader(settings: Settings, env: Sources['env']) {
     secret(name: keyof typeof SECRETS): Found | null {
       const twin = SECRETS[name];
       const value = settings.find(name);
-      const path = twin && settings.find(twin);
+      const path = settings.find(twin);
       if (value && path) throw bothSet(value, path);
       if (path) return fromFile(path);
       if (value?.origin === 'flag') warnings.push(inProcessTable(name, twin));
@@ -52,10 +52,8 @@ export function readText(path: Found): string {
   }
 }
 
-function inProcessTable(name: OptionName, twin: OptionName | null): string {
-  const option: OptionSpec = OPTIONS[name];
-  const instead = twin === null ? `set ${option.env}` : `use --${OPTIONS[twin].flag}`;
-  return `--${option.flag} shows its secret to other users of this machine in the list of processes: ${instead} instead.`;
+function inProcessTable(name: OptionName, twin: OptionName): string {
+  return `--${OPTIONS[name].flag} shows its secret to other users of this machine in the list of processes: use --${OPTIONS[twin].flag} instead.`;
 }
 
 /**

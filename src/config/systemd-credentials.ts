@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OptionName } from './options.ts';
-import { ConfigError, type Settings, type Sources } from './sources.ts';
+import { readText } from './secrets.ts';
+import { ConfigError, type Found, type Settings, type Sources } from './sources.ts';
 
 /** The settings that systemd can pass as files, each with the credential's name (`LoadCredential=` of a unit). */
 const CREDENTIALS = {
@@ -20,17 +21,23 @@ const WALLET_SETTINGS = [
 /**
  * Returns the settings with those that systemd passes as credentials, where the settings themselves name no wallet. A
  * blank credential is none, since the unit passes one in the place of a file that is missing. Throws
- * {@link ConfigError} where all that are passed are blank and no further node is named: there would be no wallet.
+ * {@link ConfigError} where one cannot be read, or where all that are passed are blank and no further node is named:
+ * there would be no wallet.
  */
 export function withSystemdCredentials(
   settings: Settings,
   { CREDENTIALS_DIRECTORY: folder }: Sources['env'],
 ): Settings {
   if (!folder || WALLET_SETTINGS.some((name) => settings.find(name) !== null)) return settings;
+  if (!existsSync(folder)) {
+    throw new ConfigError(
+      `systemd passed no credentials: the folder ${folder}, which CREDENTIALS_DIRECTORY names, does not exist. Start the service again; in a container, allow it to mount file systems.`,
+    );
+  }
   const passed = Object.entries(CREDENTIALS)
-    .map(([name, file]) => ({ name, file, path: join(folder, file) }))
-    .filter(({ path }) => existsSync(path));
-  const filled = passed.filter(({ path }) => readFileSync(path, 'utf8').trim() !== '');
+    .map(([name, file]) => ({ name, found: credential(folder, file) }))
+    .filter(({ found }) => existsSync(found.value));
+  const filled = passed.filter(({ found }) => readText(found) !== '');
   const hasNodes = settings.find('nodeCredentialsPath') !== null;
   if (passed.length > 0 && filled.length === 0 && !hasNodes) {
     throw new ConfigError(
@@ -39,14 +46,14 @@ export function withSystemdCredentials(
   }
   return {
     ...settings,
-    find(name) {
-      const found = filled.find((one) => one.name === name);
-      if (!found) return settings.find(name);
-      return {
-        value: found.path,
-        source: `systemd credential ${found.file}`,
-        origin: 'environment',
-      };
-    },
+    find: (name) => filled.find((one) => one.name === name)?.found ?? settings.find(name),
+  };
+}
+
+function credential(folder: string, file: string): Found {
+  return {
+    value: join(folder, file),
+    source: `systemd credential ${file}`,
+    origin: 'environment',
   };
 }

@@ -12,6 +12,7 @@ const folder = temporaryFolder('config');
 afterAll(() => removeFolder(folder));
 
 const SEED = 'a1'.repeat(32);
+const WEBHOOK_SECRET = 'c2Vj'.repeat(8);
 const CREDENTIALS = encodeClientCredentials({
   client: 'ab'.repeat(32),
   secret: 'cd'.repeat(32),
@@ -167,11 +168,10 @@ describe('secrets', () => {
   });
 
   test('one given as a flag works, and draws a warning that names what to use instead', () => {
-    const secret = 'c2Vj'.repeat(8);
     const given: readonly (readonly [string, string, string])[] = [
       ['root-seed', SEED, 'use --root-seed-path'],
       ['client-credentials', CREDENTIALS, 'use --client-credentials-path'],
-      ['webhook-secret', secret, 'set SERVICE_WEBHOOK_SECRET'],
+      ['webhook-secret', WEBHOOK_SECRET, 'use --webhook-secret-path'],
     ];
     for (const [flag, value, instead] of given) {
       const config = load({ [flag]: value });
@@ -238,6 +238,17 @@ describe('secrets', () => {
       expect(load({ 'node-credentials-path': node }, blank).clientCredentials).toBeNull();
     });
 
+    test('that cannot be read are told by name, and so is a folder that systemd did not make', () => {
+      const folderOfOne = passed({});
+      mkdirSync(join(folderOfOne.CREDENTIALS_DIRECTORY, 'root-seed'));
+      expect(refusal({}, folderOfOne)).toMatch(
+        /^systemd credential root-seed names a file that cannot be read: .*root-seed\.$/,
+      );
+      expect(refusal({}, { CREDENTIALS_DIRECTORY: join(folder, 'never-made') })).toMatch(
+        /^systemd passed no credentials: the folder .*never-made, .* does not exist\./,
+      );
+    });
+
     test('are not looked for in a service that passes others', () => {
       expect(load({}, passed({ 'webhook.key': 'x' })).clientCredentials).toBeNull();
     });
@@ -246,6 +257,22 @@ describe('secrets', () => {
   test('malformed credentials and webhook secrets are refused', () => {
     expect(refusal({ 'client-credentials': 'abc' })).toMatch(/does not hold client credentials/);
     expect(refusal({ 'webhook-secret': 'abc' })).toMatch(/24 to 64 random bytes/);
+  });
+
+  test('the webhook secret has a file as its twin, as every secret has', () => {
+    const path = join(folder, 'webhook-secret');
+    writeFileSync(path, `whsec_${WEBHOOK_SECRET}\n`, { mode: 0o600 });
+    expect(load({ 'webhook-secret-path': path })).toMatchObject({
+      webhookSecret: WEBHOOK_SECRET,
+      warnings: [],
+    });
+    const env = { SERVICE_WEBHOOK_SECRET_PATH: path };
+    expect(load({}, env).webhookSecret).toBe(WEBHOOK_SECRET);
+    expect(refusal({ 'webhook-secret': WEBHOOK_SECRET }, env)).toBe(
+      '--webhook-secret and SERVICE_WEBHOOK_SECRET_PATH (environment) are both set: keep one of them.',
+    );
+    chmodSync(path, 0o644);
+    expect(load({}, env).warnings).toEqual([expect.stringContaining('run chmod 600 on it')]);
   });
 });
 

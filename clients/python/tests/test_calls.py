@@ -198,7 +198,12 @@ class Calls(TestCase):
             self.assertEqual(len(server.seen), 2)
 
     def test_are_repeated_twice_at_most_unless_told_otherwise(self) -> None:
-        for options, attempts in [({}, 3), ({"max_retries": 4}, 5), ({"max_retries": 0}, 1)]:
+        cases: list[tuple[dict[str, int], int]] = [
+            ({}, 3),
+            ({"max_retries": 4}, 5),
+            ({"max_retries": 0}, 1),
+        ]
+        for options, attempts in cases:
             server = self.server(FULL)
             error = self.error_from(server.client(**options).node_info)
             self.assertIsInstance(error, OverCapacityError)

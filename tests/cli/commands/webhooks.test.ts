@@ -108,6 +108,13 @@ describe('webhooks verify', () => {
     });
   });
 
+  test('reads the secret from a file too, which does not show it in the list of processes', async () => {
+    const path = join(folder, 'secret');
+    writeFileSync(path, `${SECRET}\n`, { mode: 0o600 });
+    const flags = ['webhooks', 'verify', ...signed(nowSecs), '--webhook-secret-path', path];
+    expect(await runBinary(flags, {}, body)).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
   test('another body, secret, id or time does not match', async () => {
     const other = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
     const flags = signed(nowSecs);
@@ -153,7 +160,7 @@ describe('webhooks verify', () => {
     const flags = signed(nowSecs);
     const wrong = {
       'webhook-signature': await verify(flags.slice(0, 4)),
-      '--webhook-secret': await runBinary(['webhooks', 'verify', ...flags], {}, body),
+      '--webhook-secret-path': await runBinary(['webhooks', 'verify', ...flags], {}, body),
       'must be base64': await verify([...flags, '--webhook-secret', 'whsec_c2hvcnQ=']),
       '/none/body': await verify([...flags, '/none/body']),
       colon: await verify(['-H', 'webhook-id']),

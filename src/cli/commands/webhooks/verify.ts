@@ -6,6 +6,7 @@ import {
   WebhookVerificationError,
 } from '../../../client/index.ts';
 import { OPTIONS } from '../../../config/options.ts';
+import { secretReader } from '../../../config/secrets.ts';
 import { ConfigError, openSettings } from '../../../config/sources.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { parseWebhookSecret } from '../../../model/webhook-secret.ts';
@@ -31,6 +32,7 @@ const SENTENCES: Readonly<Record<Exclude<VerificationProblem, 'header'>, string 
 interface VerifyFlags {
   readonly header?: Headers;
   readonly webhookSecret?: string;
+  readonly webhookSecretPath?: string;
   readonly anyAge?: boolean;
   readonly json?: boolean;
 }
@@ -49,13 +51,17 @@ export function addWebhooksVerify(webhooks: Command, io: CliIo): void {
       readHeader,
     )
     .option('--webhook-secret <secret>', `the signing secret [${OPTIONS.webhookSecret.env}]`)
+    .option(
+      '--webhook-secret-path <file>',
+      `file that holds the signing secret [${OPTIONS.webhookSecretPath.env}]`,
+    )
     .option('--any-age', 'accept a webhook that is older than 5 minutes')
     .option('--json', 'print JSON');
   withExamples(
     command,
     'webhooks verify body.json -H "webhook-id: msg_..." -H "webhook-timestamp: 1764000000" -H "webhook-signature: v1,..."',
   ).action(async (file: string, flags: VerifyFlags) => {
-    const secret = secretOf(io, flags.webhookSecret);
+    const secret = secretOf(io, flags);
     const headers = flags.header ?? {};
     const missing = HEADERS.filter((name) => !headers[name]);
     if (missing.length > 0) command.error(`--header is missing for ${missing.join(', ')}`);
@@ -98,15 +104,19 @@ function readHeader(line: string, before: Headers = {}): Headers {
   throw new InvalidArgumentError('It must be a header: a name, a colon and a value');
 }
 
-function secretOf(io: CliIo, flag: string | undefined): string {
-  const found = openSettings({
-    flags: { [OPTIONS.webhookSecret.flag]: flag },
+function secretOf(io: CliIo, { webhookSecret, webhookSecretPath }: VerifyFlags): string {
+  const settings = openSettings({
+    flags: {
+      [OPTIONS.webhookSecret.flag]: webhookSecret,
+      [OPTIONS.webhookSecretPath.flag]: webhookSecretPath,
+    },
     env: io.env,
     cwd: io.cwd,
-  }).find('webhookSecret');
+  });
+  const found = secretReader(settings, io.env).secret('webhookSecret');
   if (found === null) {
     throw new ConfigError(
-      `The secret is missing: give --webhook-secret, or set ${OPTIONS.webhookSecret.env}.`,
+      `The secret is missing: give --webhook-secret-path, or set ${OPTIONS.webhookSecret.env}.`,
     );
   }
   const parsed = parseWebhookSecret(found.value.trim());

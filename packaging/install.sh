@@ -210,6 +210,10 @@ fi
 mv -f "$new" "$program"
 new=''
 echo "installed $program $("$program" --version)"
+# systemd goes on with the old unit until it is told, and a running service with the old program until it is restarted.
+if [ "$os" = linux ] && $systemctl daemon-reload >/dev/null 2>&1 && $systemctl is-active --quiet wallet-sidecar; then
+  echo "The service still runs the version of before: $systemctl restart wallet-sidecar"
+fi
 case ":$PATH:" in
   *":$prefix/bin:"*) ;;
   *) echo "$prefix/bin is not in PATH: add it, or call $program" ;;

@@ -39,6 +39,7 @@ import {
 import { onStopSignal, stopInStages } from './stop.ts';
 import { takeOverSandboxClients } from './take-over-clients.ts';
 import { takeOverSandboxNames } from './take-over-names.ts';
+import { tellSystemd } from './tell-systemd.ts';
 
 /**
  * Runs the server until the process receives a stop signal. Throws {@link ConfigError}, ListenFailed, FileUnusable,
@@ -189,6 +190,8 @@ async function start(
     cookie?.remove();
     owned?.release();
   });
+  // It answers from here on. Resuming wallets may take as long as a node is out of reach.
+  void tellSystemd(process.env, log);
   await wallets.resume();
   if (isOpenToAll(config)) {
     log.warn(

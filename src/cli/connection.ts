@@ -89,6 +89,8 @@ export interface Connection {
   readonly token: string | null;
   /** Whether the user gave credentials. If not, the owner's cookie is used where there is one. */
   readonly given: boolean;
+  /** Where the cookie was looked for. */
+  readonly dataDir: string;
 }
 
 /**
@@ -99,14 +101,14 @@ export interface Connection {
 export function connectionOf(io: CliIo, flags: ConnectionFlags): Connection {
   const settings = settingsOf(io, flags);
   const target = targetOf(settings, flags);
+  const dataDir = flags.dataDir ?? settings.find('dataDir')?.value ?? defaultDataDir(io.env);
   const credentials = credentialsOf(givenCredentials(settings, flags));
   if (credentials !== null) {
     requireSafeTarget(target, credentials);
-    return { baseUrl: target.value, token: credentials.value, given: true };
+    return { baseUrl: target.value, token: credentials.value, given: true, dataDir };
   }
-  const dataDir = flags.dataDir ?? settings.find('dataDir')?.value ?? defaultDataDir(io.env);
   const cookie = isConfidential(target.value) ? cookieFor(target.value, dataDir) : null;
-  return { ...(cookie ?? { baseUrl: target.value, token: null }), given: false };
+  return { ...(cookie ?? { baseUrl: target.value, token: null }), given: false, dataDir };
 }
 
 /** Reads the settings of this machine that a command may use besides its own flags. Throws {@link ConfigError}. */

@@ -1,5 +1,7 @@
+import { readdirSync } from 'node:fs';
 import { readCookie } from '../lib/cookie-file.ts';
 import { readOwner } from '../lib/data-dir.ts';
+import { codeOf } from '../lib/error-code.ts';
 import { isLoopbackHost } from '../lib/loopback-host.ts';
 
 /** The owner's cookie, and the address that it belongs to. */
@@ -27,4 +29,22 @@ function isSameSidecar(noted: string, baseUrl: string): boolean {
   const urls = [new URL(noted), new URL(baseUrl)] as const;
   const local = urls.every(({ host }) => isLoopbackHost(host));
   return local && urls[0].protocol === urls[1].protocol && urls[0].port === urls[1].port;
+}
+
+/** Returns a sentence about a data directory whose sidecar listens at another address; null where it does not. */
+export function listensElsewhere(baseUrl: string, dataDir: string): string | null {
+  const noted = readOwner(dataDir)?.url ?? null;
+  if (noted === null || isSameSidecar(noted, baseUrl)) return null;
+  return `The sidecar of ${dataDir} listens, or listened last, at ${noted}: name it with --url.`;
+}
+
+/** Returns a sentence that says that this user cannot look for the cookie in a data directory; null where it can. */
+export function mayNotLook(dataDir: string): string | null {
+  try {
+    readdirSync(dataDir);
+    return null;
+  } catch (error) {
+    if (codeOf(error) !== 'EACCES') return null;
+    return `This user may not read ${dataDir}, where the cookie is: use sudo, or credentials with --client-credentials-path.`;
+  }
 }

@@ -1,8 +1,9 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type IgnoredFields, WalletSidecar, WalletSidecarError } from '../client/index.ts';
 import { Transport } from '../client/transport.ts';
 import { CallFailed } from './call-failed.ts';
 import { type Connection, type ConnectionFlags, connectionOf, isLocal } from './connection.ts';
+import { listensElsewhere, mayNotLook } from './cookie.ts';
 import type { CliIo } from './io.ts';
 import { inOwnWords } from './own-words.ts';
 import { printable, printableJson } from './terminal/printable.ts';
@@ -85,13 +86,14 @@ function sentenceOf(error: WalletSidecarError, connection: Connection): string {
   switch (error.kind) {
     case 'error': {
       const noCookie = error.httpStatus === UNAUTHORIZED && !connection.given;
-      const sentence = `${inOwnWords(error.message).replace(/\.$/, '')} (error ${error.code}).`;
-      return noCookie ? `${sentence} ${NO_COOKIE}` : sentence;
+      const words = inOwnWords(error.message, issuesOf(error.data));
+      const sentence = `${words.replace(/\.$/, '')} (error ${error.code}).`;
+      return noCookie ? `${sentence} ${whereCookieIs(connection)}` : sentence;
     }
     case 'foreign':
       return foreignSentence(connection);
     case 'unreachable':
-      return `No sidecar answers at ${origin}: start one, or name it with --url.`;
+      return `No sidecar answers at ${origin}${elsewhere(connection) ?? ': start one, or name it with --url.'}`;
     case 'unanswered': {
       const advice = error.mayHaveTakenEffect
         ? 'check what happened before you try again'
@@ -99,6 +101,27 @@ function sentenceOf(error: WalletSidecarError, connection: Connection): string {
       return `The connection to ${origin} broke before the answer arrived: ${advice}.`;
     }
   }
+}
+
+function whereCookieIs(connection: Connection): string {
+  const { baseUrl, dataDir } = connection;
+  if (!isLocal(baseUrl)) return NO_COOKIE;
+  return listensElsewhere(baseUrl, dataDir) ?? mayNotLook(dataDir) ?? NO_COOKIE;
+}
+
+function elsewhere({ baseUrl, dataDir }: Connection): string | null {
+  const sentence = isLocal(baseUrl) ? listensElsewhere(baseUrl, dataDir) : null;
+  return sentence && `. ${sentence}`;
+}
+
+/** What a rejected request is rejected for. The body is not trusted to have this form. */
+const rejectedData = z.object({
+  issues: z.array(z.object({ path: z.string(), message: z.string() })),
+});
+
+function issuesOf(data: unknown): z.output<typeof rejectedData>['issues'] {
+  const read = rejectedData.safeParse(data);
+  return read.success ? read.data.issues : [];
 }
 
 function foreignSentence({ baseUrl }: Connection): string {

@@ -39,7 +39,9 @@ const FIELDS: Readonly<Record<string, string>> = {
 /** Endpoints that messages of the sidecar name, as commands. */
 const ENDPOINTS: Readonly<Record<string, string>> = {
   cancel_payment: 'cancel',
+  provision: 'provision',
   settle_invoice: 'settle',
+  signup: 'signup',
   sync_payments: 'sync',
   verify_payer_proof: 'proof verify',
   withdraw_lnurl: 'withdraw',
@@ -51,19 +53,40 @@ const MISSING: Readonly<Record<string, string>> = {
     'This sidecar does not run on the sandbox node, and only that has these controls: "wallet-sidecar dev" starts one.',
 };
 
-/** Returns a message of the sidecar with fields and endpoints as a person at the command line knows them. */
-export function inOwnWords(message: string): string {
+/** What an error says about one field of a request, as `data.issues` has it. */
+interface Issue {
+  /** Empty where it concerns the request as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * Returns a message of the sidecar with fields and endpoints as a person at the command line knows them. The first
+ * issue of a rejected request says which field its message is about.
+ */
+export function inOwnWords(message: string, [issue]: readonly Issue[]): string {
   const missing = Object.entries(MISSING).find(([start]) => message.startsWith(start));
-  return (missing?.[1] ?? message)
-    .replace(/^([A-Za-z_.-]+): (.)/, (whole, field: string, first: string) => {
-      const name = FIELDS[field];
-      if (name === undefined) return whole;
-      // A message in capitals is a sentence of its own.
-      return first === first.toUpperCase() && /\p{L}/u.test(first) ? first : `${name} ${first}`;
+  const words = missing?.[1] ?? (issue && aboutField(issue)) ?? message;
+  return words
+    .replace(/\b(call )?(?:PUT|POST) \/v2\/node\/(\w+)/g, (whole, call, endpoint: string) => {
+      const command = commandOf(endpoint);
+      if (command === null) return whole;
+      return call === undefined ? command : `run ${command}`;
     })
-    .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
-      const command = ENDPOINTS[name];
-      if (command !== undefined) return `"wallet-sidecar ${command}"`;
-      return FIELDS[name]?.replace(/^The /, 'the ') ?? name;
-    });
+    .replace(
+      /\b[a-z]+(?:_[a-z]+)+\b/g,
+      (word) => commandOf(word) ?? FIELDS[word]?.replace(/^The /, 'the ') ?? word,
+    );
+}
+
+function aboutField({ path, message }: Issue): string | null {
+  const name = FIELDS[path];
+  if (name === undefined) return null;
+  // A message in capitals is a sentence of its own.
+  return /^\p{Lu}/u.test(message) ? message : `${name} ${message}`;
+}
+
+function commandOf(endpoint: string): string | null {
+  const command = ENDPOINTS[endpoint];
+  return command === undefined ? null : `"wallet-sidecar ${command}"`;
 }

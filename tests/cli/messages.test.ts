@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runBinary as runAs } from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { type CliWorld, openCliWorld, runBinary } from './sidecar.ts';
@@ -175,6 +176,69 @@ describe('a mistake is told in one sentence of the words that were typed', () =>
       expect(ran).toMatchObject({ exitCode, stdout: expect.any(String) });
     });
   }
+
+  /** Returns what `info` says when a sidecar answers with this error. */
+  async function saidOf(error: { code: number; msg: string; data?: unknown }): Promise<string> {
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () => Response.json(error, { status: 400 }),
+    });
+    const env = { SERVICE_SIDECAR_URL: `http://127.0.0.1:${server.port}` };
+    const { stderr } = await runBinary(['info'], env);
+    await server.stop(true);
+    return stderr;
+  }
+
+  test('a wallet that is not signed up yet: the command is named, not the endpoint', async () => {
+    const msg = 'This wallet is not signed up yet: call PUT /v2/node/signup first.';
+    expect(await saidOf({ code: 106, msg })).toBe(
+      'This wallet is not signed up yet: run "wallet-sidecar signup" first (error 106).',
+    );
+  });
+
+  test('a field is named as data.issues has it, whatever the sentence looks like', async () => {
+    const data = { issues: [{ path: 'expiration_secs', message: 'must be shorter' }] };
+    expect(await saidOf({ code: 7, msg: 'Rejected.', data })).toBe(
+      '--expiry must be shorter (error 7).',
+    );
+    // A sentence that only begins like one about a field is left as it is.
+    expect(await saidOf({ code: 106, msg: 'limit: none.' })).toBe('limit: none (error 106).');
+  });
+
+  test('a sidecar at another address is told with that address', async () => {
+    const dir = file('elsewhere');
+    mkdirSync(dir);
+    const owner = { pid: 1, startedAt: '2026-01-01', url: 'http://127.0.0.1:4' };
+    writeFileSync(join(dir, 'lock'), JSON.stringify(owner));
+    const flags = ['info', '--data-dir', dir, '--url', 'http://127.0.0.1:1'];
+    expect((await runBinary(flags)).stderr).toBe(
+      `No sidecar answers at http://127.0.0.1:1. The sidecar of ${dir} listens, or listened last, at http://127.0.0.1:4: name it with --url.`,
+    );
+  });
+
+  // Only root can become another user.
+  test.skipIf(process.getuid?.() !== 0)(
+    "another user's data directory is told with what to do",
+    async () => {
+      const dir = file('private');
+      mkdirSync(dir, { mode: 0o700 });
+      Bun.spawnSync(['chmod', '755', folder]);
+      const server = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch: () => Response.json({ code: 104, msg: 'No credentials.' }, { status: 401 }),
+      });
+      const { output } = await runAs(
+        ['info', '--data-dir', dir, '--url', `http://127.0.0.1:${server.port}`],
+        { before: ['setpriv', '--reuid', '65534', '--clear-groups'] },
+      );
+      await server.stop(true);
+      expect(output.trim()).toBe(
+        `No credentials (error 104). This user may not read ${dir}, where the cookie is: use sudo, or credentials with --client-credentials-path.`,
+      );
+    },
+  );
 
   test('the controls of the sandbox, where it is not in use', async () => {
     const server = Bun.serve({

@@ -185,6 +185,24 @@ describe.skipIf(withoutOpenssl)('what fits signature and checksum is installed',
     });
   });
 
+  test('tells systemd of a new unit, and who upgrades that the service has to be restarted', async () => {
+    const calls = join(folder, 'systemctl.calls');
+    const asked = (exitCode: number) => {
+      const text = `#!/bin/sh\necho "$*" >> '${calls}'\ncase "$1" in is-active) exit ${exitCode} ;; esac\n`;
+      return { ...process.env, PATH: pathWithId(0, { systemctl: text }) };
+    };
+    const installAs = (env: typeof process.env) =>
+      run(['sh', script(), '--prefix', prefix], folder, env);
+    if (process.platform !== 'linux') return;
+    const running = await installAs(asked(0));
+    expect(running.output).toContain(
+      '\nThe service still runs the version of before: systemctl restart wallet-sidecar\n',
+    );
+    expect(readFileSync(calls, 'utf8')).toBe('daemon-reload\nis-active --quiet wallet-sidecar\n');
+    const stopped = await installAs(asked(3));
+    expect(stopped).toMatchObject({ exitCode: 0, output: expect.not.stringContaining('restart') });
+  });
+
   test('is not removed while its service runs', async () => {
     const env = { ...process.env, PATH: pathWithId(0, { systemctl: '#!/bin/sh\nexit 0\n' }) };
     await run(['sh', script(), '--prefix', prefix], folder, env);

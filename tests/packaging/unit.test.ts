@@ -1,7 +1,13 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BARE_ENV, BINARY, type SidecarProcess, startBinary } from '../support/binary.ts';
+import {
+  BARE_ENV,
+  BINARY,
+  type SidecarProcess,
+  type StartOptions,
+  startBinary,
+} from '../support/binary.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { isMissing, ROOT } from './folder.ts';
@@ -91,12 +97,23 @@ test('data and marker are in state directories of their own, so that a restored 
   expect(command).toEndWith(' --marker-path %S/wallet-sidecar-marker/marker');
 });
 
+test('a start is over when the sidecar answers', () => {
+  for (const text of [unit, userUnit]) {
+    expect(text).toContain('\nType=notify\nNotifyAccess=all\n');
+  }
+  // The socket of systemd is a local one.
+  expect(unit).toMatch(/^RestrictAddressFamilies=.*\bAF_UNIX\b/m);
+});
+
 describe('what the unit starts', () => {
   const state = join(folder, 'state');
   const credentials = join(folder, 'credentials');
 
   /** Runs ExecStart with these credentials as systemd does, with another port. */
-  function startUnit(passed: Readonly<Record<string, string>>): SidecarProcess {
+  function startUnit(
+    passed: Readonly<Record<string, string>>,
+    options: Pick<StartOptions, 'env' | 'before'> = {},
+  ): SidecarProcess {
     for (const name of ['wallet-sidecar', 'wallet-sidecar-marker'])
       mkdirSync(join(state, name), { recursive: true, mode: 0o700 });
     mkdirSync(credentials, { recursive: true, mode: 0o700 });
@@ -112,12 +129,14 @@ describe('what the unit starts', () => {
     return startBinary(
       args.map((arg) => arg.replaceAll('%S', state)),
       {
+        ...options,
         cwd: join(state, 'wallet-sidecar'),
         env: {
           ...BARE_ENV,
           ...Object.fromEntries(environment),
           CREDENTIALS_DIRECTORY: credentials,
           SERVICE_LISTEN_ADDR: '127.0.0.1:0',
+          ...options.env,
         },
       },
     );
@@ -130,6 +149,32 @@ describe('what the unit starts', () => {
       expect.stringContaining('put client credentials into /etc/wallet-sidecar/client-credentials'),
     ]);
     expect(unit).toContain('\nRestartPreventExitStatus=2\n');
+  });
+
+  describe('tells systemd that it answers', () => {
+    const seed = { 'root-seed': `${'a1'.repeat(32)}\n` };
+    const told = join(folder, 'told');
+    const programs = join(folder, 'programs');
+    mkdirSync(programs);
+    const notify = `#!/bin/sh\necho "$* at $NOTIFY_SOCKET" >> '${told}'\n`;
+    writeFileSync(join(programs, 'systemd-notify'), notify, { mode: 0o755 });
+    const env = { PATH: `${programs}:${BARE_ENV.PATH}`, NOTIFY_SOCKET: '/run/socket' };
+
+    test('once', async () => {
+      const before = ['sh', '-c', 'SYSTEMD_EXEC_PID=$$ exec "$0" "$@"'];
+      const sidecar = startUnit(seed, { env, before });
+      await until(() => existsSync(told) || !sidecar.running(), 'systemd was told');
+      expect(readFileSync(told, 'utf8')).toBe('--ready at /run/socket\n');
+      expect(await sidecar.stop()).toBe(0);
+    });
+
+    test('and not for another service, whose process started it', async () => {
+      rmSync(told, { force: true });
+      const sidecar = startUnit(seed, { env: { ...env, SYSTEMD_EXEC_PID: '1' } });
+      await until(() => sidecar.log().includes('is ready') || !sidecar.running(), 'it was ready');
+      expect(await sidecar.stop()).toBe(0);
+      expect(existsSync(told)).toBe(false);
+    });
   });
 
   test('serves the wallet of a root seed, to callers with credentials alone', async () => {

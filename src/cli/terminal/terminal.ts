@@ -1,5 +1,6 @@
-import { writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { codeOf } from '../../lib/error-code.ts';
 import type { CliIo, Terminal } from '../io.ts';
 
 /** The exit code of a program that Ctrl-C ended, as shells have it. */
@@ -13,6 +14,7 @@ export function openTerminal(): Terminal {
     columns: stdout.isTTY ? stdout.columns : null,
     canAsk: stdin.isTTY === true && stdout.isTTY === true,
     ask(question) {
+      dropTypedAhead(stdin);
       stderr.write(question);
       // The terminal itself edits the line, so that Ctrl-C reaches the program as a signal.
       const lines = createInterface({ input: stdin, terminal: false });
@@ -36,6 +38,32 @@ export function openTerminal(): Terminal {
       return () => void process.off('SIGINT', interrupted);
     },
   };
+}
+
+/** Reads away what was typed before a question was shown, so that only an answer to it counts. */
+function dropTypedAhead(stdin: NodeJS.ReadStream): void {
+  const file = openTerminalFile();
+  if (file === null) return;
+  try {
+    // A line without its end is given out in raw mode alone.
+    stdin.setRawMode(true);
+    while (readSync(file, new Uint8Array(4096)) > 0);
+  } catch (error) {
+    // Nothing is left to read.
+    if (codeOf(error) !== 'EAGAIN') throw error;
+  } finally {
+    stdin.setRawMode(false);
+    closeSync(file);
+  }
+}
+
+/** Opens the terminal for reading what is there without waiting; null where the system has no such file. */
+function openTerminalFile(): number | null {
+  try {
+    return openSync('/dev/tty', constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -60,6 +60,22 @@ describe('a payment on a terminal', () => {
     });
   }
 
+  for (const [name, before, answer] of [
+    ['a whole line', 'y\n', 'n\n'],
+    ['a word without its end', 'y', '\n'],
+  ] as const) {
+    test(`is not agreed to by what was typed before the question: ${name}`, async () => {
+      const { invoice, payment_hash } = await outsideInvoice();
+      const paying = start('pay', invoice);
+      paying.type(before);
+      await paying.shows('[y/N]');
+      paying.type(answer);
+      expect(await paying.exit()).toBe(1);
+      expect(paying.screen()).toContain('Nothing was sent.');
+      expect(await paymentsOf(payment_hash)).toEqual([]);
+    });
+  }
+
   test('holds what was agreed on: the fee cannot be higher than the question said', async () => {
     const { invoice, payment_hash } = await outsideInvoice();
     const paying = start('pay', invoice, '--max-fee', '0');

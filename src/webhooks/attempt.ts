@@ -24,7 +24,7 @@ interface AttemptOptions {
 
 /** Makes one attempt. Returns how it ended; null when it was aborted, since its outcome is not known then. */
 export async function attemptOnce(
-  { url, sign, poster }: Pick<Lane, 'url' | 'sign' | 'poster'>,
+  { sign, poster }: Pick<Lane, 'sign' | 'poster'>,
   { id, body }: { readonly id: string; readonly body: string },
   { clock, elapsedMs, limitMs, signal }: AttemptOptions,
 ): Promise<Attempted | null> {
@@ -53,6 +53,6 @@ export async function attemptOnce(
     const answer = await poster.post({ body, headers, limitMs, signal });
     return ended(statusProblem(answer.httpStatus), answer);
   } catch (error) {
-    return signal.aborted ? null : ended(failureProblem(error, url, limitMs), null);
+    return signal.aborted ? null : ended(failureProblem(error, limitMs), null);
   }
 }

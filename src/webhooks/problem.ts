@@ -16,22 +16,21 @@ export function statusProblem(status: number): AttemptProblem | null {
   };
 }
 
-/** Returns the problem with an attempt that had no answer. `error` is what the request threw. */
-export function failureProblem(error: unknown, url: string, limitMs: number): AttemptProblem {
-  const { hostname, host } = new URL(url);
+/**
+ * Returns the problem with an attempt that had no answer. `error` is what the request threw. The words name no host:
+ * clients read them in the list of deliveries, and where these go is the owner's to know (docs/decisions.md 127).
+ */
+export function failureProblem(error: unknown, limitMs: number): AttemptProblem {
   const { phase, code } =
     error instanceof PostFailed ? error : new PostFailed('connecting', 'unknown error');
   if (code === 'TIMEOUT') {
     return { outcome: 'timeout', words: `${LATE[phase]} within ${limitMs / 1000} seconds` };
   }
   if (/^(ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(code)) {
-    return { outcome: 'timeout', words: `the connection to ${host} timed out` };
+    return { outcome: 'timeout', words: 'the connection to the receiver timed out' };
   }
   const words = REASONS.find(([codes]) => codes.test(code))?.[1] ?? BY_PHASE[phase];
-  return {
-    outcome: 'unreachable',
-    words: words.replace('HOST', host).replace('NAME', hostname).replace('CODE', code),
-  };
+  return { outcome: 'unreachable', words: words.replace('CODE', code) };
 }
 
 const LATE: Readonly<Record<PostPhase, string>> = {
@@ -44,21 +43,21 @@ const LATE: Readonly<Record<PostPhase, string>> = {
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^CERT_HAS_EXPIRED$/, "the receiver's certificate has expired"],
   [/^CERT_NOT_YET_VALID$/, "the receiver's certificate is not valid yet"],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "the receiver's certificate is for another name than NAME"],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "the receiver's certificate is for another name"],
   [
     /SELF_SIGNED|^UNABLE_TO_|^CERT_|^INVALID_CA$|^ERR_TLS_CERT/,
     "the receiver's certificate is not trusted (CODE)",
   ],
-  [/^(ENOTFOUND|ENODATA|ENONAME)$/, 'the name NAME was not found in DNS'],
-  [/^(EAI_AGAIN|ESERVFAIL|EREFUSED)$/, 'DNS did not answer for NAME'],
-  [/^ECONNREFUSED$/, 'connection refused by HOST'],
-  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'no route to HOST'],
-  [/^HPE_/, 'the answer of HOST is not HTTP'],
-  [/^(EPROTO|ERR_SSL)/, 'the TLS handshake with HOST failed (CODE)'],
+  [/^(ENOTFOUND|ENODATA|ENONAME)$/, "the receiver's name was not found in DNS"],
+  [/^(EAI_AGAIN|ESERVFAIL|EREFUSED)$/, "DNS did not answer for the receiver's name"],
+  [/^ECONNREFUSED$/, 'connection refused by the receiver'],
+  [/^(Ethe receiverUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'no route to the receiver'],
+  [/^HPE_/, 'the answer of the receiver is not HTTP'],
+  [/^(EPROTO|ERR_SSL)/, 'the TLS handshake with the receiver failed (CODE)'],
 ];
 
 const BY_PHASE: Readonly<Record<PostPhase, string>> = {
-  connecting: 'could not connect to HOST (CODE)',
-  handshake: 'the TLS handshake with HOST failed (CODE)',
-  waiting: 'HOST reset or closed the connection without an answer (CODE)',
+  connecting: 'could not connect to the receiver (CODE)',
+  handshake: 'the TLS handshake with the receiver failed (CODE)',
+  waiting: 'the receiver reset or closed the connection without an answer (CODE)',
 };

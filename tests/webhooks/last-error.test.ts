@@ -46,7 +46,7 @@ const reset = (socket: Socket) => socket.resetAndDestroy();
 const answering = (text: string) => (socket: Socket) => socket.end(text);
 const head = (lines: string) => `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`;
 
-/** Receivers, and the words of the error that each causes. `HOST` stands for the receiver's address and port. */
+/** Receivers, and the words of the error that each causes. Clients read them, so none names the host. */
 const FAILURES: readonly (readonly [string, () => Promise<string>, string])[] = [
   [
     'a certificate of an unknown authority',
@@ -61,32 +61,32 @@ const FAILURES: readonly (readonly [string, () => Promise<string>, string])[] = 
   [
     'a certificate for another name',
     tls(certificates.otherName),
-    "the receiver's certificate is for another name than 127.0.0.1",
+    "the receiver's certificate is for another name",
   ],
   [
     'a name that does not exist',
     async () => 'https://no-such-host.invalid/hook',
-    'the name no-such-host.invalid was not found in DNS',
+    "the receiver's name was not found in DNS",
   ],
   [
     'a port that nothing listens on',
     async () => 'http://127.0.0.1:9/hook',
-    'connection refused by 127.0.0.1:9',
+    'connection refused by the receiver',
   ],
   [
     'a connection that is reset before the answer',
     tcp('http', reset),
-    'HOST reset or closed the connection without an answer (ECONNRESET)',
+    'the receiver reset or closed the connection without an answer (ECONNRESET)',
   ],
   [
     'a connection that is closed before the answer',
     tcp('http', (socket) => socket.end()),
-    'HOST reset or closed the connection without an answer (ECONNRESET)',
+    'the receiver reset or closed the connection without an answer (ECONNRESET)',
   ],
   [
     'an answer that is not HTTP',
     tcp('http', answering('hello\r\n\r\n')),
-    'the answer of HOST is not HTTP',
+    'the answer of the receiver is not HTTP',
   ],
   ['an answer that does not come', tcp('http', hanging), 'no answer within 0.2 seconds'],
   [
@@ -97,12 +97,12 @@ const FAILURES: readonly (readonly [string, () => Promise<string>, string])[] = 
   [
     'a server without TLS',
     tcp('https', answering('HTTP/1.1 400 Bad Request\r\n\r\n')),
-    'the TLS handshake with HOST failed (ERR_SSL_WRONG_VERSION_NUMBER)',
+    'the TLS handshake with the receiver failed (ERR_SSL_WRONG_VERSION_NUMBER)',
   ],
   [
     'a connection that is reset in the TLS handshake',
     tcp('https', reset),
-    'the TLS handshake with HOST failed (ECONNRESET)',
+    'the TLS handshake with the receiver failed (ECONNRESET)',
   ],
   [
     'another status',
@@ -116,14 +116,15 @@ const FAILURES: readonly (readonly [string, () => Promise<string>, string])[] = 
   ],
 ];
 
-describe('last_error says what happened', () => {
+describe('last_error says what happened, and not where', () => {
   for (const [what, serve, words] of FAILURES) {
     test(`to ${what}`, async () => {
       const url = await serve();
       const trusted = what.includes('unknown authority') ? {} : { ca: certificates.ca };
       const { deliver, settled } = start(() => new Response(), url, trusted);
       const row = await settled(await deliver(1), undefined, ({ attempts }) => attempts > 0);
-      expect(row.last_error).toBe(words.replace('HOST', new URL(url).host));
+      expect(row.last_error).toBe(words);
+      expect(row.last_error).not.toContain(new URL(url).hostname);
     }, 30_000);
   }
 });

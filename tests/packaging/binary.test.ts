@@ -21,6 +21,7 @@ const SOURCES = [
   'package-lock.json',
   'tsconfig.json',
   'tsconfig.client.json',
+  'tsconfig.console.json',
   'LICENSE',
   '.gitignore',
 ];

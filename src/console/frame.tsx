@@ -21,6 +21,7 @@ export function Frame({ sessionKey, onEnd }: FrameProps) {
   const [isReached, setReached] = useState(true);
   const { sidecar, live } = useOpen(sessionKey, setReached, () => onEnd(false));
   const { known, error, again } = useKnown(sidecar, isReached);
+  usePing(sidecar, isReached);
   if (known === null) {
     return (
       <main class="alone">
@@ -129,6 +130,18 @@ function useOpen(
   }, [sessionKey]);
   useEffect(() => open.live.close, [open]);
   return open;
+}
+
+/** How often to ask for the sidecar while it does not answer, in milliseconds. */
+const PING_MS = 2000;
+
+/** Asks for the sidecar while it does not answer, so that its return is noticed. */
+function usePing({ api }: Sidecar, isReached: boolean): void {
+  useEffect(() => {
+    if (isReached) return;
+    const timer = setInterval(() => void api.health().catch(() => null), PING_MS);
+    return () => clearInterval(timer);
+  }, [api, isReached]);
 }
 
 /** Asks who is signed in and what the sidecar can do, again after the sidecar was away. */

@@ -44,3 +44,9 @@ export async function openConsole(
   await page.getByRole('navigation').waitFor();
   return page;
 }
+
+/** Goes to a page of the console by its link. */
+export async function goTo(page: Page, title: string): Promise<void> {
+  await page.getByRole('navigation').getByRole('link', { name: title, exact: true }).click();
+  await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+}

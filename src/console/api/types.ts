@@ -7,6 +7,9 @@ export interface About {
     readonly state: 'caught_up' | 'behind' | 'no_credentials';
     readonly since: number;
   } | null;
+  readonly user_pk: string;
+  /** The caller, to whom Idempotency-Keys belong. */
+  readonly caller: string;
   /** Whether the caller is the wallet's owner. */
   readonly owner: boolean;
   /** Whether the controls of the sandbox are there. */

@@ -3,6 +3,7 @@ import type { Permission } from '../../client/index.ts';
 import type { SignedIn } from '../api/signed-in.tsx';
 import { text } from '../texts/index.ts';
 import { Overview } from './overview.tsx';
+import { Receive } from './receive.tsx';
 
 /** A page of the console. */
 export interface Page {
@@ -26,6 +27,13 @@ interface Offer extends Pick<SignedIn, 'about'> {
 /** Every page, in the order of the links. A new page is one line here. */
 const PAGES: readonly OfferedPage[] = [
   { name: 'overview', title: text.overview.title, Page: Overview, offered: () => true },
+  {
+    name: 'receive',
+    title: text.receive.title,
+    Page: Receive,
+    offered: ({ may }) =>
+      may('create_invoice', 'create_offer', 'get_next_unused_address', 'get_human_bitcoin_address'),
+  },
 ];
 
 /** Returns the pages that somebody who signed in is offered: none that the credentials cannot use. */

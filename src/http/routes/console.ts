@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from '../../model/text.ts';
+import { hexOutput, timestamp } from '../../model/text.ts';
 import { FEED_STATES } from '../../wallet/feed-standing.ts';
 import { ABILITY_NAMES, nodeFacts } from '../../wallet/node-facts.ts';
 import { type ConsoleFile, consoleFiles, PAGE } from '../console/files.ts';
@@ -51,6 +51,10 @@ const signInRoutes = [
         })
         .nullable()
         .meta({ description: 'Null while nothing asks for changes of the wallet.' }),
+      user_pk: hexOutput(32).meta({ description: 'The wallet.' }),
+      caller: z.string().meta({
+        description: 'The caller, to whom Idempotency-Keys belong: a client_pk, or `owner`.',
+      }),
       owner: z.boolean().meta({ description: "Whether the caller is the wallet's owner." }),
       sandbox: z.boolean().meta({ description: 'Whether the controls of the sandbox are there.' }),
     }),
@@ -60,6 +64,8 @@ const signInRoutes = [
         node_kind: 'sandbox',
         abilities: ['offers', 'onchain', 'channels', 'clients'],
         feed: { state: 'caught_up', since: 1764000000000 },
+        user_pk: '6bf29818f7c62f7813194a38c4cd3295c207ec691c9b01f8b68e1c5b77ddb3f6',
+        caller: 'owner',
         owner: true,
         sandbox: true,
       },
@@ -71,6 +77,8 @@ const signInRoutes = [
         node_kind: kind,
         abilities: [...abilities],
         feed: feed && { state: feed.state, since: feed.sinceMs },
+        user_pk: session.userPk,
+        caller: session.caller.id,
         owner: session.isOwner,
         sandbox: parts.sandbox !== null,
       };

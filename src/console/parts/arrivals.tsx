@@ -1,0 +1,36 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Payment } from '../../client/index.ts';
+import { useSignedIn } from '../api/signed-in.tsx';
+import { text } from '../texts/index.ts';
+import { PaymentList } from './payment-list.tsx';
+
+/** The payments that have arrived since this was shown, as they happen. */
+export function Arrivals() {
+  const { live } = useSignedIn();
+  const [arrived, setArrived] = useState<readonly Payment[]>([]);
+  useEffect(
+    () =>
+      live.onChange((change) => {
+        if (change === null || change.direction !== 'inbound' || isWaiting(change)) return;
+        setArrived((before) => [change, ...before.filter(({ index }) => index !== change.index)]);
+      }),
+    [live],
+  );
+  return (
+    <div role="status">
+      {arrived.length === 0 ? (
+        <p class="waiting">{text.receive.waiting}</p>
+      ) : (
+        <>
+          <h3>{text.receive.arrived}</h3>
+          <PaymentList payments={arrived} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Whether it is an invoice that nobody has paid. On chain a pending payment is on its way. */
+function isWaiting({ status, rail }: Payment): boolean {
+  return status === 'failed' || (status === 'pending' && rail !== 'onchain');
+}

@@ -1,0 +1,6 @@
+/** Returns a new Idempotency-Key: 128 random bits in hex. */
+export function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+}

@@ -4,6 +4,7 @@ import type { SignedIn } from '../api/signed-in.tsx';
 import { text } from '../texts/index.ts';
 import { Overview } from './overview.tsx';
 import { Receive } from './receive.tsx';
+import { Send } from './send.tsx';
 
 /** A page of the console. */
 export interface Page {
@@ -33,6 +34,14 @@ const PAGES: readonly OfferedPage[] = [
     Page: Receive,
     offered: ({ may }) =>
       may('create_invoice', 'create_offer', 'get_next_unused_address', 'get_human_bitcoin_address'),
+  },
+  {
+    name: 'send',
+    title: text.send.title,
+    Page: Send,
+    // What a string says is read with node_info.
+    offered: ({ may }) =>
+      may('node_info') && may('pay_invoice', 'pay_offer', 'pay_onchain', 'create_invoice'),
   },
 ];
 

@@ -1,0 +1,100 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import decodeQR from 'qr/decode.js';
+import { text } from '../texts/index.ts';
+import { Notice } from './notice.tsx';
+
+/** How often a picture is looked at, in milliseconds. */
+const LOOK_MS = 200;
+/** The width to which a picture is scaled before it is read, in pixels. */
+const WIDTH = 640;
+
+/** Reads a QR code with the camera. Nothing of the picture leaves the page. */
+export function Scan({ onRead }: { readonly onRead: (content: string) => void }) {
+  const [isOn, setOn] = useState(false);
+  const [error, setError] = useState<Error | null>(null);
+  // Browsers offer the camera to https and to this machine alone.
+  if (navigator.mediaDevices === undefined) return null;
+  return (
+    <>
+      <button
+        type="button"
+        aria-pressed={isOn}
+        onClick={() => {
+          setError(null);
+          setOn(!isOn);
+        }}
+      >
+        {isOn ? text.send.stopScan : text.send.scan}
+      </button>
+      {isOn && (
+        <Camera
+          onRead={(content) => {
+            setOn(false);
+            onRead(content);
+          }}
+          onError={(failed) => {
+            setOn(false);
+            setError(failed);
+          }}
+        />
+      )}
+      {error !== null && (
+        <Notice kind="warn" title={text.send.noCamera}>
+          {error.message}
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function Camera({
+  onRead,
+  onError,
+}: {
+  readonly onRead: (content: string) => void;
+  readonly onError: (error: Error) => void;
+}) {
+  const video = useRef<HTMLVideoElement>(null);
+  useEffect(() => {
+    let stream: MediaStream | null = null;
+    let isLeft = false;
+    const look = setInterval(() => {
+      const found = video.current === null ? null : codeIn(video.current);
+      if (found !== null) onRead(found);
+    }, LOOK_MS);
+    const leave = () => {
+      isLeft = true;
+      clearInterval(look);
+      for (const track of stream?.getTracks() ?? []) track.stop();
+    };
+    navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } }).then(
+      (opened) => {
+        stream = opened;
+        if (isLeft) leave();
+        else if (video.current) video.current.srcObject = opened;
+      },
+      (error: Error) => {
+        if (!isLeft) onError(error);
+      },
+    );
+    return leave;
+  }, []);
+  return (
+    <video ref={video} class="camera" autoplay muted playsInline aria-label={text.send.scan} />
+  );
+}
+
+/** Returns what the QR code in the present picture says; null where there is none that can be read. */
+function codeIn(video: HTMLVideoElement): string | null {
+  if (video.videoWidth === 0) return null;
+  const height = Math.round((video.videoHeight / video.videoWidth) * WIDTH);
+  const canvas = new OffscreenCanvas(WIDTH, height);
+  const context = canvas.getContext('2d');
+  if (context === null) return null;
+  context.drawImage(video, 0, 0, WIDTH, height);
+  try {
+    return decodeQR(context.getImageData(0, 0, WIDTH, height));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,51 @@
+import { type Payable, toMsat } from '../../client/index.ts';
+
+const MSAT_PER_SAT = 1000n;
+/** The least that routing may cost, as the sidecar's own default has it (`--max-fee`). */
+const LEAST_FEE_MSAT = 10n * MSAT_PER_SAT;
+
+/** Returns the string by which one way to pay is named. */
+export function methodOf(payable: Payable): string {
+  if (payable.kind === 'invoice') return payable.invoice;
+  if (payable.kind === 'offer') return payable.offer;
+  return payable.kind === 'onchain' ? payable.onchain : payable.lnurl;
+}
+
+/**
+ * Returns a limit of the fee that a payment seldom reaches: on Lightning 1 % and never less than 10 sats, on chain
+ * twice what the node expects. Null where nothing is known. Whole sats, rounded up.
+ */
+export function usualFeeLimitMsat(
+  payable: Pick<Payable, 'kind' | 'fee_estimate'>,
+  amountMsat: bigint,
+): bigint | null {
+  if (payable.kind === 'onchain') {
+    return payable.fee_estimate === null ? null : 2n * toMsat(payable.fee_estimate);
+  }
+  const percentMsat = wholeSats(amountMsat / 100n);
+  return percentMsat > LEAST_FEE_MSAT ? percentMsat : LEAST_FEE_MSAT;
+}
+
+/**
+ * Returns an address and an amount as a URI (BIP 321), by which the fee on chain is estimated. Null for an amount that
+ * no transaction has, because it is not in whole sats.
+ */
+export function onchainUri(address: string, amountMsat: bigint): string | null {
+  if (amountMsat % MSAT_PER_SAT !== 0n) return null;
+  const digits = String(amountMsat / MSAT_PER_SAT).padStart(9, '0');
+  return `bitcoin:${address}?amount=${digits.slice(0, -8)}.${digits.slice(-8)}`;
+}
+
+/** What is wrong with an amount for a way to pay; null when nothing is. */
+export function amountProblem(
+  { min_amount, max_amount }: Pick<Payable, 'min_amount' | 'max_amount'>,
+  amountMsat: bigint | null,
+): 'none' | 'small' | 'large' | null {
+  if (amountMsat === null) return 'none';
+  if (min_amount !== null && amountMsat < toMsat(min_amount)) return 'small';
+  return max_amount !== null && amountMsat > toMsat(max_amount) ? 'large' : null;
+}
+
+function wholeSats(amountMsat: bigint): bigint {
+  return ((amountMsat + MSAT_PER_SAT - 1n) / MSAT_PER_SAT) * MSAT_PER_SAT;
+}

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import {
+  CHROMIUM,
+  goTo,
+  openConsole,
+  startBrowser,
+  warnWithoutChromium,
+} from './console-browser.ts';
+import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+warnWithoutChromium('the console pays once, and never calls unknown what failed');
+const inBrowser = test.skipIf(CHROMIUM === undefined);
+
+let world: ConsoleWorld;
+let browser: Browser;
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return;
+  [world, browser] = await Promise.all([startConsoleWorld('console-send'), startBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+});
+
+/** Reads a string on the page, and goes as far as the last question. */
+async function agree(page: Page, string: string, amount?: string): Promise<void> {
+  await page.getByLabel('What to pay').fill(string);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  if (amount !== undefined) await page.getByLabel('Amount in sats').fill(amount);
+  await page.getByRole('button', { name: 'Pay…' }).click();
+}
+
+async function sendPage(credentials = world.owner): Promise<Page> {
+  const page = await openConsole(browser, world.url, credentials);
+  await goTo(page, 'Send');
+  return page;
+}
+
+async function sentOf(amount: string): Promise<number> {
+  const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
+  return payments.filter(
+    (one: { direction: string; amount: string }) =>
+      one.direction === 'outbound' && one.amount === amount,
+  ).length;
+}
+
+const newOffer = async (behavior: string): Promise<string> =>
+  (await world.post('/sandbox/offer', { behavior })).offer;
+
+inBrowser('an invoice is paid by two presses, after the fee and the total were shown', async () => {
+  const page = await sendPage();
+  const complaints = complaintsOf(page);
+  const { invoice } = await world.post('/sandbox/invoice', { amount: '2000', description: 'Tea' });
+  await agree(page, invoice);
+  await page.getByText('Costs you at most').waitFor();
+  await page.getByText('2,020').waitFor();
+  expect(await sentOf('2000')).toBe(0);
+  await page.getByRole('button', { name: 'Pay now' }).click();
+  await page.getByText('Paid', { exact: true }).waitFor();
+  expect(await sentOf('2000')).toBe(1);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+inBrowser('a pending payment is shown as pending, and its end by itself', async () => {
+  const page = await sendPage();
+  const made = await world.post('/sandbox/invoice', { amount: '2100', behavior: 'hold' });
+  await agree(page, made.invoice);
+  await page.getByRole('button', { name: 'Pay now' }).click();
+  await page.getByText('You may leave this page').waitFor();
+  await world.post('/sandbox/holds', { payment_hash: made.payment_hash, settle: true });
+  await page.getByText('Paid', { exact: true }).waitFor();
+  await page.context().close();
+});
+
+inBrowser('a reload in the middle of a payment pays once', async () => {
+  const page = await sendPage();
+  await agree(page, await newOffer('settle'), '2200');
+  // The request arrives, and its answer is lost.
+  await page.route('**/v2/node/pay', async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await page.getByRole('button', { name: 'Pay now' }).click();
+  await page.getByText('It is not known yet whether this was paid').waitFor();
+  expect(await page.getByText('It was not paid').count()).toBe(0);
+  expect(await page.getByText('Nothing was sent').count()).toBe(0);
+  await page.unroute('**/v2/node/pay');
+  await page.reload();
+  await page.getByText('Paid', { exact: true }).waitFor();
+  expect(await sentOf('2200')).toBe(1);
+  await page.reload();
+  await page.getByLabel('What to pay').waitFor();
+  expect(await sentOf('2200')).toBe(1);
+  await page.context().close();
+});
+
+inBrowser("a payment of another caller's tab is not repeated after a sign-in", async () => {
+  const page = await sendPage();
+  await agree(page, await newOffer('settle'), '2300');
+  await page.route('**/v2/node/pay', async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await page.getByRole('button', { name: 'Pay now' }).click();
+  await page.getByText('It is not known yet whether this was paid').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.unroute('**/v2/node/pay');
+  const { client_credentials } = await world.post('/v2/node/create_client', { scopes: ['full'] });
+  await page
+    .getByLabel('Client credentials, or the token of the cookie file')
+    .fill(client_credentials);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Somebody else began a payment in this tab').waitFor();
+  expect(await sentOf('2300')).toBe(1);
+  await page.context().close();
+});
+
+inBrowser('what goes over a budget is refused, and nothing is sent', async () => {
+  const { client_credentials } = await world.post('/v2/node/create_client', {
+    scopes: ['read_info', 'send'],
+    budget: { amount: '100', period: 'day' },
+  });
+  const page = await sendPage(client_credentials);
+  const { invoice } = await world.post('/sandbox/invoice', { amount: '2400' });
+  await agree(page, invoice);
+  await page.getByRole('button', { name: 'Pay now' }).click();
+  await page.getByText('Nothing was sent').waitFor();
+  await page.getByText(/budget/i).waitFor();
+  expect(await sentOf('2400')).toBe(0);
+  await page.context().close();
+});
+
+inBrowser('a payment that fails is said to have failed', async () => {
+  const page = await sendPage();
+  const { invoice } = await world.post('/sandbox/invoice', { amount: '2500', behavior: 'fail' });
+  await agree(page, invoice);
+  await page.getByRole('button', { name: 'Pay now' }).click();
+  await page.getByText('It was not paid').waitFor();
+  await page.context().close();
+});
+
+inBrowser('on chain the fee is bounded, and the payment waits for its blocks', async () => {
+  const page = await sendPage();
+  const { client_credentials } = await world.post('/sandbox/wallets', {});
+  const { address } = await world.post('/v2/node/get_next_unused_address', {}, client_credentials);
+  await agree(page, address, '26,000');
+  await page.getByRole('button', { name: 'Pay now' }).click();
+  await page.getByText('Sent to the network').waitFor();
+  expect(await sentOf('26000')).toBe(1);
+  await page.context().close();
+});
+
+inBrowser('one browser shows an invoice, another pays it, and both say paid', async () => {
+  const { client_credentials } = await world.post('/sandbox/wallets', {});
+  const [shop, guest] = await Promise.all([
+    openConsole(browser, world.url, world.owner),
+    sendPage(client_credentials),
+  ]);
+  await goTo(shop, 'Receive');
+  await shop.getByLabel('Amount in sats').fill('2700');
+  await shop.getByRole('button', { name: 'Make the invoice' }).click();
+  await agree(guest, await shop.locator('.copy code').innerText());
+  await guest.getByRole('button', { name: 'Pay now' }).click();
+  await Promise.all([shop, guest].map((page) => page.getByText('Paid', { exact: true }).waitFor()));
+  await Promise.all([shop, guest].map((page) => page.context().close()));
+});

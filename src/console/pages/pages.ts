@@ -3,6 +3,7 @@ import type { Permission } from '../../client/index.ts';
 import type { SignedIn } from '../api/signed-in.tsx';
 import { text } from '../texts/index.ts';
 import { Overview } from './overview.tsx';
+import { Payments } from './payments.tsx';
 import { Receive } from './receive.tsx';
 import { Send } from './send.tsx';
 
@@ -42,6 +43,12 @@ const PAGES: readonly OfferedPage[] = [
     // What a string says is read with node_info.
     offered: ({ may }) =>
       may('node_info') && may('pay_invoice', 'pay_offer', 'pay_onchain', 'create_invoice'),
+  },
+  {
+    name: 'payments',
+    title: text.payments.title,
+    Page: Payments,
+    offered: ({ may }) => may('get_updated_payments', 'get_payment_by_id'),
   },
 ];
 

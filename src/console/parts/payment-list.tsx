@@ -30,7 +30,7 @@ export function PaymentList({ payments }: { readonly payments: readonly Payment[
 }
 
 /** How a payment stands. The word of the sidecar is shown where it says more. */
-function StatusBadge({ payment }: { readonly payment: Payment }) {
+export function StatusBadge({ payment }: { readonly payment: Payment }) {
   const { status, status_msg } = payment;
   const says =
     status === 'completed' ? text.status.completed : `${text.status[status]}: ${status_msg}`;

@@ -1,0 +1,173 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Payment } from '../../client/index.ts';
+import { useMay } from '../api/signed-in.tsx';
+import { useAct } from '../api/use-act.ts';
+import { useAsked } from '../api/use-asked.ts';
+import { AskedPart } from '../parts/asked-part.tsx';
+import { Copy } from '../parts/copy.tsx';
+import { Field } from '../parts/field.tsx';
+import { Money } from '../parts/money.tsx';
+import { nameOf, StatusBadge } from '../parts/payment-list.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { text } from '../texts/index.ts';
+import { newKey } from '../values/key.ts';
+import { momentText } from '../values/moment.ts';
+import { linkTo } from '../values/place.ts';
+import { PaymentActs } from './payment-acts.tsx';
+
+/** One payment with every field. */
+export function PaymentDetails({ index }: { readonly index: string }) {
+  const may = useMay();
+  const asked = useAsked(({ api }, signal) => api.payment({ index }, { signal }), [index], {
+    live: true,
+  });
+  return (
+    <>
+      <p>
+        <a href={linkTo('payments')}>{text.payments.back}</a>
+      </p>
+      <AskedPart asked={asked}>
+        {(payment) => (
+          <>
+            <section class="card">
+              <h2>{nameOf(payment)}</h2>
+              <p class="big">
+                <Money of={payment.amount} />
+              </p>
+              <p role="status">
+                <StatusBadge payment={payment} />
+              </p>
+              <PaymentActs payment={payment} onDone={asked.again} />
+            </section>
+            {may('update_personal_note') && <Note payment={payment} onSaved={asked.again} />}
+            <Fields payment={payment} />
+          </>
+        )}
+      </AskedPart>
+    </>
+  );
+}
+
+function Note({ payment, onSaved }: { readonly payment: Payment; readonly onSaved: () => void }) {
+  const { index, personal_note } = payment;
+  const [note, setNote] = useState(personal_note ?? '');
+  const save = useAct(
+    ({ api }, words: string) =>
+      api
+        .updatePersonalNote(
+          { index, personal_note: words === '' ? null : words },
+          { idempotencyKey: newKey() },
+        )
+        .then(() => true),
+    onSaved,
+  );
+  return (
+    <form
+      class="card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.run(note.trim());
+      }}
+    >
+      <Field
+        label={text.send.note}
+        help={text.send.noteHelp}
+        value={note}
+        onChange={(words) => {
+          save.forget();
+          setNote(words);
+        }}
+        most={200}
+      />
+      <Problem error={save.error} />
+      <button type="submit" disabled={save.isBusy || note.trim() === (personal_note ?? '')}>
+        {save.value === null ? text.payments.saveNote : text.payments.saved}
+      </button>
+    </form>
+  );
+}
+
+const TIMES = ['created_at', 'updated_at', 'finalized_at', 'expires_at'] as const;
+const WORDS = [
+  'rail',
+  'kind',
+  'direction',
+  'status',
+  'status_msg',
+  'priority',
+  'message',
+  'payer_name',
+  'partner_prop_fee',
+] as const;
+const AMOUNTS = ['amount', 'fees', 'partner_base_fee'] as const;
+const LONG = [
+  'index',
+  'hash',
+  'preimage',
+  'offer_id',
+  'txid',
+  'replacement',
+  'address',
+  'invoice',
+  'partner_pk',
+] as const;
+
+/** Every field that the payment has, by its name in the API. */
+function Fields({ payment }: { readonly payment: Payment }) {
+  return (
+    <section class="card">
+      <h2>{text.payments.allFields}</h2>
+      <dl class="facts">
+        {AMOUNTS.map((field) => {
+          const amount = payment[field];
+          return amount === null ? null : (
+            <Fact key={field} name={field}>
+              <Money of={amount} />
+            </Fact>
+          );
+        })}
+        {TIMES.map((field) => {
+          const time = payment[field];
+          return time === null ? null : (
+            <Fact key={field} name={field}>
+              {momentText(time)}
+            </Fact>
+          );
+        })}
+        {WORDS.map((field) => {
+          const words = payment[field];
+          return words === null ? null : (
+            <Fact key={field} name={field}>
+              {words}
+            </Fact>
+          );
+        })}
+      </dl>
+      {LONG.map((field) => {
+        const value = payment[field];
+        return value === null ? null : (
+          <div key={field}>
+            <h3>{field}</h3>
+            <Copy value={value} label={field} />
+          </div>
+        );
+      })}
+      {payment.tx !== null && (
+        <details>
+          <summary>tx</summary>
+          <pre>{JSON.stringify(payment.tx, null, 2)}</pre>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import {
+  CHROMIUM,
+  goTo,
+  openConsole,
+  startBrowser,
+  warnWithoutChromium,
+} from './console-browser.ts';
+import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+warnWithoutChromium('the console shows payments');
+const inBrowser = test.skipIf(CHROMIUM === undefined);
+
+let world: ConsoleWorld;
+let browser: Browser;
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return;
+  [world, browser] = await Promise.all([startConsoleWorld('console-payments'), startBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+});
+
+inBrowser('payments are found, filtered, noted, canceled and saved', async () => {
+  const { invoice } = await world.post('/v2/node/create_invoice', { amount: '3100' });
+  await world.post('/sandbox/pay', { payable: invoice });
+  await world.post('/v2/node/create_invoice', { amount: '3200' });
+  const page = await openConsole(browser, world.url, world.owner);
+  const complaints = complaintsOf(page);
+  await goTo(page, 'Payments');
+  await page.getByRole('link', { name: /3,200/ }).waitFor();
+
+  await page.getByLabel('Status').selectOption('Completed');
+  await page.getByRole('link', { name: /3,200/ }).waitFor({ state: 'detached' });
+  await page.getByLabel('Search').fill('3100');
+  await page.getByText('1 payment', { exact: true }).waitFor();
+  await page.getByRole('link', { name: /3,100/ }).click();
+  await page.getByRole('heading', { name: 'All fields' }).waitFor();
+
+  await page.getByLabel('Private note').fill('Paid by Ada');
+  await page.getByRole('button', { name: 'Save the note' }).click();
+  await page.getByRole('heading', { name: 'Paid by Ada' }).waitFor();
+
+  await page.getByRole('link', { name: 'All payments' }).click();
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save as CSV' }).click();
+  const table = readFileSync(await (await saving).path(), 'utf8');
+  expect(table).toContain('3100,0,Paid by Ada');
+
+  await page.getByRole('link', { name: /3,200/ }).click();
+  await page.getByRole('button', { name: 'Cancel this invoice' }).click();
+  await page.getByText('Nobody can pay it then').waitFor();
+  await page.getByRole('button', { name: 'Cancel this invoice' }).click();
+  await page.getByText('Failed: canceled').waitFor();
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+inBrowser('text of a stranger stays text', async () => {
+  const offer = (await world.post('/v2/node/create_offer', {})).offer;
+  const message = '<img src=x onerror="document.title=1"><b>hi</b>';
+  await world.post('/sandbox/pay', { payable: offer, amount: '3300', message });
+  const page = await openConsole(browser, world.url, world.owner);
+  const complaints = complaintsOf(page);
+  await goTo(page, 'Payments');
+  await page.getByText(message).click();
+  await page.getByRole('heading', { name: message }).waitFor();
+  expect(await page.locator('main img, main b').count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});

@@ -22,6 +22,10 @@ export function Frame({ sessionKey, onEnd }: FrameProps) {
   const { sidecar, live } = useOpen(sessionKey, setReached, () => onEnd(false));
   const { known, error, again } = useKnown(sidecar, isReached);
   usePing(sidecar, isReached);
+  // What was asked while the sidecar was away is asked again.
+  useEffect(() => {
+    if (isReached) live.opened();
+  }, [live, isReached]);
   if (known === null) {
     return (
       <main class="alone">

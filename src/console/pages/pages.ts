@@ -5,6 +5,7 @@ import { text } from '../texts/index.ts';
 import { Overview } from './overview.tsx';
 import { Payments } from './payments.tsx';
 import { Receive } from './receive.tsx';
+import { SandboxPage } from './sandbox.tsx';
 import { Send } from './send.tsx';
 
 /** A page of the console. */
@@ -21,7 +22,7 @@ interface OfferedPage extends Page {
   readonly offered: (to: Offer) => boolean;
 }
 
-interface Offer extends Pick<SignedIn, 'about'> {
+interface Offer extends Pick<SignedIn, 'about' | 'client'> {
   /** Whether the credentials have any of these permissions. */
   readonly may: (...permissions: readonly Permission[]) => boolean;
 }
@@ -50,11 +51,19 @@ const PAGES: readonly OfferedPage[] = [
     Page: Payments,
     offered: ({ may }) => may('get_updated_payments', 'get_payment_by_id'),
   },
+  {
+    name: 'sandbox',
+    title: text.sandbox.title,
+    Page: SandboxPage,
+    // Its controls are for those who may do everything.
+    offered: ({ about, client }) =>
+      about.sandbox && (about.owner || (client.scopes.includes('full') && client.budget === null)),
+  },
 ];
 
 /** Returns the pages that somebody who signed in is offered: none that the credentials cannot use. */
 export function pagesFor({ about, client }: Pick<SignedIn, 'about' | 'client'>): readonly Page[] {
   const may: Offer['may'] = (...permissions) =>
     permissions.some((permission) => client.effective_permissions.includes(permission));
-  return PAGES.filter(({ offered }) => offered({ about, may }));
+  return PAGES.filter(({ offered }) => offered({ about, client, may }));
 }

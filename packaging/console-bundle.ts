@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { text } from '../src/console/texts/index.ts';
 import { type ConsoleFile, PAGE } from '../src/http/console/files.ts';
 
 /** Where the page finds its files. */
@@ -38,8 +39,14 @@ export async function bundleConsole(root: string): Promise<readonly ConsoleFile[
     }),
   );
   const template = await readFile(join(sources, PAGE), 'utf8');
-  const page = built.reduce(
-    (text, { name }) => text.replace(`{{${name.split('.').at(-1)}}}`, `${FOLDER}/${name}`),
+  const files = built.map(({ name }) => [name.split('.').at(-1), `${FOLDER}/${name}`] as const);
+  const values: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(files),
+    name: text.name,
+    loading: text.loading,
+  };
+  const page = Object.entries(values).reduce(
+    (html, [name, value]) => html.replace(`{{${name}}}`, value),
     template,
   );
   const own = fileOf(PAGE, 'text/html; charset=utf-8', new TextEncoder().encode(page));

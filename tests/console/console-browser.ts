@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
+/** How long a busy machine may take to show something, in milliseconds. */
+const PATIENCE_MS = 50_000;
+
 /** The Chromium of this machine; undefined where there is none. It is never downloaded. */
 export const CHROMIUM =
   process.env.CHROMIUM_BIN ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
@@ -38,6 +41,7 @@ export async function openConsole(
 ): Promise<Page> {
   const context = await browser.newContext({ viewport: view });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(`${baseUrl}/console`);
   await page.getByLabel('Client credentials, or the token of the cookie file').fill(credentials);
   await page.getByRole('button', { name: 'Sign in' }).click();

@@ -56,7 +56,7 @@ inBrowser('payments are found, filtered, noted, canceled and saved', async () =>
   await page.getByRole('button', { name: 'Cancel this invoice' }).click();
   await page.getByText('Nobody can pay it then').waitFor();
   await page.getByRole('button', { name: 'Cancel this invoice' }).click();
-  await page.getByText('Failed: canceled').waitFor();
+  await page.getByText('Canceled', { exact: true }).waitFor();
   expect(complaints).toEqual([]);
   await page.context().close();
 });

@@ -1,6 +1,7 @@
 import type { Payment } from '../../client/index.ts';
 import { text } from '../texts/index.ts';
-import { momentText } from '../values/moment.ts';
+import { nowMs } from '../values/clock.ts';
+import { shortMoment } from '../values/moment.ts';
 import { linkTo } from '../values/place.ts';
 import { Money } from './money.tsx';
 
@@ -10,13 +11,15 @@ export function PaymentList({ payments }: { readonly payments: readonly Payment[
     <ul class="payments">
       {payments.map((payment) => (
         <li key={payment.index}>
-          <a href={linkTo('payments', payment.index)}>
+          <a href={linkTo('payments', payment.index)} class={payment.status}>
             <span class={`arrow ${payment.direction}`} aria-hidden="true">
               {ARROWS[payment.direction]}
             </span>
             <span class="what">
               <span class="name">{nameOf(payment)}</span>
-              <span class="dim">{momentText(payment.created_at)}</span>
+              <span class="dim">
+                {text.railShort[payment.rail]} · {shortMoment(payment.created_at, nowMs())}
+              </span>
             </span>
             <span class="sum">
               <Money of={payment.amount} sign={signOf(payment)} />
@@ -29,23 +32,30 @@ export function PaymentList({ payments }: { readonly payments: readonly Payment[
   );
 }
 
-/** How a payment stands. The word of the sidecar is shown where it says more. */
+/** How a payment stands, in words for people where the sidecar's own are known. */
 export function StatusBadge({ payment }: { readonly payment: Payment }) {
   const { status, status_msg } = payment;
-  const says =
-    status === 'completed' ? text.status.completed : `${text.status[status]}: ${status_msg}`;
-  return <span class={`badge ${status}`}>{says}</span>;
+  const words: Readonly<Record<string, string>> = text.statusWords;
+  return (
+    <span class={`badge ${status}`}>
+      {words[status_msg] ?? `${text.status[status]}: ${status_msg}`}
+    </span>
+  );
 }
 
-/** Returns what people call a payment: its note, its message, or how it moved. */
+/** Returns what people call a payment: its note, its message, who paid, or which way it went. */
 export function nameOf(payment: Payment): string {
-  const named = payment.personal_note ?? payment.message ?? payment.payer_name;
-  return named ?? `${text.direction[payment.direction]}: ${text.rail[payment.rail]}`;
+  const { personal_note, message, payer_name, direction, status, kind } = payment;
+  const named = personal_note ?? message ?? payer_name;
+  if (named !== null) return named;
+  if (direction === 'info') return kind === 'waived_channel_fee' ? text.feeWaived : text.info;
+  return text.directionWords[direction][status];
 }
 
 const ARROWS = { inbound: '↓', outbound: '↑', info: '·' } as const;
 
-function signOf({ direction, amount }: Payment): '+' | '−' | '' {
-  if (amount === null || direction === 'info') return '';
-  return direction === 'inbound' ? '+' : '−';
+function signOf({ direction, amount, status }: Payment): '+' | '−' | '' {
+  if (amount === null || direction === 'info' || status === 'failed') return '';
+  if (direction === 'outbound') return '−';
+  return status === 'completed' ? '+' : '';
 }

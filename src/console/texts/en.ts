@@ -36,16 +36,26 @@ export const en = {
     completed: 'Completed',
     failed: 'Failed',
   },
-  direction: {
-    inbound: 'Received',
-    outbound: 'Sent',
-    info: 'Note',
+  statusWords: {
+    completed: 'Completed',
+    'invoice generated': 'Not paid yet',
+    held: 'Held',
+    broadcasted: 'Confirming',
+    expired: 'Expired',
+    canceled: 'Canceled',
+    'timed out': 'Timed out',
   },
-  rail: {
+  directionWords: {
+    inbound: { pending: 'To receive', completed: 'Received', failed: 'Not received' },
+    outbound: { pending: 'Sending', completed: 'Sent', failed: 'Not sent' },
+  },
+  info: 'For your information',
+  feeWaived: 'The fee of a channel was waived',
+  railShort: {
     onchain: 'On chain',
-    invoice: 'Lightning invoice',
-    offer: 'Lightning offer',
-    spontaneous: 'Lightning, without an invoice',
+    invoice: 'Invoice',
+    offer: 'Offer',
+    spontaneous: 'Lightning',
   },
   overview: {
     title: 'Overview',
@@ -188,7 +198,7 @@ export const en = {
       finalized: 'Completed or failed',
     },
     direction: 'Direction',
-    directions: { any: 'All', inbound: 'Received', outbound: 'Sent', info: 'Notes' },
+    directions: { any: 'All', inbound: 'Received', outbound: 'Sent', info: 'For your information' },
     rail: 'Kind',
     rails: {
       any: 'All',

@@ -125,6 +125,8 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
         if (consoleEnded) context.set('consoleEnded', consoleEnded);
         const query = parseQuery();
         const body = readBody ? await readBody(context, session) : undefined;
+        // The session may have ended while the body was on its way.
+        consoleEnded?.throwIfAborted();
         return run(context, session, { body, query });
       }),
     );

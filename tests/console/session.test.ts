@@ -318,6 +318,18 @@ describe('a session (docs/decisions.md 133)', () => {
     expect(await codeOf(asPage(session, NODE_INFO))).toBe(104);
   });
 
+  test('and links are not ended by another client that signs in again and again', async () => {
+    const session = await ownerSession();
+    const link = await newLink();
+    const { client_credentials } = await newClient(['read_info']);
+    for (let times = 0; times < 100; times++) {
+      await signIn(url, { link: await newLink(client_credentials) });
+      await newLink(client_credentials);
+    }
+    expect((await asPage(session, NODE_INFO)).status).toBe(200);
+    await signIn(url, { link });
+  });
+
   test('ends with the process', async () => {
     const dir = join(folder, 'restarted');
     const args = ['dev', '--data-dir', dir, '--listen-addr'];

@@ -37,8 +37,8 @@ export interface SignIn {
 
 /** The way into the console, and of its requests to the API (docs/decisions.md 132 and 133). */
 export interface ConsoleDoor {
-  /** Returns the token of a one-time link for the caller of a request. */
-  makeLink(headers: Headers): string;
+  /** Returns the token of a one-time link for the caller of a request, whose wallet session is given. */
+  makeLink(headers: Headers, session: CallerOf): string;
   /** Signs a browser in with a link's token or with credentials. Throws errors 104, 106, 112. */
   signIn(headers: Headers, given: SignInWith): Promise<SignIn>;
   /**
@@ -49,6 +49,9 @@ export interface ConsoleDoor {
   /** Ends the session of a request. Returns the Set-Cookie header that takes the browser's half away. */
   signOut(headers: Headers): string;
 }
+
+/** The part of a wallet session that tells its callers apart. */
+type CallerOf = Pick<Session, 'userPk' | 'caller'>;
 
 /** What somebody signs in with; exactly one is given. */
 interface SignInWith {
@@ -74,16 +77,19 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
   }
 
   return {
-    makeLink(headers) {
+    makeLink(headers, session) {
       // Otherwise a session could outlast its time by links that it makes.
       if (headers.has(CONSOLE_KEY_HEADER)) throw notForSessions();
-      return links.make(options.credentialsOf(headers.get('authorization')));
+      const credentials = options.credentialsOf(headers.get('authorization'));
+      return links.make({ caller: callerOf(session), credentials });
     },
     async signIn(headers, given) {
       const origin = signInOrigin(headers);
       const credentials = credentialsIn(given, links, options);
-      const permissions = permissionsOf(await options.open(credentials));
-      const { id, key } = sessions.begin({ credentials, origin, permissions });
+      const session = await options.open(credentials);
+      const permissions = permissionsOf(session);
+      const caller = callerOf(session);
+      const { id, key } = sessions.begin({ caller, credentials, origin, permissions });
       return { key, cookie: sessionCookie(origin, id) };
     },
     sessionOf,
@@ -94,6 +100,11 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
       return sessionCookie(session.origin, null);
     },
   };
+}
+
+/** Returns a text that is different for each caller of each wallet. */
+function callerOf({ userPk, caller }: CallerOf): string {
+  return `${userPk} ${caller.id}`;
 }
 
 /** Returns the permissions that a wallet session has now. */

@@ -1,19 +1,25 @@
 import { createHash } from 'node:crypto';
 import { hex } from '@scure/base';
 import { ApiError } from '../../model/errors.ts';
+import { endedForRoom } from './room.ts';
 
 /** How long a link is good for, in milliseconds. */
 export const LINK_MS = 60_000;
 
-/** How many links may be open at a time. A further one ends the oldest. */
-const MOST_LINKS = 100;
-
 const TOKEN_BYTES = 32;
+
+/** Who makes a link. */
+export interface LinkMaker {
+  /** A text that is different for each caller of each wallet. */
+  readonly caller: string;
+  /** The credentials that the link stands for; null for the default wallet. */
+  readonly credentials: string | null;
+}
 
 /** Links by which a browser signs in without the credential passing through it (docs/decisions.md 132). */
 export interface OneTimeLinks {
-  /** Returns a new token, 64 hex characters, for these credentials; null stands for the default wallet. */
-  make(credentials: string | null): string;
+  /** Returns a new token, 64 hex characters. A caller's eleventh open link ends its oldest. */
+  make(maker: LinkMaker): string;
   /** Returns the credentials of a token and ends it. Throws error 104 for one that is unknown, used or too old. */
   take(token: string): string | null;
 }
@@ -28,15 +34,16 @@ interface LinksOptions {
 /** Creates an empty set of links, which is kept in memory alone. */
 export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks {
   // The tokens' hashes are the keys, so that the time of a look-up says nothing about a token.
-  const links = new Map<string, { readonly credentials: string | null; readonly endsMs: number }>();
+  const links = new Map<string, Link>();
 
-  function make(credentials: string | null): string {
+  function make(maker: LinkMaker): string {
     const nowMs = elapsedMs();
-    for (const [hash, { endsMs }] of links) {
-      if (endsMs <= nowMs || links.size >= MOST_LINKS) links.delete(hash);
-    }
+    for (const { hash, endsMs } of links.values()) if (endsMs <= nowMs) links.delete(hash);
+    const ended = endedForRoom([...links.values()], maker.caller);
+    if (ended) links.delete(ended.hash);
     const token = hex.encode(random(TOKEN_BYTES));
-    links.set(hashOf(token), { credentials, endsMs: nowMs + LINK_MS });
+    const hash = hashOf(token);
+    links.set(hash, { ...maker, hash, endsMs: nowMs + LINK_MS });
     return token;
   }
 
@@ -52,6 +59,11 @@ export function oneTimeLinks({ elapsedMs, random }: LinksOptions): OneTimeLinks 
   }
 
   return { make, take };
+}
+
+interface Link extends LinkMaker {
+  readonly hash: string;
+  readonly endsMs: number;
 }
 
 function hashOf(token: string): string {

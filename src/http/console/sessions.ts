@@ -3,19 +3,19 @@ import { hex } from '@scure/base';
 import { isSameSecret } from '../../lib/same-secret.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { Permission } from '../../model/permissions.ts';
+import { endedForRoom } from './room.ts';
 
 /** After this long without a request a session ends, in milliseconds. */
 export const IDLE_MS = 15 * 60_000;
 /** A session ends after this long however much it is used, in milliseconds. */
 export const LONGEST_MS = 8 * 60 * 60_000;
 
-/** How many sessions there are at most. A further one ends the one that was idle longest. */
-const MOST_SESSIONS = 100;
-
 const SECRET_BYTES = 32;
 
 /** What somebody who signed in to the console may do, and where. */
 export interface SignedIn {
+  /** A text that is different for each caller of each wallet. */
+  readonly caller: string;
   /** The credentials of the sign-in; null stands for the default wallet. */
   readonly credentials: string | null;
   /** The origin of the page that signed in. */
@@ -43,6 +43,7 @@ export interface SessionSecrets {
 
 /** The sessions of the console. They are in memory alone, so a restart ends them. */
 export interface ConsoleSessions {
+  /** Begins a session. A caller's eleventh ends the one of its own that was idle longest. */
   begin(signedIn: SignedIn): SessionSecrets;
   /** Returns the session of these halves and keeps it for another {@link IDLE_MS}; null when there is none. */
   find(secrets: SessionSecrets): ConsoleSession | null;
@@ -63,11 +64,11 @@ export function consoleSessions({ elapsedMs, random }: SessionsOptions): Console
 
   function begin(signedIn: SignedIn): SessionSecrets {
     sweep();
+    const idlestFirst = [...sessions.values()].toSorted((a, b) => a.usedMs - b.usedMs);
+    endedForRoom(idlestFirst, signedIn.caller)?.end();
     const secrets = { id: hex.encode(random(SECRET_BYTES)), key: hex.encode(random(SECRET_BYTES)) };
     const hash = hashOf(secrets.id);
     sessions.set(hash, new Open(signedIn, secrets.key, elapsedMs(), () => sessions.delete(hash)));
-    const [idlest] = [...sessions.values()].toSorted((a, b) => a.usedMs - b.usedMs);
-    if (sessions.size > MOST_SESSIONS) idlest?.end();
     arm();
     return secrets;
   }
@@ -110,6 +111,7 @@ export function endedSession(): ApiError {
 }
 
 class Open implements ConsoleSession {
+  readonly caller: string;
   readonly credentials: string | null;
   readonly origin: string;
   readonly permissions: readonly Permission[];
@@ -124,6 +126,7 @@ class Open implements ConsoleSession {
     nowMs: number,
     forget: () => void,
   ) {
+    this.caller = signedIn.caller;
     this.credentials = signedIn.credentials;
     this.origin = signedIn.origin;
     this.permissions = signedIn.permissions;

@@ -99,8 +99,8 @@ const signInRoutes = [
       expires_in_secs: z.int().meta({ description: 'The link is good for this many seconds.' }),
     }),
     example: { body: {}, response: { token: exampleToken, expires_in_secs: 60 } },
-    handler: async ({ parts, headers }) => ({
-      token: parts.console.makeLink(headers),
+    handler: async ({ parts, headers, session }) => ({
+      token: parts.console.makeLink(headers, session),
       expires_in_secs: LINK_MS / 1000,
     }),
   }),

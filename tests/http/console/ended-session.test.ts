@@ -12,7 +12,12 @@ const HOST = '127.0.0.1:5393';
 const URL_OF_PAGE = `http://${HOST}`;
 
 test('a request whose body comes after the session has ended does nothing (docs/decisions.md 133)', async () => {
-  const owner = { isOwner: true, client: () => null } as unknown as Session;
+  const owner = {
+    userPk: '',
+    caller: { id: 'owner' },
+    isOwner: true,
+    client: () => null,
+  } as unknown as Session;
   const open = async () => owner;
   const door = openConsoleDoor({
     open,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { LINK_MS, oneTimeLinks } from '../../../src/http/console/one-time-links.ts';
+import { MOST_OF_ALL } from '../../../src/http/console/room.ts';
 import { ApiError } from '../../../src/model/errors.ts';
 
 function linksAt() {
@@ -9,7 +10,9 @@ function linksAt() {
     elapsedMs: () => time.ms,
     random: (bytes) => new Uint8Array(randomBytes(bytes)),
   });
-  return { links, time };
+  const make = (credentials: string | null, caller = 'owner') =>
+    links.make({ caller, credentials });
+  return { links, make, time };
 }
 
 const kindOf = (act: () => unknown): string => {
@@ -22,23 +25,23 @@ const kindOf = (act: () => unknown): string => {
 
 describe('a one-time link (docs/decisions.md 132)', () => {
   test('holds 256 random bits and gives the credentials that it was made for', () => {
-    const { links } = linksAt();
-    const tokens = [links.make('a'), links.make(null)];
+    const { links, make } = linksAt();
+    const tokens = [make('a'), make(null)];
     expect(tokens.every((token) => /^[0-9a-f]{64}$/.test(token))).toBe(true);
     expect(links.take(tokens[1] ?? '')).toBeNull();
     expect(links.take(tokens[0] ?? '')).toBe('a');
   });
 
   test('works once', () => {
-    const { links } = linksAt();
-    const token = links.make('a');
+    const { links, make } = linksAt();
+    const token = make('a');
     links.take(token);
     expect(kindOf(() => links.take(token))).toBe('unauthenticated');
   });
 
   test('works for a minute, and not in its last millisecond', () => {
-    const { links, time } = linksAt();
-    const [inTime, late] = [links.make('a'), links.make('b')];
+    const { links, make, time } = linksAt();
+    const [inTime, late] = [make('a'), make('b')];
     time.ms = LINK_MS - 1;
     expect(links.take(inTime)).toBe('a');
     time.ms = LINK_MS;
@@ -46,17 +49,32 @@ describe('a one-time link (docs/decisions.md 132)', () => {
   });
 
   test('is unknown unless it was made', () => {
-    const { links } = linksAt();
-    links.make('a');
+    const { links, make } = linksAt();
+    make('a');
     expect(kindOf(() => links.take('ab'.repeat(32)))).toBe('unauthenticated');
     expect(kindOf(() => links.take(''))).toBe('unauthenticated');
   });
 
-  test('ends when a hundred later ones are open', () => {
-    const { links } = linksAt();
-    const first = links.make('first');
-    const second = links.make('second');
-    for (let made = 0; made < 99; made++) links.make('other');
+  test('ends when its caller has ten later ones open', () => {
+    const { links, make } = linksAt();
+    const first = make('first');
+    const second = make('second');
+    for (let made = 0; made < 9; made++) make('other');
+    expect(kindOf(() => links.take(first))).toBe('unauthenticated');
+    expect(links.take(second)).toBe('second');
+  });
+
+  test('does not end by the links of another caller, however many', () => {
+    const { links, make } = linksAt();
+    const own = make('own');
+    for (let made = 0; made < MOST_OF_ALL; made++) make('weak', 'client');
+    expect(links.take(own)).toBe('own');
+  });
+
+  test('makes room when all callers together have too many', () => {
+    const { links, make } = linksAt();
+    const [first, second] = [make('first'), make('second')];
+    for (let made = 2; made <= MOST_OF_ALL; made++) make('other', `client ${made}`);
     expect(kindOf(() => links.take(first))).toBe('unauthenticated');
     expect(links.take(second)).toBe('second');
   });

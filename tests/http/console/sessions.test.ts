@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import { MOST_OF_ALL } from '../../../src/http/console/room.ts';
 import { consoleSessions, IDLE_MS, LONGEST_MS } from '../../../src/http/console/sessions.ts';
 
-const SIGNED_IN = { credentials: 'a', origin: 'http://127.0.0.1:5393', permissions: [] };
+const SIGNED_IN = {
+  caller: 'owner',
+  credentials: 'a',
+  origin: 'http://127.0.0.1:5393',
+  permissions: [],
+};
 
 function sessionsAt() {
   const time = { ms: 0 };
@@ -56,12 +62,32 @@ describe('a session of the console (docs/decisions.md 133)', () => {
     expect(sessions.find(secrets)).toBeNull();
   });
 
-  test('the one that was idle longest makes room for the hundred and first', () => {
+  test('the one of a caller that was idle longest makes room for its eleventh', () => {
     const { sessions, time } = sessionsAt();
     const idle = sessions.begin(SIGNED_IN);
     time.ms = 1;
     const used = sessions.begin(SIGNED_IN);
-    for (let begun = 0; begun < 99; begun++) sessions.begin(SIGNED_IN);
+    for (let begun = 0; begun < 9; begun++) sessions.begin(SIGNED_IN);
+    expect(sessions.find(idle)).toBeNull();
+    expect(sessions.find(used)).not.toBeNull();
+  });
+
+  test('does not end by the sessions of another caller, however many', () => {
+    const { sessions, time } = sessionsAt();
+    const own = sessions.begin(SIGNED_IN);
+    time.ms = 1;
+    for (let begun = 0; begun < MOST_OF_ALL; begun++)
+      sessions.begin({ ...SIGNED_IN, caller: 'client' });
+    expect(sessions.find(own)).not.toBeNull();
+  });
+
+  test('makes room when all callers together have too many', () => {
+    const { sessions, time } = sessionsAt();
+    const idle = sessions.begin(SIGNED_IN);
+    time.ms = 1;
+    const used = sessions.begin(SIGNED_IN);
+    for (let begun = 2; begun <= MOST_OF_ALL; begun++)
+      sessions.begin({ ...SIGNED_IN, caller: `client ${begun}` });
     expect(sessions.find(idle)).toBeNull();
     expect(sessions.find(used)).not.toBeNull();
   });

@@ -90,6 +90,28 @@ inBrowser(
   },
 );
 
+inBrowser('credentials are not sent over plain http to another machine', async () => {
+  const page = await (await browser.newContext()).newPage();
+  const elsewhere = 'http://wallet.example';
+  const sent: string[] = [];
+  // The sidecar's own files, as another machine would serve them.
+  await page.route(`${elsewhere}/**`, async (route) => {
+    const request = route.request();
+    sent.push(request.postData() ?? '');
+    const { pathname } = new URL(request.url());
+    await route.fulfill({ response: await page.request.get(world.url + pathname) });
+  });
+  await page.goto(`${elsewhere}/console`);
+  await page.getByLabel('Client credentials, or the token of the cookie file').fill('my secret');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Credentials are sent only to this machine or over https').waitFor();
+  await page.goto('about:blank');
+  await page.goto(`${elsewhere}/console#link=${'ab'.repeat(32)}`);
+  await page.getByText('Credentials are sent only to this machine or over https').waitFor();
+  expect(sent.filter((body) => body !== '')).toEqual([]);
+  await page.context().close();
+});
+
 inBrowser('a payment shows on the overview by itself', async () => {
   const page = await openConsole(browser, world.url, world.owner);
   await page.getByRole('heading', { name: 'Latest payments' }).waitFor();

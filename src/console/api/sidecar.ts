@@ -1,3 +1,4 @@
+import { baseUrlOf } from '../../client/base-url.ts';
 import { WalletSidecar } from '../../client/index.ts';
 import { Transport } from '../../client/transport.ts';
 import type { About } from './types.ts';
@@ -53,9 +54,12 @@ export function openSidecar(key: string, { onReached, onStream, onEnded }: Heard
   };
 }
 
-/** Signs in with the token of a one-time link, or with credentials. Returns the session's key. */
+/**
+ * Signs in with the token of a one-time link, or with credentials. Returns the session's key. Sends nothing and throws
+ * a `TypeError` where others could read it: the sidecar's own refusal would come too late.
+ */
 export async function signIn(given: { link: string } | { credentials: string }): Promise<string> {
-  const transport = new Transport({ url: location.origin, maxRetries: 0 });
+  const transport = new Transport({ url: baseUrlOf(location.origin, true), maxRetries: 0 });
   const { key } = await transport.post<{ key: string }>('/v2/console/session', given);
   return key;
 }

@@ -318,6 +318,28 @@ describe('a session (docs/decisions.md 133)', () => {
     expect(await codeOf(asPage(session, NODE_INFO))).toBe(104);
   });
 
+  test('ends when its browser signs in anew, and so do its streams', async () => {
+    const first = await ownerSession();
+    const stream = await fetch(`${url}/v2/node/events`, { headers: pageHeaders(url, first) });
+    const { body } = await send(url, 'POST', '/v2/console/session', {
+      body: { link: await newLink() },
+      headers: pageHeaders(url, first),
+    });
+    expect(body.key).toHaveLength(64);
+    expect(await codeOf(asPage(first, NODE_INFO))).toBe(104);
+    expect(await stream.text()).toContain('"code":104');
+  });
+
+  test('does not end by a sign-in that fails', async () => {
+    const first = await ownerSession();
+    const failed = send(url, 'POST', '/v2/console/session', {
+      body: { link: 'ab'.repeat(32) },
+      headers: pageHeaders(url, first),
+    });
+    expect(await codeOf(failed)).toBe(104);
+    expect((await asPage(first, NODE_INFO)).status).toBe(200);
+  });
+
   test('and links are not ended by another client that signs in again and again', async () => {
     const session = await ownerSession();
     const link = await newLink();

@@ -90,6 +90,33 @@ inBrowser(
   },
 );
 
+inBrowser(
+  'a link signs in anew where somebody is signed in, and leaves the address too',
+  async () => {
+    const made = await world.post('/v2/node/create_client', {
+      scopes: ['read_info'],
+      label: 'till',
+    });
+    const page = await openConsole(browser, world.url, made.client_credentials);
+    await page.getByText('Signed in as “till”').waitFor();
+    for (const open of ['a new tab', 'this tab']) {
+      const link = await linkFromCommandLine();
+      const token = link.split('#link=')[1] ?? '-';
+      const tab = open === 'this tab' ? page : await page.context().newPage();
+      await tab.goto(link);
+      await tab.getByText('Signed in as the owner').waitFor();
+      expect([open, tab.url().includes(token)]).toEqual([open, false]);
+      const again = fetch(`${world.url}/v2/console/session`, {
+        method: 'POST',
+        headers: { origin: world.url, 'content-type': 'application/json' },
+        body: JSON.stringify({ link: token }),
+      });
+      expect((await again).status).toBe(401);
+    }
+    await page.context().close();
+  },
+);
+
 inBrowser('credentials are not sent over plain http to another machine', async () => {
   const page = await (await browser.newContext()).newPage();
   const elsewhere = 'http://wallet.example';

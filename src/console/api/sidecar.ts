@@ -1,6 +1,7 @@
 import { baseUrlOf } from '../../client/base-url.ts';
 import { WalletSidecar } from '../../client/index.ts';
 import { Transport } from '../../client/transport.ts';
+import { sessionKey } from './session-key.ts';
 import type { About } from './types.ts';
 
 /** Sent with every request, so that none of them can be answered without a session (docs/decisions.md 133). */
@@ -59,7 +60,13 @@ export function openSidecar(key: string, { onReached, onStream, onEnded }: Heard
  * a `TypeError` where others could read it: the sidecar's own refusal would come too late.
  */
 export async function signIn(given: { link: string } | { credentials: string }): Promise<string> {
-  const transport = new Transport({ url: baseUrlOf(location.origin, true), maxRetries: 0 });
+  // The key of the session that the browser has ends that session.
+  const headers = { [KEY_HEADER]: sessionKey.read() ?? 'none' };
+  const transport = new Transport({
+    url: baseUrlOf(location.origin, true),
+    maxRetries: 0,
+    fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...headers } }),
+  });
   const { key } = await transport.post<{ key: string }>('/v2/console/session', given);
   return key;
 }

@@ -39,7 +39,10 @@ export interface SignIn {
 export interface ConsoleDoor {
   /** Returns the token of a one-time link for the caller of a request, whose wallet session is given. */
   makeLink(headers: Headers, session: CallerOf): string;
-  /** Signs a browser in with a link's token or with credentials. Throws errors 104, 106, 112. */
+  /**
+   * Signs a browser in with a link's token or with credentials, and ends the session that it had. Throws errors 104,
+   * 106 and 112.
+   */
   signIn(headers: Headers, given: SignInWith): Promise<SignIn>;
   /**
    * Returns the session of a request that the console's page made; null for every other request, whatever cookies it
@@ -64,16 +67,22 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
   const links = oneTimeLinks(options);
   const sessions = consoleSessions(options);
 
-  function sessionOf(headers: Headers): ConsoleSession | null {
-    const key = headers.get(CONSOLE_KEY_HEADER);
-    if (key === null) return null;
+  function find(headers: Headers, key: string): ConsoleSession | null {
     for (const id of idsIn(headers)) {
       const session = sessions.find({ id, key });
       if (session === null) continue;
       requirePageOf(session.origin, headers);
       return session;
     }
-    throw endedSession();
+    return null;
+  }
+
+  function sessionOf(headers: Headers): ConsoleSession | null {
+    const key = headers.get(CONSOLE_KEY_HEADER);
+    if (key === null) return null;
+    const session = find(headers, key);
+    if (session === null) throw endedSession();
+    return session;
   }
 
   return {
@@ -89,6 +98,8 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
       const session = await options.open(credentials);
       const permissions = permissionsOf(session);
       const caller = callerOf(session);
+      // The browser is about to lose the halves of the session that it had.
+      find(headers, headers.get(CONSOLE_KEY_HEADER) ?? '')?.end();
       const { id, key } = sessions.begin({ caller, credentials, origin, permissions });
       return { key, cookie: sessionCookie(origin, id) };
     },

@@ -7,10 +7,12 @@ import { FlowPlot } from '../parts/flow-plot.tsx';
 import { Money } from '../parts/money.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { PaymentList } from '../parts/payment-list.tsx';
+import { ShareBar } from '../parts/share-bar.tsx';
 import { text } from '../texts/index.ts';
 import { nowMs } from '../values/clock.ts';
 import { dailyFlow, dayStart } from '../values/money-flow.ts';
 import { satsOf } from '../values/sats.ts';
+import { percentOf } from '../values/share.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -117,15 +119,9 @@ function ChannelBar({ channel }: { readonly channel: Channel }) {
     satsOf(channel.our_balance),
     satsOf(channel.their_balance),
   );
-  const valueMsat = toMsat(channel.channel_value);
-  const share =
-    valueMsat === 0n ? 0 : Number((toMsat(channel.our_balance) * 1000n) / valueMsat) / 10;
   return (
     <>
-      <svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-        <rect width="100" height="6" class="back" />
-        <rect width={share} height="6" class="in" />
-      </svg>
+      <ShareBar percent={percentOf(toMsat(channel.our_balance), toMsat(channel.channel_value))} />
       <span class="dim">
         {words}
         {channel.is_usable ? '' : ` · ${text.overview.channelNotUsable}`}

@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import type { Permission } from '../../client/index.ts';
 import type { SignedIn } from '../api/signed-in.tsx';
 import { text } from '../texts/index.ts';
+import { Clients } from './clients.tsx';
 import { Overview } from './overview.tsx';
 import { Payments } from './payments.tsx';
 import { Receive } from './receive.tsx';
@@ -50,6 +51,13 @@ const PAGES: readonly OfferedPage[] = [
     title: text.payments.title,
     Page: Payments,
     offered: ({ may }) => may('get_updated_payments', 'get_payment_by_id'),
+  },
+  {
+    name: 'clients',
+    title: text.clients.title,
+    Page: Clients,
+    offered: ({ about, may }) =>
+      about.abilities.includes('clients') && may('list_clients', 'create_client'),
   },
   {
     name: 'sandbox',

@@ -1,5 +1,8 @@
+import { enAdmin } from './en-admin.ts';
+
 /** Every text of the console in English. Texts with a value in them are functions. */
 export const en = {
+  ...enAdmin,
   name: 'Wallet',
   loading: 'Loading…',
   again: 'Try again',

@@ -1,0 +1,94 @@
+import { useEffect, useState } from 'preact/hooks';
+import { WalletSidecarError } from '../../client/index.ts';
+import { newKey } from '../values/key.ts';
+import type { Sidecar } from './sidecar.ts';
+import { useSignedIn } from './signed-in.tsx';
+
+/** A request, and the Idempotency-Key that it is sent with however often. */
+interface Kept<Request> {
+  readonly key: string;
+  readonly request: Request;
+}
+
+/** Something that must be done once, however often the page is reloaded, and how it stands. */
+export interface KeptAct<Request, T> {
+  readonly isBusy: boolean;
+  /** What it gave; null before. */
+  readonly value: T | null;
+  readonly error: Error | null;
+  /** Whether nobody knows what became of the latest request, so that it has to be asked again. */
+  readonly isOpen: boolean;
+  readonly run: (request: Request) => void;
+  /** Sends the open request again, with the same key. */
+  readonly again: () => void;
+  /** Forgets the outcome, or the open request. */
+  readonly forget: () => void;
+}
+
+/**
+ * Returns something that must be done once. The key and the request are kept in this tab until the page shows the
+ * outcome, so that a page that is reloaded or left in the middle asks again with the same key. `name` tells what is
+ * done.
+ */
+export function useKeptAct<Request, T>(
+  name: string,
+  act: (sidecar: Sidecar, request: Request, key: string) => Promise<T>,
+): KeptAct<Request, T> {
+  const { sidecar, about } = useSignedIn();
+  const slot = slotOf<Request>(`${name} ${about.user_pk} ${about.caller}`);
+  const [state, setState] = useState<State<T>>(() => (slot.read() === null ? IDLE : ASKING_AGAIN));
+  // What is kept is forgotten when the outcome is on the page, and not before.
+  useEffect(() => {
+    if (state.value !== null) slot.forget();
+  }, [state.value]);
+  const send = ({ key, request }: Kept<Request>, isRepeat: boolean) => {
+    setState(isRepeat ? ASKING_AGAIN : { ...IDLE, isBusy: true });
+    act(sidecar, request, key).then(
+      (value) => setState({ ...IDLE, value }),
+      (error: Error) => {
+        const isOpen =
+          isRepeat || (error instanceof WalletSidecarError && error.mayHaveTakenEffect);
+        if (!isOpen) slot.forget();
+        setState({ ...IDLE, error, isOpen });
+      },
+    );
+  };
+  const again = () => {
+    const kept = slot.read();
+    if (kept !== null) send(kept, true);
+  };
+  useEffect(again, []);
+  return {
+    ...state,
+    run: (request) => send(slot.keep(request), false),
+    again,
+    forget() {
+      slot.forget();
+      setState(IDLE);
+    },
+  };
+}
+
+interface State<T> extends Pick<KeptAct<never, T>, 'isBusy' | 'error' | 'isOpen'> {
+  readonly value: T | null;
+}
+
+const IDLE = { isBusy: false, value: null, error: null, isOpen: false };
+const ASKING_AGAIN = { ...IDLE, isBusy: true, isOpen: true };
+
+/** A place in the storage of this tab. It belongs to one caller, as keys do. */
+function slotOf<Request>(name: string) {
+  const slot = `wallet-sidecar-console ${name}`;
+  return {
+    read(): Kept<Request> | null {
+      const text = sessionStorage.getItem(slot);
+      return text === null ? null : (JSON.parse(text) as Kept<Request>);
+    },
+    keep(request: Request): Kept<Request> {
+      const kept = { key: newKey(), request };
+      sessionStorage.setItem(slot, JSON.stringify(kept));
+      return kept;
+    },
+    forget: () => sessionStorage.removeItem(slot),
+  };
+}

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { send } from '../support/requests.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { barriersOf, overflowOf } from './console-axe.ts';
+import {
+  CHROMIUM,
+  goTo,
+  openConsole,
+  startBrowser,
+  warnWithoutChromium,
+} from './console-browser.ts';
+import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+warnWithoutChromium('the console makes one client, and shows its credentials once');
+const inBrowser = test.skipIf(CHROMIUM === undefined);
+
+let world: ConsoleWorld;
+let browser: Browser;
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return;
+  [world, browser] = await Promise.all([startConsoleWorld('console-clients'), startBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+});
+
+const MAKE = 'Make the client';
+
+async function clientsNamed(label: string) {
+  const { clients } = await world.get('/v2/node/list_clients');
+  return (Object.values(clients) as { label: string | null }[]).filter(
+    (client) => client.label === label,
+  );
+}
+
+async function openForm(page: Page): Promise<void> {
+  await goTo(page, 'Clients');
+  await page.getByRole('link', { name: 'New client' }).click();
+  await page.getByRole('button', { name: MAKE }).waitFor();
+}
+
+inBrowser('credentials are shown once, work, and are gone on leaving', async () => {
+  const page = await openConsole(browser, world.url, world.owner);
+  const complaints = complaintsOf(page);
+  await openForm(page);
+  await page.getByRole('textbox', { name: 'Name' }).fill('Till 1');
+  await page.getByRole('checkbox', { name: /Spend money/ }).check();
+  await page.getByRole('button', { name: MAKE }).click();
+  await page.getByText('Type a number of sats').waitFor();
+  await page.getByLabel('At most, in sats').fill('10,000');
+  await page.getByLabel('At most for one payment').fill('2,500');
+  expect(await barriersOf(page)).toEqual([]);
+  await page.getByRole('button', { name: MAKE }).click();
+  await page.getByRole('heading', { name: 'The client is made' }).waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  const credentials = await page.locator('.copy code').innerText();
+  const { body } = await send(world.url, 'GET', '/v2/node/client_info', { credentials });
+  expect(body).toMatchObject({
+    label: 'Till 1',
+    scopes: ['read_info', 'receive', 'send'],
+    budget: { amount: '10000', period: 'day', max_payment: '2500' },
+  });
+  const kept = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])');
+  expect(kept).not.toContain(credentials);
+  expect(kept).not.toContain('create-client');
+  await goTo(page, 'Clients');
+  await page.getByText('0 of 10,000 sats spent').waitFor();
+  await page.goBack();
+  await page.getByRole('button', { name: MAKE }).waitFor();
+  expect(await page.content()).not.toContain(credentials);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+inBrowser('a reload while the client is being made makes one client', async () => {
+  const page = await openConsole(browser, world.url, world.owner);
+  await openForm(page);
+  await page.getByRole('textbox', { name: 'Name' }).fill('Reloaded');
+  const arrived = Promise.withResolvers<void>();
+  // The sidecar makes the client, but its answer never reaches the page.
+  await page.route(
+    '**/v2/node/create_client',
+    async (route) => {
+      await route.fetch();
+      arrived.resolve();
+    },
+    { times: 1 },
+  );
+  await page.getByRole('button', { name: MAKE }).click();
+  await arrived.promise;
+  await page.reload();
+  await page.getByRole('heading', { name: 'The client is made' }).waitFor();
+  expect(await clientsNamed('Reloaded')).toHaveLength(1);
+  await page.reload();
+  await page.getByRole('navigation').waitFor();
+  expect(await page.locator('.copy').count()).toBe(0);
+  expect(await clientsNamed('Reloaded')).toHaveLength(1);
+  await page.context().close();
+});
+
+inBrowser('a client whose making got no answer is asked for again, with the same key', async () => {
+  const page = await openConsole(browser, world.url, world.owner);
+  await openForm(page);
+  await page.getByRole('textbox', { name: 'Name' }).fill('Unanswered');
+  const keys: (string | undefined)[] = [];
+  await page.route('**/v2/node/create_client', async (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    await route.fetch();
+    await route.abort('connectionreset');
+  });
+  await page.getByRole('button', { name: MAKE }).click();
+  await page.getByText('It is not known whether the client was made').waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.getByRole('button', { name: 'Ask again' }).click();
+  await page.getByRole('heading', { name: 'The client is made' }).waitFor();
+  expect(new Set(keys).size).toBe(1);
+  expect(await clientsNamed('Unanswered')).toHaveLength(1);
+  await page.context().close();
+});
+
+inBrowser('by keyboard alone a client is changed, and revoked by a second press', async () => {
+  await world.post('/v2/node/create_client', { label: 'Old name', scopes: ['receive'] });
+  const page = await openConsole(browser, world.url, world.owner);
+  await goTo(page, 'Clients');
+  await page.getByRole('link', { name: 'Change Old name' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Name' }).focus();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('New name');
+  await page.getByRole('checkbox', { name: /See payments/ }).focus();
+  await page.keyboard.press('Space');
+  await page.getByRole('textbox', { name: 'Name' }).focus();
+  await page.keyboard.press('Enter');
+  const revoke = page.getByRole('button', { name: 'Revoke New name' });
+  await revoke.waitFor();
+  expect(await clientsNamed('New name')).toMatchObject([{ scopes: ['receive', 'read_payments'] }]);
+  await revoke.focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('end at once').waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  expect(await clientsNamed('New name')).toHaveLength(1);
+  await page.getByRole('button', { name: 'Revoke for ever' }).focus();
+  await page.keyboard.press('Enter');
+  await revoke.waitFor({ state: 'detached' });
+  await until(async () => (await clientsNamed('New name')).length === 0);
+  await page.context().close();
+});
+
+inBrowser('a client is offered to give and to change no more than it has', async () => {
+  const { client_credentials } = await world.post('/v2/node/create_client', {
+    label: 'Deputy',
+    scopes: ['receive', 'manage_clients'],
+  });
+  await world.post('/v2/node/create_client', { label: 'Spender', scopes: ['send'] });
+  await world.post('/v2/node/create_client', { label: 'Taker', scopes: ['receive'] });
+  const page = await openConsole(browser, world.url, client_credentials);
+  await goTo(page, 'Clients');
+  await page.getByRole('heading', { name: 'Spender' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Change Taker' }).count()).toBe(1);
+  expect(await page.getByRole('link', { name: 'Change Spender' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Revoke Spender' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'New client' }).click();
+  expect(await page.getByRole('checkbox').count()).toBe(2);
+  await page.context().close();
+});
+
+inBrowser('the page fits a phone and a wide window', async () => {
+  for (const width of [360, 1600]) {
+    const page = await openConsole(browser, world.url, world.owner, { width, height: 800 });
+    await goTo(page, 'Clients');
+    await page.getByRole('heading', { name: 'Till 1' }).waitFor();
+    expect(await overflowOf(page)).toBe(0);
+    await openForm(page);
+    expect(await overflowOf(page)).toBe(0);
+    await page.context().close();
+  }
+});

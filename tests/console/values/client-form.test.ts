@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test';
+import { fromMsat } from '../../../src/client/index.ts';
+import {
+  type ClientForm,
+  createRequest,
+  EMPTY_FORM,
+  formOf,
+  updateRequest,
+  wrongIn,
+} from '../../../src/console/values/client-form.ts';
+import { endOfDayMs, lastDay } from '../../../src/console/values/expiry.ts';
+import { percentOf } from '../../../src/console/values/share.ts';
+import { someBudget, someClient } from './some-client.ts';
+
+const sats = (count: bigint) => fromMsat(count * 1000n);
+const form = (more: Partial<ClientForm>): ClientForm => ({ ...EMPTY_FORM, ...more });
+const NOTHING_WRONG = { grant: false, amount: false, maxPayment: false };
+
+describe('a new client', () => {
+  test('is what the form says', () => {
+    const spender = form({
+      label: ' Shop ',
+      scopes: ['send'],
+      amount: '5,000',
+      period: 'week',
+      maxPayment: '0.5',
+    });
+    expect(wrongIn(spender)).toEqual(NOTHING_WRONG);
+    expect(createRequest(spender, null)).toEqual({
+      label: 'Shop',
+      scopes: ['send'],
+      budget: { amount: sats(5000n), period: 'week', max_payment: '0.5' as never },
+    });
+  });
+
+  test('that spends nothing has no budget, and needs none', () => {
+    const reader = form({ scopes: ['read_info'] });
+    expect(wrongIn(reader)).toEqual(NOTHING_WRONG);
+    expect(createRequest(reader, null)).toEqual({ scopes: ['read_info'] });
+  });
+
+  test('that spends needs an amount, unless the limit is taken away', () => {
+    expect(wrongIn(form({ scopes: ['full'] })).amount).toBe(true);
+    expect(wrongIn(form({ scopes: ['full'], amount: '0' })).amount).toBe(true);
+    expect(wrongIn(form({ scopes: ['full'], amount: '1', maxPayment: 'x' })).maxPayment).toBe(true);
+    const free = form({ scopes: ['full'], hasBudget: false });
+    expect(wrongIn(free)).toEqual(NOTHING_WRONG);
+    expect(createRequest(free, null)).toEqual({ scopes: ['full'] });
+  });
+
+  test('that may do nothing is wrong', () => {
+    expect(wrongIn(form({ scopes: [] })).grant).toBe(true);
+    expect(wrongIn(form({ scopes: [], permissions: ['create_invoice'] })).grant).toBe(false);
+  });
+
+  test('does not outlive the one who makes it (docs/decisions.md 61)', () => {
+    expect(createRequest(form({ scopes: ['receive'] }), 5000).expires_at).toBe(5000);
+    expect(createRequest(form({ lastDay: '2100-01-01' }), 5000).expires_at).toBe(5000);
+  });
+});
+
+describe('a changed client', () => {
+  const client = someClient({
+    scopes: ['send'],
+    permissions: ['create_invoice'],
+    budget: someBudget({ max_payment: sats(1500n) }),
+    expires_at: new Date(2100, 0, 1, 15, 30).getTime(),
+  });
+  const start = formOf(client);
+
+  test('keeps what was left as it is', () => {
+    expect(updateRequest(client, start, null)).toEqual({ client_pk: client.client_pk ?? '' });
+  });
+
+  test('keeps its single permissions where its scopes change, since both are replaced together', () => {
+    expect(updateRequest(client, { ...start, scopes: ['send', 'receive'] }, null)).toEqual({
+      client_pk: client.client_pk ?? '',
+      scopes: ['send', 'receive'],
+      permissions: ['create_invoice'],
+    });
+  });
+
+  test('loses what was taken away', () => {
+    const bare = { ...start, label: '', lastDay: '', hasBudget: false, permissions: [] };
+    expect(updateRequest(client, bare, null)).toEqual({
+      client_pk: client.client_pk ?? '',
+      clear_label: true,
+      clear_expiration: true,
+      clear_budget: true,
+      scopes: ['send'],
+      permissions: [],
+    });
+  });
+
+  test('gets a whole new budget', () => {
+    const change = { ...start, maxPayment: '' };
+    expect(updateRequest(client, change, null).budget).toEqual({
+      amount: sats(5000n),
+      period: 'day',
+    });
+  });
+
+  test('keeps a budget that is hidden because it spends nothing any more', () => {
+    const change = { ...start, scopes: ['receive' as const], permissions: [] };
+    const request = updateRequest(client, change, null);
+    expect([request.budget, request.clear_budget]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the last day of a client', () => {
+  test('ends with that day, in the time of this machine', () => {
+    expect(endOfDayMs('2027-01-31', null)).toBe(new Date(2027, 1, 1).getTime());
+    expect(endOfDayMs('', null)).toBeNull();
+  });
+
+  test('is read back as it was given', () => {
+    for (const day of ['2027-01-31', '2028-02-29', '2027-12-31', '2027-03-28', '2027-10-31']) {
+      expect(lastDay(endOfDayMs(day, null))).toBe(day);
+    }
+    expect(lastDay(null)).toBe('');
+  });
+});
+
+test('a share is exact to a tenth of a percent, and never beside the bar', () => {
+  expect(percentOf(1n, 3n)).toBe(33.3);
+  expect(percentOf(2_100_000_000_000_000_000n, 2_100_000_000_000_000_000n)).toBe(100);
+  expect(percentOf(5n, 4n)).toBe(100);
+  expect(percentOf(0n, 0n)).toBe(0);
+});

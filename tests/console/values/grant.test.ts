@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'bun:test';
+import type { ClientInfo, Permission, Scope } from '../../../src/client/index.ts';
+import {
+  canSpend,
+  type Granter,
+  grantableScopes,
+  permissionsOf,
+  reaches,
+  SCOPES,
+} from '../../../src/console/values/grant.ts';
+import {
+  effectivePermissions,
+  PERMISSIONS,
+  SCOPE_NAMES,
+  SCOPES as SERVERS,
+} from '../../../src/model/permissions.ts';
+import { spends } from '../../../src/wallet/client-policy.ts';
+import { someBudget, someClient } from './some-client.ts';
+
+const OWNER: Granter = {
+  client_pk: null,
+  effective_permissions: PERMISSIONS,
+  expires_at: null,
+  budget: null,
+};
+const granter = (scopes: readonly Scope[], more: Partial<ClientInfo> = {}): Granter => ({
+  ...someClient({ client_pk: 'aa'.repeat(32) }),
+  effective_permissions: effectivePermissions(scopes, []),
+  ...more,
+});
+
+describe('the table of scopes (docs/decisions.md 59)', () => {
+  test('is the one of the server', () => {
+    expect(SCOPES.toSorted()).toEqual(SCOPE_NAMES.toSorted());
+    for (const scope of SCOPES) {
+      expect([scope, [...permissionsOf(scope)].toSorted()]).toEqual([
+        scope,
+        [...SERVERS[scope]].toSorted(),
+      ]);
+    }
+  });
+
+  test('knows what can cost money', () => {
+    expect(PERMISSIONS.filter((one) => canSpend([], [one]))).toEqual(PERMISSIONS.filter(spends));
+    expect(SCOPES.filter((one) => canSpend([one], []))).toEqual([
+      'send',
+      'manage_channels',
+      'full',
+    ]);
+  });
+});
+
+describe('what somebody can give (docs/decisions.md 61 and 68)', () => {
+  test('is everything for the owner', () => expect(grantableScopes(OWNER)).toEqual(SCOPES));
+
+  test('is no more than their own', () => {
+    expect(grantableScopes(granter(['read_info', 'send', 'manage_clients']))).toEqual([
+      'read_info',
+      'send',
+      'manage_clients',
+    ]);
+    const part = { ...OWNER, effective_permissions: ['create_invoice'] as Permission[] };
+    expect(grantableScopes(part)).toEqual([]);
+  });
+
+  test('is nothing that spends for somebody with a budget', () => {
+    expect(grantableScopes(granter(['full'], { budget: someBudget() }))).toEqual(
+      SCOPES.filter((one) => !canSpend([one], [])),
+    );
+  });
+});
+
+describe('whom somebody may change and revoke (docs/decisions.md 63)', () => {
+  const target = (scopes: readonly Scope[], more: Partial<ClientInfo> = {}) =>
+    someClient({ scopes, effective_permissions: effectivePermissions(scopes, []), ...more });
+
+  test('is everybody for the owner', () => expect(reaches(OWNER, target(['full']))).toBe(true));
+
+  test('is nobody who may do more or lives longer', () => {
+    expect(reaches(granter(['receive', 'manage_clients']), target(['receive']))).toBe(true);
+    expect(reaches(granter(['receive', 'manage_clients']), target(['send']))).toBe(false);
+    const mortal = granter(['full'], { expires_at: 1000 });
+    expect(reaches(mortal, target(['receive']))).toBe(false);
+    expect(reaches(mortal, target(['receive'], { expires_at: 1001 }))).toBe(false);
+    expect(reaches(mortal, target(['receive'], { expires_at: 1000 }))).toBe(true);
+  });
+
+  test('is, for somebody with a budget, nobody else who spends', () => {
+    const bounded = granter(['full'], { budget: someBudget() });
+    expect(reaches(bounded, target(['receive']))).toBe(true);
+    expect(reaches(bounded, target(['send']))).toBe(false);
+    expect(reaches(bounded, target(['send'], { client_pk: bounded.client_pk }))).toBe(true);
+  });
+});

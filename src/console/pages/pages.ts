@@ -8,6 +8,7 @@ import { Payments } from './payments.tsx';
 import { Receive } from './receive.tsx';
 import { SandboxPage } from './sandbox.tsx';
 import { Send } from './send.tsx';
+import { Webhooks } from './webhooks.tsx';
 
 /** A page of the console. */
 export interface Page {
@@ -58,6 +59,12 @@ const PAGES: readonly OfferedPage[] = [
     Page: Clients,
     offered: ({ about, may }) =>
       about.abilities.includes('clients') && may('list_clients', 'create_client'),
+  },
+  {
+    name: 'webhooks',
+    title: text.webhooks.title,
+    Page: Webhooks,
+    offered: ({ about, may }) => about.owner || may('get_updated_payments'),
   },
   {
     name: 'sandbox',

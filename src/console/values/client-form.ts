@@ -75,7 +75,9 @@ export function wrongIn(form: ClientForm): Wrong {
   };
 }
 
-/** Returns the request for a new client, which expires at `latestMs` at the latest. The form must have nothing wrong. */
+/**
+ * Returns the request for a new client, which expires at `latestMs` at the latest. The form must have nothing wrong.
+ */
 export function createRequest(form: ClientForm, latestMs: number | null): CreateClientRequest {
   const label = form.label.trim();
   const expiresAtMs = endOfDayMs(form.lastDay, latestMs);

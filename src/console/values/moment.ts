@@ -19,3 +19,9 @@ export function shortMoment(ms: number, nowMs: number): string {
 export function dayText(ms: number): string {
   return new Date(ms).toLocaleDateString(undefined, { month: 'short', day: 'numeric' });
 }
+
+/** Returns the time that a person typed, such as `2027-01-31T12:30` on this machine's clock; null for none. */
+export function typedMoment(typed: string): number | null {
+  const ms = typed === '' ? Number.NaN : new Date(typed).getTime();
+  return Number.isNaN(ms) ? null : ms;
+}

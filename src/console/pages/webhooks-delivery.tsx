@@ -1,0 +1,94 @@
+import type { DeliveryAttempt, WebhookEndpoint } from '../../client/index.ts';
+import { useMay } from '../api/signed-in.tsx';
+import { useAct } from '../api/use-act.ts';
+import { useAsked } from '../api/use-asked.ts';
+import { useEvery } from '../api/use-every.ts';
+import { AskedPart } from '../parts/asked-part.tsx';
+import { Exchange } from '../parts/exchange.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { text } from '../texts/index.ts';
+import { momentText } from '../values/moment.ts';
+import { linkTo } from '../values/place.ts';
+import { endpointName } from './webhooks-deliveries.tsx';
+
+/** The most attempts that the API returns at a time. */
+const MOST = 100;
+/** How often to look for further attempts, in milliseconds. */
+const LOOK_MS = 2000;
+
+interface DeliveryProps {
+  /** The webhook-id. */
+  readonly id: string;
+  readonly endpoints: readonly WebhookEndpoint[];
+}
+
+/** The attempts to deliver one webhook, to all endpoints. */
+export function Delivery({ id, endpoints }: DeliveryProps) {
+  const may = useMay();
+  const asked = useAsked(
+    async ({ api }, signal) =>
+      (await api.webhookAttempts({ id, limit: MOST }, { signal })).attempts,
+    [id],
+  );
+  useEvery(LOOK_MS, true, asked.again);
+  const again = useAct(({ api }, _: null) => api.redeliverWebhooks({ id }), asked.again);
+  return (
+    <>
+      <p>
+        <a href={linkTo('webhooks')}>{text.webhooks.back}</a>
+      </p>
+      <section class="card">
+        <h2>{text.webhooks.attempts}</h2>
+        <p class="mono dim">{id}</p>
+        {may('get_updated_payments') && (
+          <p>
+            <button type="button" disabled={again.isBusy} onClick={() => again.run(null)}>
+              {text.webhooks.again}
+            </button>
+          </p>
+        )}
+        <Problem error={again.error} />
+        <AskedPart asked={asked}>
+          {(attempts) =>
+            attempts.length === 0 ? (
+              <p class="dim">{text.webhooks.noAttempts}</p>
+            ) : (
+              <ol class="rows">
+                {attempts.map((attempt) => (
+                  <li key={attempt.number}>
+                    <Attempt
+                      attempt={attempt}
+                      endpoint={endpointName(attempt.endpoint, endpoints)}
+                    />
+                  </li>
+                ))}
+              </ol>
+            )
+          }
+        </AskedPart>
+      </section>
+    </>
+  );
+}
+
+interface AttemptProps {
+  readonly attempt: DeliveryAttempt;
+  /** What people call its endpoint. */
+  readonly endpoint: string;
+}
+
+function Attempt({ attempt, endpoint }: AttemptProps) {
+  const isTaken = attempt.error === null;
+  return (
+    <>
+      <p class="head">
+        <span>{text.webhooks.attempt(momentText(attempt.at), attempt.duration_ms)}</span>
+        <span class={`badge ${isTaken ? 'completed' : 'failed'}`}>
+          {attempt.error ?? text.webhooks.states.delivered}
+        </span>
+      </p>
+      <p class="dim">{endpoint}</p>
+      <Exchange of={attempt} />
+    </>
+  );
+}

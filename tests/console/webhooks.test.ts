@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { verifyWebhook } from '../../src/client/index.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { barriersOf, overflowOf } from './console-axe.ts';
+import {
+  CHROMIUM,
+  goTo,
+  openConsole,
+  startBrowser,
+  warnWithoutChromium,
+} from './console-browser.ts';
+import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+warnWithoutChromium('the console adds webhook endpoints and shows their deliveries');
+const inBrowser = test.skipIf(CHROMIUM === undefined);
+
+/** A receiver that refuses as often as it is told to, and keeps what it got. */
+const receiver = { refusals: 0, got: [] as { headers: Headers; body: string }[] };
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    receiver.got.push({ headers: request.headers, body: await request.text() });
+    const isRefused = receiver.refusals > 0;
+    if (isRefused) receiver.refusals--;
+    return new Response('<b>noted</b>', { status: isRefused ? 503 : 200 });
+  },
+});
+const hook = `http://127.0.0.1:${server.port}/hook`;
+
+let world: ConsoleWorld;
+let browser: Browser;
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return;
+  [world, browser] = await Promise.all([startConsoleWorld('console-webhooks'), startBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+  await server.stop(true);
+});
+
+async function pay(): Promise<void> {
+  const { invoice } = await world.post('/v2/node/create_invoice', { amount: '1000' });
+  await world.post('/sandbox/pay', { payable: invoice });
+}
+
+inBrowser('an endpoint is added, its secret is shown once and signs what it gets', async () => {
+  const page = await openConsole(browser, world.url, world.owner);
+  const complaints = complaintsOf(page);
+  await goTo(page, 'Webhooks');
+  await page.getByRole('button', { name: 'Add an endpoint' }).click();
+  await page.getByLabel('URL').fill(hook);
+  await page.getByLabel('What it is for').fill('Shop');
+  expect(await barriersOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Add an endpoint' }).click();
+  await page.getByRole('heading', { name: 'The endpoint is added' }).waitFor();
+  const secret = await page.locator('.copy code').innerText();
+  const kept = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])');
+  expect(kept).not.toContain(secret);
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('The receiver took it').waitFor();
+  const [sent] = receiver.got;
+  expect(await verifyWebhook(sent?.body ?? '', sent?.headers ?? {}, secret)).toMatchObject({
+    type: 'webhook.test',
+  });
+  expect(await page.content()).not.toContain(secret);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+inBrowser('a delivery that fails shows its attempts, and is sent again', async () => {
+  const page = await openConsole(browser, world.url, world.owner);
+  await goTo(page, 'Webhooks');
+  receiver.refusals = 1;
+  await pay();
+  await page.locator('.rows .badge', { hasText: 'Delivered' }).first().waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Attempts' }).first().click();
+  await page.getByText('answered 503').first().waitFor();
+  await page.getByText('Request and answer').first().click();
+  // What a receiver answers is shown as text.
+  await page.getByText('<b>noted</b>').first().waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  const before = receiver.got.length;
+  await page.getByRole('button', { name: 'Send again' }).focus();
+  await page.keyboard.press('Enter');
+  await until(() => receiver.got.length > before);
+  await page.getByRole('link', { name: 'All webhooks' }).click();
+  const sent = receiver.got.length;
+  await page.getByText('Send again all since a time').click();
+  await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00');
+  const again = page.locator('details').getByRole('button', { name: 'Send again' });
+  await again.click();
+  await page.getByText('Send every delivery since').waitFor();
+  expect(receiver.got.length).toBe(sent);
+  await again.click();
+  await page.getByText('1 delivery is sent again.').waitFor();
+  await until(() => receiver.got.length > sent);
+  await page.context().close();
+});
+
+inBrowser(
+  'a new secret is a second endpoint, and the old one is removed by two presses',
+  async () => {
+    const page = await openConsole(browser, world.url, world.owner);
+    await goTo(page, 'Webhooks');
+    await page.getByRole('button', { name: 'New secret' }).click();
+    await page.getByRole('button', { name: 'Add it with a new secret' }).click();
+    await page.getByRole('heading', { name: 'The endpoint is added' }).waitFor();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    const remove = page.getByRole('button', { name: 'Remove', exact: true });
+    await remove.nth(1).waitFor();
+    await remove.first().click();
+    const { endpoints } = await world.get('/v2/webhooks/endpoints');
+    expect(endpoints).toHaveLength(2);
+    await page.getByRole('button', { name: 'Remove it' }).click();
+    await until(async () => (await world.get('/v2/webhooks/endpoints')).endpoints.length === 1);
+    const left = await world.get('/v2/webhooks/endpoints');
+    expect(left.endpoints[0].id).toBe(endpoints[1].id);
+    await page.context().close();
+  },
+);
+
+inBrowser('a client sees deliveries and is offered no endpoints', async () => {
+  const { client_credentials } = await world.post('/v2/node/create_client', {
+    scopes: ['read_payments'],
+  });
+  const page = await openConsole(browser, world.url, client_credentials);
+  await goTo(page, 'Webhooks');
+  await page.getByRole('button', { name: 'Send again' }).first().waitFor();
+  expect(await page.getByRole('button', { name: 'Add an endpoint' }).count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Attempts' }).count()).toBe(0);
+  await page.context().close();
+});
+
+inBrowser('the page fits a phone and a wide window', async () => {
+  for (const width of [360, 1600]) {
+    const page = await openConsole(browser, world.url, world.owner, { width, height: 800 });
+    await goTo(page, 'Webhooks');
+    await page.getByRole('link', { name: 'Attempts' }).first().waitFor();
+    expect(await overflowOf(page)).toBe(0);
+    await page.getByRole('link', { name: 'Attempts' }).first().click();
+    await page.getByText('Request and answer').first().click();
+    expect(await overflowOf(page)).toBe(0);
+    await page.context().close();
+  }
+});

@@ -1,5 +1,7 @@
 /** The result of repeating one kind of request over keep-alive connections from this process. */
 export interface LoadResult {
+  /** How many requests were answered. */
+  readonly count: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -34,7 +36,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const seconds = (performance.now() - startedAt) / 1000;
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
-  return { perSecond: latencies.length / seconds, p50Ms: at(0.5), p99Ms: at(0.99) };
+  const count = latencies.length;
+  return { count, perSecond: count / seconds, p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
 function connection(options: LoadOptions, endAt: number, latencies: number[]): Promise<void> {

@@ -1,0 +1,52 @@
+import type { Note } from './endurance.ts';
+import { residentMb } from './floors.ts';
+import { converse } from './load.ts';
+
+/** The pause between two requests for health, beside a sync. */
+const PROBE_EVERY_MS = 2;
+
+/** A sidecar whose wallet has many payments. */
+interface Synced {
+  readonly port: number;
+  readonly pid: number;
+  readonly call: (method: string, path: string, body?: unknown) => Promise<Record<string, string>>;
+}
+
+/** Measures a sync into an empty cache, and how long health takes meanwhile. */
+export async function measureSync({ port, pid, call }: Synced, note: Note): Promise<void> {
+  const beforeMb = residentMb(pid);
+  await call('POST', '/v2/node/clear_payments', {});
+  const probe = probeHealth(port);
+  const startedAt = performance.now();
+  const { num_new: synced } = await call('PUT', '/v2/node/sync_payments');
+  const perSecond = (Number(synced) * 1000) / (performance.now() - startedAt);
+  const p99Ms = await probe.p99Ms();
+  const memory = `memory ${beforeMb.toFixed(0)} to ${residentMb(pid).toFixed(0)} MB`;
+  const value = `${Math.round(perSecond)}/s, ${memory}`;
+  note(`sync of ${synced} payments`, value, '30000/s', perSecond >= 30_000);
+  note('health during that sync, p99', `${p99Ms.toFixed(1)} ms`, '20 ms', p99Ms < 20);
+}
+
+/** Asks for health again and again until the result is asked for. */
+function probeHealth(port: number): { p99Ms: () => Promise<number> } {
+  const latencies: number[] = [];
+  let isOver = false;
+  let sentAt = 0;
+  const done = converse(port, {
+    async next() {
+      await Bun.sleep(PROBE_EVERY_MS);
+      if (isOver) return null;
+      sentAt = performance.now();
+      return { path: '/v2/health' };
+    },
+    answered: () => void latencies.push(performance.now() - sentAt),
+  });
+  return {
+    async p99Ms() {
+      isOver = true;
+      await done;
+      const sorted = latencies.toSorted((a, b) => a - b);
+      return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+    },
+  };
+}

@@ -8,8 +8,10 @@ const { subsystem: NAME, indexname: ORDER } = CHAIN_WAIT;
 export const CHAIN: FollowedList = {
   name: NAME,
   orders: { [ORDER]: 'now' },
-  async *read({ rpc, wallet, open, cursor }) {
+  async *read({ rpc, wallet, open, cursor, told, isFull }) {
     const after = positionIn(cursor, NAME, ORDER);
+    const isUnchanged = !isFull && told.newest(cursor, NAME, ORDER) === after;
+    if (isUnchanged && (await open('onchain')).length === 0) return;
     const { observations, reached } = await onchainLook(rpc, wallet, { open, after });
     yield { observations, reached: positionAt(NAME, ORDER, reached) };
   },

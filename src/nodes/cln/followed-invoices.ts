@@ -5,7 +5,7 @@ import { type Found, positionAt, positionIn } from './cursor.ts';
 import { inBatches } from './in-batches.ts';
 import { isListed } from './invoices.ts';
 import type { FollowedList, Look } from './look.ts';
-import { newRows, tipOf } from './pages.ts';
+import { newRows, tipOfLook } from './pages.ts';
 import { inboundObservation } from './translate.ts';
 import { invoiceShape, invoicesShape } from './wire.ts';
 
@@ -43,8 +43,8 @@ function observations(
 
 /** Finds the open invoices that the node has deleted. Their rows are gone, so only the number of deletions tells. */
 async function* deleted(look: Look): AsyncGenerator<Found> {
-  const { rpc, cursor, open } = look;
-  const tip = await tipOf(rpc, NAME, 'deleted');
+  const { cursor, open } = look;
+  const tip = await tipOfLook(look, NAME, 'deleted');
   if (tip === null ? !look.withOpen : tip === positionIn(cursor, NAME, 'deleted')) return;
   const known = (await open('all')).filter(
     ({ direction, rail }) => direction === 'inbound' && rail === 'invoice',

@@ -2,6 +2,7 @@ import { isApiError } from '../../model/errors.ts';
 import type { UpdatesOptions } from '../node-observations.ts';
 import type { FollowCursor, Found, Order } from './cursor.ts';
 import type { ClnRpc } from './rpc.ts';
+import type { Told } from './told.ts';
 import type { ClnWallet } from './wallet.ts';
 
 /** What one look at the node needs. */
@@ -12,6 +13,10 @@ export interface Look extends Pick<UpdatesOptions, 'open' | 'log' | 'historySinc
   readonly cursor: FollowCursor;
   /** Whether the unfinished payments of the store are looked at too, as at the beginning of a feed. */
   readonly withOpen: boolean;
+  /** What the node has told of its lists. */
+  readonly told: Told;
+  /** Whether the node is asked for the newest numbers of its lists, and not only what it told is read. */
+  readonly isFull: boolean;
 }
 
 /** A list of the node that a feed follows. */

@@ -35,12 +35,12 @@ interface NumberedList {
  * is no such list, or that would go on for ever.
  */
 export async function* newRows(look: Look, list: NumberedList): AsyncGenerator<Found> {
-  const { rpc, cursor } = look;
+  const { cursor } = look;
   const { name } = list;
   const isFirst = positionIn(cursor, name, 'created') === 0;
   for (const order of ORDERS) {
     const before = positionIn(cursor, name, order);
-    const tip = await tipOf(rpc, name, order);
+    const tip = await tipOfLook(look, name, order);
     if (tip === before) continue;
     if (isFirst && order === 'updated' && tip !== null) {
       // Every row is read after this as it stands now.
@@ -81,6 +81,17 @@ async function* pages(
     yield { observations, reached: { ...positionAt(name, order, reached), ...mark } };
     if (isLast) return;
   }
+}
+
+/** The newest number in an order of a list. A look that is not full takes what the node has told. */
+export async function tipOfLook(look: Look, list: string, order: Order): Promise<number | null> {
+  const { rpc, cursor, told } = look;
+  const known = look.isFull ? undefined : told.newest(cursor, list, order);
+  if (known !== undefined) return known;
+  const tip = await tipOf(rpc, list, order);
+  // The node goes on with an older database, so what it told before does not count any more.
+  if (tip !== null && tip < positionIn(cursor, list, order)) told.set(list, order, tip);
+  return tip;
 }
 
 /** The newest number in an order of a list; null where the rune may not ask for it. */

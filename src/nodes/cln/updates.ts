@@ -9,13 +9,17 @@ import { SENDS } from './followed-sends.ts';
 import { ClnInbox } from './inbox.ts';
 import { type FollowedList, readLists } from './look.ts';
 import type { ClnRpc } from './rpc.ts';
+import { Told } from './told.ts';
 import { followWaits } from './waits.ts';
 import type { ClnWallet } from './wallet.ts';
 
 /** The lists in the order in which they are read. */
 const LISTS: readonly FollowedList[] = [SENDS, INVOICES, CHAIN];
 
-/** How often the lists are read although the node tells of no change, which also shows that it is there. */
+/**
+ * How often the lists are read although the node tells of no change, which also shows that it is there. The look after
+ * this time asks for the newest number of each list; others read only what the node has told of.
+ */
 const LOOK_AGAIN_MS = 30_000;
 /** How soon a change is read for which nobody waits. */
 const SOON_MS = 1000;
@@ -37,23 +41,26 @@ export async function* followWallet(
   let cursor = readCursor(options.after);
   const inbox = new ClnInbox();
   const unsubscribe = wallet.local.subscribe({ changed: inbox.add, look: inbox.requestOpen });
+  const told = new Told();
   followWaits({
     rpc,
     lists: LISTS,
     start: cursor,
     signal,
+    told,
     woken: (speed) => (speed === 'now' ? inbox.requestLook() : inbox.requestLookSoon()),
     failed: (error) => inbox.fail(error),
   });
-  const begin = (withOpen: boolean): RunningLook<FollowCursor> => {
-    const scope = { rpc, wallet, log, open, historySinceMs, cursor, withOpen };
+  const begin = (withOpen: boolean, isFull: boolean): RunningLook<FollowCursor> => {
+    const scope = { rpc, wallet, log, open, historySinceMs, cursor, withOpen, told, isFull };
     return new RunningLook(readLists(LISTS, scope));
   };
   let beganMs = elapsedMs();
+  let fullMs = beganMs;
   let nextAtMs = beganMs + LOOK_AGAIN_MS;
   const parts: FeedParts<FollowCursor> = {
     inbox,
-    first: begin(true),
+    first: begin(true, true),
     noted({ observations, reached }) {
       cursor = { ...cursor, ...(reached as FollowCursor) };
       return observations;
@@ -72,7 +79,9 @@ export async function* followWallet(
       inbox.isOpenWanted = false;
       beganMs = nowMs;
       nextAtMs = nowMs + LOOK_AGAIN_MS;
-      return begin(withOpen);
+      const isFull = withOpen || nowMs - fullMs >= LOOK_AGAIN_MS;
+      if (isFull) fullMs = nowMs;
+      return begin(withOpen, isFull);
     },
   };
   try {

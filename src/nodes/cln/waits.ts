@@ -4,6 +4,7 @@ import { isApiError } from '../../model/errors.ts';
 import { type FollowCursor, type Order, positionIn } from './cursor.ts';
 import type { FollowedList } from './look.ts';
 import type { ClnRpc } from './rpc.ts';
+import type { Told } from './told.ts';
 import { waitShape } from './wire.ts';
 
 /** How long one request waits, since nothing else shows that a connection on which nothing is said is dead. */
@@ -18,6 +19,8 @@ interface Following {
   /** Where the waits begin. */
   readonly start: FollowCursor;
   readonly signal: AbortSignal;
+  /** Keeps how far each order is known to have grown. */
+  readonly told: Told;
   /** Called with each change in an order of a list. */
   readonly woken: (speed: 'now' | 'soon') => void;
   /** Called when the node is away, or the rune has ended. */
@@ -29,22 +32,25 @@ interface Following {
  * start, so none is missed. A rune that may not wait gets none: the lists are read from time to time all the same.
  */
 export function followWaits(following: Following): void {
-  for (const { name, orders } of following.lists) {
+  const { lists, told, woken, failed } = following;
+  for (const { name, orders } of lists) {
     for (const [order, speed] of Object.entries(orders) as [Order, 'now' | 'soon'][]) {
-      followOrder(following, name, order, () => following.woken(speed)).catch((error: unknown) => {
-        if (!isApiError(error, 'forbidden')) following.failed(error);
+      followOrder(following, name, order, () => woken(speed)).catch((error: unknown) => {
+        if (!isApiError(error, 'forbidden')) failed(error);
+        else told.set(name, order, null);
       });
     }
   }
 }
 
 async function followOrder(
-  { rpc, start, signal }: Following,
+  { rpc, start, signal, told }: Following,
   subsystem: string,
   order: Order,
   woken: () => void,
 ): Promise<void> {
   let reached = positionIn(start, subsystem, order);
+  told.set(subsystem, order, reached);
   while (!signal.aborted) {
     const request = { subsystem, indexname: order, nextvalue: reached + 1 };
     const now = await waitFor(rpc, request, signal);
@@ -55,6 +61,7 @@ async function followOrder(
       continue;
     }
     reached = position;
+    told.set(subsystem, order, reached);
     woken();
   }
 }

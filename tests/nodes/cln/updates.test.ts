@@ -57,6 +57,33 @@ function stored({ observations }: Following, hash: string): Payment {
   return seen.payment;
 }
 
+describe('a change that the node tells of', () => {
+  /** The requests for the newest numbers of lists, which are answered at once. */
+  const asked = () => cln.of('wait').filter(({ nextvalue }) => nextvalue === 0).length;
+
+  test('is read without asking for the newest numbers again', async () => {
+    const [paid, sent] = [cln.addInvoice(), cln.addPart(OWN)];
+    const feed = await caughtUp();
+    const before = asked();
+    cln.pay(hashOf(paid));
+    cln.endPart(sent, { status: 'complete', payment_preimage: 'cd'.repeat(32) });
+    await until(() => statusesOf(feed, hashOf(paid)).includes('completed'), 'the invoice is paid');
+    await until(() => statusesOf(feed, HASH).includes('completed'), 'the payment is over');
+    expect(asked()).toBe(before);
+  });
+
+  test('leaves the lists unread that have not changed', async () => {
+    cln.addPart(OWN);
+    const paid = cln.addInvoice();
+    const feed = await caughtUp();
+    await until(() => cln.of('wait').some(({ nextvalue }) => nextvalue === 2), 'it waits for more');
+    const before = cln.of('listsendpays').length + cln.of('listchainmoves').length;
+    cln.pay(hashOf(paid));
+    await until(() => statusesOf(feed, hashOf(paid)).includes('completed'), 'the invoice is paid');
+    expect(cln.of('listsendpays').length + cln.of('listchainmoves').length).toBe(before);
+  });
+});
+
 describe('a feed from the beginning', () => {
   test('gives each payment as it stands, and its cursor stands behind all of them', async () => {
     const [paid, expired, unpaid] = [cln.addInvoice(), cln.addInvoice(), cln.addInvoice()];

@@ -18,6 +18,8 @@ export const ABILITY_NAMES = Object.values(ABILITIES);
 /** What kind of node a wallet has, and how it is followed. */
 export interface NodeFacts {
   readonly kind: string;
+  /** The Bitcoin network, such as `bitcoin`. */
+  readonly network: string;
   /** What the node can do that others cannot (docs/decisions.md 76). */
   readonly abilities: readonly (typeof ABILITY_NAMES)[number][];
   /** How the node's changes are followed now; null while nothing asks for them. */
@@ -29,6 +31,7 @@ export function nodeFacts({ node, feed }: Session): NodeFacts {
   const groups = Object.keys(ABILITIES) as (keyof typeof ABILITIES)[];
   return {
     kind: node.descriptor.kind,
+    network: node.descriptor.network,
     abilities: groups.filter((group) => node[group] !== undefined).map((group) => ABILITIES[group]),
     feed: feed.standing,
   };

@@ -2,6 +2,8 @@
 export interface About {
   readonly version: string;
   readonly node_kind: string;
+  /** The Bitcoin network, such as `bitcoin`. */
+  readonly network: string;
   readonly abilities: readonly Ability[];
   readonly feed: {
     readonly state: 'caught_up' | 'behind' | 'no_credentials';

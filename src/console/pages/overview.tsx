@@ -3,16 +3,14 @@ import { allPayments, newestPayments } from '../api/payments.ts';
 import { useCan, useMay } from '../api/signed-in.tsx';
 import { useAsked } from '../api/use-asked.ts';
 import { AskedPart } from '../parts/asked-part.tsx';
+import { ChannelBar } from '../parts/channel-bar.tsx';
 import { FlowPlot } from '../parts/flow-plot.tsx';
 import { Money } from '../parts/money.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { PaymentList } from '../parts/payment-list.tsx';
-import { ShareBar } from '../parts/share-bar.tsx';
 import { text } from '../texts/index.ts';
 import { nowMs } from '../values/clock.ts';
 import { dailyFlow, dayStart } from '../values/money-flow.ts';
-import { satsOf } from '../values/sats.ts';
-import { percentOf } from '../values/share.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -110,22 +108,6 @@ function Receivable({ channels }: { readonly channels: readonly Channel[] }) {
           ))}
         </ul>
       )}
-    </>
-  );
-}
-
-function ChannelBar({ channel }: { readonly channel: Channel }) {
-  const words = text.overview.channelOurs(
-    satsOf(channel.our_balance),
-    satsOf(channel.their_balance),
-  );
-  return (
-    <>
-      <ShareBar percent={percentOf(toMsat(channel.our_balance), toMsat(channel.channel_value))} />
-      <span class="dim">
-        {words}
-        {channel.is_usable ? '' : ` · ${text.overview.channelNotUsable}`}
-      </span>
     </>
   );
 }

@@ -3,6 +3,7 @@ import type { Permission } from '../../client/index.ts';
 import type { SignedIn } from '../api/signed-in.tsx';
 import { text } from '../texts/index.ts';
 import { Clients } from './clients.tsx';
+import { Node } from './node.tsx';
 import { Overview } from './overview.tsx';
 import { Payments } from './payments.tsx';
 import { Receive } from './receive.tsx';
@@ -65,6 +66,12 @@ const PAGES: readonly OfferedPage[] = [
     title: text.webhooks.title,
     Page: Webhooks,
     offered: ({ about, may }) => about.owner || may('get_updated_payments'),
+  },
+  {
+    name: 'node',
+    title: text.node.title,
+    Page: Node,
+    offered: ({ may }) => may('node_info', 'list_channels', 'open_channel'),
   },
   {
     name: 'sandbox',

@@ -30,8 +30,8 @@ export function Delivery({ id, endpoints }: DeliveryProps) {
       (await api.webhookAttempts({ id, limit: MOST }, { signal })).attempts,
     [id],
   );
-  useEvery(LOOK_MS, true, asked.again);
   const again = useAct(({ api }, _: null) => api.redeliverWebhooks({ id }), asked.again);
+  useEvery(LOOK_MS, true, asked.again, again.value);
   return (
     <>
       <p>

@@ -164,4 +164,67 @@ export const enAdmin = {
     sentAgain: (count: number) =>
       count === 1 ? '1 delivery is sent again.' : `${count} deliveries are sent again.`,
   },
+  node: {
+    title: 'Node',
+    health: 'Health',
+    healthy: 'Everything works.',
+    notHealthy: 'The sidecar needs attention',
+    feed: {
+      caught_up: (moment: string) => `The node is followed without a gap since ${moment}.`,
+      behind: (moment: string) =>
+        `The node is not reached since ${moment}, or is not read to the end. Payments may show late.`,
+      no_credentials: (moment: string) =>
+        `The node takes no credentials of this sidecar since ${moment}. Payments are not followed.`,
+    },
+    facts: 'This node',
+    kind: 'Kind',
+    network: 'Network',
+    networks: {
+      bitcoin: 'Bitcoin, real money',
+      testnet: 'Testnet, worthless money',
+      signet: 'Signet, worthless money',
+      regtest: 'Regtest, worthless money',
+    },
+    nodeVersion: 'Version of the node',
+    sidecarVersion: 'Version of the sidecar',
+    nodeId: 'Node id',
+    wallet: 'Wallet',
+    channels: 'Channels',
+    none: 'No channels yet.',
+    usable: 'Ready',
+    unusable: 'Not ready',
+    canSend: 'Can send',
+    canReceive: 'Can receive',
+    channelId: 'Channel',
+    close: 'Close',
+    closeOf: (size: string) => `Close the channel of ${size} sats`,
+    closeQuestion: (ours: string) =>
+      `Close this channel? About ${ours} sats come back to your on-chain money, less an on-chain fee, when the closing transaction confirms. The other side must be online.`,
+    closeConfirm: 'Close it',
+    withoutPeer: 'The other side does not answer?',
+    force: 'Close without the other side',
+    forceQuestion: (ours: string) =>
+      `Close without the other side? About ${ours} sats come back after a delay, often two weeks, and the fees are higher. Do this only when the other side stays away.`,
+    forceConfirm: 'Close it without them',
+    closing: 'The channel is being closed.',
+    open: 'Open a channel',
+    size: 'Size in sats',
+    fromOnchain: 'It is paid from your on-chain money.',
+    onchain: (sats: string) => `It is paid from your on-chain money: ${sats} sats.`,
+    peer: 'Node to open it to',
+    peerHelp: 'As key@host:port. Leave it empty for the node that the sidecar is set up with.',
+    peerWrong: 'Type it as 66 hex characters, @, host, colon and port.',
+    feeSentence:
+      'Opening costs an on-chain fee on top of the size, and closing costs another one later. You can send what is in the channel, less a small reserve, when the opening transaction is confirmed.',
+    openQuestion: (sats: string) =>
+      `Open a channel of ${sats} sats? The on-chain fee comes on top, and is not paid back.`,
+    openConfirm: 'Open it and pay the fee',
+    opened: 'The channel is being opened',
+    openedWords: 'It can be used when its transaction is confirmed.',
+    openTitle: 'It is not known whether the channel was opened',
+    openWords:
+      'Ask again: that opens one channel and no second. Or look at the list of channels first.',
+    askAgain: 'Ask again',
+    giveUp: 'Give up',
+  },
 } as const;

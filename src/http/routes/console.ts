@@ -39,6 +39,9 @@ const signInRoutes = [
     response: z.object({
       version: z.string().meta({ description: 'The version of the sidecar.' }),
       node_kind: z.string().meta({ description: 'The kind of the node, such as `sandbox`.' }),
+      network: z
+        .string()
+        .meta({ description: 'The Bitcoin network of the node, such as `bitcoin` or `regtest`.' }),
       abilities: z
         .array(z.enum(ABILITY_NAMES))
         .meta({ description: 'What this node can do that others cannot.' }),
@@ -62,6 +65,7 @@ const signInRoutes = [
       response: {
         version: '0.2.0',
         node_kind: 'sandbox',
+        network: 'regtest',
         abilities: ['offers', 'onchain', 'channels', 'clients'],
         feed: { state: 'caught_up', since: 1764000000000 },
         user_pk: '6bf29818f7c62f7813194a38c4cd3295c207ec691c9b01f8b68e1c5b77ddb3f6',
@@ -71,10 +75,11 @@ const signInRoutes = [
       },
     },
     handler: async ({ parts, session }) => {
-      const { kind, abilities, feed } = nodeFacts(session);
+      const { kind, network, abilities, feed } = nodeFacts(session);
       return {
         version: parts.version,
         node_kind: kind,
+        network,
         abilities: [...abilities],
         feed: feed && { state: feed.state, since: feed.sinceMs },
         user_pk: session.userPk,

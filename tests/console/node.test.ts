@@ -82,7 +82,7 @@ inBrowser('a channel is closed by a second press', async () => {
   expect(await channels()).toHaveLength(before);
   await page.getByRole('button', { name: 'Close it', exact: true }).click();
   await until(async () => (await channels()).length === before - 1);
-  await page.getByText('123,000').waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: /123,000/ }).waitFor({ state: 'detached' });
   await page.context().close();
 });
 

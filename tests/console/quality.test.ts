@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { startBinary } from '../support/binary.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
+import { faultsOf } from './console-axe.ts';
 import {
   CHROMIUM,
   goTo,
@@ -29,16 +29,6 @@ afterAll(async () => {
   await browser?.close();
   await world?.stop();
 });
-
-/** Returns what axe finds wrong with a page, by rule and place. */
-async function faultsOf(page: Page): Promise<readonly string[]> {
-  // The page's policy allows no script of others, so axe runs by the browser's own way in.
-  return page.evaluate<readonly string[]>(`(async () => {
-    ${axe.source};
-    const { violations } = await window.axe.run();
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html));
-  })()`);
-}
 
 /** Returns the titles of the pages that are offered. */
 function titlesOf(page: Page): Promise<string[]> {

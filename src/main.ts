@@ -1,7 +1,8 @@
 import { CHECK_COMMAND, checkDatabase } from './app/data-care.ts';
 import { serve } from './app/serve.ts';
 import { buildProgram, runProgram } from './cli/program.ts';
-import { openTerminal, stderrWriter } from './cli/terminal/terminal.ts';
+import { stderrWriter, stdoutWriter } from './cli/terminal/output.ts';
+import { openTerminal } from './cli/terminal/terminal.ts';
 import { REMOTE_NODES } from './nodes/kinds.ts';
 import { VERSION_LINE } from './version.ts';
 
@@ -9,11 +10,12 @@ if (process.argv[2] === CHECK_COMMAND) {
   checkDatabase(process.argv[3] ?? '');
   process.exit(0);
 }
+const stderr = stderrWriter();
 const io = {
   env: process.env,
   cwd: process.cwd(),
-  stdout: (line: string) => console.log(line),
-  stderr: stderrWriter(),
+  stdout: stdoutWriter(stderr),
+  stderr,
   terminal: openTerminal(),
 };
 const exitCode = await runProgram(

@@ -1,7 +1,7 @@
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { codeOf } from '../../lib/error-code.ts';
-import type { CliIo, Terminal } from '../io.ts';
+import type { Terminal } from '../io.ts';
 
 /** The exit code of a program that Ctrl-C ended, as shells have it. */
 const INTERRUPTED = 130;
@@ -64,14 +64,4 @@ function openTerminalFile(): number | null {
   } catch {
     return null;
   }
-}
-
-/**
- * Returns the function that writes a line to stderr. The runtime writes what goes to `console.error` in red on a
- * terminal, although most of it are hints and not errors.
- */
-export function stderrWriter(): CliIo['stderr'] {
-  return process.stderr.isTTY
-    ? (line) => void writeSync(2, `${line}\n`)
-    : (line) => console.error(line);
 }

@@ -56,6 +56,7 @@ export function welcomeLines(baseUrl: string, cookiePath: string | null): string
   return [
     '',
     `A sandbox wallet is ready. Its coins are worthless. The reference is at ${baseUrl}/docs`,
+    `To see it in a browser, open ${baseUrl}/console: "wallet-sidecar console" prints a link that signs you in.`,
     'Paste these lines one after another:',
     '',
     ...owner,

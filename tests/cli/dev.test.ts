@@ -51,3 +51,10 @@ test('dev names the reference beside the lines to paste', async () => {
   expect(sidecar.stdout()).toContain(`The reference is at ${url}/docs\n`);
   expect(await sidecar.stop()).toBe(0);
 });
+
+test('dev names the console, and the command that signs in to it', async () => {
+  const sidecar = startBinary(['dev', '--data-dir', ':memory:', '--listen-addr', '127.0.0.1:0']);
+  const url = await sidecar.ready();
+  expect(sidecar.stdout()).toContain(`open ${url}/console: "wallet-sidecar console" prints a link`);
+  expect(await sidecar.stop()).toBe(0);
+});

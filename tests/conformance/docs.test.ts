@@ -16,10 +16,15 @@ const open = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   fetch(`${world.baseUrl}${path}`, { redirect: 'manual', headers });
 
 describe('a browser at the address of the sidecar', () => {
-  test('is led from / to the reference', async () => {
+  test('is led from / to the console', async () => {
     const answer = await open('/');
     expect(answer.status).toBe(302);
-    expect(answer.headers.get('location')).toBe('/docs');
+    expect(answer.headers.get('location')).toBe('/console');
+    const page = await open('/console');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  });
+
+  test('finds the reference at /docs', async () => {
     const page = await open('/docs');
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await page.text()).toContain('A first payment');
@@ -35,7 +40,7 @@ describe('a browser at the address of the sidecar', () => {
   });
 
   test('is held to the same guards there as everywhere', async () => {
-    for (const path of ['/', '/docs', '/docs/']) {
+    for (const path of ['/', '/docs', '/docs/', '/console', '/console/']) {
       expect(await rawStatus(world.port, 'GET', path, { host: 'evil.example' })).toBe(403);
       expect((await open(path, { origin: 'https://evil.example' })).status).toBe(403);
     }

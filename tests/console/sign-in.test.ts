@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { runBinary } from '../support/binary.ts';
+import { send } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { CHROMIUM, openConsole, startBrowser, warnWithoutChromium } from './console-browser.ts';
 import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
@@ -170,3 +171,43 @@ inBrowser('a revoked client is signed out while the page is open', async () => {
   await page.getByText('Your session has ended').waitFor();
   await page.context().close();
 });
+
+inBrowser(
+  'a server on another port gets the cookie of the session, and can do nothing with it',
+  async () => {
+    const page = await openConsole(browser, world.url, world.owner);
+    const cookies: string[] = [];
+    const before = await world.get('/v2/node/list_clients');
+    const other = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch(request) {
+        cookies.push(request.headers.get('cookie') ?? '');
+        return new Response('<h1>Another server</h1>', {
+          headers: { 'content-type': 'text/html' },
+        });
+      },
+    });
+    const otherPage = await page.context().newPage();
+    await otherPage.goto(`http://127.0.0.1:${other.port}/`);
+    // Its page sends requests with the cookie, and its server repeats the cookie with headers of its choice.
+    await otherPage.evaluate(`Promise.allSettled([
+    fetch('${world.url}/v2/node/create_client', { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{"scopes":["full"]}' }),
+    fetch('${world.url}/v2/node/create_client', { method: 'POST', credentials: 'include', headers: { 'content-type': 'application/json', 'console-key': 'x' }, body: '{"scopes":["full"]}' }),
+  ])`);
+    expect(await world.get('/v2/node/list_clients')).toEqual(before);
+    const cookie = cookies.find((one) => one.includes('wallet-sidecar-')) ?? '';
+    expect(cookie).not.toBe('');
+    const repeated = await send(world.url, 'GET', '/v2/node/client_info', {
+      headers: {
+        cookie,
+        origin: world.url,
+        'sec-fetch-site': 'same-origin',
+        'console-key': 'ab'.repeat(32),
+      },
+    });
+    expect([repeated.status, repeated.body.code]).toEqual([401, 104]);
+    await page.context().close();
+    await other.stop(true);
+  },
+);

@@ -109,6 +109,7 @@ async function measured({ pid }: Side, work: () => Promise<number>): Promise<Mea
   const cpuBefore = cpuTimeMs(pid);
   const startedAt = performance.now();
   const operations = await work();
+  if (operations === 0) throw new Error('Nothing was answered in time: raise BENCH_MS.');
   const wallMs = (performance.now() - startedAt) / operations;
   const cpuAfter = cpuTimeMs(pid);
   if (cpuBefore === null || cpuAfter === null) return { wallMs, cpuMs: null };

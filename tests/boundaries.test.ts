@@ -77,7 +77,7 @@ test('a folder of a node kind is entered by its front door only', () => {
   const broken = sources.flatMap(({ path, imports }) =>
     imports
       .filter((target) =>
-        /^(nodes\/(?!remote\/)[^/]+|codecs\/(bolt11|bolt12|dns|payer-proof)|store\/sqlite)\//.test(
+        /^(nodes\/(?!remote\/)[^/]+|codecs\/(bolt11|bolt12|dns|payer-proof)|store\/(sqlite|postgres))\//.test(
           target,
         ),
       )

@@ -11,6 +11,7 @@ interface HealthOptions {
   readonly nodes: Nodes;
   readonly guard: StoreGuard;
   readonly data: DataCare;
+  readonly store: Pick<Store, 'problem'>;
   /** Indexes of payments that the node shows as completed without proof (docs/decisions.md 43). */
   readonly unproven: ReadonlySet<string>;
   /** Whether any client has a budget now. */
@@ -24,7 +25,7 @@ interface HealthOptions {
 
 /** Returns `ok`, or sentences that say what is missing and what to do. It never waits (docs/decisions.md 7). */
 export function health(options: HealthOptions): string {
-  const { config, nodes, guard, data, unproven, hasBudgets, isTrialWalletReady } = options;
+  const { config, nodes, guard, data, store, unproven, hasBudgets, isTrialWalletReady } = options;
   const sentences: string[] = [];
   const add = (sentence: string | null) => {
     if (sentence !== null) sentences.push(sentence);
@@ -32,6 +33,7 @@ export function health(options: HealthOptions): string {
   if (!isTrialWalletReady) add(TRIAL_WALLET);
   config.warnings.forEach(add);
   data.problems().forEach(add);
+  add(store.problem());
   nodes.problems().forEach(add);
   add(guard.problem());
   if (unproven.size > 0) add(unprovenWords(unproven));

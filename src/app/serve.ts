@@ -17,7 +17,6 @@ import { urlHost } from '../lib/url-host.ts';
 import { ApiError } from '../model/errors.ts';
 import { measuredNodes } from '../nodes/measured.ts';
 import { measuredStore } from '../store/measured.ts';
-import { openSqliteStore } from '../store/sqlite/index.ts';
 import { VERSION } from '../version.ts';
 import { openStoreGuard } from '../wallet/store-guard.ts';
 import { careForData } from './data-care.ts';
@@ -27,6 +26,7 @@ import { keepHouse } from './housekeeping.ts';
 import { openHttpApp } from './http-app.ts';
 import { listen } from './listener.ts';
 import { defaultKind, openNodes } from './open-nodes.ts';
+import { openStore, requireUsableDatabase } from './open-store.ts';
 import {
   openConsole,
   openDispatcher,
@@ -49,7 +49,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
   // Files that this process creates must be readable by its user alone.
   process.umask(0o077);
   const given = configOf(mode, flags);
-  const undo: (() => void)[] = [];
+  const undo: (() => void | Promise<void>)[] = [];
   const stopping = new AbortController();
   try {
     await start(mode, given, { undo, stopping, json: flags.json === true });
@@ -57,7 +57,7 @@ export async function serve(mode: 'serve' | 'dev', flags: Flags): Promise<void> 
     // The process was told to stop during the start. Stopping closes parts that the start needs, so this error is no
     // failure.
     if (stopping.signal.aborted) return;
-    for (const step of undo.toReversed()) step();
+    for (const step of undo.toReversed()) await step();
     const cause = error instanceof ApiError ? error.cause : error;
     if (given.dataDir === ':memory:' || !isFileFailure(cause)) throw error;
     throw fileUnusable(given.dataDir, cause, 'use another --data-dir');
@@ -76,7 +76,7 @@ async function start(
     stopping,
     json,
   }: {
-    readonly undo: (() => void)[];
+    readonly undo: (() => void | Promise<void>)[];
     readonly stopping: AbortController;
     readonly json: boolean;
   },
@@ -96,13 +96,19 @@ async function start(
   if (owned) undo.push(owned.release);
   const config = mode === 'dev' ? withDevWallet(given) : given;
   requireSafeExposure(config, { onRealNode: defaultKind(config) !== 'sandbox' });
+  requireUsableDatabase(config);
   const metrics = openMetrics();
   const marker = openMarker(config);
   if (marker.warning !== null) log.warn(marker.warning);
   // An unreadable marker must stop the program before it creates a database.
   marker.read();
-  const sqlite = openSqliteStore(fileIn(config, 'sidecar.sqlite'));
-  const budgets = await watchBudgets(measuredStore(sqlite, metrics, systemClock));
+  const opened = await openStore(config, (message) => {
+    // Nothing may be written or sent any more, so nothing is left to be ended in order.
+    log.error(message);
+    process.exit(1);
+  });
+  undo.push(() => opened.close().catch(() => undefined));
+  const budgets = await watchBudgets(measuredStore(opened, metrics, systemClock));
   const { store } = budgets;
   const { baseUrl } = listener;
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
@@ -138,8 +144,9 @@ async function start(
     sandbox || config.addressDomain !== null
       ? openServedNames(addressDomain, { store, log, wallets, sidecarUrl })
       : null;
+  // A cookie would be good at one of the sidecars of a database alone (docs/decisions.md 72).
   const cookie =
-    config.dataDir === ':memory:'
+    config.dataDir === ':memory:' || config.database !== null
       ? null
       : writeCookie(config.dataDir, (bytes) => new Uint8Array(randomBytes(bytes)));
   if (cookie) undo.push(cookie.remove);
@@ -161,6 +168,7 @@ async function start(
         nodes,
         guard,
         data,
+        store,
         unproven,
         hasBudgets: budgets.any,
         isTrialWalletReady,

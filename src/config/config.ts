@@ -9,6 +9,7 @@ import type { ProxyAddress } from '../model/proxy-address.ts';
 import { parseRootSeed } from '../model/root-seed.ts';
 import { parseServerUrl, parseWebUrl } from '../model/web-url.ts';
 import { parseWebhookSecret } from '../model/webhook-secret.ts';
+import { type DatabaseConfig, databaseOf } from './database.ts';
 import { defaultDataDir } from './default-data-dir.ts';
 import { feePolicyOf } from './fee-policy.ts';
 import {
@@ -32,6 +33,8 @@ export interface Config {
   readonly dataDir: string;
   /** The marker file, which shows that a database was restored (docs/decisions.md 69); null is the default place. */
   readonly markerPath: string | null;
+  /** The PostgreSQL database; null: SQLite in the data directory. */
+  readonly database: DatabaseConfig | null;
   readonly rootSeed: Uint8Array | null;
   readonly clientCredentials: string | null;
   /** The setting that `clientCredentials` comes from, for messages. */
@@ -87,12 +90,14 @@ export function loadConfig(sources: Sources): Config {
   const clientCredentials = secret('clientCredentials');
   if (rootSeed && clientCredentials) throw bothSet(rootSeed, clientCredentials);
 
+  const database = databaseOf(secret('databaseUrl'), secret('secretsKey'));
   const listen = parse(find('listenAddr'), parseListenAddress) ?? { host: '127.0.0.1', port: 5393 };
   return Object.freeze({
     listen,
     sidecarUrl: parse(find('sidecarUrl'), parseServerUrl),
     dataDir: find('dataDir')?.value ?? defaultDataDir(sources.env),
     markerPath: find('markerPath')?.value ?? null,
+    database,
     rootSeed: rootSeed && parse(rootSeed, asRootSeed),
     clientCredentials: clientCredentials && parse(clientCredentials, asCredentials),
     clientCredentialsSource: clientCredentials?.source ?? null,
@@ -120,7 +125,7 @@ export function loadConfig(sources: Sources): Config {
     logFormat: parse(find('logFormat'), oneOf(LOG_FORMATS)) ?? 'text',
     buyLinkTemplate: parse(find('buyLinkTemplate'), asTemplate) ?? OPTIONS.buyLinkTemplate.fallback,
     sandboxBlockSecs: parse(find('sandboxBlockSecs'), asSeconds) ?? 10,
-    warnings: [...settings.warnings, ...warnings],
+    warnings: [...settings.warnings, ...warnings, ...(database?.warnings ?? [])],
     notes: envFile === null ? [] : [`Settings are read from ${envFile}.`],
   });
 }

@@ -46,6 +46,37 @@ export const OPTIONS = {
       'File outside the data directory and its backups, which shows when the database was restored.',
     fallback: '<data-dir>.marker',
   },
+  databaseUrl: {
+    flag: 'database-url',
+    env: 'SERVICE_DATABASE_URL',
+    value: 'url',
+    description:
+      'PostgreSQL database that holds everything kept, such as postgres://user:password@host/name. Not for the sandbox.',
+    fallback: 'none: everything is kept in the data directory',
+    secret: true,
+  },
+  databaseUrlPath: {
+    flag: 'database-url-path',
+    env: 'SERVICE_DATABASE_URL_PATH',
+    value: 'file',
+    description: 'File that holds the URL of the database.',
+    fallback: 'none',
+  },
+  secretsKey: {
+    flag: 'secrets-key',
+    env: 'SERVICE_SECRETS_KEY',
+    value: 'key',
+    description: '64 hex characters, with which secrets in the PostgreSQL database are sealed.',
+    fallback: 'none; --database-url needs it',
+    secret: true,
+  },
+  secretsKeyPath: {
+    flag: 'secrets-key-path',
+    env: 'SERVICE_SECRETS_KEY_PATH',
+    value: 'file',
+    description: 'File that holds the key for secrets.',
+    fallback: 'none',
+  },
   rootSeed: {
     flag: 'root-seed',
     env: 'SERVICE_ROOT_SEED',

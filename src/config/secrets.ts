@@ -9,6 +9,8 @@ const SECRETS = {
   rootSeed: 'rootSeedPath',
   clientCredentials: 'clientCredentialsPath',
   webhookSecret: 'webhookSecretPath',
+  databaseUrl: 'databaseUrlPath',
+  secretsKey: 'secretsKeyPath',
 } as const satisfies Partial<Record<OptionName, OptionName>>;
 
 /** Reads secrets from values and files. Collects a warning for each secret that other users could read. */

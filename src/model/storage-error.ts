@@ -1,3 +1,4 @@
+import { type PostgresFailure, postgresFailure } from '../lib/postgres-failure.ts';
 import { sqliteFailure } from '../lib/sqlite-failure.ts';
 import { ApiError } from './errors.ts';
 
@@ -7,10 +8,22 @@ const SENTENCES = {
   failing: 'The disk of the data directory is full or failing: free space, then try again.',
 };
 
+const POSTGRES_SENTENCES: Readonly<Record<PostgresFailure, string>> = {
+  away: 'The database cannot be reached: check that PostgreSQL runs, then try again.',
+  failing:
+    'The database cannot write: check the disk of PostgreSQL and its limit of connections, then try again.',
+  conflict: 'Another transaction of the database is in the way: try again.',
+};
+
 /** Returns error 8 for an error of a database that cannot read or write, and every other error unchanged. */
 export function asStorageError(error: unknown): unknown {
-  const failure = sqliteFailure(error);
-  return failure === null
-    ? error
-    : new ApiError('overCapacity', SENTENCES[failure], { cause: error });
+  const sentence = sentenceOf(error);
+  return sentence === null ? error : new ApiError('overCapacity', sentence, { cause: error });
+}
+
+function sentenceOf(error: unknown): string | null {
+  const local = sqliteFailure(error);
+  if (local !== null) return SENTENCES[local];
+  const remote = postgresFailure(error);
+  return remote === null ? null : POSTGRES_SENTENCES[remote];
 }

@@ -44,6 +44,8 @@ export interface Store {
   readonly budgets: BudgetStore;
   readonly connectorState: ConnectorState;
   readonly identity: StoreIdentity;
+  /** Returns a sentence for health while the store cannot be used; null while it can. It never waits. */
+  problem(): string | null;
   /** Gives the disk back what removed rows took, until `signal` aborts. Other reads and writes go on meanwhile. */
   releaseSpace(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;

@@ -24,18 +24,21 @@ import { webhookEndpointContract } from './store/webhook-endpoints.ts';
 export interface OpenedStore {
   readonly store: Store;
   /** Opens once more what is kept after {@link store} was closed; null where nothing is kept. */
-  readonly reopen: (() => Store) | null;
+  readonly reopen: (() => Promise<Store>) | null;
 }
 
-/** What every store must do (src/store/ports.ts), whatever it is made of. */
-export function storeContract(name: string, open: () => OpenedStore): void {
+/**
+ * What every store must do (src/store/ports.ts), whatever it is made of. `runsShare` is less than 1 for a store that is
+ * slow to open.
+ */
+export function storeContract(name: string, open: () => Promise<OpenedStore>, runsShare = 1): void {
   describe(`the store ${name}`, () => {
     const opened: Store[] = [];
     afterEach(async () => {
       for (const store of opened.splice(0)) await store.close();
     });
-    const openStore = () => {
-      const { store } = open();
+    const openStore = async () => {
+      const { store } = await open();
       opened.push(store);
       return store;
     };
@@ -50,7 +53,7 @@ export function storeContract(name: string, open: () => OpenedStore): void {
     clientContract(openStore);
     outboxContract(openStore);
     idempotencyContract(openStore);
-    budgetContract(openStore);
+    budgetContract(openStore, runsShare);
     connectorStateContract(openStore);
     identityContract(openStore);
     durabilityContract(open);
@@ -58,9 +61,9 @@ export function storeContract(name: string, open: () => OpenedStore): void {
 }
 
 /** What every store must still know that keeps anything beyond its closing. */
-function durabilityContract(open: () => OpenedStore): void {
+function durabilityContract(open: () => Promise<OpenedStore>): void {
   test('everything written is there when it is opened again, where anything is kept', async () => {
-    const { store, reopen } = open();
+    const { store, reopen } = await open();
     await store.cache.apply(WALLET, [samplePayment(1)], updatedIndexOf(samplePayment(1)));
     await store.clients.change(WALLET, () => ({ records: [clientRecord()], budgets: [] }));
     await store.spends.begin(WALLET, newSpend(samplePayment(1)), fits);
@@ -74,7 +77,7 @@ function durabilityContract(open: () => OpenedStore): void {
     const count = await store.identity.advance();
     await store.close();
     if (reopen === null) return;
-    const again = reopen();
+    const again = await reopen();
     expect(again.identity).toMatchObject({ id, secret });
     expect(await again.identity.count()).toBe(count);
     expect(await again.cache.cursor(WALLET)).toBe(updatedIndexOf(samplePayment(1)));

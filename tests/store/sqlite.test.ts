@@ -12,10 +12,10 @@ setDefaultTimeout(SLOW_TEST_MS);
 const folder = temporaryFolder('store');
 afterAll(() => removeFolder(folder));
 
-storeContract('in memory', () => ({ store: openSqliteStore(':memory:'), reopen: null }));
-storeContract('in a file', () => {
+storeContract('in memory', async () => ({ store: openSqliteStore(':memory:'), reopen: null }));
+storeContract('in a file', async () => {
   const path = join(folder, `${crypto.randomUUID()}.sqlite`);
-  return { store: openSqliteStore(path), reopen: () => openSqliteStore(path) };
+  return { store: openSqliteStore(path), reopen: async () => openSqliteStore(path) };
 });
 
 describe('the file', () => {

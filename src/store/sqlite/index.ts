@@ -72,6 +72,7 @@ export function openSqliteStore(path: string): Store {
     budgets: readable(sqliteBudgets(budgets)),
     connectorState: readable(sqliteConnectorState(db, queue)),
     identity: readable(sqliteIdentity(db, queue, counter)),
+    problem: () => null,
     releaseSpace: (signal) => releaseSpace(db, queue, signal),
     async close() {
       try {

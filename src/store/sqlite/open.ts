@@ -2,13 +2,9 @@ import { Database } from 'bun:sqlite';
 import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { failureCode } from '../../lib/file-problem.ts';
+import { StoreUnusable } from '../unusable.ts';
 import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
 import { packOnce, prepareRelease } from './space.ts';
-
-/** Thrown for a database file that cannot or must not be used as it is. The message says what to do. */
-export class StoreUnusable extends Error {
-  override readonly name = 'StoreUnusable';
-}
 
 /** How long opening waits for another program's lock. Nothing else runs at the start yet, so waiting harms nothing. */
 const OPENING_BUSY_MS = 5000;

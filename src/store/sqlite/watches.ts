@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Watch, WatchStore } from '../ports.ts';
+import { watchKey } from '../watch-key.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Rows of the watch table, for ports that write them inside their own transactions. */
@@ -27,11 +28,11 @@ export function watchRows(db: Database): WatchRows {
     'SELECT kind FROM watch WHERE wallet = ? AND kind = ? AND key = ?',
   );
   return {
-    add: (walletId, watch) => void add.run(walletId, watch.kind, keyOf(watch)),
+    add: (walletId, watch) => void add.run(walletId, watch.kind, watchKey(watch)),
     endPayment: (walletId, index) => void endPayment.run(walletId, index),
-    end: (walletId, watch) => end.run(walletId, watch.kind, keyOf(watch)).changes > 0,
+    end: (walletId, watch) => end.run(walletId, watch.kind, watchKey(watch)).changes > 0,
     hasAny: (walletId, watches) =>
-      watches.some((watch) => find.get(walletId, watch.kind, keyOf(watch)) !== null),
+      watches.some((watch) => find.get(walletId, watch.kind, watchKey(watch)) !== null),
   };
 }
 
@@ -46,16 +47,4 @@ export function sqliteWatches(db: Database, queue: WriteQueue, rows: WatchRows):
     wallets: async () => wallets.all().map(({ wallet }) => wallet),
     has: async (walletId) => has.get(walletId) !== null,
   };
-}
-
-function keyOf(watch: Watch): string {
-  switch (watch.kind) {
-    case 'payment':
-    case 'held':
-      return watch.index;
-    case 'offer':
-      return watch.offerId;
-    case 'address':
-      return watch.address;
-  }
 }

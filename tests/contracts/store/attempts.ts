@@ -7,11 +7,11 @@ import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-pa
 import { fits, newSpend, observe, WALLET } from '../../support/store-steps.ts';
 
 /** Which row an observation of an attempt is about, on nodes that number their attempts. */
-export function attemptContract(open: () => Store): void {
+export function attemptContract(open: () => Promise<Store>): void {
   describe('attempts', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
 
     /** The payment of one hash, created at that millisecond. */

@@ -14,13 +14,16 @@ import {
   WALLET,
 } from '../../support/store-steps.ts';
 
-/** What clients spent of their budgets: {@link BudgetStore}. */
-export function budgetContract(open: () => Store): void {
+/**
+ * What clients spent of their budgets: {@link BudgetStore}. `runsShare` is the share of the usual number of runs that
+ * properties get, since each run opens a store.
+ */
+export function budgetContract(open: () => Promise<Store>, runsShare: number): void {
   describe('budgets', () => {
     const DAY_MS = 86_400_000;
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
 
     const budget = (amountMsat: bigint, period: BudgetPeriod = 'day'): Budget => ({
@@ -46,7 +49,7 @@ export function budgetContract(open: () => Store): void {
         fc.asyncProperty(
           fc.array(fc.bigInt(1n, 400n), { minLength: 1, maxLength: 30 }),
           async (amounts) => {
-            const fresh = open();
+            const fresh = await open();
             await setBudget(fresh, budget(1000n, 'total'));
             const results = await Promise.allSettled(
               amounts.map((amountMsat, at) => spend(at + 1, amountMsat, 5, fresh)),
@@ -58,7 +61,7 @@ export function budgetContract(open: () => Store): void {
             await fresh.close();
           },
         ),
-        { numRuns: 40 },
+        { numRuns: Math.ceil(40 * runsShare) },
       );
     }, 60_000);
 
@@ -257,7 +260,7 @@ export function budgetContract(open: () => Store): void {
     test('the running sum of every period is the sum of its payments and of later ones, whatever happened in which order', async () => {
       await fc.assert(
         fc.asyncProperty(steps, async (script: Step[]) => {
-          const fresh = open();
+          const fresh = await open();
           const naive: { atMs: number; msat: bigint; open: boolean }[] = [];
           let period: BudgetPeriod | null = null;
           for (const step of script) {
@@ -289,7 +292,7 @@ export function budgetContract(open: () => Store): void {
           }
           await fresh.close();
         }),
-        { numRuns: 60 },
+        { numRuns: Math.ceil(60 * runsShare) },
       );
     }, 120_000);
   });

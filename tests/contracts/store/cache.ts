@@ -17,11 +17,11 @@ const EVERYTHING: CacheQuery = {
 };
 
 /** The payment cache of the contract: {@link PaymentCache}. */
-export function cacheContract(open: () => Store): void {
+export function cacheContract(open: () => Promise<Store>): void {
   describe('the cache', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
     const apply = (payments: readonly Payment[], cursor: Payment | null = null, wallet = WALLET) =>
       store.cache.apply(wallet, payments, cursor && updatedIndexOf(cursor));

@@ -4,12 +4,12 @@ import { periodStart } from '../../../src/wallet/budget.ts';
 import { CLIENT, clientRecord, setBudget, WALLET } from '../../support/store-steps.ts';
 
 /** Clients of all wallets: {@link ClientStore}. */
-export function clientContract(open: () => Store): void {
+export function clientContract(open: () => Promise<Store>): void {
   describe('clients', () => {
     const OTHER = 'cd'.repeat(32);
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
 
     const changes = (change: Partial<ClientChanges>): ClientChanges => ({

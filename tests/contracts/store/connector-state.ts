@@ -3,11 +3,11 @@ import type { Store } from '../../../src/store/ports.ts';
 import { WALLET } from '../../support/store-steps.ts';
 
 /** What connectors keep: {@link ConnectorState}. */
-export function connectorStateContract(open: () => Store): void {
+export function connectorStateContract(open: () => Promise<Store>): void {
   describe('connector state', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
 
     test('is what was put last, by wallet, kind and key, and null before', async () => {

@@ -12,11 +12,11 @@ import {
 } from '../../support/store-steps.ts';
 
 /** Outcomes by Idempotency-Key: {@link IdempotencyStore}. */
-export function idempotencyContract(open: () => Store): void {
+export function idempotencyContract(open: () => Promise<Store>): void {
   describe('idempotency', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
 
     const scope = (caller = 'owner', key = 'k', walletId = WALLET): KeyScope => ({

@@ -13,11 +13,11 @@ import {
 } from '../../support/store-steps.ts';
 
 /** Which store it is and how far it has come: {@link StoreIdentity}. */
-export function identityContract(open: () => Store): void {
+export function identityContract(open: () => Promise<Store>): void {
   describe('identity', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
     const change = (records: readonly ClientRecord[]) =>
       store.clients.change(WALLET, () => ({ records, budgets: [] }));
@@ -50,7 +50,7 @@ export function identityContract(open: () => Store): void {
     });
 
     test('a store has an identity of its own, and its count is lifted over a marker', async () => {
-      const other = open();
+      const other = await open();
       expect(store.identity.id).toMatch(/^[0-9a-f]{32}$/);
       expect(store.identity.secret).toHaveLength(32);
       expect(other.identity.id).not.toBe(store.identity.id);

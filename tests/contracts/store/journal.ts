@@ -14,11 +14,11 @@ const OTHER = 'cd'.repeat(32);
 const isPayment = (payment: Payment | null): payment is Payment => payment !== null;
 
 /** Payments of nodes that keep no order of their own: {@link PaymentJournal}. */
-export function journalContract(open: () => Store): void {
+export function journalContract(open: () => Promise<Store>): void {
   describe('the journal', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
     const observe = (payments: readonly Payment[], journaled = false) =>
       observeIn(store, payments, { journaled });

@@ -19,11 +19,11 @@ export function nameRecord(change: Partial<NameRecord> = {}): NameRecord {
 }
 
 /** The names of wallets, and the places of their unpaid invoices: {@link NameStore}. */
-export function nameContract(open: () => Store): void {
+export function nameContract(open: () => Promise<Store>): void {
   describe('names', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
     const put = (record: NameRecord) =>
       store.names.claim(record.walletId, record.username, () => record);

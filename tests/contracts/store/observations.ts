@@ -11,11 +11,11 @@ import {
 import { observe as observeIn, WALLET } from '../../support/store-steps.ts';
 
 /** Where payments change state, and what is owed for that: {@link ObservationStore}. */
-export function observationContract(open: () => Store): void {
+export function observationContract(open: () => Promise<Store>): void {
   describe('observations', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
     const observe = (
       payments: readonly Payment[],
@@ -37,7 +37,7 @@ export function observationContract(open: () => Store): void {
 
     test('a watched payment gets a delivery when it is held, once, and another at its end', async () => {
       for (const journaled of [true, false]) {
-        store = open();
+        store = await open();
         const inbound = { direction: 'inbound' } as const;
         const { index } = payment(1);
         const held = payment(1, { ...inbound, statusMsg: 'held' });

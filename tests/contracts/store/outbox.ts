@@ -13,11 +13,11 @@ import { samplePayment as payment, sampleDone } from '../../support/sample-payme
 import { observe as observeIn, rules, WALLET } from '../../support/store-steps.ts';
 
 /** Webhook deliveries: {@link Outbox}. */
-export function outboxContract(open: () => Store): void {
+export function outboxContract(open: () => Promise<Store>): void {
   describe('the outbox', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
     const observe = (payments: readonly Payment[]) => observeIn(store, payments);
     /** Writes the deliveries of those payments, each created at the millisecond of its number. */

@@ -5,11 +5,11 @@ import { sampleDone, sampleFailed, samplePayment } from '../../support/sample-pa
 import { CLIENT, fits, newSpend, observe, setBudget, WALLET } from '../../support/store-steps.ts';
 
 /** Rows written before anything is sent: {@link SpendStore}. */
-export function spendContract(open: () => Store): void {
+export function spendContract(open: () => Promise<Store>): void {
   describe('spends', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
 
     const one = samplePayment(1);

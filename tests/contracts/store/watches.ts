@@ -4,11 +4,11 @@ import { samplePayment } from '../../support/sample-payment.ts';
 import { WALLET } from '../../support/store-steps.ts';
 
 /** What deliveries are owed for: {@link WatchStore}. */
-export function watchContract(open: () => Store): void {
+export function watchContract(open: () => Promise<Store>): void {
   describe('watches', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
 
     test('a wallet has a watch of any kind once it was added, and is named once however many it has', async () => {

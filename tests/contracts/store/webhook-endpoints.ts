@@ -16,11 +16,11 @@ const OTHER = 'cd'.repeat(32);
 const NOW_MS = 1_000;
 
 /** Webhook endpoints and what is delivered to them: {@link WebhookEndpointStore}, {@link Outbox}. */
-export function webhookEndpointContract(open: () => Store): void {
+export function webhookEndpointContract(open: () => Promise<Store>): void {
   describe('webhook endpoints', () => {
     let store: Store;
-    beforeEach(() => {
-      store = open();
+    beforeEach(async () => {
+      store = await open();
     });
     const add = async (change: Partial<EndpointRecord> = {}) => {
       expect(await store.webhookEndpoints.add(endpointRecord(change), 100)).toBe(true);

@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/sources.ts';
+import type { Store } from '../store/ports.ts';
+import { openPostgresStore } from '../store/postgres/index.ts';
+import { openSqliteStore } from '../store/sqlite/index.ts';
+import { defaultKind } from './open-nodes.ts';
+
+const FILE = 'sidecar.sqlite';
+
+/**
+ * Opens the store that the configuration names: the PostgreSQL database, or the file in the data directory. `onLost` is
+ * called when another process has taken the database over, and this one must end. Throws StoreUnusable.
+ */
+export async function openStore(config: Config, onLost: (message: string) => void): Promise<Store> {
+  const { database, dataDir } = config;
+  if (database === null) {
+    return openSqliteStore(dataDir === ':memory:' ? ':memory:' : join(dataDir, FILE));
+  }
+  return openPostgresStore({ ...database, onLost });
+}
+
+/**
+ * Throws {@link ConfigError} where a PostgreSQL database does not fit the rest of the configuration: with the sandbox,
+ * which is one process's world, and beside a database file, whose unfinished payments would be forgotten.
+ */
+export function requireUsableDatabase(config: Config): void {
+  const { database, dataDir } = config;
+  if (database === null) return;
+  if (defaultKind(config) === 'sandbox') {
+    throw new ConfigError(
+      'The sandbox keeps its world in the data directory, so it does not work with --database-url: leave --database-url out, or use the credentials of a real node.',
+    );
+  }
+  const file = join(dataDir, FILE);
+  if (dataDir !== ':memory:' && existsSync(file)) {
+    throw new ConfigError(
+      `${file} holds what this sidecar stored before, and --database-url would leave it out, payments that are not over too: use another --data-dir, or leave --database-url out.`,
+    );
+  }
+}

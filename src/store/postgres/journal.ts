@@ -1,0 +1,174 @@
+import type { SQL } from 'bun';
+import { decodePayment, encodePayment, type Payment } from '../../model/payment.ts';
+import {
+  idOfIndex,
+  idOfUpdatedIndex,
+  type PaymentIndex,
+  type UpdatedIndex,
+  updatedAtOfIndex,
+  updatedIndex,
+} from '../../model/payment-index.ts';
+import type { JournalRow, PaymentJournal } from '../ports.ts';
+import type { Database } from './database.ts';
+import { numberOf, numberOrNull } from './values.ts';
+
+interface Row {
+  readonly json: string;
+  readonly attempt: bigint | null;
+  readonly after_attempt: bigint | null;
+}
+
+interface Tip {
+  readonly idx: PaymentIndex;
+  readonly updated_at: bigint;
+}
+
+/** The wallet's latest `updated_at`, removed rows included; 0 where there is none. */
+async function lastMs(tx: SQL, walletId: string): Promise<number> {
+  const [row] = await tx<{ last: bigint }[]>`
+    SELECT greatest(
+      coalesce((SELECT max(updated_at) FROM journal WHERE wallet = ${walletId}), 0),
+      coalesce((SELECT updated_at FROM journal_tip WHERE wallet = ${walletId}), 0)) AS last`;
+  return numberOf(row?.last ?? 0n);
+}
+
+async function get(sql: SQL, walletId: string, index: string): Promise<JournalRow | null> {
+  const [row] = await sql<Row[]>`
+    SELECT json, attempt, after_attempt FROM journal WHERE wallet = ${walletId} AND idx = ${index}`;
+  return decodeRow(row);
+}
+
+async function latest(sql: SQL, walletId: string, id: string): Promise<JournalRow | null> {
+  const [row] = await sql<Row[]>`
+    SELECT json, attempt, after_attempt FROM journal
+    WHERE wallet = ${walletId} AND substr(idx, 21) = ${id} ORDER BY idx DESC LIMIT 1`;
+  return decodeRow(row);
+}
+
+async function put(
+  tx: SQL,
+  walletId: string,
+  { payment, attempt, afterAttempt }: JournalRow,
+  nowMs: number,
+): Promise<Payment> {
+  const updatedAtMs = Math.max(nowMs, (await lastMs(tx, walletId)) + 1);
+  const updated = { ...payment, updatedAtMs };
+  const json = JSON.stringify(encodePayment(updated));
+  await tx`INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
+    VALUES (${walletId}, ${updated.index}, ${updatedAtMs}, ${updated.status}, ${json}, ${attempt}, ${afterAttempt})
+    ON CONFLICT (wallet, idx) DO UPDATE SET updated_at = excluded.updated_at, status = excluded.status,
+      json = excluded.json, attempt = excluded.attempt, after_attempt = excluded.after_attempt`;
+  return updated;
+}
+
+/** Rows of the journal, for ports that write them inside their own transactions. */
+export const journalRows = {
+  get,
+  /** The newest row with that payment id. */
+  latest,
+  /** The row with that payment id and attempt. */
+  async ofAttempt(
+    tx: SQL,
+    walletId: string,
+    id: string,
+    attempt: number,
+  ): Promise<JournalRow | null> {
+    const [row] = await tx<Row[]>`
+      SELECT json, attempt, after_attempt FROM journal
+      WHERE wallet = ${walletId} AND substr(idx, 21) = ${id} AND attempt = ${attempt} LIMIT 1`;
+    return decodeRow(row);
+  },
+  /** The indexes of all rows with that payment id. */
+  async indexesOf(tx: SQL, walletId: string, id: string): Promise<ReadonlySet<string>> {
+    const rows = await tx<{ idx: string }[]>`
+      SELECT idx FROM journal WHERE wallet = ${walletId} AND substr(idx, 21) = ${id}`;
+    return new Set(rows.map(({ idx }) => idx));
+  },
+  /**
+   * Writes the row with the wallet's next `updated_at`, which strictly increases (docs/decisions.md 25). Returns the
+   * payment with it.
+   */
+  put,
+  /** Stores the attempt of a row, which is not an update of its payment. */
+  async setAttempt(tx: SQL, walletId: string, index: string, attempt: number): Promise<void> {
+    await tx`UPDATE journal SET attempt = ${attempt} WHERE wallet = ${walletId} AND idx = ${index}`;
+  },
+  async remove(tx: SQL, walletId: string, index: string): Promise<void> {
+    // Later rows must come after the removed one, also when the clock is set back meanwhile.
+    const beforeMs = await lastMs(tx, walletId);
+    const { count } = await tx`DELETE FROM journal WHERE wallet = ${walletId} AND idx = ${index}`;
+    if (count === 0) return;
+    await tx`INSERT INTO journal_tip (wallet, updated_at) VALUES (${walletId}, ${beforeMs})
+      ON CONFLICT (wallet) DO UPDATE SET updated_at = excluded.updated_at`;
+  },
+};
+
+/** Returns the {@link PaymentJournal} over PostgreSQL. */
+export function postgresJournal(db: Database): PaymentJournal {
+  return {
+    async tip(walletId) {
+      const [newest] = await db.read(
+        (sql) => sql<Tip[]>`SELECT idx, updated_at FROM journal WHERE wallet = ${walletId}
+          ORDER BY updated_at DESC LIMIT 1`,
+      );
+      return newest ? updatedIndex(numberOf(newest.updated_at), idOfIndex(newest.idx)) : null;
+    },
+    updatedAfter: (walletId, start, limit) => updatedAfter(db, walletId, start, limit),
+    get: async (walletId, index) =>
+      (await db.read((sql) => get(sql, walletId, index)))?.payment ?? null,
+    latest: async (walletId, id) =>
+      (await db.read((sql) => latest(sql, walletId, id)))?.payment ?? null,
+    async open(walletId) {
+      const rows = await db.read(
+        (sql) => sql<Pick<Row, 'json'>[]>`
+          SELECT json FROM journal WHERE wallet = ${walletId} AND status = 'pending' ORDER BY idx`,
+      );
+      return rows.map(decode);
+    },
+    async openOnchain(walletId) {
+      const rows = await db.read(
+        (sql) => sql<Pick<Row, 'json'>[]>`
+          SELECT json FROM journal WHERE wallet = ${walletId} AND status = 'pending'
+            AND substr(idx, 21, 3) IN ('os_', 'or_') ORDER BY idx`,
+      );
+      return rows.map(decode);
+    },
+    setPersonalNote: (walletId, index, note, nowMs) =>
+      db.write(walletId, async (tx) => {
+        const row = await get(tx, walletId, index);
+        if (!row) return null;
+        const payment = { ...row.payment, personalNote: note };
+        return put(tx, walletId, { ...row, payment }, nowMs);
+      }),
+  };
+}
+
+async function updatedAfter(
+  db: Database,
+  walletId: string,
+  start: UpdatedIndex | null,
+  limit: number,
+): Promise<Payment[]> {
+  const [atMs, id] = start === null ? [0, ''] : [updatedAtOfIndex(start), idOfUpdatedIndex(start)];
+  const rows = await db.read(
+    (sql) => sql<Pick<Row, 'json'>[]>`
+      SELECT json FROM journal WHERE wallet = ${walletId}
+        AND updated_at >= ${atMs} AND (updated_at, substr(idx, 21)) > (${atMs}, ${id})
+      ORDER BY updated_at LIMIT ${limit}`,
+  );
+  return rows.map(decode);
+}
+
+function decode(row: Pick<Row, 'json'>): Payment {
+  return decodePayment(JSON.parse(row.json));
+}
+
+function decodeRow(row: Row | undefined): JournalRow | null {
+  return row
+    ? {
+        payment: decode(row),
+        attempt: numberOrNull(row.attempt),
+        afterAttempt: numberOrNull(row.after_attempt),
+      }
+    : null;
+}

@@ -1,0 +1,10 @@
+import { initialSchema } from './0001-initial.ts';
+
+/**
+ * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
+ * edited (docs/decisions.md 86).
+ */
+export const STEPS: readonly string[] = [initialSchema];
+
+/** The version of the schema that this program reads and writes. */
+export const SCHEMA_VERSION = STEPS.length;

@@ -1,0 +1,57 @@
+import type { SQL } from 'bun';
+import { StoreUnusable } from '../unusable.ts';
+import { SCHEMA_VERSION, STEPS } from './migrations/index.ts';
+
+/** The number of the lock under which schemas are made and changed. It is drawn at random, and ours alone. */
+const SCHEMA_LOCK = 7_301_554_216_008_113n;
+
+/**
+ * Makes the schema where there is none. Throws {@link StoreUnusable} for one of a newer version. An older one is left
+ * as it is, since another process may still be using it.
+ */
+export async function prepareSchema(sql: SQL): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`;
+    const [found] = await tx<
+      { there: boolean }[]
+    >`SELECT to_regnamespace('wallet_sidecar') IS NOT NULL AS there`;
+    // A user who may not make schemas can use one that an administrator has made.
+    if (!found?.there) await tx`CREATE SCHEMA wallet_sidecar`;
+    await tx`CREATE TABLE IF NOT EXISTS schema_version (one INT PRIMARY KEY CHECK (one = 1), version INT NOT NULL)`;
+    const version = await versionOf(tx);
+    if (version > SCHEMA_VERSION) {
+      throw new StoreUnusable(
+        `The database was written by a newer version of wallet-sidecar (schema ${version}, this version knows ${SCHEMA_VERSION}): start that version, or use another database.`,
+      );
+    }
+    if (version === 0) await migrate(tx, 0);
+  });
+}
+
+/** Brings an older schema up to date, in one transaction, for the process that owns the database. */
+export async function bringUpToDate(sql: SQL, fence: bigint, slots: number): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`;
+    const [owner] = await tx`SELECT 1 FROM ownership WHERE fence = ${fence} FOR SHARE`;
+    if (owner === undefined) {
+      throw new StoreUnusable(
+        'Another sidecar has taken over the database meanwhile: start again.',
+      );
+    }
+    const version = await versionOf(tx);
+    if (version < SCHEMA_VERSION) await migrate(tx, version);
+    await tx`INSERT INTO commit_mark SELECT slot, '' FROM generate_series(0, ${slots - 1}::int) AS slot
+      ON CONFLICT DO NOTHING`;
+  });
+}
+
+async function versionOf(tx: SQL): Promise<number> {
+  const [row] = await tx<{ version: number }[]>`SELECT version FROM schema_version`;
+  return row?.version ?? 0;
+}
+
+async function migrate(tx: SQL, from: number): Promise<void> {
+  for (const step of STEPS.slice(from)) await tx.unsafe(step);
+  await tx`INSERT INTO schema_version VALUES (1, ${SCHEMA_VERSION})
+    ON CONFLICT (one) DO UPDATE SET version = excluded.version`;
+}

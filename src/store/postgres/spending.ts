@@ -1,0 +1,130 @@
+import type { SQL } from 'bun';
+import type { BudgetPeriod } from '../../model/budget.ts';
+import type { BudgetReservation, PeriodStart } from '../ports.ts';
+import { numberOf } from './values.ts';
+
+/** What is added to the sum of the period that contains `atMs`; it may be negative. */
+interface SumChange {
+  readonly clientPk: string;
+  readonly atMs: number;
+  readonly amountMsat: bigint;
+}
+
+interface Row {
+  readonly seq: bigint;
+  readonly client_pk: string;
+  readonly at: bigint;
+  readonly amount: string;
+}
+
+async function periodOf(tx: SQL, walletId: string, clientPk: string): Promise<BudgetPeriod | null> {
+  const [row] = await tx<{ period: BudgetPeriod }[]>`
+    SELECT period FROM budget WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
+  return row?.period ?? null;
+}
+
+async function add(
+  tx: SQL,
+  walletId: string,
+  { clientPk, atMs, amountMsat }: SumChange,
+  periodStart: PeriodStart,
+): Promise<void> {
+  const period = await periodOf(tx, walletId, clientPk);
+  if (period === null || amountMsat === 0n) return;
+  const startsAtMs = periodStart(period, atMs);
+  await tx`INSERT INTO spent (wallet, client_pk, starts_at, amount_msat)
+    VALUES (${walletId}, ${clientPk}, ${startsAtMs}, ${`${amountMsat}`}::numeric)
+    ON CONFLICT (wallet, client_pk, starts_at) DO UPDATE SET amount_msat = spent.amount_msat + excluded.amount_msat`;
+}
+
+async function heldOf(tx: SQL, walletId: string, name: string): Promise<Row[]> {
+  return tx<Row[]>`SELECT seq, client_pk, at, amount_msat::text AS amount FROM spending
+    WHERE wallet = ${walletId} AND name = ${name} AND NOT settled`;
+}
+
+async function release(
+  tx: SQL,
+  walletId: string,
+  name: string,
+  periodStart: PeriodStart,
+): Promise<void> {
+  for (const { seq, client_pk: clientPk, at, amount } of await heldOf(tx, walletId, name)) {
+    await tx`DELETE FROM spending WHERE seq = ${seq}`;
+    const change = { clientPk, atMs: numberOf(at), amountMsat: -BigInt(amount) };
+    await add(tx, walletId, change, periodStart);
+  }
+}
+
+/**
+ * What clients have spent and reserved, for ports that write it inside their own transactions. The spending of every
+ * client is stored, so that a budget set later counts it; sums exist only for clients with a budget.
+ */
+export const spendingRows = {
+  /**
+   * What a client with a budget has spent and reserved in the period that starts at `startsAtMs` and in all later ones,
+   * in millisatoshis. There is one row for each period, however many payments it had.
+   */
+  async sum(sql: SQL, walletId: string, clientPk: string, startsAtMs: number): Promise<bigint> {
+    const [row] = await sql<{ total: string }[]>`
+      SELECT coalesce(sum(amount_msat), 0)::text AS total FROM spent
+      WHERE wallet = ${walletId} AND client_pk = ${clientPk} AND starts_at >= ${startsAtMs}`;
+    return BigInt(row?.total ?? '0');
+  },
+  /** Computes the client's sums again for the period of its budget. A client without a budget has none. */
+  async sumUp(
+    tx: SQL,
+    walletId: string,
+    clientPk: string,
+    periodStart: PeriodStart,
+  ): Promise<void> {
+    await tx`DELETE FROM spent WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
+    const period = await periodOf(tx, walletId, clientPk);
+    if (period === null) return;
+    const rows = await tx<Pick<Row, 'at' | 'amount'>[]>`
+      SELECT at, amount_msat::text AS amount FROM spending WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
+    const sums = new Map<number, bigint>();
+    for (const { at, amount } of rows) {
+      const startsAtMs = periodStart(period, numberOf(at));
+      sums.set(startsAtMs, (sums.get(startsAtMs) ?? 0n) + BigInt(amount));
+    }
+    for (const [startsAtMs, total] of sums) {
+      await tx`INSERT INTO spent (wallet, client_pk, starts_at, amount_msat)
+        VALUES (${walletId}, ${clientPk}, ${startsAtMs}, ${`${total}`}::numeric)`;
+    }
+  },
+  /** Reserves an amount under a name, in the period of its time. */
+  async reserve(
+    tx: SQL,
+    walletId: string,
+    name: string,
+    { clientPk, amountMsat, nowMs: atMs }: BudgetReservation,
+    periodStart: PeriodStart,
+  ): Promise<void> {
+    await tx`INSERT INTO spending (wallet, client_pk, at, name, amount_msat, settled)
+      VALUES (${walletId}, ${clientPk}, ${atMs}, ${name}, ${`${amountMsat}`}::numeric, FALSE)`;
+    await add(tx, walletId, { clientPk, atMs, amountMsat }, periodStart);
+  },
+  /** Replaces the reservation of that name by its cost, in the period in which it was reserved; 0 gives it back. */
+  async close(
+    tx: SQL,
+    walletId: string,
+    name: string,
+    costMsat: bigint,
+    periodStart: PeriodStart,
+  ): Promise<void> {
+    if (costMsat === 0n) return release(tx, walletId, name, periodStart);
+    for (const { seq, client_pk: clientPk, at, amount } of await heldOf(tx, walletId, name)) {
+      await tx`UPDATE spending SET amount_msat = ${`${costMsat}`}::numeric, settled = TRUE WHERE seq = ${seq}`;
+      const change = { clientPk, atMs: numberOf(at), amountMsat: costMsat - BigInt(amount) };
+      await add(tx, walletId, change, periodStart);
+    }
+  },
+  /** Whether the cost of that name is settled. */
+  async isSettled(tx: SQL, walletId: string, name: string): Promise<boolean> {
+    const rows = await tx`
+      SELECT 1 FROM spending WHERE wallet = ${walletId} AND name = ${name} AND settled LIMIT 1`;
+    return rows.length > 0;
+  },
+  /** Gives back the reservation of that name. What is settled stays. */
+  release,
+};

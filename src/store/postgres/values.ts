@@ -1,0 +1,19 @@
+/** Returns a time or another number that is stored as BIGINT. All of them fit a double. */
+export function numberOf(value: bigint): number {
+  return Number(value);
+}
+
+/** {@link numberOf} for a column that may be null. */
+export function numberOrNull(value: bigint | null): number | null {
+  return value === null ? null : Number(value);
+}
+
+/** Encodes text that may hold NUL, which PostgreSQL does not store, as JSON. */
+export function textJson(text: string | null): string {
+  return JSON.stringify(text);
+}
+
+/** Decodes what {@link textJson} returned. */
+export function textOf(json: string): string | null {
+  return JSON.parse(json) as string | null;
+}

@@ -1,0 +1,54 @@
+import type { SQL } from 'bun';
+import type { PaymentIndex } from '../../model/payment-index.ts';
+import type { Watch, WatchStore } from '../ports.ts';
+import { watchKey } from '../watch-key.ts';
+import type { Database } from './database.ts';
+
+/** Rows of the watch table, for ports that write them inside their own transactions. */
+export const watchRows = {
+  async add(tx: SQL, walletId: string, watch: Watch): Promise<void> {
+    await tx`INSERT INTO watch (wallet, kind, key) VALUES (${walletId}, ${watch.kind}, ${watchKey(watch)})
+      ON CONFLICT DO NOTHING`;
+  },
+  /** Deletes the watches of one payment. Watches of offers and addresses stay. */
+  async endPayment(tx: SQL, walletId: string, index: PaymentIndex): Promise<void> {
+    await tx`DELETE FROM watch WHERE wallet = ${walletId} AND kind IN ('payment', 'held') AND key = ${index}`;
+  },
+  /** Deletes a watch. Returns whether there was one. */
+  async end(tx: SQL, walletId: string, watch: Watch): Promise<boolean> {
+    const { count } = await tx`
+      DELETE FROM watch WHERE wallet = ${walletId} AND kind = ${watch.kind} AND key = ${watchKey(watch)}`;
+    return count > 0;
+  },
+  /** Whether the wallet has any of these watches. */
+  async hasAny(tx: SQL, walletId: string, watches: readonly Watch[]): Promise<boolean> {
+    if (watches.length === 0) return false;
+    const kinds = tx.array(
+      watches.map(({ kind }) => kind),
+      'text',
+    );
+    const keys = tx.array(watches.map(watchKey), 'text');
+    const rows = await tx`SELECT 1 FROM watch WHERE wallet = ${walletId}
+      AND (kind, key) IN (SELECT * FROM unnest(${kinds}::text[], ${keys}::text[])) LIMIT 1`;
+    return rows.length > 0;
+  },
+};
+
+/** Returns the {@link WatchStore} over PostgreSQL. */
+export function postgresWatches(db: Database): WatchStore {
+  return {
+    add: (walletId, watch) => db.write(walletId, (tx) => watchRows.add(tx, walletId, watch)),
+    async wallets() {
+      const rows = await db.read(
+        (sql) => sql<{ wallet: string }[]>`SELECT DISTINCT wallet FROM watch`,
+      );
+      return rows.map(({ wallet }) => wallet);
+    },
+    async has(walletId) {
+      const rows = await db.read(
+        (sql) => sql`SELECT 1 FROM watch WHERE wallet = ${walletId} LIMIT 1`,
+      );
+      return rows.length > 0;
+    },
+  };
+}

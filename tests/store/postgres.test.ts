@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, setDefaultTimeout } from 'bun:test';
+import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { storeContract } from '../contracts/store.ts';
+import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+const programs = postgresPrograms();
+const secretsKey = new Uint8Array(32).fill(7);
+const onLost = (message: string) => {
+  throw new Error(message);
+};
+
+describe.skipIf(programs === null)('over PostgreSQL', () => {
+  let server: TestPostgres;
+  beforeAll(async () => {
+    server = await startPostgres(programs ?? '');
+  });
+  afterAll(() => server.stop());
+
+  /** Databases whose store is closed. */
+  const unused = new Set<string>();
+  const databaseOf = async () => {
+    const [url] = unused;
+    if (url === undefined) return server.createDatabase();
+    unused.delete(url);
+    await server.empty(url);
+    return url;
+  };
+  storeContract(
+    'in PostgreSQL',
+    async () => {
+      const url = await databaseOf();
+      const open = async () => {
+        const store = await openPostgresStore({ url, secretsKey, onLost });
+        const close = async () => {
+          await store.close();
+          unused.add(url);
+        };
+        return { ...store, close };
+      };
+      return { store: await open(), reopen: open };
+    },
+    0.1,
+  );
+});

@@ -87,6 +87,8 @@ const SECRET_FLAGS: Readonly<Record<string, string>> = {
   '--client-credentials': 'SERVICE_CLIENT_CREDENTIALS',
   '--webhook-secret': 'SERVICE_WEBHOOK_SECRET',
   '--root-seed': 'SERVICE_ROOT_SEED',
+  '--database-url': 'SERVICE_DATABASE_URL',
+  '--secrets-key': 'SERVICE_SECRETS_KEY',
 };
 
 /** Moves secrets from flags to environment variables, because a secret in a flag causes a warning in health. */

@@ -158,6 +158,25 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
     expect(lost).toEqual([]);
   });
 
+  test('while the database says nothing and ends no connection, requests end with error 8, and work again after', async () => {
+    await begin(1);
+    proxy.silence(true);
+    const failures = await Promise.allSettled([
+      store.spends.unfinished(WALLET),
+      store.watches.add(WALLET, { kind: 'address', address: 'a' }),
+    ]);
+    for (const failure of failures) {
+      expect(failure.status).toBe('rejected');
+      if (failure.status === 'rejected') expect(failure.reason).toSatisfy(isCapacityError);
+    }
+    await until(() => store.problem() !== null);
+    proxy.silence(false);
+    await until(() => store.problem() === null);
+    await begin(2);
+    expect(await store.spends.unfinished(WALLET)).toHaveLength(2);
+    expect(lost).toEqual([]);
+  });
+
   test('a second sidecar is refused with one sentence that says who has the database', async () => {
     const message = await refusal(open());
     expect(message).toMatch(

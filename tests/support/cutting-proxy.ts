@@ -9,6 +9,8 @@ export interface CuttingProxy {
   cutAtCommit(side: 'client' | 'server'): void;
   /** How many connections were cut. */
   cuts(): number;
+  /** Passes nothing on and ends nothing, as when the machine behind it is gone, or does so again. */
+  silence(on: boolean): void;
   /** Refuses and ends all connections, or takes them again. */
   refuse(on: boolean): void;
   stop(): void;
@@ -25,8 +27,10 @@ export function cuttingProxy(target: number): CuttingProxy {
   let armed: 'client' | 'server' | null = null;
   let cuts = 0;
   let refusing = false;
+  let silent = false;
   const sockets = new Set<Bun.Socket<Side>>();
   const pass = (from: Bun.Socket<Side>, bytes: Buffer) => {
+    if (silent) return;
     const side = from.data.isClient ? 'client' : 'server';
     if (armed === side && bytes.includes('COMMIT')) {
       armed = null;
@@ -65,6 +69,7 @@ export function cuttingProxy(target: number): CuttingProxy {
           socket: handlers,
         }).then(
           (server) => {
+            if (silent) return;
             sockets.add(server);
             client.data.other = server;
             for (const bytes of client.data.early) server.write(bytes);
@@ -80,6 +85,9 @@ export function cuttingProxy(target: number): CuttingProxy {
       armed = side;
     },
     cuts: () => cuts,
+    silence(on) {
+      silent = on;
+    },
     refuse(on) {
       refusing = on;
       if (on) for (const socket of sockets) socket.terminate();

@@ -6,6 +6,7 @@ import { postgresFailure } from '../../lib/postgres-failure.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import { asStorageError } from '../../model/storage-error.ts';
+import type { Connections } from './connections.ts';
 import type { Ownership } from './ownership.ts';
 import { writeSlots } from './slots.ts';
 
@@ -36,7 +37,11 @@ const RETRY = { firstMs: 10, mostMs: 200, jitter: 0.5, random: Math.random };
 const READ_BACK = { firstMs: 50, mostMs: 1000, jitter: 0.5, random: Math.random };
 
 /** Returns the transactions of the process that owns the database. */
-export function ownedDatabase(sql: SQL, ownership: Ownership, mostWrites: number): Database {
+export function ownedDatabase(
+  connections: Connections,
+  ownership: Ownership,
+  mostWrites: number,
+): Database {
   const locks = keyedLock();
   const slots = writeSlots(mostWrites);
   const ending = new AbortController();
@@ -59,7 +64,7 @@ export function ownedDatabase(sql: SQL, ownership: Ownership, mostWrites: number
   ): Promise<T> {
     writes += 1;
     const mark = `${ownership.fence}:${writes}`;
-    const tx = await sql.reserve();
+    const tx = await connections.sql.reserve();
     try {
       const result = await begun(tx, { slot, mark, lock }, work);
       await commit(tx, { slot, mark });
@@ -112,7 +117,7 @@ export function ownedDatabase(sql: SQL, ownership: Ownership, mostWrites: number
     for (let attempt = 1; !ending.signal.aborted; attempt++) {
       try {
         // It waits for the session of that transaction, which has locked this row until it ends.
-        const [row] = await sql<{ mark: string }[]>`
+        const [row] = await connections.sql<{ mark: string }[]>`
           SELECT mark FROM commit_mark WHERE slot = ${slot} FOR UPDATE`;
         if (row?.mark === mark) return true;
         const isOurs = row?.mark === '' || row?.mark.startsWith(`${ownership.fence}:`);
@@ -127,7 +132,7 @@ export function ownedDatabase(sql: SQL, ownership: Ownership, mostWrites: number
   }
 
   return {
-    read: (work) => repeated(() => work(sql), ending.signal),
+    read: (work) => repeated(() => work(connections.sql), ending.signal),
     write(lock, work) {
       const start = () => run(lock, work);
       const writing = lock === null ? start() : locks.run(lock, start);

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { SQL } from 'bun';
 import { systemClock } from '../../lib/clock.ts';
 import { sealer } from '../../lib/seal.ts';
 import type { Store } from '../ports.ts';
 import { postgresBudgets } from './budgets.ts';
 import { postgresClients } from './clients.ts';
+import { openConnections } from './connections.ts';
 import { postgresConnectorState } from './connector-state.ts';
 import { ownedDatabase } from './database.ts';
 import { postgresIdempotency } from './idempotency.ts';
@@ -26,11 +26,6 @@ const LEASE_MS = 10_000;
 /** Transactions that run at once. The other connections of the pool are for reads. */
 const MOST_WRITES = 8;
 const MOST_CONNECTIONS = 12;
-/** A session that is idle within a transaction belongs to a process that was paused, and is ended by the server. */
-const MOST_IDLE_MS = 5000;
-const CONNECT_SECS = 3;
-const CLOSE_SECS = 1;
-
 /** What a store over PostgreSQL needs. */
 export interface PostgresOptions {
   /** A URL as PostgreSQL's own programs take it. It may hold a password. */
@@ -50,17 +45,26 @@ export interface PostgresOptions {
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, leaseMs = LEASE_MS, onLost } = options;
-  const pool = connections(url, MOST_CONNECTIONS);
+  const pool = openConnections(url, MOST_CONNECTIONS);
   // The lease has a connection of its own, so that its renewal never waits behind other work.
-  const leasing = connections(url, 1);
-  const closeAll = () =>
-    Promise.all([pool, leasing].map((sql) => sql.close({ timeout: CLOSE_SECS })));
+  const leasing = openConnections(url, 1);
+  const closeAll = () => Promise.all([pool, leasing].map((one) => one.close()));
   try {
-    await prepareSchema(leasing);
+    await prepareSchema(leasing.sql);
     const holder = describeProcess();
-    const ownership = await takeOwnership({ sql: leasing, leaseMs, holder, onLost });
+    const onSilent = () => {
+      leasing.cut();
+      pool.cut();
+    };
+    const ownership = await takeOwnership({
+      connections: leasing,
+      leaseMs,
+      holder,
+      onLost,
+      onSilent,
+    });
     try {
-      await bringUpToDate(pool, ownership.fence, MOST_WRITES);
+      await bringUpToDate(pool.sql, ownership.fence, MOST_WRITES);
       const db = ownedDatabase(pool, ownership, MOST_WRITES);
       const secrets = sealer(options.secretsKey);
       const spends = spendRows(secrets);
@@ -96,21 +100,6 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await closeAll();
     throw whyUnusable(error, url);
   }
-}
-
-function connections(url: string, max: number): SQL {
-  return new SQL(url, {
-    max,
-    bigint: true,
-    connectionTimeout: CONNECT_SECS,
-    connection: {
-      application_name: 'wallet-sidecar',
-      search_path: 'wallet_sidecar',
-      idle_in_transaction_session_timeout: MOST_IDLE_MS,
-      // What was answered must be on disk, whatever the database's default is (docs/decisions.md 85).
-      synchronous_commit: 'on',
-    },
-  });
 }
 
 function describeProcess(): string {

@@ -4,6 +4,7 @@ import { postgresFailure } from '../../lib/postgres-failure.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import { StoreUnusable } from '../unusable.ts';
+import type { Connections } from './connections.ts';
 
 /** The lease by which one process owns the database (docs/decisions.md 132). */
 export interface Ownership {
@@ -23,13 +24,14 @@ export interface Ownership {
 }
 
 interface OwnershipOptions {
-  /** A connection of its own, so that a renewal never waits behind other work. */
-  readonly sql: SQL;
+  readonly connections: Connections;
   readonly leaseMs: number;
   /** Tells a person which process this is. */
   readonly holder: string;
   /** Called once, when another process has taken the database over. This process must end then. */
   readonly onLost: (message: string) => void;
+  /** Called when the database has not answered for long. It must cut all connections. */
+  readonly onSilent: () => void;
 }
 
 interface Lease {
@@ -52,11 +54,11 @@ const RENEWALS = 5;
  * Throws {@link StoreUnusable} as soon as the lease is renewed by another process.
  */
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
-  const { sql, leaseMs, holder } = options;
+  const { connections, leaseMs, holder } = options;
   let seen: Lease | null = null;
   for (;;) {
     const startedAt = moment();
-    const lease = await sql.begin((tx) => takeFree(tx, { leaseMs, holder }));
+    const lease = await connections.sql.begin((tx) => takeFree(tx, { leaseMs, holder }));
     if (lease === null)
       throw new StoreUnusable('The database has lost the row that says whose it is.');
     if (!lease.held) return heldOwnership(options, lease.fence, startedAt);
@@ -88,7 +90,7 @@ async function takeFree(
 }
 
 function heldOwnership(options: OwnershipOptions, fence: bigint, takenAt: Moment): Ownership {
-  const { sql, leaseMs, onLost } = options;
+  const { connections, leaseMs, onLost, onSilent } = options;
   const ending = new AbortController();
   let renewedAt = takenAt;
   let away = false;
@@ -103,10 +105,16 @@ function heldOwnership(options: OwnershipOptions, fence: bigint, takenAt: Moment
   /** Renews the lease. Throws when another process has it, and when the database cannot be reached. */
   async function renew(): Promise<void> {
     const startedAt = moment();
-    const { count } = await sql`
+    const answered = new AbortController();
+    // A renewal is one short statement, so a database that does not answer it answers nothing. When this process ends,
+    // it is not waited for.
+    void sleep(leaseMs / 2, AbortSignal.any([answered.signal, ending.signal])).then(() => {
+      if (!answered.signal.aborted) onSilent();
+    });
+    const { count } = await connections.sql`
       UPDATE ownership_lease SET renewals = renewals + 1,
         expires_at = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'
-      WHERE fence = ${fence}`;
+      WHERE fence = ${fence}`.finally(() => answered.abort());
     if (count === 0) throw lost();
     renewedAt = startedAt;
   }
@@ -144,7 +152,7 @@ function heldOwnership(options: OwnershipOptions, fence: bigint, takenAt: Moment
       ending.abort();
       await renewing;
       // A database that is away forgets the lease by itself.
-      await sql`UPDATE ownership_lease SET expires_at = '-infinity' WHERE fence = ${fence}`.catch(
+      await connections.sql`UPDATE ownership_lease SET expires_at = '-infinity' WHERE fence = ${fence}`.catch(
         () => undefined,
       );
     },

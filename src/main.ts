@@ -1,4 +1,5 @@
 import { CHECK_COMMAND, checkDatabase } from './app/data-care.ts';
+import { migrateToPostgres } from './app/migrate.ts';
 import { serve } from './app/serve.ts';
 import { buildProgram, runProgram } from './cli/program.ts';
 import { stderrWriter, stdoutWriter } from './cli/terminal/output.ts';
@@ -20,7 +21,13 @@ const io = {
 };
 const exitCode = await runProgram(
   buildProgram(
-    { ...io, version: VERSION_LINE, serve, connectKinds: REMOTE_NODES },
+    {
+      ...io,
+      version: VERSION_LINE,
+      serve,
+      migrate: migrateToPostgres,
+      connectKinds: REMOTE_NODES,
+    },
     process.argv.slice(2),
   ),
   process.argv,

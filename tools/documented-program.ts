@@ -18,6 +18,7 @@ export function documentedProgram(version: string): Command {
       onInterrupt: () => () => undefined,
     },
     serve: async () => undefined,
+    migrate: async () => '',
     connectKinds: REMOTE_NODES,
   });
 }

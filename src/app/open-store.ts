@@ -7,7 +7,8 @@ import { openPostgresStore } from '../store/postgres/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import { defaultKind } from './open-nodes.ts';
 
-const FILE = 'sidecar.sqlite';
+/** The name of the store's file in the data directory. */
+export const STORE_FILE = 'sidecar.sqlite';
 
 /**
  * Opens the store that the configuration names: the PostgreSQL database, or the file in the data directory. `onLost` is
@@ -16,7 +17,7 @@ const FILE = 'sidecar.sqlite';
 export async function openStore(config: Config, onLost: (message: string) => void): Promise<Store> {
   const { database, dataDir } = config;
   if (database === null) {
-    return openSqliteStore(dataDir === ':memory:' ? ':memory:' : join(dataDir, FILE));
+    return openSqliteStore(dataDir === ':memory:' ? ':memory:' : join(dataDir, STORE_FILE));
   }
   return openPostgresStore({ ...database, onLost });
 }
@@ -33,10 +34,10 @@ export function requireUsableDatabase(config: Config): void {
       'The sandbox keeps its world in the data directory, so it does not work with --database-url: leave --database-url out, or use the credentials of a real node.',
     );
   }
-  const file = join(dataDir, FILE);
+  const file = join(dataDir, STORE_FILE);
   if (dataDir !== ':memory:' && existsSync(file)) {
     throw new ConfigError(
-      `${file} holds what this sidecar stored before, and --database-url would leave it out, payments that are not over too: use another --data-dir, or leave --database-url out.`,
+      `${file} holds what this sidecar stored before, and --database-url would leave it out, payments that are not over too: move it with "wallet-sidecar migrate sqlite-to-postgres", use another --data-dir, or leave --database-url out.`,
     );
   }
 }

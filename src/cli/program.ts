@@ -18,6 +18,7 @@ import { addInfo } from './commands/info.ts';
 import { addInvoice } from './commands/invoice.ts';
 import { addKeysend } from './commands/keysend.ts';
 import { addListen } from './commands/listen.ts';
+import { addMigrate, type Migrate } from './commands/migrate.ts';
 import { addName } from './commands/name/index.ts';
 import { addProvision, addSignup } from './commands/node-set-up.ts';
 import { addNote } from './commands/note.ts';
@@ -26,6 +27,7 @@ import { addPay } from './commands/pay.ts';
 import { addPayments } from './commands/payments.ts';
 import { addProof } from './commands/proof/index.ts';
 import { addSandbox } from './commands/sandbox/index.ts';
+import { addSecretsKey } from './commands/secrets-key.ts';
 import { addSeed } from './commands/seed.ts';
 import { addServers, type Serve } from './commands/serve.ts';
 import { addSettle } from './commands/settle.ts';
@@ -47,6 +49,7 @@ import { usageSentence, wrongCommandWords } from './usage.ts';
 export interface ProgramOptions extends CliIo {
   readonly version: string;
   readonly serve: Serve;
+  readonly migrate: Migrate;
   readonly connectKinds: Readonly<Record<string, ConnectKind>>;
 }
 
@@ -67,6 +70,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   'Send:': [addAnalyze, addPay, addKeysend, addBump, addProof, addChannels],
   'Set up:': [
     addSeed,
+    addSecretsKey,
     addSignup,
     addProvision,
     addHealth,
@@ -106,6 +110,7 @@ export function buildProgram(options: ProgramOptions, words: readonly string[] =
     for (const add of commands) add(program, options);
   }
   addConnect(program, options, options.connectKinds);
+  addMigrate(program, options, options.migrate);
   program.commandsGroup('Sandbox:');
   addSandbox(program, options);
   return program;

@@ -7,7 +7,7 @@ import { ConfigError, type Found, parseFound } from './sources.ts';
 export interface DatabaseConfig {
   /** It may hold a password, so it appears in no message. */
   readonly url: string;
-  /** 32 bytes, with which secrets are sealed (docs/decisions.md 134). */
+  /** 32 bytes, with which secrets are sealed (docs/decisions.md 138). */
   readonly secretsKey: Uint8Array;
   readonly warnings: readonly string[];
 }
@@ -25,7 +25,7 @@ export function databaseOf(url: Found | null, key: Found | null): DatabaseConfig
   const parsed = parseFound(url, asDatabaseUrl);
   if (key === null) {
     throw new ConfigError(
-      `${url.source} needs --secrets-key-path, since secrets are sealed in a shared database: make a key with "openssl rand -hex 32" and keep it apart from the database.`,
+      `${url.source} needs --secrets-key-path, since secrets are sealed in a shared database: make a key with "wallet-sidecar secrets-key" and keep it apart from the database.`,
     );
   }
   return {
@@ -50,7 +50,10 @@ function asDatabaseUrl(text: string): Parsed<URL> {
 function asSecretsKey(text: string): Parsed<Uint8Array> {
   return /^[0-9a-f]{64}$/i.test(text)
     ? { value: hex.decode(text.toLowerCase()) }
-    : { problem: 'does not hold a key: 64 hex characters, as "openssl rand -hex 32" prints them' };
+    : {
+        problem:
+          'does not hold a key: 64 hex characters, as "wallet-sidecar secrets-key" prints them',
+      };
 }
 
 function isReadableOnTheWay({ hostname, searchParams }: URL): boolean {

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
 
-/** Encrypts values that are stored where others may read them (docs/decisions.md 134). */
+/** Encrypts values that are stored where others may read them (docs/decisions.md 138). */
 export interface Sealer {
   /** Names the key without telling anything of it: 16 hex characters. */
   readonly keyId: string;

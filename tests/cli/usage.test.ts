@@ -113,6 +113,7 @@ describe('without a command', () => {
       ...io,
       version: '0',
       serve: async (mode: string) => void served.push(mode),
+      migrate: async () => '',
       connectKinds: {},
     };
     const program = buildProgram(options, args);

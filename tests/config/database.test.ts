@@ -64,7 +64,7 @@ test('a file of them that others can read draws a warning', () => {
 
 test('a database without a key, and a key without a database, are refused with what to do', () => {
   expect(problemOf({ SERVICE_DATABASE_URL: URL })).toMatch(
-    /SERVICE_DATABASE_URL .*needs --secrets-key-path.*openssl rand -hex 32/,
+    /SERVICE_DATABASE_URL .*needs --secrets-key-path.*wallet-sidecar secrets-key/,
   );
   expect(problemOf({ SERVICE_SECRETS_KEY: KEY })).toMatch(
     /set --database-url too, or leave it out/,

@@ -41,6 +41,14 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'needs systemd and root; tests/packaging/unit.test.ts runs what the unit starts',
   'sudo wallet-sidecar info --data-dir /var/lib/wallet-sidecar':
     'needs the service of the line before',
+  'createuser --pwprompt sidecar': 'needs a PostgreSQL of the reader',
+  'createdb --owner=sidecar wallets': 'needs a PostgreSQL of the reader',
+  'wallet-sidecar secrets-key > secrets-key && chmod 600 secrets-key':
+    'the program is not on the path; tests/cli/commands/secrets-key.test.ts runs it',
+  'wallet-sidecar serve --database-url-path database-url --secrets-key-path secrets-key    --client-credentials-path client-credentials':
+    'needs PostgreSQL and a node; tests/faults/postgres.test.ts starts it so',
+  'wallet-sidecar migrate sqlite-to-postgres    --database-url-path database-url --secrets-key-path secrets-key':
+    'needs PostgreSQL; tests/store/copy.test.ts runs it',
   'npm run build': 'the tests run on what it has built',
   'npm test': 'CI runs it, and this test is part of it',
 };

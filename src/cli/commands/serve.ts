@@ -1,9 +1,10 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { OPTIONS, type OptionName, type OptionSpec } from '../../config/options.ts';
 import { ENV_FILE, type Flags, openSettings } from '../../config/sources.ts';
 import { envFileOption } from '../connection.ts';
 import { withExamples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
+import { givenFlags, settingFlag } from '../setting-flag.ts';
 
 /** Runs the server until the process is told to stop. */
 export type Serve = (mode: 'serve' | 'dev', flags: Flags) => Promise<void>;
@@ -47,25 +48,10 @@ const NOTHING_GIVEN =
 
 function withSettings(command: Command, run: (flags: Flags) => Promise<void>): Command {
   const settings = Object.values<OptionSpec>(OPTIONS);
-  for (const setting of settings) command.addOption(flagOf(setting));
+  for (const setting of settings) command.addOption(settingFlag(setting));
   command.addOption(envFileOption());
   return command.action(async () => {
     const names = [...settings.map(({ flag }) => flag), ENV_FILE.flag, 'json'];
-    await run(Object.fromEntries(names.map((flag) => [flag, command.getOptionValue(camel(flag))])));
+    await run(givenFlags(command, names));
   });
-}
-
-function flagOf(option: OptionSpec): Option {
-  const flags = option.value ? `--${option.flag} <${option.value}>` : `--${option.flag}`;
-  const flag = new Option(
-    flags,
-    `${option.description} [${option.env}; default: ${option.fallback}]`,
-  );
-  return option.repeatable
-    ? flag.argParser((value: string, before: string[] = []) => [...before, value])
-    : flag;
-}
-
-function camel(flag: string): string {
-  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -19,7 +19,7 @@ export interface Database {
    * or {@link NAMES}, run one after another in the order of their calls; null takes no lock. A transaction that was cut
    * off is run again from the start, so `work` must change nothing but the database. Throws error 8 when the database
    * cannot be used; then nothing was written. The only exception is a process that ends before it knows
-   * (docs/decisions.md 133).
+   * (docs/decisions.md 137).
    */
   write<T>(lock: string | null, work: (tx: SQL) => Promise<T>): Promise<T>;
   /** Lets the running transactions end, and takes no others. */

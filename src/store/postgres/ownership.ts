@@ -6,7 +6,7 @@ import { ApiError } from '../../model/errors.ts';
 import { StoreUnusable } from '../unusable.ts';
 import type { Connections } from './connections.ts';
 
-/** The lease by which one process owns the database (docs/decisions.md 132). */
+/** The lease by which one process owns the database (docs/decisions.md 136). */
 export interface Ownership {
   /** Grows each time the database is taken over. Every transaction that writes checks it. */
   readonly fence: bigint;

@@ -21,6 +21,7 @@ import { sqliteWatches, watchRows } from './watches.ts';
 import { sqliteWebhookEndpoints, webhookEndpointRows } from './webhook-endpoints.ts';
 import { writeQueue } from './write-queue.ts';
 
+export { openStoredRows } from './read-rows.ts';
 export { firstDamage };
 
 /** Opens the store in a SQLite file, or in memory (`:memory:`). Throws StoreUnusable as {@link openDatabase} does. */

@@ -1,7 +1,7 @@
 /**
  * The first schema. Its tables are those of SQLite's schema (docs/architecture.md, Where state lives), with `ownership`
  * and `commit_mark` beside them. Text that is ordered or compared has the collation "C", so that it is ordered by its
- * bytes. Columns named `sealed_...` are encrypted (docs/decisions.md 134). Columns named `..._json` hold text that may
+ * bytes. Columns named `sealed_...` are encrypted (docs/decisions.md 138). Columns named `..._json` hold text that may
  * hold any character as a JSON string, since PostgreSQL stores no NUL.
  */
 export const initialSchema = `

@@ -1,0 +1,43 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../config/config.ts';
+import { ConfigError, type Flags } from '../config/sources.ts';
+import { ownDataDir } from '../lib/data-dir.ts';
+import { copyIntoPostgres } from '../store/postgres/index.ts';
+import { openStoredRows } from '../store/sqlite/index.ts';
+import { STORE_FILE } from './open-store.ts';
+
+/**
+ * Moves the store of a data directory into the PostgreSQL database that the settings name, and renames its file, so
+ * that it is not used any more. Nothing else may use either meanwhile. A move that was cut off is run again. Returns a
+ * sentence for the person. Throws {@link ConfigError}, FileUnusable or StoreUnusable.
+ */
+export async function migrateToPostgres(flags: Flags): Promise<string> {
+  const { database, dataDir } = loadConfig({ flags, env: process.env, cwd: process.cwd() });
+  if (database === null) {
+    throw new ConfigError(
+      'This needs --database-url and --secrets-key-path: name the empty database to move to.',
+    );
+  }
+  const file = join(dataDir, STORE_FILE);
+  if (dataDir === ':memory:' || !existsSync(file)) {
+    throw new ConfigError(`${file} is not there: name the directory that holds it as --data-dir.`);
+  }
+  const owned = ownDataDir(dataDir);
+  try {
+    const source = openStoredRows(file);
+    let copied: number;
+    try {
+      copied = await copyIntoPostgres(source, database);
+    } finally {
+      source.close();
+    }
+    const kept = `${file}.moved`;
+    renameSync(file, kept);
+    for (const rest of ['-wal', '-shm']) rmSync(`${file}${rest}`, { force: true });
+    const what = copied === 0 ? 'The store had been copied before' : `${copied} rows were copied`;
+    return `${what}. Start with --database-url from now on. The file is kept as ${kept}: it holds secrets, so remove it when all works.`;
+  } finally {
+    owned.release();
+  }
+}

@@ -1,0 +1,91 @@
+import { hostname } from 'node:os';
+import { systemClock } from '../../lib/clock.ts';
+import { type Connections, openConnections } from './connections.ts';
+import { type Ownership, takeOwnership } from './ownership.ts';
+import { bringUpToDate, prepareSchema } from './schema.ts';
+import { whyUnusable } from './unusable.ts';
+
+/** The length of the lease by which a process owns the database (docs/decisions.md 136). */
+const LEASE_MS = 10_000;
+/** Transactions that run at once. The other connections of the pool are for reads. */
+export const MOST_WRITES = 8;
+const MOST_CONNECTIONS = 12;
+
+/** How a database is opened. */
+export interface OpenOptions {
+  /** A URL as PostgreSQL's own programs take it. It may hold a password. */
+  readonly url: string;
+  /** Called once, when another process has taken the database over. This process must end then. */
+  readonly onLost: (message: string) => void;
+  /** Milliseconds; for tests. */
+  readonly leaseMs?: number;
+}
+
+/** A database that this process owns. */
+export interface OwnedConnections {
+  readonly connections: Connections;
+  readonly ownership: Ownership;
+  readonly fence: bigint;
+  /** Gives the database back and ends the connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Takes a database for this process and brings its schema up to date. Throws StoreUnusable when another process has it,
+ * when its schema is of a newer version, and when it cannot be reached or used. No message holds a password.
+ */
+export async function openOwned(options: OpenOptions): Promise<OwnedConnections> {
+  const { url, leaseMs = LEASE_MS, onLost } = options;
+  const pool = openConnections(url, MOST_CONNECTIONS);
+  // The lease has a connection of its own, so that its renewal never waits behind other work.
+  const leasing = openConnections(url, 1);
+  const closeAll = () => Promise.all([pool, leasing].map((one) => one.close()));
+  try {
+    await prepareSchema(leasing.sql);
+    const ownership = await takeOwnership({
+      connections: leasing,
+      leaseMs,
+      holder: describeProcess(),
+      onLost,
+      onSilent() {
+        leasing.cut();
+        pool.cut();
+      },
+    });
+    const { fence } = ownership;
+    const close = async () => {
+      await ownership.release();
+      await closeAll();
+    };
+    try {
+      await bringUpToDate(pool.sql, fence, MOST_WRITES);
+    } catch (error) {
+      await ownership.release();
+      throw error;
+    }
+    return { connections: pool, ownership, fence, close };
+  } catch (error) {
+    await closeAll();
+    throw whyUnusable(error, url);
+  }
+}
+
+/** Runs `work` on a database that this process owns meanwhile. Throws as {@link openOwned} does. */
+export async function withOwnedDatabase<T>(
+  options: OpenOptions,
+  work: (owned: OwnedConnections) => Promise<T>,
+): Promise<T> {
+  const owned = await openOwned(options);
+  try {
+    return await work(owned);
+  } catch (error) {
+    throw whyUnusable(error, options.url);
+  } finally {
+    await owned.close();
+  }
+}
+
+function describeProcess(): string {
+  const since = new Date(systemClock.now()).toISOString();
+  return `the wallet-sidecar with process id ${process.pid} on ${hostname()}, started at ${since}`;
+}

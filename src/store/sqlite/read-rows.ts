@@ -1,0 +1,29 @@
+import { Database } from 'bun:sqlite';
+import { openDatabase } from './open.ts';
+
+/** A value of SQLite, where every integer is a bigint. */
+export type StoredValue = string | bigint | Uint8Array | null;
+
+/** The rows of a store's file, for copying them to another engine. */
+export interface StoredRows {
+  /** The rows of a table, in the order in which they were made where the table has one. */
+  rows(table: string): Iterable<Readonly<Record<string, StoredValue>>>;
+  close(): void;
+}
+
+/**
+ * Opens the rows of a store's file, whose schema is brought up to date first. The caller owns the data directory.
+ * Throws StoreUnusable as opening the store does.
+ */
+export function openStoredRows(path: string): StoredRows {
+  const current = openDatabase(path);
+  // Then the file alone holds everything, without the log beside it.
+  current.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  current.close();
+  const db = new Database(path, { readwrite: true, safeIntegers: true });
+  return {
+    rows: (table) =>
+      db.query<Record<string, StoredValue>, []>(`SELECT * FROM "${table}" ORDER BY 1`).iterate(),
+    close: () => db.close(),
+  };
+}

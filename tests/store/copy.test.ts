@@ -1,0 +1,225 @@
+import { Database } from 'bun:sqlite';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
+import { copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { updatedIndexOf } from '../../src/model/payment.ts';
+import type { Store } from '../../src/store/ports.ts';
+import { COPIED_TABLES } from '../../src/store/postgres/copied-tables.ts';
+import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { periodStart } from '../../src/wallet/budget.ts';
+import { nameRecord } from '../contracts/store/names.ts';
+import { runBinary } from '../support/binary.ts';
+import {
+  attemptRecord,
+  configured,
+  endpointRecord,
+  failedAttempt,
+} from '../support/delivery-steps.ts';
+import { removeFolder, temporaryFolder } from '../support/folder.ts';
+import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { sampleDone, samplePayment } from '../support/sample-payment.ts';
+import {
+  CLIENT,
+  clientRecord,
+  fits,
+  newSpend,
+  observe,
+  setBudget,
+  WALLET,
+} from '../support/store-steps.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+const programs = postgresPrograms();
+const KEY = '5e'.repeat(32);
+const CREATED = { walletId: WALLET, caller: 'owner', key: 'create' };
+const RUNNING = { walletId: WALLET, caller: 'owner', key: 'running' };
+/** More than a double can hold exactly. */
+const LARGE_MSAT = 2n ** 60n + 1n;
+
+/** Fills every table of a store. */
+async function fill(store: Store): Promise<void> {
+  await setBudget(store, {
+    amountMsat: LARGE_MSAT * 4n,
+    period: 'day',
+    maxPaymentMsat: LARGE_MSAT,
+  });
+  await store.clients.change(WALLET, () => ({
+    records: [
+      clientRecord({ clientPk: '01'.repeat(32), label: 'a\u0000b', revokedAtMs: 9, token: null }),
+      clientRecord({ budgetState: 'set', token: { id: '8', token: 'bb', exposed: true } }),
+    ],
+    budgets: [],
+  }));
+  const reservation = { clientPk: CLIENT, amountMsat: LARGE_MSAT, nowMs: 5 };
+  await store.idempotency.begin(RUNNING, 'print', 1);
+  const spend = { caller: CLIENT, reservation, plan: '{"tx":"00"}', fetchedInvoice: 'lni1' };
+  await store.spends.begin(WALLET, newSpend(samplePayment(1), spend), fits);
+  await store.spends.begin(WALLET, newSpend(samplePayment(2), { idempotencyKey: 'running' }), fits);
+  await store.spends.begin(WALLET, newSpend(samplePayment(3), { reservation }), fits);
+  await store.spends.begin(WALLET, newSpend(samplePayment(4)), fits);
+  await store.spends.abandon(WALLET, samplePayment(4).index, periodStart);
+  await observe(store, [sampleDone(3)], { journaled: true, cursor: 'c\u0000', attempt: 7 });
+  const key = configured(`msg_${samplePayment(3).index}`);
+  await store.outbox.attemptFailed(key, failedAttempt('no\u0000'), 20_000);
+  await store.outbox.delivered(key, attemptRecord({ answer: '\u0000' }));
+  await store.webhookEndpoints.add(endpointRecord({ description: null, expiresAtMs: 99 }), 1);
+  await store.connectorState.put(WALLET, 'lnd', 'a', { b: [1] });
+  await store.names.claim(WALLET, 'satoshi', () => nameRecord({ offer: 'lno1' }));
+  const place = { id: samplePayment(9).index.slice(20) as never, source: 'a', expiresAtMs: 50 };
+  await store.names.takePlace(WALLET, place, { nowMs: 1, most: 1, mostOfSource: 1 });
+  await store.idempotency.begin(CREATED, 'print', 1);
+  await store.idempotency.name(CREATED, { json: '{"client":"x"}', index: null });
+  await store.idempotency.finish(CREATED, { httpStatus: 200, body: '{"a":1}', subject: null });
+  await store.cache.apply(WALLET, [samplePayment(1), sampleDone(3)], updatedIndexOf(sampleDone(3)));
+}
+
+/** What a store holds, as its ports tell it. */
+async function contentOf(store: Store): Promise<unknown> {
+  const { identity, clients, spends, journal, outbox, idempotency } = store;
+  const all = { walletId: WALLET, id: null, endpoint: null, after: 0, limit: 100 };
+  const log = { walletId: WALLET, state: null, endpoint: null, limit: 100, before: null };
+  const list = { after: null, direction: null, rail: null, sinceMs: null, untilMs: null };
+  return {
+    identity: [identity.id, [...identity.secret], await identity.count()],
+    clients: await clients.list(WALLET),
+    budget: await store.budgets.get(WALLET, CLIENT, 5, periodStart),
+    spends: await spends.unfinished(WALLET),
+    callers: [await spends.callerOf(WALLET, samplePayment(1).index)],
+    journal: await journal.updatedAfter(WALLET, null, 100),
+    tip: await journal.tip(WALLET),
+    cursor: await store.observations.cursor(WALLET),
+    watched: await store.watches.wallets(),
+    log: await outbox.list(log),
+    attempts: await outbox.attempts(all),
+    endpoints: await store.webhookEndpoints.list(WALLET),
+    state: await store.connectorState.get(WALLET, 'lnd', 'a'),
+    name: await store.names.find('satoshi'),
+    done: await idempotency.begin(CREATED, 'print', 1),
+    running: await idempotency.begin(RUNNING, 'print', 1),
+    cache: await store.cache.list(WALLET, { filter: 'all', order: 'asc', limit: 10, ...list }),
+    cached: await store.cache.cursor(WALLET),
+  };
+}
+
+describe.skipIf(programs === null)('migrate sqlite-to-postgres', () => {
+  let server: TestPostgres;
+  let dataDir: string;
+  let url: string;
+  beforeAll(async () => {
+    server = await startPostgres(programs ?? '');
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    dataDir = temporaryFolder('migrate');
+    url = await server.createDatabase();
+  });
+  afterEach(() => removeFolder(dataDir));
+  const file = () => join(dataDir, 'sidecar.sqlite');
+  const migrate = (to = url) =>
+    runBinary(['migrate', 'sqlite-to-postgres', '--data-dir', dataDir], {
+      env: { PATH: '', HOME: '/nonexistent', SERVICE_DATABASE_URL: to, SERVICE_SECRETS_KEY: KEY },
+    });
+  const openCopy = () =>
+    openPostgresStore({
+      url,
+      secretsKey: new Uint8Array(32).fill(0x5e),
+      onLost: () => undefined,
+    });
+  const filled = async () => {
+    const store = openSqliteStore(file());
+    await fill(store);
+    const content = await contentOf(store);
+    await store.close();
+    const db = new Database(file());
+    db.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    db.close();
+    return content;
+  };
+
+  test('copies everything that a store holds, and what is made after it comes after it', async () => {
+    const content = await filled();
+    const { exitCode, stdout, stderr } = await migrate();
+    expect(stderr).toBe('');
+    expect({ exitCode, stdout }).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(
+        /^\d+ rows were copied\. Start with --database-url from now on/,
+      ),
+    });
+    expect(existsSync(file())).toBe(false);
+    expect(existsSync(`${file()}.moved`)).toBe(true);
+    expect(existsSync(`${file()}-wal`)).toBe(false);
+    const kept = openSqliteStore(`${file()}.moved`);
+    expect(await contentOf(kept)).toEqual(content);
+    await kept.close();
+    const copy = await openCopy();
+    expect(await contentOf(copy)).toEqual(content);
+    const tip = await copy.journal.tip(WALLET);
+    await copy.spends.begin(WALLET, newSpend(samplePayment(5)), fits);
+    expect(await copy.journal.updatedAfter(WALLET, tip, 10)).toHaveLength(1);
+    await observe(copy, [sampleDone(5)], { journaled: true });
+    expect(await copy.outbox.counts()).toMatchObject({ pending: 1, delivered: 1 });
+    await setBudget(copy, null, '02'.repeat(32));
+    await copy.close();
+  });
+
+  test('every table of the file is copied', async () => {
+    await openSqliteStore(file()).close();
+    const db = new Database(file(), { readonly: true });
+    const tables = db.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    db.close();
+    const names = tables.map((row) => (row as { name: string }).name);
+    expect(COPIED_TABLES.map(({ table }) => table).toSorted()).toEqual(
+      names.filter((name) => !name.startsWith('sqlite_')).toSorted(),
+    );
+  });
+
+  test('is finished by a repeat when it was cut off before the file was renamed', async () => {
+    await filled();
+    copyFileSync(file(), `${file()}.before`);
+    await migrate();
+    copyFileSync(`${file()}.before`, file());
+    const again = await migrate();
+    expect(again).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('The store had been copied before'),
+    });
+    expect(existsSync(file())).toBe(false);
+  });
+
+  test('leaves a database that holds another store, or is in use, as it is, and the file too', async () => {
+    await filled();
+    const other = await openCopy();
+    const used = await migrate();
+    expect(used).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('The database is in use by'),
+    });
+    await other.close();
+    expect(await migrate()).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('holds a store already'),
+    });
+    expect(existsSync(file())).toBe(true);
+  });
+
+  test('without a database, or without a file, says what is missing', async () => {
+    expect(await migrate('')).toMatchObject({ exitCode: 2 });
+    expect(await migrate()).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('sidecar.sqlite is not there'),
+    });
+  });
+});

@@ -19,7 +19,9 @@ function shell(line: string) {
 test.skipIf(!existsSync(FULL))('output that is lost is told, and ends the program with 1', () => {
   const { exitCode, stderr } = shell(`"$SIDECAR" seed new > ${FULL}`);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('The output could not be written (ENOSPC), so what was printed is lost.');
+  expect(stderr).toContain(
+    'The output could not be written (ENOSPC), so what was printed is lost.',
+  );
   expect(stderr.match(/could not be written/g)).toHaveLength(1);
 });
 

@@ -1,36 +1,21 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
+import { expect } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { send } from '../support/requests.ts';
-import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import { barriersOf, overflowOf } from './console-axe.ts';
-import {
-  CHROMIUM,
-  goTo,
-  openConsole,
-  startBrowser,
-  warnWithoutChromium,
-} from './console-browser.ts';
-import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+import { goTo, openConsole } from './console-browser.ts';
+import { complaintsOf } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
 
-setDefaultTimeout(SLOW_TEST_MS);
-warnWithoutChromium('the console makes one client, and shows its credentials once');
-const inBrowser = test.skipIf(CHROMIUM === undefined);
-
-let world: ConsoleWorld;
-let browser: Browser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  [world, browser] = await Promise.all([startConsoleWorld('console-clients'), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const { inBrowser, world, browser } = consoleInBrowser(
+  'console-clients',
+  'the console makes one client, and shows its credentials once',
+);
 
 const MAKE = 'Make the client';
 
 async function clientsNamed(label: string) {
-  const { clients } = await world.get('/v2/node/list_clients');
+  const { clients } = await world().get('/v2/node/list_clients');
   return (Object.values(clients) as { label: string | null }[]).filter(
     (client) => client.label === label,
   );
@@ -43,7 +28,7 @@ async function openForm(page: Page): Promise<void> {
 }
 
 inBrowser('credentials are shown once, work, and are gone on leaving', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   const complaints = complaintsOf(page);
   await openForm(page);
   await page.getByRole('textbox', { name: 'Name' }).fill('Till 1');
@@ -57,7 +42,7 @@ inBrowser('credentials are shown once, work, and are gone on leaving', async () 
   await page.getByRole('heading', { name: 'The client is made' }).waitFor();
   expect(await barriersOf(page)).toEqual([]);
   const credentials = await page.locator('.copy code').innerText();
-  const { body } = await send(world.url, 'GET', '/v2/node/client_info', { credentials });
+  const { body } = await send(world().url, 'GET', '/v2/node/client_info', { credentials });
   expect(body).toMatchObject({
     label: 'Till 1',
     scopes: ['read_info', 'receive', 'send'],
@@ -76,7 +61,7 @@ inBrowser('credentials are shown once, work, and are gone on leaving', async () 
 });
 
 inBrowser('a reload while the client is being made makes one client', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   await openForm(page);
   await page.getByRole('textbox', { name: 'Name' }).fill('Reloaded');
   const arrived = Promise.withResolvers<void>();
@@ -102,7 +87,7 @@ inBrowser('a reload while the client is being made makes one client', async () =
 });
 
 inBrowser('a client whose making got no answer is asked for again, with the same key', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   await openForm(page);
   await page.getByRole('textbox', { name: 'Name' }).fill('Unanswered');
   const keys: (string | undefined)[] = [];
@@ -123,8 +108,8 @@ inBrowser('a client whose making got no answer is asked for again, with the same
 });
 
 inBrowser('by keyboard alone a client is changed, and revoked by a second press', async () => {
-  await world.post('/v2/node/create_client', { label: 'Old name', scopes: ['receive'] });
-  const page = await openConsole(browser, world.url, world.owner);
+  await world().post('/v2/node/create_client', { label: 'Old name', scopes: ['receive'] });
+  const page = await openConsole(browser(), world().url, world().owner);
   await goTo(page, 'Clients');
   await page.getByRole('link', { name: 'Change Old name' }).focus();
   await page.keyboard.press('Enter');
@@ -151,13 +136,13 @@ inBrowser('by keyboard alone a client is changed, and revoked by a second press'
 });
 
 inBrowser('a client is offered to give and to change no more than it has', async () => {
-  const { client_credentials } = await world.post('/v2/node/create_client', {
+  const { client_credentials } = await world().post('/v2/node/create_client', {
     label: 'Deputy',
     scopes: ['receive', 'manage_clients'],
   });
-  await world.post('/v2/node/create_client', { label: 'Spender', scopes: ['send'] });
-  await world.post('/v2/node/create_client', { label: 'Taker', scopes: ['receive'] });
-  const page = await openConsole(browser, world.url, client_credentials);
+  await world().post('/v2/node/create_client', { label: 'Spender', scopes: ['send'] });
+  await world().post('/v2/node/create_client', { label: 'Taker', scopes: ['receive'] });
+  const page = await openConsole(browser(), world().url, client_credentials);
   await goTo(page, 'Clients');
   await page.getByRole('heading', { name: 'Spender' }).waitFor();
   expect(await page.getByRole('link', { name: 'Change Taker' }).count()).toBe(1);
@@ -170,7 +155,7 @@ inBrowser('a client is offered to give and to change no more than it has', async
 
 inBrowser('the page fits a phone and a wide window', async () => {
   for (const width of [360, 1600]) {
-    const page = await openConsole(browser, world.url, world.owner, { width, height: 800 });
+    const page = await openConsole(browser(), world().url, world().owner, { width, height: 800 });
     await goTo(page, 'Clients');
     await page.getByRole('heading', { name: 'Till 1' }).waitFor();
     expect(await overflowOf(page)).toBe(0);

@@ -1,50 +1,34 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser } from 'playwright-core';
-import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { expect } from 'bun:test';
+import { until } from '../support/until.ts';
 import { barriersOf, overflowOf } from './console-axe.ts';
-import {
-  CHROMIUM,
-  goTo,
-  openConsole,
-  startBrowser,
-  warnWithoutChromium,
-} from './console-browser.ts';
-import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+import { goTo, openConsole } from './console-browser.ts';
+import { complaintsOf } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
 
-setDefaultTimeout(SLOW_TEST_MS);
-warnWithoutChromium('the console shows the node, and opens and closes channels');
-const inBrowser = test.skipIf(CHROMIUM === undefined);
-
-let world: ConsoleWorld;
-let browser: Browser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  [world, browser] = await Promise.all([startConsoleWorld('console-node'), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const { inBrowser, world, browser } = consoleInBrowser(
+  'console-node',
+  'the console shows the node, and opens and closes channels',
+);
 
 async function channels(): Promise<readonly { channel_value: string }[]> {
-  return (await world.get('/v2/node/list_channels')).channels;
+  return (await world().get('/v2/node/list_channels')).channels;
 }
 
 inBrowser('says what the node is, and whether it works', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
-  const { node_pk, version } = await world.get('/v2/node/node_info');
+  const page = await openConsole(browser(), world().url, world().owner);
+  const { node_pk, version } = await world().get('/v2/node/node_info');
   await goTo(page, 'Node');
   for (const words of ['Regtest, worthless money', node_pk, version]) {
     await page.getByText(words, { exact: true }).waitFor();
   }
-  const { status } = await world.get('/v2/health');
+  const { status } = await world().get('/v2/health');
   await page.getByText(status === 'ok' ? 'Everything works.' : status).waitFor();
   await page.context().close();
 });
 
 inBrowser('a channel is opened by a second press, once although its answer is lost', async () => {
   const before = (await channels()).length;
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   const complaints = complaintsOf(page);
   await goTo(page, 'Node');
   await page.getByText('Opening costs an on-chain fee').waitFor();
@@ -73,9 +57,9 @@ inBrowser('a channel is opened by a second press, once although its answer is lo
 });
 
 inBrowser('a channel is closed by a second press', async () => {
-  await world.post('/sandbox/blocks', { count: 6 });
+  await world().post('/sandbox/blocks', { count: 6 });
   const before = (await channels()).length;
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   await goTo(page, 'Node');
   await page.getByRole('button', { name: 'Close the channel of 123,000 sats' }).click();
   await page.getByText('Close this channel?').waitFor();
@@ -87,10 +71,10 @@ inBrowser('a channel is closed by a second press', async () => {
 });
 
 inBrowser('a client that only reads is offered neither opening nor closing', async () => {
-  const { client_credentials } = await world.post('/v2/node/create_client', {
+  const { client_credentials } = await world().post('/v2/node/create_client', {
     scopes: ['read_info'],
   });
-  const page = await openConsole(browser, world.url, client_credentials);
+  const page = await openConsole(browser(), world().url, client_credentials);
   await goTo(page, 'Node');
   await page.getByText('Can receive').first().waitFor();
   expect(await page.getByRole('button', { name: /Open|Close/ }).count()).toBe(0);
@@ -99,7 +83,7 @@ inBrowser('a client that only reads is offered neither opening nor closing', asy
 
 inBrowser('the page fits a phone and a wide window', async () => {
   for (const width of [360, 1600]) {
-    const page = await openConsole(browser, world.url, world.owner, { width, height: 800 });
+    const page = await openConsole(browser(), world().url, world().owner, { width, height: 800 });
     await goTo(page, 'Node');
     await page.getByText('Can receive').first().waitFor();
     await page.getByText('The other side does not answer?').first().click();

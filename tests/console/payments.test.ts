@@ -1,36 +1,19 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { readFileSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
-import { SLOW_TEST_MS } from '../support/until.ts';
-import {
-  CHROMIUM,
-  goTo,
-  openConsole,
-  startBrowser,
-  warnWithoutChromium,
-} from './console-browser.ts';
-import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+import { goTo, openConsole } from './console-browser.ts';
+import { complaintsOf } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
 
-setDefaultTimeout(SLOW_TEST_MS);
-warnWithoutChromium('the console shows payments');
-const inBrowser = test.skipIf(CHROMIUM === undefined);
-
-let world: ConsoleWorld;
-let browser: Browser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  [world, browser] = await Promise.all([startConsoleWorld('console-payments'), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const { inBrowser, world, browser } = consoleInBrowser(
+  'console-payments',
+  'the console shows payments',
+);
 
 inBrowser('payments are found, filtered, noted, canceled and saved', async () => {
-  const { invoice } = await world.post('/v2/node/create_invoice', { amount: '3100' });
-  await world.post('/sandbox/pay', { payable: invoice });
-  await world.post('/v2/node/create_invoice', { amount: '3200' });
-  const page = await openConsole(browser, world.url, world.owner);
+  const { invoice } = await world().post('/v2/node/create_invoice', { amount: '3100' });
+  await world().post('/sandbox/pay', { payable: invoice });
+  await world().post('/v2/node/create_invoice', { amount: '3200' });
+  const page = await openConsole(browser(), world().url, world().owner);
   const complaints = complaintsOf(page);
   await goTo(page, 'Payments');
   await page.getByRole('link', { name: /3,200/ }).waitFor();
@@ -62,10 +45,10 @@ inBrowser('payments are found, filtered, noted, canceled and saved', async () =>
 });
 
 inBrowser('text of a stranger stays text', async () => {
-  const offer = (await world.post('/v2/node/create_offer', {})).offer;
+  const offer = (await world().post('/v2/node/create_offer', {})).offer;
   const message = '<img src=x onerror="document.title=1"><b>hi</b>';
-  await world.post('/sandbox/pay', { payable: offer, amount: '3300', message });
-  const page = await openConsole(browser, world.url, world.owner);
+  await world().post('/sandbox/pay', { payable: offer, amount: '3300', message });
+  const page = await openConsole(browser(), world().url, world().owner);
   const complaints = complaintsOf(page);
   await goTo(page, 'Payments');
   await page.getByText(message).click();

@@ -1,33 +1,21 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
+import { beforeAll, describe, expect } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { startBinary } from '../support/binary.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
 import { faultsOf } from './console-axe.ts';
-import {
-  CHROMIUM,
-  goTo,
-  openConsole,
-  startBrowser,
-  warnWithoutChromium,
-} from './console-browser.ts';
-import { type ConsoleWorld, startConsoleWorld } from './console-world.ts';
+import { CHROMIUM, goTo, openConsole } from './console-browser.ts';
+import { startConsoleWorld } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
 
-setDefaultTimeout(SLOW_TEST_MS);
-warnWithoutChromium('everybody can use the console, and it outlives a restart of the sidecar');
-const inBrowser = test.skipIf(CHROMIUM === undefined);
+const { inBrowser, world, browser } = consoleInBrowser(
+  'console-quality',
+  'everybody can use the console, and it outlives a restart of the sidecar',
+);
 
-let world: ConsoleWorld;
-let browser: Browser;
 beforeAll(async () => {
   if (CHROMIUM === undefined) return;
-  [world, browser] = await Promise.all([startConsoleWorld('console-quality'), startBrowser()]);
-  const { invoice } = await world.post('/v2/node/create_invoice', { amount: '1000' });
-  await world.post('/sandbox/pay', { payable: invoice });
-  await world.post('/v2/node/create_invoice', {});
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
+  const { invoice } = await world().post('/v2/node/create_invoice', { amount: '1000' });
+  await world().post('/sandbox/pay', { payable: invoice });
+  await world().post('/v2/node/create_invoice', {});
 });
 
 /** Returns the titles of the pages that are offered. */
@@ -43,7 +31,10 @@ describe('every page', () => {
     inBrowser(
       `is accessible and has no line wider than ${width} pixels, in ${colorScheme}`,
       async () => {
-        const page = await openConsole(browser, world.url, world.owner, { width, height: 900 });
+        const page = await openConsole(browser(), world().url, world().owner, {
+          width,
+          height: 900,
+        });
         await page.emulateMedia({ colorScheme });
         for (const title of await titlesOf(page)) {
           await goTo(page, title);
@@ -59,23 +50,23 @@ describe('every page', () => {
 });
 
 inBrowser('what is not accessible would be found', async () => {
-  const page = await browser.newPage();
-  await page.goto(`${world.url}/console`);
+  const page = await browser().newPage();
+  await page.goto(`${world().url}/console`);
   await page.evaluate('document.body.append(document.createElement("input"))');
   expect(await faultsOf(page)).toContainEqual(expect.stringContaining('label: '));
   await page.context().close();
 });
 
 inBrowser('the sign-in is accessible', async () => {
-  const page = await browser.newPage();
-  await page.goto(`${world.url}/console`);
+  const page = await browser().newPage();
+  await page.goto(`${world().url}/console`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   expect(await faultsOf(page)).toEqual([]);
   await page.context().close();
 });
 
 inBrowser('an invoice is made by keyboard alone', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   await page.getByRole('navigation').getByRole('link', { name: 'Receive', exact: true }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Receive', level: 1 }).waitFor();
@@ -88,24 +79,26 @@ inBrowser('an invoice is made by keyboard alone', async () => {
 });
 
 inBrowser('nothing is asked of another origin', async () => {
-  const context = await browser.newContext();
+  const context = await browser().newContext();
   const page = await context.newPage();
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
-  await page.goto(`${world.url}/`);
+  await page.goto(`${world().url}/`);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  expect(asked.filter((one) => !one.startsWith(world.url) && !one.startsWith('data:'))).toEqual([]);
+  expect(asked.filter((one) => !one.startsWith(world().url) && !one.startsWith('data:'))).toEqual(
+    [],
+  );
   await context.close();
 });
 
 inBrowser('a sidecar that does not answer is shown, and the page goes on by itself', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   await page.getByRole('heading', { name: 'Latest payments' }).waitFor();
   await page.context().setOffline(true);
   await goTo(page, 'Payments');
   await page.getByText('The sidecar does not answer').waitFor();
-  const { invoice } = await world.post('/v2/node/create_invoice', { amount: '4321' });
-  await world.post('/sandbox/pay', { payable: invoice });
+  const { invoice } = await world().post('/v2/node/create_invoice', { amount: '4321' });
+  await world().post('/sandbox/pay', { payable: invoice });
   await page.context().setOffline(false);
   await page.getByText('The sidecar does not answer').waitFor({ state: 'detached' });
   await page.getByRole('link', { name: /4,321/ }).waitFor();
@@ -114,7 +107,7 @@ inBrowser('a sidecar that does not answer is shown, and the page goes on by itse
 
 inBrowser('after a restart of the sidecar the page asks to sign in again', async () => {
   const own = await startConsoleWorld('console-restart');
-  const page = await openConsole(browser, own.url, own.owner);
+  const page = await openConsole(browser(), own.url, own.owner);
   await page.getByRole('heading', { name: 'Latest payments' }).waitFor();
   await own.sidecar.stop();
   await page.getByText('The sidecar does not answer').waitFor();

@@ -1,32 +1,12 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser } from 'playwright-core';
-import { SLOW_TEST_MS } from '../support/until.ts';
-import {
-  CHROMIUM,
-  goTo,
-  openConsole,
-  startBrowser,
-  warnWithoutChromium,
-} from './console-browser.ts';
-import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+import { expect } from 'bun:test';
+import { goTo, openConsole } from './console-browser.ts';
+import { complaintsOf } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
 
-setDefaultTimeout(SLOW_TEST_MS);
-warnWithoutChromium('the console receives');
-const inBrowser = test.skipIf(CHROMIUM === undefined);
-
-let world: ConsoleWorld;
-let browser: Browser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  [world, browser] = await Promise.all([startConsoleWorld('console-receive'), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const { inBrowser, world, browser } = consoleInBrowser('console-receive', 'the console receives');
 
 inBrowser('an invoice shows its QR code, and turns to paid by itself', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   const complaints = complaintsOf(page);
   await goTo(page, 'Receive');
   await page.getByLabel('Amount in sats').fill('1,500');
@@ -35,7 +15,7 @@ inBrowser('an invoice shows its QR code, and turns to paid by itself', async () 
   await page.getByRole('img', { name: 'QR code: Invoice' }).waitFor();
   await page.getByText('Waiting for the payment').waitFor();
   const payable = await page.locator('.copy code').innerText();
-  await world.post('/sandbox/pay', { payable });
+  await world().post('/sandbox/pay', { payable });
   await page.getByText('Paid', { exact: true }).waitFor();
   expect(await page.getByRole('img', { name: 'QR code: Invoice' }).count()).toBe(0);
   expect(complaints).toEqual([]);
@@ -43,7 +23,7 @@ inBrowser('an invoice shows its QR code, and turns to paid by itself', async () 
 });
 
 inBrowser('an amount that is none is said to be none, and makes no invoice', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   await goTo(page, 'Receive');
   await page.getByLabel('Amount in sats').fill('1.0005');
   await page.getByText('Type a number of sats').waitFor();
@@ -52,17 +32,17 @@ inBrowser('an amount that is none is said to be none, and makes no invoice', asy
 });
 
 inBrowser('payments to an offer, an address and a name show as they arrive', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   await goTo(page, 'Receive');
   await page.getByLabel('Offer').check();
   await page.getByRole('button', { name: 'Make the offer' }).click();
   const offer = await page.locator('.copy code').innerText();
-  await world.post('/sandbox/pay', { payable: offer, amount: '41', message: 'For the offer' });
+  await world().post('/sandbox/pay', { payable: offer, amount: '41', message: 'For the offer' });
   await page.getByText('For the offer').waitFor();
   await page.getByLabel('Bitcoin address').check();
   await page.getByRole('img', { name: 'QR code: Bitcoin address' }).waitFor();
   const address = await page.locator('.copy code').innerText();
-  await world.post('/sandbox/pay', { payable: address, amount: '50000' });
+  await world().post('/sandbox/pay', { payable: address, amount: '50000' });
   await page.getByText('50,000').waitFor();
   await page.getByLabel('Name', { exact: true }).check();
   await page.getByRole('textbox', { name: 'Name' }).fill('coffee-shop');
@@ -72,11 +52,11 @@ inBrowser('payments to an offer, an address and a name show as they arrive', asy
 });
 
 inBrowser('a client that may only make invoices is offered nothing else', async () => {
-  const { client_credentials } = await world.post('/v2/node/create_client', {
+  const { client_credentials } = await world().post('/v2/node/create_client', {
     scopes: [],
     permissions: ['create_invoice'],
   });
-  const page = await openConsole(browser, world.url, client_credentials);
+  const page = await openConsole(browser(), world().url, client_credentials);
   const links = await page.getByRole('navigation').getByRole('link').allInnerTexts();
   expect(links).toEqual(['Overview', 'Receive']);
   await goTo(page, 'Receive');

@@ -1,41 +1,24 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser } from 'playwright-core';
-import { SLOW_TEST_MS } from '../support/until.ts';
-import {
-  CHROMIUM,
-  goTo,
-  openConsole,
-  startBrowser,
-  warnWithoutChromium,
-} from './console-browser.ts';
-import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+import { expect } from 'bun:test';
+import { goTo, openConsole } from './console-browser.ts';
+import { complaintsOf } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
 
-setDefaultTimeout(SLOW_TEST_MS);
-warnWithoutChromium('the sandbox is steered from the console');
-const inBrowser = test.skipIf(CHROMIUM === undefined);
-
-let world: ConsoleWorld;
-let browser: Browser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  [world, browser] = await Promise.all([startConsoleWorld('console-sandbox'), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const { inBrowser, world, browser } = consoleInBrowser(
+  'console-sandbox',
+  'the sandbox is steered from the console',
+);
 
 inBrowser(
   'a newcomer funds, mines, pays as an outsider and moves the clock without curl',
   async () => {
-    const page = await openConsole(browser, world.url, world.owner);
+    const page = await openConsole(browser(), world().url, world().owner);
     const complaints = complaintsOf(page);
     await goTo(page, 'Sandbox');
     await page.getByRole('button', { name: 'Give me coins' }).click();
     await page.getByText('They have arrived.').waitFor();
     await page.getByRole('button', { name: 'Mine blocks' }).click();
     await page.getByText(/The chain has \d+ blocks now/).waitFor();
-    const { invoice } = await world.post('/v2/node/create_invoice', { amount: '3400' });
+    const { invoice } = await world().post('/v2/node/create_invoice', { amount: '3400' });
     await page.getByLabel('Invoice, offer or address').fill(invoice);
     await page.getByRole('button', { name: 'Pay from outside' }).click();
     await page.getByText('The outsider’s payment: completed').waitFor();
@@ -50,11 +33,11 @@ inBrowser(
 );
 
 inBrowser('a client that may not do everything is not offered the sandbox', async () => {
-  const { client_credentials } = await world.post('/v2/node/create_client', {
+  const { client_credentials } = await world().post('/v2/node/create_client', {
     scopes: ['full'],
     budget: { amount: '1000', period: 'day' },
   });
-  const page = await openConsole(browser, world.url, client_credentials);
+  const page = await openConsole(browser(), world().url, client_credentials);
   expect(await page.getByRole('link', { name: 'Sandbox', exact: true }).count()).toBe(0);
   await page.context().close();
 });

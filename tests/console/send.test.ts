@@ -1,29 +1,13 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
-import { SLOW_TEST_MS } from '../support/until.ts';
-import {
-  CHROMIUM,
-  goTo,
-  openConsole,
-  startBrowser,
-  warnWithoutChromium,
-} from './console-browser.ts';
-import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+import { expect } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { goTo, openConsole } from './console-browser.ts';
+import { complaintsOf } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
 
-setDefaultTimeout(SLOW_TEST_MS);
-warnWithoutChromium('the console pays once, and never calls unknown what failed');
-const inBrowser = test.skipIf(CHROMIUM === undefined);
-
-let world: ConsoleWorld;
-let browser: Browser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  [world, browser] = await Promise.all([startConsoleWorld('console-send'), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const { inBrowser, world, browser } = consoleInBrowser(
+  'console-send',
+  'the console pays once, and never calls unknown what failed',
+);
 
 /** Reads a string on the page, and goes as far as the last question. */
 async function agree(page: Page, string: string, amount?: string): Promise<void> {
@@ -33,14 +17,14 @@ async function agree(page: Page, string: string, amount?: string): Promise<void>
   await page.getByRole('button', { name: 'Pay…' }).click();
 }
 
-async function sendPage(credentials = world.owner): Promise<Page> {
-  const page = await openConsole(browser, world.url, credentials);
+async function sendPage(credentials = world().owner): Promise<Page> {
+  const page = await openConsole(browser(), world().url, credentials);
   await goTo(page, 'Send');
   return page;
 }
 
 async function sentOf(amount: string): Promise<number> {
-  const { payments } = await world.get('/v2/node/updated_payments', { limit: '100' });
+  const { payments } = await world().get('/v2/node/updated_payments', { limit: '100' });
   return payments.filter(
     (one: { direction: string; amount: string }) =>
       one.direction === 'outbound' && one.amount === amount,
@@ -48,12 +32,15 @@ async function sentOf(amount: string): Promise<number> {
 }
 
 const newOffer = async (behavior: string): Promise<string> =>
-  (await world.post('/sandbox/offer', { behavior })).offer;
+  (await world().post('/sandbox/offer', { behavior })).offer;
 
 inBrowser('an invoice is paid by two presses, after the fee and the total were shown', async () => {
   const page = await sendPage();
   const complaints = complaintsOf(page);
-  const { invoice } = await world.post('/sandbox/invoice', { amount: '2000', description: 'Tea' });
+  const { invoice } = await world().post('/sandbox/invoice', {
+    amount: '2000',
+    description: 'Tea',
+  });
   await agree(page, invoice);
   await page.getByText('Costs you at most').waitFor();
   await page.getByText('2,020').waitFor();
@@ -67,11 +54,11 @@ inBrowser('an invoice is paid by two presses, after the fee and the total were s
 
 inBrowser('a pending payment is shown as pending, and its end by itself', async () => {
   const page = await sendPage();
-  const made = await world.post('/sandbox/invoice', { amount: '2100', behavior: 'hold' });
+  const made = await world().post('/sandbox/invoice', { amount: '2100', behavior: 'hold' });
   await agree(page, made.invoice);
   await page.getByRole('button', { name: 'Pay now' }).click();
   await page.getByText('You may leave this page').waitFor();
-  await world.post('/sandbox/holds', { payment_hash: made.payment_hash, settle: true });
+  await world().post('/sandbox/holds', { payment_hash: made.payment_hash, settle: true });
   await page.getByText('Paid', { exact: true }).waitFor();
   await page.context().close();
 });
@@ -109,7 +96,7 @@ inBrowser("a payment of another caller's tab is not repeated after a sign-in", a
   await page.getByText('It is not known yet whether this was paid').waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.unroute('**/v2/node/pay');
-  const { client_credentials } = await world.post('/v2/node/create_client', { scopes: ['full'] });
+  const { client_credentials } = await world().post('/v2/node/create_client', { scopes: ['full'] });
   await page
     .getByLabel('Client credentials, or the token of the cookie file')
     .fill(client_credentials);
@@ -120,12 +107,12 @@ inBrowser("a payment of another caller's tab is not repeated after a sign-in", a
 });
 
 inBrowser('what goes over a budget is refused, and nothing is sent', async () => {
-  const { client_credentials } = await world.post('/v2/node/create_client', {
+  const { client_credentials } = await world().post('/v2/node/create_client', {
     scopes: ['read_info', 'send'],
     budget: { amount: '100', period: 'day' },
   });
   const page = await sendPage(client_credentials);
-  const { invoice } = await world.post('/sandbox/invoice', { amount: '2400' });
+  const { invoice } = await world().post('/sandbox/invoice', { amount: '2400' });
   await agree(page, invoice);
   await page.getByRole('button', { name: 'Pay now' }).click();
   await page.getByText('Nothing was sent').waitFor();
@@ -136,7 +123,7 @@ inBrowser('what goes over a budget is refused, and nothing is sent', async () =>
 
 inBrowser('a payment that fails is said to have failed', async () => {
   const page = await sendPage();
-  const { invoice } = await world.post('/sandbox/invoice', { amount: '2500', behavior: 'fail' });
+  const { invoice } = await world().post('/sandbox/invoice', { amount: '2500', behavior: 'fail' });
   await agree(page, invoice);
   await page.getByRole('button', { name: 'Pay now' }).click();
   await page.getByText('It was not paid').waitFor();
@@ -145,8 +132,12 @@ inBrowser('a payment that fails is said to have failed', async () => {
 
 inBrowser('on chain the fee is bounded, and the payment waits for its blocks', async () => {
   const page = await sendPage();
-  const { client_credentials } = await world.post('/sandbox/wallets', {});
-  const { address } = await world.post('/v2/node/get_next_unused_address', {}, client_credentials);
+  const { client_credentials } = await world().post('/sandbox/wallets', {});
+  const { address } = await world().post(
+    '/v2/node/get_next_unused_address',
+    {},
+    client_credentials,
+  );
   await agree(page, address, '26,000');
   await page.getByRole('button', { name: 'Pay now' }).click();
   await page.getByText('Sent to the network').waitFor();
@@ -155,9 +146,9 @@ inBrowser('on chain the fee is bounded, and the payment waits for its blocks', a
 });
 
 inBrowser('one browser shows an invoice, another pays it, and both say paid', async () => {
-  const { client_credentials } = await world.post('/sandbox/wallets', {});
+  const { client_credentials } = await world().post('/sandbox/wallets', {});
   const [shop, guest] = await Promise.all([
-    openConsole(browser, world.url, world.owner),
+    openConsole(browser(), world().url, world().owner),
     sendPage(client_credentials),
   ]);
   await goTo(shop, 'Receive');

@@ -1,33 +1,22 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser } from 'playwright-core';
+import { expect } from 'bun:test';
 import { runBinary } from '../support/binary.ts';
 import { send } from '../support/requests.ts';
-import { SLOW_TEST_MS } from '../support/until.ts';
-import { CHROMIUM, openConsole, startBrowser, warnWithoutChromium } from './console-browser.ts';
-import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+import { openConsole } from './console-browser.ts';
+import { complaintsOf } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
 
-setDefaultTimeout(SLOW_TEST_MS);
-warnWithoutChromium('people get into the console, and that it keeps no credential');
-const inBrowser = test.skipIf(CHROMIUM === undefined);
-
-let world: ConsoleWorld;
-let browser: Browser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  [world, browser] = await Promise.all([startConsoleWorld('console-sign-in'), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
-});
+const { inBrowser, world, browser } = consoleInBrowser(
+  'console-sign-in',
+  'people get into the console, and that it keeps no credential',
+);
 
 async function linkFromCommandLine(): Promise<string> {
   const { stdout, output } = await runBinary([
     'console',
     '--url',
-    world.url,
+    world().url,
     '--data-dir',
-    world.dataDir,
+    world().dataDir,
   ]);
   expect(output).toContain('works once, within 60 seconds');
   return stdout.trim();
@@ -36,7 +25,7 @@ async function linkFromCommandLine(): Promise<string> {
 inBrowser(
   'the link of the command line signs a browser in, and leaves the address at once',
   async () => {
-    const context = await browser.newContext();
+    const context = await browser().newContext();
     const page = await context.newPage();
     const complaints = complaintsOf(page);
     const requested: string[] = [];
@@ -58,7 +47,7 @@ inBrowser(
   'a link that somebody else used is said to be used, and shows nothing of the wallet',
   async () => {
     const link = await linkFromCommandLine();
-    const [thief, victim] = await Promise.all([browser.newContext(), browser.newContext()]);
+    const [thief, victim] = await Promise.all([browser().newContext(), browser().newContext()]);
     const first = await thief.newPage();
     await first.goto(link);
     await first.getByRole('navigation').waitFor();
@@ -73,7 +62,7 @@ inBrowser(
 inBrowser(
   'no storage of the browser and no script sees a credential or the half in the cookie',
   async () => {
-    const page = await openConsole(browser, world.url, world.owner);
+    const page = await openConsole(browser(), world().url, world().owner);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     const seen = {
       storages: await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])'),
@@ -84,7 +73,7 @@ inBrowser(
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
     expect(seen.cookie).toBe('');
     for (const text of [seen.storages, seen.page]) {
-      expect(text).not.toContain(world.owner);
+      expect(text).not.toContain(world().owner);
       expect(text).not.toContain(cookie?.value ?? '-');
     }
     await page.context().close();
@@ -94,11 +83,11 @@ inBrowser(
 inBrowser(
   'a link signs in anew where somebody is signed in, and leaves the address too',
   async () => {
-    const made = await world.post('/v2/node/create_client', {
+    const made = await world().post('/v2/node/create_client', {
       scopes: ['read_info'],
       label: 'till',
     });
-    const page = await openConsole(browser, world.url, made.client_credentials);
+    const page = await openConsole(browser(), world().url, made.client_credentials);
     await page.getByText('Signed in as “till”').waitFor();
     for (const open of ['a new tab', 'this tab']) {
       const link = await linkFromCommandLine();
@@ -107,9 +96,9 @@ inBrowser(
       await tab.goto(link);
       await tab.getByText('Signed in as the owner').waitFor();
       expect([open, tab.url().includes(token)]).toEqual([open, false]);
-      const again = fetch(`${world.url}/v2/console/session`, {
+      const again = fetch(`${world().url}/v2/console/session`, {
         method: 'POST',
-        headers: { origin: world.url, 'content-type': 'application/json' },
+        headers: { origin: world().url, 'content-type': 'application/json' },
         body: JSON.stringify({ link: token }),
       });
       expect((await again).status).toBe(401);
@@ -119,7 +108,7 @@ inBrowser(
 );
 
 inBrowser('credentials are not sent over plain http to another machine', async () => {
-  const page = await (await browser.newContext()).newPage();
+  const page = await (await browser().newContext()).newPage();
   const elsewhere = 'http://wallet.example';
   const sent: string[] = [];
   // The sidecar's own files, as another machine would serve them.
@@ -127,7 +116,7 @@ inBrowser('credentials are not sent over plain http to another machine', async (
     const request = route.request();
     sent.push(request.postData() ?? '');
     const { pathname } = new URL(request.url());
-    await route.fulfill({ response: await page.request.get(world.url + pathname) });
+    await route.fulfill({ response: await page.request.get(world().url + pathname) });
   });
   await page.goto(`${elsewhere}/console`);
   await page.getByLabel('Client credentials, or the token of the cookie file').fill('my secret');
@@ -141,19 +130,19 @@ inBrowser('credentials are not sent over plain http to another machine', async (
 });
 
 inBrowser('a payment shows on the overview by itself', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   await page.getByRole('heading', { name: 'Latest payments' }).waitFor();
-  const { invoice } = await world.post('/v2/node/create_invoice', { amount: '31337' });
+  const { invoice } = await world().post('/v2/node/create_invoice', { amount: '31337' });
   await page.getByText('31,337').waitFor();
-  await world.post('/sandbox/pay', { payable: invoice });
+  await world().post('/sandbox/pay', { payable: invoice });
   await page.getByRole('link', { name: /31,337 sats.*Completed/ }).waitFor();
   await page.context().close();
 });
 
 inBrowser('the sign-out leads back to the sign-in, in every tab', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   const other = await page.context().newPage();
-  await other.goto(`${world.url}/console`);
+  await other.goto(`${world().url}/console`);
   await other.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in to the wallet' }).waitFor();
@@ -163,11 +152,11 @@ inBrowser('the sign-out leads back to the sign-in, in every tab', async () => {
 
 inBrowser('a revoked client is signed out while the page is open', async () => {
   const scopes = ['read_info', 'read_payments'];
-  const made = await world.post('/v2/node/create_client', { scopes, label: 'till' });
-  const page = await openConsole(browser, world.url, made.client_credentials);
+  const made = await world().post('/v2/node/create_client', { scopes, label: 'till' });
+  const page = await openConsole(browser(), world().url, made.client_credentials);
   await page.getByText('Signed in as “till”').waitFor();
   await page.getByRole('heading', { name: 'Latest payments' }).waitFor();
-  await world.post('/v2/node/revoke_client', { client_pk: made.client_pk });
+  await world().post('/v2/node/revoke_client', { client_pk: made.client_pk });
   await page.getByText('Your session has ended').waitFor();
   await page.context().close();
 });
@@ -175,9 +164,9 @@ inBrowser('a revoked client is signed out while the page is open', async () => {
 inBrowser(
   'a server on another port gets the cookie of the session, and can do nothing with it',
   async () => {
-    const page = await openConsole(browser, world.url, world.owner);
+    const page = await openConsole(browser(), world().url, world().owner);
     const cookies: string[] = [];
-    const before = await world.get('/v2/node/list_clients');
+    const before = await world().get('/v2/node/list_clients');
     const other = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
@@ -192,16 +181,16 @@ inBrowser(
     await otherPage.goto(`http://127.0.0.1:${other.port}/`);
     // Its page sends requests with the cookie, and its server repeats the cookie with headers of its choice.
     await otherPage.evaluate(`Promise.allSettled([
-    fetch('${world.url}/v2/node/create_client', { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{"scopes":["full"]}' }),
-    fetch('${world.url}/v2/node/create_client', { method: 'POST', credentials: 'include', headers: { 'content-type': 'application/json', 'console-key': 'x' }, body: '{"scopes":["full"]}' }),
+    fetch('${world().url}/v2/node/create_client', { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{"scopes":["full"]}' }),
+    fetch('${world().url}/v2/node/create_client', { method: 'POST', credentials: 'include', headers: { 'content-type': 'application/json', 'console-key': 'x' }, body: '{"scopes":["full"]}' }),
   ])`);
-    expect(await world.get('/v2/node/list_clients')).toEqual(before);
+    expect(await world().get('/v2/node/list_clients')).toEqual(before);
     const cookie = cookies.find((one) => one.includes('wallet-sidecar-')) ?? '';
     expect(cookie).not.toBe('');
-    const repeated = await send(world.url, 'GET', '/v2/node/client_info', {
+    const repeated = await send(world().url, 'GET', '/v2/node/client_info', {
       headers: {
         cookie,
-        origin: world.url,
+        origin: world().url,
         'sec-fetch-site': 'same-origin',
         'console-key': 'ab'.repeat(32),
       },

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser } from 'playwright-core';
+import { afterAll, expect } from 'bun:test';
 import { verifyWebhook } from '../../src/client/index.ts';
-import { SLOW_TEST_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import { barriersOf, overflowOf } from './console-axe.ts';
-import {
-  CHROMIUM,
-  goTo,
-  openConsole,
-  startBrowser,
-  warnWithoutChromium,
-} from './console-browser.ts';
-import { type ConsoleWorld, complaintsOf, startConsoleWorld } from './console-world.ts';
+import { goTo, openConsole } from './console-browser.ts';
+import { complaintsOf } from './console-world.ts';
+import { consoleInBrowser } from './in-browser.ts';
 
-setDefaultTimeout(SLOW_TEST_MS);
-warnWithoutChromium('the console adds webhook endpoints and shows their deliveries');
-const inBrowser = test.skipIf(CHROMIUM === undefined);
+const { inBrowser, world, browser } = consoleInBrowser(
+  'console-webhooks',
+  'the console adds webhook endpoints and shows their deliveries',
+);
 
 /** A receiver that refuses as often as it is told to, and keeps what it got. */
 const receiver = { refusals: 0, got: [] as { headers: Headers; body: string }[] };
@@ -30,25 +25,17 @@ const server = Bun.serve({
 });
 const hook = `http://127.0.0.1:${server.port}/hook`;
 
-let world: ConsoleWorld;
-let browser: Browser;
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  [world, browser] = await Promise.all([startConsoleWorld('console-webhooks'), startBrowser()]);
-});
 afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
   await server.stop(true);
 });
 
 async function pay(): Promise<void> {
-  const { invoice } = await world.post('/v2/node/create_invoice', { amount: '1000' });
-  await world.post('/sandbox/pay', { payable: invoice });
+  const { invoice } = await world().post('/v2/node/create_invoice', { amount: '1000' });
+  await world().post('/sandbox/pay', { payable: invoice });
 }
 
 inBrowser('an endpoint is added, its secret is shown once and signs what it gets', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   const complaints = complaintsOf(page);
   await goTo(page, 'Webhooks');
   await page.getByRole('button', { name: 'Add an endpoint' }).click();
@@ -73,7 +60,7 @@ inBrowser('an endpoint is added, its secret is shown once and signs what it gets
 });
 
 inBrowser('a delivery that fails shows its attempts, and is sent again', async () => {
-  const page = await openConsole(browser, world.url, world.owner);
+  const page = await openConsole(browser(), world().url, world().owner);
   await goTo(page, 'Webhooks');
   receiver.refusals = 1;
   await pay();
@@ -106,7 +93,7 @@ inBrowser('a delivery that fails shows its attempts, and is sent again', async (
 inBrowser(
   'a new secret is a second endpoint, and the old one is removed by two presses',
   async () => {
-    const page = await openConsole(browser, world.url, world.owner);
+    const page = await openConsole(browser(), world().url, world().owner);
     await goTo(page, 'Webhooks');
     await page.getByRole('button', { name: 'New secret' }).click();
     await page.getByRole('button', { name: 'Add it with a new secret' }).click();
@@ -115,21 +102,21 @@ inBrowser(
     const remove = page.getByRole('button', { name: 'Remove', exact: true });
     await remove.nth(1).waitFor();
     await remove.first().click();
-    const { endpoints } = await world.get('/v2/webhooks/endpoints');
+    const { endpoints } = await world().get('/v2/webhooks/endpoints');
     expect(endpoints).toHaveLength(2);
     await page.getByRole('button', { name: 'Remove it' }).click();
-    await until(async () => (await world.get('/v2/webhooks/endpoints')).endpoints.length === 1);
-    const left = await world.get('/v2/webhooks/endpoints');
+    await until(async () => (await world().get('/v2/webhooks/endpoints')).endpoints.length === 1);
+    const left = await world().get('/v2/webhooks/endpoints');
     expect(left.endpoints[0].id).toBe(endpoints[1].id);
     await page.context().close();
   },
 );
 
 inBrowser('a client sees deliveries and is offered no endpoints', async () => {
-  const { client_credentials } = await world.post('/v2/node/create_client', {
+  const { client_credentials } = await world().post('/v2/node/create_client', {
     scopes: ['read_payments'],
   });
-  const page = await openConsole(browser, world.url, client_credentials);
+  const page = await openConsole(browser(), world().url, client_credentials);
   await goTo(page, 'Webhooks');
   await page.getByRole('button', { name: 'Send again' }).first().waitFor();
   expect(await page.getByRole('button', { name: 'Add an endpoint' }).count()).toBe(0);
@@ -139,7 +126,7 @@ inBrowser('a client sees deliveries and is offered no endpoints', async () => {
 
 inBrowser('the page fits a phone and a wide window', async () => {
   for (const width of [360, 1600]) {
-    const page = await openConsole(browser, world.url, world.owner, { width, height: 800 });
+    const page = await openConsole(browser(), world().url, world().owner, { width, height: 800 });
     await goTo(page, 'Webhooks');
     await page.getByRole('link', { name: 'Attempts' }).first().waitFor();
     expect(await overflowOf(page)).toBe(0);

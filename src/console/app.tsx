@@ -17,9 +17,10 @@ export function App() {
     return () => removeEventListener('hashchange', changed);
   }, []);
   const end = (byPerson: boolean) => {
-    sessionKey.forget();
+    sessionKey.forget(key);
     setWasIn(!byPerson);
-    setKey(null);
+    // Another tab may have signed in since.
+    setKey(byPerson ? null : sessionKey.read());
   };
   if (key !== null) return <Frame key={key} sessionKey={key} onEnd={end} />;
   return (

@@ -8,10 +8,14 @@ const NAME = 'wallet-sidecar-console-key';
 export const sessionKey = {
   read: (): string | null => localStorage.getItem(NAME),
   keep: (key: string): void => localStorage.setItem(NAME, key),
-  forget: (): void => localStorage.removeItem(NAME),
+  /** Forgets this key, but not a newer one that another tab has got since. */
+  forget: (key: string | null): void => {
+    if (localStorage.getItem(NAME) === key) localStorage.removeItem(NAME);
+  },
   /** Calls `listener` when another tab signs in or out. Returns a function that stops it. */
   onChange(listener: () => void): () => void {
-    const heard = ({ key }: StorageEvent) => {
+    const heard = (event: Event) => {
+      const { key } = event as Event & { readonly key: string | null };
       if (key === NAME || key === null) listener();
     };
     addEventListener('storage', heard);

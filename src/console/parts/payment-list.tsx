@@ -1,6 +1,7 @@
 import type { Payment } from '../../client/index.ts';
 import { text } from '../texts/index.ts';
 import { nowMs } from '../values/clock.ts';
+import { givenName } from '../values/described.ts';
 import { shortMoment } from '../values/moment.ts';
 import { linkTo } from '../values/place.ts';
 import { Money } from './money.tsx';
@@ -43,10 +44,10 @@ export function StatusBadge({ payment }: { readonly payment: Payment }) {
   );
 }
 
-/** Returns what people call a payment: its note, its message, who paid, or which way it went. */
+/** Returns what a payment is called: as people named it, or by which way it went. */
 export function nameOf(payment: Payment): string {
-  const { personal_note, message, payer_name, direction, status, kind } = payment;
-  const named = personal_note ?? message ?? payer_name;
+  const { direction, status, kind } = payment;
+  const named = givenName(payment);
   if (named !== null) return named;
   if (direction === 'info') return kind === 'waived_channel_fee' ? text.feeWaived : text.info;
   return text.directionWords[direction][status];

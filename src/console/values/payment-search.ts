@@ -1,4 +1,5 @@
 import type { Payment } from '../../client/index.ts';
+import { descriptionOf } from './described.ts';
 
 /** The fields in which a payment is looked for. */
 const FIELDS = [
@@ -16,7 +17,8 @@ const FIELDS = [
 
 /** Returns whether a payment has every word of the search in one of its texts, or its amount; case does not matter. */
 export function matches(payment: Payment, search: string): boolean {
-  const text = [...FIELDS.map((field) => payment[field] ?? ''), `${payment.amount ?? ''}`]
+  const fields = FIELDS.map((field) => payment[field] ?? '');
+  const text = [...fields, descriptionOf(payment) ?? '', `${payment.amount ?? ''}`]
     .join('\n')
     .toLowerCase();
   return search

@@ -14,6 +14,8 @@ const { inBrowser, world, browser } = consoleInBrowser(
 
 const MAKE = 'Make the client';
 
+const focused = (page: Page) => page.locator(':focus');
+
 async function clientsNamed(label: string) {
   const { clients } = await world().get('/v2/node/list_clients');
   return (Object.values(clients) as { label: string | null }[]).filter(
@@ -127,6 +129,17 @@ inBrowser('by keyboard alone a client is changed, and revoked by a second press'
   await page.keyboard.press('Enter');
   await page.getByText('end at once').waitFor();
   expect(await barriersOf(page)).toEqual([]);
+  // The focus is at the question, and at no button: a second Enter does nothing.
+  await page
+    .getByRole('group', { name: /^Revoke “New name”/ })
+    .and(focused(page))
+    .waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await revoke.and(focused(page)).waitFor();
+  await page.keyboard.press('Enter');
   expect(await clientsNamed('New name')).toHaveLength(1);
   await page.getByRole('button', { name: 'Revoke for ever' }).focus();
   await page.keyboard.press('Enter');

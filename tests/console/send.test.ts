@@ -34,6 +34,23 @@ async function sentOf(amount: string): Promise<number> {
 const newOffer = async (behavior: string): Promise<string> =>
   (await world().post('/sandbox/offer', { behavior })).offer;
 
+inBrowser('the last question has the focus, and after Cancel the button before it', async () => {
+  const page = await sendPage();
+  const { invoice } = await world.post('/sandbox/invoice', { amount: '2100' });
+  await agree(page, invoice);
+  const focused = page.locator(':focus');
+  await page.getByRole('group', { name: 'A payment cannot be taken back.' }).and(focused).waitFor();
+  // A key that is held down pays nothing.
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.getByRole('button', { name: 'Pay now' }).and(focused).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Pay…' }).and(focused).waitFor();
+  expect(await sentOf('2100')).toBe(0);
+  await page.context().close();
+});
+
 inBrowser('an invoice is paid by two presses, after the fee and the total were shown', async () => {
   const page = await sendPage();
   const complaints = complaintsOf(page);

@@ -66,6 +66,8 @@ inBrowser('a delivery that fails shows its attempts, and is sent again', async (
   await pay();
   await page.locator('.rows .badge', { hasText: 'Delivered' }).first().waitFor();
   expect(await barriersOf(page)).toEqual([]);
+  await page.locator('.rows').getByRole('button', { name: 'Send again' }).first().click();
+  await page.locator('.rows').getByText('1 delivery is sent again.').waitFor();
   await page.getByRole('link', { name: 'Attempts' }).first().click();
   await page.getByText('answered 503').first().waitFor();
   await page.getByText('Request and answer').first().click();

@@ -4,6 +4,7 @@ import { useAsked } from '../api/use-asked.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Field } from '../parts/field.tsx';
 import { Money } from '../parts/money.tsx';
+import { useQuestion } from '../parts/use-question.ts';
 import { text } from '../texts/index.ts';
 import type { MoneyRequest } from '../values/kept-payment.ts';
 import { momentText } from '../values/moment.ts';
@@ -83,7 +84,7 @@ function Terms({
   const [message, setMessage] = useState('');
   const [note, setNote] = useState('');
   const [priority, setPriority] = useState<Priority>('normal');
-  const [isAsked, setAsked] = useState(false);
+  const { isAsked, asking, button, ask, cancel } = useQuestion<HTMLFieldSetElement>();
   const amountMsat = payable.amount === null ? typedMsat(typedAmount) : toMsat(payable.amount);
   const estimate = useFeeEstimate(payable, amountMsat);
   const usualMsat =
@@ -114,25 +115,25 @@ function Terms({
             },
       );
     return (
-      <div class="ask-pay">
+      <fieldset ref={asking} class="ask-pay" tabIndex={-1} aria-label={text.send.sure}>
         <Sums amountMsat={amountMsat} feeMsat={feeMsat} />
         <p>{text.send.sure}</p>
         <div class="buttons">
           <button type="button" class="main" onClick={pay}>
             {text.send.payNow}
           </button>
-          <button type="button" onClick={() => setAsked(false)}>
+          <button type="button" onClick={cancel}>
             {text.cancel}
           </button>
         </div>
-      </div>
+      </fieldset>
     );
   }
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (problem === null && feeMsat !== null) setAsked(true);
+        if (problem === null && feeMsat !== null) ask();
       }}
     >
       {payable.amount === null && (
@@ -184,7 +185,12 @@ function Terms({
       {amountMsat !== null && feeMsat !== null && (
         <Sums amountMsat={amountMsat} feeMsat={feeMsat} />
       )}
-      <button type="submit" class="main" disabled={problem !== null || feeMsat === null}>
+      <button
+        ref={button}
+        type="submit"
+        class="main"
+        disabled={problem !== null || feeMsat === null}
+      >
         {text.send.pay}
       </button>
     </form>

@@ -5,6 +5,7 @@ import { useAct } from '../api/use-act.ts';
 import { useAsked } from '../api/use-asked.ts';
 import { useEvery } from '../api/use-every.ts';
 import { AskedPart } from '../parts/asked-part.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Select } from '../parts/select.tsx';
 import { text } from '../texts/index.ts';
@@ -140,6 +141,11 @@ function DeliveryRow({ delivery, endpoint, onAgain }: DeliveryRowProps) {
         )}
       </div>
       <Problem error={again.error} />
+      <div role="status">
+        {again.value !== null && (
+          <Notice kind="good" title={text.webhooks.sentAgain(again.value.redelivered)} />
+        )}
+      </div>
     </>
   );
 }

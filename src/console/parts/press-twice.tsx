@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import { text } from '../texts/index.ts';
+import { useQuestion } from './use-question.ts';
 
 interface PressTwiceProps {
   /** What the first button says. */
@@ -13,29 +13,29 @@ interface PressTwiceProps {
 
 /** A button for what cannot be undone: it asks, and a second press does it. */
 export function PressTwice({ words, question, confirm, isBusy, onConfirmed }: PressTwiceProps) {
-  const [isAsked, setAsked] = useState(false);
+  const { isAsked, asking, button, ask, cancel, agreed } = useQuestion<HTMLFieldSetElement>();
   if (!isAsked) {
     return (
-      <button type="button" disabled={isBusy} onClick={() => setAsked(true)}>
+      <button ref={button} type="button" disabled={isBusy} onClick={ask}>
         {words}
       </button>
     );
   }
   return (
-    <fieldset class="ask">
+    <fieldset ref={asking} class="ask" tabIndex={-1}>
       <legend>{question}</legend>
       <button
         type="button"
         class="danger"
         disabled={isBusy}
         onClick={() => {
-          setAsked(false);
+          agreed();
           onConfirmed();
         }}
       >
         {confirm}
       </button>
-      <button type="button" onClick={() => setAsked(false)}>
+      <button type="button" onClick={cancel}>
         {text.cancel}
       </button>
     </fieldset>

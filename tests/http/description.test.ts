@@ -3,6 +3,7 @@ import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { responsesOf } from '../../src/http/openapi/responses.ts';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES, SANDBOX_ROUTES } from '../../src/http/routes/index.ts';
+import { SCOPE_NAMES, SCOPES } from '../../src/model/permissions.ts';
 
 interface Schema {
   readonly $ref?: string;
@@ -44,6 +45,7 @@ const document = openApiDocument(routes, {
   version: '0',
   serverUrl: 'http://127.0.0.1:5393',
 }) as unknown as {
+  readonly info: { readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
@@ -88,6 +90,14 @@ function unexplained(schema: Schema | undefined, path: string): string[] {
 }
 
 describe('the OpenAPI document', () => {
+  test('says which permissions each scope grants, to a program that reads nothing else', () => {
+    const words = document.info.description;
+    for (const scope of SCOPE_NAMES) {
+      const granted = SCOPES[scope].map((name) => `\`${name}\``).join(', ');
+      expect(words).toContain(`\`${scope}\` grants ${scope === 'full' ? 'all' : granted}`);
+    }
+  });
+
   test('says of every field what it means', () => {
     const { schemas } = document.components;
     const missing = [

@@ -1,3 +1,4 @@
+import { SCOPE_NAMES, SCOPES } from '../../model/permissions.ts';
 import type { RouteAccess, RouteGroup } from '../route.ts';
 
 /** The purpose of each group of endpoints. The documentation page shows the same text. */
@@ -26,7 +27,7 @@ export const CALLING: readonly (readonly [title: string, text: string])[] = [
   ],
   [
     'Credentials',
-    "Send client credentials as `Authorization: Bearer <CLIENT_CREDENTIALS>`. Without the header the sidecar's default credentials are used; with `--require-auth` the header is required. Each endpoint says which permission it needs; scopes grant permissions.",
+    `Send client credentials as \`Authorization: Bearer <CLIENT_CREDENTIALS>\`. Without the header the sidecar's default credentials are used; with \`--require-auth\` the header is required. Each endpoint says which permission it needs; scopes grant permissions: ${scopeWords()}.`,
   ],
   [
     'Idempotency-Key',
@@ -45,6 +46,14 @@ export const CALLING: readonly (readonly [title: string, text: string])[] = [
     'Body fields and query parameters that an endpoint does not know are ignored, and named in the header `X-Ignored-Fields` of the answer. In `create_client`, `update_client` and `budget` they are error 7.',
   ],
 ];
+
+/** Returns what each scope grants, as one list. */
+function scopeWords(): string {
+  return SCOPE_NAMES.map((scope) => {
+    const granted = scope === 'full' ? ['all'] : SCOPES[scope].map((name) => `\`${name}\``);
+    return `\`${scope}\` grants ${granted.join(', ')}`;
+  }).join('; ');
+}
 
 /** What the description of an endpoint or field says that the API's specification does not have. */
 export const ADDITION = 'An addition: other servers of this API may not have it.';

@@ -57,6 +57,9 @@ describe('webhooks endpoints', () => {
     const shown = await world.run('webhooks', 'endpoints', 'list');
     expect(shown.stdout).toContain(endpoint.id);
     expect(shown.stdout).not.toContain(secret);
+    // Nothing ends it, and no word in its row sounds as if it were gone.
+    expect(shown.stdout).toContain('no limit');
+    expect(shown.stdout).not.toContain('deleted');
 
     const tested = await world.run('webhooks', 'endpoints', 'test', endpoint.id);
     expect(tested.exitCode).toBe(0);

@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<EndpointJson>[] = [
   { title: 'Endpoint', of: ({ id }) => id, least: 11, cut: 'middle' },
   { title: 'Events', of: ({ events }) => events.join(', '), leaves: 1 },
   { title: 'Signed', of: ({ signed }) => (signed ? 'yes' : 'no'), leaves: 3 },
-  { title: 'Until', of: ({ expires_at }) => minute(expires_at, 'deleted'), leaves: 2 },
+  { title: 'Until', of: ({ expires_at }) => minute(expires_at, 'no limit'), leaves: 2 },
   { title: 'Description', of: ({ description }) => description ?? '', most: 30, leaves: 4 },
   { title: 'URL', of: ({ url }) => url, least: 15 },
 ];

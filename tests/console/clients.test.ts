@@ -1,12 +1,13 @@
-import { expect } from 'bun:test';
+import { expect, setDefaultTimeout } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { send } from '../support/requests.ts';
-import { until } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { barriersOf, overflowOf } from './console-axe.ts';
 import { goTo, openConsole } from './console-browser.ts';
 import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 const { inBrowser, world, browser } = consoleInBrowser(
   'console-clients',
   'the console makes one client, and shows its credentials once',

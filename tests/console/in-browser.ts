@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { SLOW_TEST_MS } from '../support/until.ts';
 import { CHROMIUM, startBrowser, warnWithoutChromium } from './console-browser.ts';
 import { type ConsoleWorld, startConsoleWorld } from './console-world.ts';
 
@@ -18,7 +17,6 @@ interface InBrowser {
  * says loudly what is not checked.
  */
 export function consoleInBrowser(name: string, whatIsChecked: string): InBrowser {
-  setDefaultTimeout(SLOW_TEST_MS);
   warnWithoutChromium(whatIsChecked);
   let world: ConsoleWorld;
   let browser: Browser;

@@ -1,10 +1,11 @@
-import { expect } from 'bun:test';
-import { until } from '../support/until.ts';
+import { expect, setDefaultTimeout } from 'bun:test';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { barriersOf, overflowOf } from './console-axe.ts';
 import { goTo, openConsole } from './console-browser.ts';
 import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 const { inBrowser, world, browser } = consoleInBrowser(
   'console-node',
   'the console shows the node, and opens and closes channels',

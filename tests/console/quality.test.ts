@@ -1,11 +1,13 @@
-import { beforeAll, describe, expect } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { startBinary } from '../support/binary.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { faultsOf } from './console-axe.ts';
 import { CHROMIUM, goTo, openConsole } from './console-browser.ts';
 import { startConsoleWorld } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 const { inBrowser, world, browser } = consoleInBrowser(
   'console-quality',
   'everybody can use the console, and it outlives a restart of the sidecar',

@@ -1,8 +1,10 @@
-import { expect } from 'bun:test';
+import { expect, setDefaultTimeout } from 'bun:test';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { goTo, openConsole } from './console-browser.ts';
 import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 const { inBrowser, world, browser } = consoleInBrowser(
   'console-sandbox',
   'the sandbox is steered from the console',

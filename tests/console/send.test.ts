@@ -1,9 +1,11 @@
-import { expect } from 'bun:test';
+import { expect, setDefaultTimeout } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { goTo, openConsole } from './console-browser.ts';
 import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 const { inBrowser, world, browser } = consoleInBrowser(
   'console-send',
   'the console pays once, and never calls unknown what failed',
@@ -36,7 +38,7 @@ const newOffer = async (behavior: string): Promise<string> =>
 
 inBrowser('the last question has the focus, and after Cancel the button before it', async () => {
   const page = await sendPage();
-  const { invoice } = await world.post('/sandbox/invoice', { amount: '2100' });
+  const { invoice } = await world().post('/sandbox/invoice', { amount: '2100' });
   await agree(page, invoice);
   const focused = page.locator(':focus');
   await page.getByRole('group', { name: 'A payment cannot be taken back.' }).and(focused).waitFor();

@@ -1,10 +1,12 @@
-import { expect } from 'bun:test';
+import { expect, setDefaultTimeout } from 'bun:test';
 import { runBinary } from '../support/binary.ts';
 import { send } from '../support/requests.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
 import { openConsole } from './console-browser.ts';
 import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 const { inBrowser, world, browser } = consoleInBrowser(
   'console-sign-in',
   'people get into the console, and that it keeps no credential',

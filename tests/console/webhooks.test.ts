@@ -1,11 +1,12 @@
-import { afterAll, expect } from 'bun:test';
+import { afterAll, expect, setDefaultTimeout } from 'bun:test';
 import { verifyWebhook } from '../../src/client/index.ts';
-import { until } from '../support/until.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { barriersOf, overflowOf } from './console-axe.ts';
 import { goTo, openConsole } from './console-browser.ts';
 import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
+setDefaultTimeout(SLOW_TEST_MS);
 const { inBrowser, world, browser } = consoleInBrowser(
   'console-webhooks',
   'the console adds webhook endpoints and shows their deliveries',

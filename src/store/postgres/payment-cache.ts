@@ -1,6 +1,7 @@
 import type { SQL } from 'bun';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
+import { cacheConditions } from '../cache-conditions.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { Database } from './database.ts';
 
@@ -73,27 +74,11 @@ export function postgresPaymentCache(db: Database): PaymentCache {
 }
 
 /** Reads one row more than was asked for, to know whether there is a next page. */
-function listQuery(
-  walletId: string,
-  query: CacheQuery,
-): { text: string; values: (string | number)[] } {
-  const conditions: string[] = [];
-  const values: (string | number)[] = [];
-  const where = (condition: string, value: string | number) => {
-    values.push(value);
-    conditions.push(condition.replace('?', `$${values.length}`));
-  };
-  where('wallet = ?', walletId);
-  if (query.filter === 'finalized') conditions.push("status <> 'pending'");
-  else if (query.filter !== 'all') where('status = ?', query.filter);
-  if (query.after !== null) where(query.order === 'asc' ? 'idx > ?' : 'idx < ?', query.after);
-  if (query.direction !== null) where('direction = ?', query.direction);
-  if (query.rail !== null) where('rail = ?', query.rail);
-  if (query.sinceMs !== null) where('idx >= ?', String(query.sinceMs).padStart(19, '0'));
-  if (query.untilMs !== null) where('idx < ?', String(query.untilMs).padStart(19, '0'));
-  const order = query.order === 'asc' ? 'ASC' : 'DESC';
+function listQuery(walletId: string, query: CacheQuery): { text: string; values: string[] } {
+  const { where, values, order } = cacheConditions(walletId, query);
+  let at = 0;
   return {
-    text: `SELECT idx, json FROM cache WHERE ${conditions.join(' AND ')} ORDER BY idx ${order} LIMIT ${query.limit + 1}`,
-    values,
+    text: `SELECT idx, json FROM cache WHERE ${where.replaceAll('?', () => `$${++at}`)} ORDER BY idx ${order} LIMIT ${query.limit + 1}`,
+    values: [...values],
   };
 }

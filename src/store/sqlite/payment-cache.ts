@@ -1,6 +1,7 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
+import { cacheConditions } from '../cache-conditions.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -82,23 +83,9 @@ function listQuery(
   walletId: string,
   query: CacheQuery,
 ): { sql: string; bindings: SQLQueryBindings[] } {
-  const conditions = ['wallet = ?'];
-  const bindings: SQLQueryBindings[] = [walletId];
-  const where = (condition: string, value: SQLQueryBindings) => {
-    conditions.push(condition);
-    bindings.push(value);
-  };
-  if (query.filter === 'finalized') conditions.push("status != 'pending'");
-  else if (query.filter !== 'all') where('status = ?', query.filter);
-  if (query.after !== null) where(query.order === 'asc' ? 'idx > ?' : 'idx < ?', query.after);
-  if (query.direction !== null) where('direction = ?', query.direction);
-  if (query.rail !== null) where('rail = ?', query.rail);
-  if (query.sinceMs !== null) where('idx >= ?', String(query.sinceMs).padStart(19, '0'));
-  if (query.untilMs !== null) where('idx < ?', String(query.untilMs).padStart(19, '0'));
-  bindings.push(query.limit + 1);
-  const order = query.order === 'asc' ? 'ASC' : 'DESC';
+  const { where, values, order } = cacheConditions(walletId, query);
   return {
-    sql: `SELECT idx, json FROM cache WHERE ${conditions.join(' AND ')} ORDER BY idx ${order} LIMIT ?`,
-    bindings,
+    sql: `SELECT idx, json FROM cache WHERE ${where} ORDER BY idx ${order} LIMIT ?`,
+    bindings: [...values, query.limit + 1],
   };
 }

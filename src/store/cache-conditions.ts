@@ -1,0 +1,37 @@
+import type { CacheQuery } from './ports.ts';
+
+/** What a list of the payment cache selects, in SQL that every engine reads. */
+interface CacheConditions {
+  /** The conditions, with `?` in the place of each value. */
+  readonly where: string;
+  readonly values: readonly string[];
+  readonly order: 'ASC' | 'DESC';
+}
+
+/** Returns what the list of a wallet's payments selects. */
+export function cacheConditions(walletId: string, query: CacheQuery): CacheConditions {
+  const conditions: string[] = [];
+  const values: string[] = [];
+  const where = (condition: string, value: string) => {
+    conditions.push(condition);
+    values.push(value);
+  };
+  where('wallet = ?', walletId);
+  if (query.filter === 'finalized') conditions.push("status != 'pending'");
+  else if (query.filter !== 'all') where('status = ?', query.filter);
+  if (query.after !== null) where(query.order === 'asc' ? 'idx > ?' : 'idx < ?', query.after);
+  if (query.direction !== null) where('direction = ?', query.direction);
+  if (query.rail !== null) where('rail = ?', query.rail);
+  if (query.sinceMs !== null) where('idx >= ?', timePart(query.sinceMs));
+  if (query.untilMs !== null) where('idx < ?', timePart(query.untilMs));
+  return {
+    where: conditions.join(' AND '),
+    values,
+    order: query.order === 'asc' ? 'ASC' : 'DESC',
+  };
+}
+
+/** The beginning of every index of that time. */
+function timePart(ms: number): string {
+  return String(ms).padStart(19, '0');
+}

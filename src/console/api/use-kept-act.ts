@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { WalletSidecarError } from '../../client/index.ts';
+import { keptValue } from '../values/kept.ts';
 import { newKey } from '../values/key.ts';
 import type { Sidecar } from './sidecar.ts';
 import { useSignedIn } from './signed-in.tsx';
@@ -78,17 +79,13 @@ const ASKING_AGAIN = { ...IDLE, isBusy: true, isOpen: true };
 
 /** A place in the storage of this tab. It belongs to one caller, as keys do. */
 function slotOf<Request>(name: string) {
-  const slot = `wallet-sidecar-console ${name}`;
+  const slot = keptValue<Kept<Request>>(sessionStorage, `wallet-sidecar-console ${name}`);
   return {
-    read(): Kept<Request> | null {
-      const text = sessionStorage.getItem(slot);
-      return text === null ? null : (JSON.parse(text) as Kept<Request>);
-    },
+    ...slot,
     keep(request: Request): Kept<Request> {
       const kept = { key: newKey(), request };
-      sessionStorage.setItem(slot, JSON.stringify(kept));
+      slot.keep(kept);
       return kept;
     },
-    forget: () => sessionStorage.removeItem(slot),
   };
 }

@@ -1,4 +1,5 @@
 import type { PayOnchainRequest, PayRequest, WithdrawLnurlRequest } from '../../client/index.ts';
+import { keptValue, type Store } from './kept.ts';
 
 /** A request that moves money, as it is sent and repeated. */
 export type MoneyRequest =
@@ -14,9 +15,6 @@ export type KeptPayment = MoneyRequest & {
   readonly sender: string;
 };
 
-/** The part of a browser's storage that is used. */
-type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
-
 const NAME = 'wallet-sidecar-console-payment';
 
 /**
@@ -24,20 +22,7 @@ const NAME = 'wallet-sidecar-console-payment';
  * request with the same key, which pays once.
  */
 export function keptPayments(store: Store) {
-  return {
-    /** Throws when the browser keeps nothing; then nothing may be sent. */
-    keep(payment: KeptPayment): void {
-      store.setItem(NAME, JSON.stringify(payment));
-    },
-    /** Returns the payment that is kept; null when there is none. */
-    read(): KeptPayment | null {
-      const text = store.getItem(NAME);
-      return text === null ? null : (JSON.parse(text) as KeptPayment);
-    },
-    forget(): void {
-      store.removeItem(NAME);
-    },
-  };
+  return keptValue<KeptPayment>(store, NAME);
 }
 
 /** Returns the name of who sends: the wallet, and the caller that its keys belong to. */

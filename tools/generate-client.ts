@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Route } from '../src/http/route.ts';
 import { ERRORS } from '../src/model/errors.ts';
-import { PERMISSIONS, SCOPE_NAMES } from '../src/model/permissions.ts';
+import { PERMISSIONS, SCOPE_NAMES, SCOPES, SPENDING } from '../src/model/permissions.ts';
 import {
   type ApiDescription,
   apiDescription,
@@ -66,6 +66,7 @@ export async function clientSources(): Promise<Readonly<Record<string, string>>>
   for (const [name, text] of [
     ['types.ts', typesFile(description)],
     ['errors.ts', errorsFile(description)],
+    ['permissions.ts', permissionsFile()],
     ['wallet-sidecar.ts', classFile(description.endpoints)],
   ] as const) {
     files[name] = await formatted(name, HEADER + text);
@@ -145,6 +146,14 @@ ${doc('The codes of errors, by name.')}export const ERROR_CODES = {\n${codes.joi
 ${doc('What `data` of every error can hold.')}export interface ErrorDetails ${objectText(membersOf(null, errorData))}
 
 ${doc('What `data` of an error holds, by its code.')}export interface ErrorData {\n${data.join('\n')}\n}\n`;
+}
+
+function permissionsFile(): string {
+  return `import type { Permission, Scope } from './types.ts';
+
+${doc('What each scope grants.')}export const SCOPES: Readonly<Record<Scope, readonly Permission[]>> = ${JSON.stringify(SCOPES)};
+
+${doc('Permissions that can cost money.')}export const SPENDING: readonly Permission[] = ${JSON.stringify(SPENDING)};\n`;
 }
 
 function dataText(code: number, errorData: ApiDescription['errorData']): string {

@@ -39,6 +39,15 @@ export const SCOPES: Readonly<Record<Scope, readonly Permission[]>> = {
 /** The names of all scopes. */
 export const SCOPE_NAMES = Object.keys(SCOPES) as [Scope, ...Scope[]];
 
+/** Permissions that can cost money. Opening and closing channels costs fees. */
+export const SPENDING: readonly Permission[] = [
+  'pay_invoice',
+  'pay_offer',
+  'pay_onchain',
+  'open_channel',
+  'close_channel',
+];
+
 /** Returns the permissions of the scopes and the single ones together, each once, in the order of the table. */
 export function effectivePermissions(
   scopes: readonly Scope[],

@@ -1,15 +1,12 @@
 import type { BudgetState, ClientRecord, Grant } from '../model/client.ts';
 import { ApiError } from '../model/errors.ts';
-import { effectivePermissions, type Permission, SCOPES, type Scope } from '../model/permissions.ts';
-
-/** Permissions that can cost money. Opening and closing channels costs fees. */
-const SPENDING: ReadonlySet<Permission> = new Set([
-  'pay_invoice',
-  'pay_offer',
-  'pay_onchain',
-  'open_channel',
-  'close_channel',
-]);
+import {
+  effectivePermissions,
+  type Permission,
+  SCOPES,
+  type Scope,
+  SPENDING,
+} from '../model/permissions.ts';
 
 /** The permissions and limits of a caller that creates, changes or revokes a client. */
 export interface Granter {
@@ -30,7 +27,7 @@ export interface Bounds {
 
 /** Returns whether the permission can cost money. */
 export function spends(permission: Permission): boolean {
-  return SPENDING.has(permission);
+  return SPENDING.includes(permission);
 }
 
 /**

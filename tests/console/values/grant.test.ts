@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
+import { SCOPES as GRANTED } from '../../../src/client/generated/permissions.ts';
 import type { ClientInfo, Permission, Scope } from '../../../src/client/index.ts';
 import {
   canSpend,
   type Granter,
   grantableScopes,
-  permissionsOf,
   reaches,
   SCOPES,
 } from '../../../src/console/values/grant.ts';
@@ -33,7 +33,7 @@ describe('the table of scopes (docs/decisions.md 59)', () => {
   test('is the one of the server', () => {
     expect(SCOPES.toSorted()).toEqual(SCOPE_NAMES.toSorted());
     for (const scope of SCOPES) {
-      expect([scope, [...permissionsOf(scope)].toSorted()]).toEqual([
+      expect([scope, [...GRANTED[scope]].toSorted()]).toEqual([
         scope,
         [...SERVERS[scope]].toSorted(),
       ]);

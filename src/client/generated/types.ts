@@ -797,7 +797,7 @@ export interface PayRequest {
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
+  /** The largest routing fees in sats. Without it the limit of the sidecar holds: `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -811,7 +811,7 @@ export interface PayInvoiceRequest {
   readonly personal_note?: string | null | undefined;
   /** Older name of `personal_note`. */
   readonly note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
+  /** The largest routing fees in sats. Without it the limit of the sidecar holds: `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -825,7 +825,7 @@ export interface PayOfferRequest {
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
+  /** The largest routing fees in sats. Without it the limit of the sidecar holds: `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -839,7 +839,7 @@ export interface PayLnurlRequest {
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
+  /** The largest routing fees in sats. Without it the limit of the sidecar holds: `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -853,7 +853,7 @@ export interface PayOnchainRequest {
   readonly send_all?: boolean | null | undefined;
   /** How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72. */
   readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
-  /** The most that the transaction may cost in fees, in sats. An addition: other servers of this API may not have it. */
+  /** The most that the transaction may cost in fees, in sats. Without it there is no limit. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
   /** Idempotency key of the payment; random when omitted. */
   readonly client_payment_id?: string | null | undefined;
@@ -867,7 +867,7 @@ export interface BumpFeeRequest {
   readonly index: string;
   /** How soon the transaction should confirm: `high` after about 1 block, `normal` 3, `background` 72. */
   readonly priority?: 'high' | 'normal' | 'background' | null | undefined;
-  /** The most that raising the fee may cost, in sats. */
+  /** The most that raising the fee may cost, in sats. Without it there is no limit. */
   readonly max_fee?: Sats | null | undefined;
 }
 
@@ -881,7 +881,7 @@ export interface PaySpontaneousRequest {
   readonly message?: string | null | undefined;
   /** Private note for yourself; the other side never sees it. */
   readonly personal_note?: string | null | undefined;
-  /** The largest routing fees in sats, in place of `--max-fee`. An addition: other servers of this API may not have it. */
+  /** The largest routing fees in sats. Without it the limit of the sidecar holds: `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not have it. */
   readonly max_fee?: Sats | null | undefined;
 }
 

@@ -10,7 +10,8 @@ export const OUTSIDE_PAY_ERRORS: readonly ErrorName[] = [...PAY_ERRORS, 'service
 
 /** The request's own cap on routing fees (docs/decisions.md 48). */
 export const maxFeeInput = amountInput.optional().meta({
-  description: 'The largest routing fees in sats, in place of `--max-fee`.',
+  description:
+    'The largest routing fees in sats. Without it the limit of the sidecar holds: `--max-fee`, or 1 % and never less than 10 sats.',
   addition: true,
 });
 

@@ -33,7 +33,8 @@ const onchainBody = z
     }),
     priority: priorityInput(DEFAULT_PRIORITY),
     max_fee: amountInput.optional().meta({
-      description: 'The most that the transaction may cost in fees, in sats.',
+      description:
+        'The most that the transaction may cost in fees, in sats. Without it there is no limit.',
       addition: true,
     }),
     client_payment_id: hexInput(32)
@@ -99,9 +100,10 @@ export const sendOnchainRoutes = [
     body: z.object({
       index: indexInput,
       priority: priorityInput(DEFAULT_BUMP_PRIORITY),
-      max_fee: amountInput
-        .optional()
-        .meta({ description: 'The most that raising the fee may cost, in sats.' }),
+      max_fee: amountInput.optional().meta({
+        description:
+          'The most that raising the fee may cost, in sats. Without it there is no limit.',
+      }),
     }),
     response: paymentJson,
     movesMoney: true,

@@ -487,8 +487,9 @@ class WalletSidecar:
         amount: Amount in sats; required if the payable has none, otherwise equal to that amount.
         message: Message to the receiver, if the method can carry one.
         personal_note: Private note for yourself; the other side never sees it.
-        max_fee: The largest routing fees in sats, in place of `--max-fee`. An addition: other servers
-        of this API may not have it.
+        max_fee: The largest routing fees in sats. Without it the limit of the sidecar holds:
+        `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not
+        have it.
         idempotency_key: A key of 1 to 255 printable characters, one for each thing you want done. The
         same key and request give the first outcome again, also after a crash. Without it the call is
         not repeated.
@@ -539,8 +540,9 @@ class WalletSidecar:
         fallback_amount: Amount in sats; required for an invoice without one.
         personal_note: Private note for yourself; the other side never sees it.
         note: Older name of `personal_note`.
-        max_fee: The largest routing fees in sats, in place of `--max-fee`. An addition: other servers
-        of this API may not have it.
+        max_fee: The largest routing fees in sats. Without it the limit of the sidecar holds:
+        `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not
+        have it.
         idempotency_key: A key of 1 to 255 printable characters, one for each thing you want done. The
         same key and request give the first outcome again, also after a crash. Without it the call is
         not repeated.
@@ -590,8 +592,9 @@ class WalletSidecar:
         amount: Amount in sats; not below the offer's minimum.
         message: Message to the receiver, if the method can carry one.
         personal_note: Private note for yourself; the other side never sees it.
-        max_fee: The largest routing fees in sats, in place of `--max-fee`. An addition: other servers
-        of this API may not have it.
+        max_fee: The largest routing fees in sats. Without it the limit of the sidecar holds:
+        `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not
+        have it.
         idempotency_key: A key of 1 to 255 printable characters, one for each thing you want done. The
         same key and request give the first outcome again, also after a crash. Without it the call is
         not repeated.
@@ -641,8 +644,9 @@ class WalletSidecar:
         amount: Amount in sats, within what the service accepts (see analyze).
         message: Message to the receiver, if the method can carry one.
         personal_note: Private note for yourself; the other side never sees it.
-        max_fee: The largest routing fees in sats, in place of `--max-fee`. An addition: other servers
-        of this API may not have it.
+        max_fee: The largest routing fees in sats. Without it the limit of the sidecar holds:
+        `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not
+        have it.
         idempotency_key: A key of 1 to 255 printable characters, one for each thing you want done. The
         same key and request give the first outcome again, also after a crash. Without it the call is
         not repeated.
@@ -697,8 +701,8 @@ class WalletSidecar:
         addition: other servers of this API may not have it.
         priority: How soon the transaction should confirm: `high` after about 1 block, `normal` 3,
         `background` 72.
-        max_fee: The most that the transaction may cost in fees, in sats. An addition: other servers of
-        this API may not have it.
+        max_fee: The most that the transaction may cost in fees, in sats. Without it there is no limit.
+        An addition: other servers of this API may not have it.
         client_payment_id: Idempotency key of the payment; random when omitted.
         personal_note: Private note for yourself; the other side never sees it.
         idempotency_key: A key of 1 to 255 printable characters, one for each thing you want done. The
@@ -751,7 +755,7 @@ class WalletSidecar:
         index: Index of the payment.
         priority: How soon the transaction should confirm: `high` after about 1 block, `normal` 3,
         `background` 72.
-        max_fee: The most that raising the fee may cost, in sats.
+        max_fee: The most that raising the fee may cost, in sats. Without it there is no limit.
         idempotency_key: A key of 1 to 255 printable characters, one for each thing you want done. The
         same key and request give the first outcome again, also after a crash. Without it the call is
         not repeated.
@@ -798,8 +802,9 @@ class WalletSidecar:
         amount: Amount in sats.
         message: Message to the receiver, if the method can carry one.
         personal_note: Private note for yourself; the other side never sees it.
-        max_fee: The largest routing fees in sats, in place of `--max-fee`. An addition: other servers
-        of this API may not have it.
+        max_fee: The largest routing fees in sats. Without it the limit of the sidecar holds:
+        `--max-fee`, or 1 % and never less than 10 sats. An addition: other servers of this API may not
+        have it.
         idempotency_key: A key of 1 to 255 printable characters, one for each thing you want done. The
         same key and request give the first outcome again, also after a crash. Without it the call is
         not repeated.

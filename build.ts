@@ -22,6 +22,7 @@ const INPUTS = [
   'build.ts',
   'packaging/commit.ts',
   'packaging/console-bundle.ts',
+  'packaging/console-first-paint.ts',
   'tsconfig.console.json',
 ];
 const NOTICE_INPUTS = ['packaging/notices.ts', 'package-lock.json'];

@@ -3,19 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { text } from '../src/console/texts/index.ts';
-import { type ConsoleFile, PAGE } from '../src/http/console/files.ts';
+import { type ConsoleFile, PAGE, SIGNED_IN_PAGE } from '../src/http/console/files.ts';
+import { FIRST_OF_PAGES, FIRST_OF_SIGN_IN } from './console-first-paint.ts';
 
 /** Where the page finds its files. */
 const FOLDER = '/console';
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-};
-
 /**
- * Bundles and compresses the console. Each file's name holds a hash of its content, so browsers may keep it for ever;
- * the page alone names them. The same sources give the same bytes (docs/decisions.md 105).
+ * Bundles and compresses the console: its page in two forms, and its script, whose name holds a hash of its content, so
+ * that browsers may keep it for ever. The page holds its style and its beginning, so that it is seen before the script
+ * has come. The same sources give the same bytes (docs/decisions.md 105).
  */
 export async function bundleConsole(root: string): Promise<readonly ConsoleFile[]> {
   const sources = join(root, 'src', 'console');
@@ -31,33 +28,45 @@ export async function bundleConsole(root: string): Promise<readonly ConsoleFile[
     define: { 'process.env.NODE_ENV': '"production"' },
   });
   if (!result.success) throw new AggregateError(result.logs, 'The console was not built.');
-  const built = await Promise.all(
-    result.outputs.map(async (output) => {
-      const content = new Uint8Array(await output.arrayBuffer());
-      const [, ending = ''] = /\.(\w+)$/.exec(output.path) ?? [];
-      return fileOf(`main-${hashOf(content)}.${ending}`, MEDIA_TYPES[ending] ?? '', content);
-    }),
-  );
-  const template = await readFile(join(sources, PAGE), 'utf8');
-  const files = built.map(({ name }) => [name.split('.').at(-1), `${FOLDER}/${name}`] as const);
-  const values: Readonly<Record<string, string>> = {
-    ...Object.fromEntries(files),
-    name: text.name,
-    loading: text.loading,
+  const [script, style] = await Promise.all([
+    contentOf(result, '.js'),
+    contentOf(result, '.css').then((css) => css.trim()),
+  ]);
+  const js = fileOf(`main-${hashOf(script)}.js`, 'text/javascript; charset=utf-8', script);
+  const template = await readFile(join(sources, 'index.html'), 'utf8');
+  const pageOf = (name: string, first: string): ConsoleFile => {
+    const values = {
+      name: text.name,
+      style: `<style>${style}</style>`,
+      js: `${FOLDER}/${js.name}`,
+      first,
+    };
+    const page = Object.entries(values).reduce(
+      (html, [place, value]) => html.replace(`{{${place}}}`, () => value),
+      template,
+    );
+    return fileOf(name, 'text/html; charset=utf-8', page, style);
   };
-  const page = Object.entries(values).reduce(
-    (html, [name, value]) => html.replace(`{{${name}}}`, value),
-    template,
-  );
-  const own = fileOf(PAGE, 'text/html; charset=utf-8', new TextEncoder().encode(page));
-  return [own, ...built.toSorted((a, b) => (a.name < b.name ? -1 : 1))];
+  return [pageOf(PAGE, FIRST_OF_SIGN_IN), pageOf(SIGNED_IN_PAGE, FIRST_OF_PAGES), js];
 }
 
-function fileOf(name: string, mediaType: string, content: Uint8Array): ConsoleFile {
-  const gzip = gzipSync(content, { level: 9 });
-  return { name, mediaType, gzip: gzip.toString('base64'), hash: hashOf(content) };
+async function contentOf(result: Bun.BuildOutput, ending: string): Promise<string> {
+  const [found] = result.outputs.filter(({ path }) => path.endsWith(ending));
+  if (found === undefined) throw new Error(`The console was built without ${ending}.`);
+  return found.text();
 }
 
-function hashOf(content: Uint8Array): string {
+function fileOf(
+  name: string,
+  mediaType: string,
+  content: string,
+  style: string | null = null,
+): ConsoleFile {
+  const gzip = gzipSync(content, { level: 9 }).toString('base64');
+  const styleHash = style && createHash('sha256').update(style).digest('base64');
+  return { name, mediaType, gzip, hash: hashOf(content), styleHash };
+}
+
+function hashOf(content: string): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 16);
 }

@@ -27,16 +27,22 @@ export function Frame({ sessionKey, onEnd }: FrameProps) {
     if (isReached) live.opened();
   }, [live, isReached]);
   if (known === null) {
+    // The page's HTML begins with the same, so that nothing moves when the script takes over.
     return (
-      <main class="alone">
-        {error === null ? (
-          <p role="status">{text.loading}</p>
-        ) : (
-          <Notice kind="bad" title={text.notLoaded} onAgain={again}>
-            {error.message}
-          </Notice>
-        )}
-      </main>
+      <div class="frame">
+        <header class="side">
+          <p class="brand">{text.name}</p>
+        </header>
+        <main id="content">
+          {error === null ? (
+            <p role="status">{text.loading}</p>
+          ) : (
+            <Notice kind="bad" title={text.notLoaded} onAgain={again}>
+              {error.message}
+            </Notice>
+          )}
+        </main>
+      </div>
     );
   }
   const signOut = () => {

@@ -64,7 +64,7 @@ function Facts() {
   const { about } = useSignedIn();
   const may = useMay();
   return (
-    <section class="card whole">
+    <section class="card">
       <h2>{text.node.facts}</h2>
       <dl class="facts aligned">
         <dt>{text.node.kind}</dt>

@@ -23,7 +23,7 @@ export function SecretOnce(props: SecretOnceProps) {
     return () => removeEventListener('pagehide', onGone);
   });
   return (
-    <section class="card secret whole" aria-label={title}>
+    <section class="card secret" aria-label={title}>
       <div role="status">
         <h2>{title}</h2>
         <p>{words}</p>

@@ -37,6 +37,11 @@ export interface SignIn {
 
 /** The way into the console, and of its requests to the API (docs/decisions.md 132 and 133). */
 export interface ConsoleDoor {
+  /**
+   * Returns whether a browser says by a cookie that it has a session, so that the page can begin with what it will
+   * show. It is only a guess: the session may have ended.
+   */
+  seemsSignedIn(headers: Headers): boolean;
   /** Returns the token of a one-time link for the caller of a request, whose wallet session is given. */
   makeLink(headers: Headers, session: CallerOf): string;
   /**
@@ -86,6 +91,7 @@ export function openConsoleDoor(options: DoorOptions): ConsoleDoor {
   }
 
   return {
+    seemsSignedIn: (headers) => idsIn(headers).length > 0,
     makeLink(headers, session) {
       // Otherwise a session could outlast its time by links that it makes.
       if (headers.has(CONSOLE_KEY_HEADER)) throw notForSessions();

@@ -3,33 +3,42 @@ import { ApiError } from '../../model/errors.ts';
 
 /** A file of the console, as the build makes it. */
 export interface ConsoleFile {
-  /** Its name below `/console/`; `index.html` is the page itself. */
+  /** Its name below `/console/`; two of them are the page itself. */
   readonly name: string;
   readonly mediaType: string;
   /** The content, compressed with gzip, in base64. */
   readonly gzip: string;
   /** A text that changes with the content. */
   readonly hash: string;
+  /** The SHA-256 in base64 of the style that stands in the file; null where none does. */
+  readonly styleHash: string | null;
 }
 
-/** The name of the file that is the page. */
+/** The name of the file that is the page, as a browser without a session sees it first. */
 export const PAGE = 'index.html';
+/** The same page, as a browser with a session sees it first. */
+export const SIGNED_IN_PAGE = 'signed-in.html';
 
 /**
- * The page runs its own scripts alone, talks to its own origin alone, stands in no frame, and makes nodes from values,
- * never from HTML text (docs/decisions.md 134). The camera reads QR codes.
+ * The page runs its own scripts alone, has the one style that stands in it, talks to its own origin alone, stands in no
+ * frame, and makes nodes from values, never from HTML text (docs/decisions.md 134). The camera reads QR codes.
  */
-const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'permissions-policy': 'camera=(self), clipboard-write=(self), geolocation=(), microphone=()',
-};
+function pageHeaders(styleHash: string): Readonly<Record<string, string>> {
+  return {
+    'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'sha256-${styleHash}'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
+    'cross-origin-opener-policy': 'same-origin',
+    'permissions-policy': 'camera=(self), clipboard-write=(self), geolocation=(), microphone=()',
+    'cache-control': 'no-cache',
+    // Which form of the page it is depends on whether the browser has a session.
+    vary: 'accept-encoding, cookie',
+  };
+}
 
 const FILE_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'public, max-age=31536000, immutable',
   vary: 'accept-encoding',
 };
 
@@ -47,13 +56,11 @@ export function consoleFiles(files: readonly ConsoleFile[]): ServeConsoleFile {
   return (name, headers) => {
     const file = found.get(name);
     if (file === undefined) throw notThere(name);
-    const isPage = name === PAGE;
     const etag = `"${file.hash}"`;
     const own = {
       ...FILE_HEADERS,
-      ...(isPage ? PAGE_HEADERS : {}),
+      ...(file.styleHash === null ? {} : pageHeaders(file.styleHash)),
       etag,
-      'cache-control': isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
     };
     if (headers.get('if-none-match') === etag)
       return new Response(null, { status: 304, headers: own });
@@ -71,7 +78,7 @@ export function consoleFiles(files: readonly ConsoleFile[]): ServeConsoleFile {
 function notThere(name: string): ApiError {
   return new ApiError(
     'notFound',
-    name === PAGE
+    name === PAGE || name === SIGNED_IN_PAGE
       ? 'The console is in the compiled program alone: run "npm run build".'
       : 'There is no such file: load the page again.',
   );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hexOutput, timestamp } from '../../model/text.ts';
 import { FEED_STATES } from '../../wallet/feed-standing.ts';
 import { ABILITY_NAMES, nodeFacts } from '../../wallet/node-facts.ts';
-import { type ConsoleFile, consoleFiles, PAGE } from '../console/files.ts';
+import { type ConsoleFile, consoleFiles, PAGE, SIGNED_IN_PAGE } from '../console/files.ts';
 import { LINK_MS } from '../console/one-time-links.ts';
 import { IDLE_MS, LONGEST_MS } from '../console/sessions.ts';
 import { emptyJson, type Route, route } from '../route.ts';
@@ -176,7 +176,8 @@ function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
       response: z.string().meta({ description: 'The page.' }),
       errors: ['notFound'],
       example: { response: '<!doctype html>' },
-      handler: async ({ headers }) => serve(PAGE, headers),
+      handler: async ({ parts, headers }) =>
+        serve(parts.console.seemsSignedIn(headers) ? SIGNED_IN_PAGE : PAGE, headers),
     }),
     route({
       method: 'get',

@@ -16,8 +16,11 @@ export function warnWithoutChromium(whatIsNotChecked: string): void {
   );
 }
 
-/** Starts a fresh browser, which asks nothing of the network by itself. */
-export function startBrowser(): Promise<Browser> {
+/**
+ * Starts a fresh browser, which asks nothing of the network by itself. With `cameraFile`, a film in the form
+ * YUV4MPEG2, it has a camera that sees that and nothing else.
+ */
+export function startBrowser(cameraFile?: string): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM ?? '',
     args: [
@@ -28,6 +31,13 @@ export function startBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...(cameraFile === undefined
+        ? []
+        : [
+            '--use-fake-device-for-media-stream',
+            `--use-file-for-fake-video-capture=${cameraFile}`,
+            '--use-fake-ui-for-media-stream',
+          ]),
     ],
   });
 }

@@ -163,18 +163,3 @@ inBrowser('on chain the fee is bounded, and the payment waits for its blocks', a
   expect(await sentOf('26000')).toBe(1);
   await page.context().close();
 });
-
-inBrowser('one browser shows an invoice, another pays it, and both say paid', async () => {
-  const { client_credentials } = await world().post('/sandbox/wallets', {});
-  const [shop, guest] = await Promise.all([
-    openConsole(browser(), world().url, world().owner),
-    sendPage(client_credentials),
-  ]);
-  await goTo(shop, 'Receive');
-  await shop.getByLabel('Amount in sats').fill('2700');
-  await shop.getByRole('button', { name: 'Make the invoice' }).click();
-  await agree(guest, await shop.locator('.copy code').innerText());
-  await guest.getByRole('button', { name: 'Pay now' }).click();
-  await Promise.all([shop, guest].map((page) => page.getByText('Paid', { exact: true }).waitFor()));
-  await Promise.all([shop, guest].map((page) => page.context().close()));
-});

@@ -67,21 +67,22 @@ function Camera({
       clearInterval(look);
       for (const track of stream?.getTracks() ?? []) track.stop();
     };
-    navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } }).then(
-      (opened) => {
-        stream = opened;
-        if (isLeft) leave();
-        else if (video.current) video.current.srcObject = opened;
-      },
-      (error: Error) => {
-        if (!isLeft) onError(error);
-      },
-    );
+    const open = async () => {
+      const camera = { video: { facingMode: 'environment' } };
+      stream = await navigator.mediaDevices.getUserMedia(camera);
+      if (isLeft) leave();
+      if (isLeft || video.current === null) return;
+      video.current.srcObject = stream;
+      // People aim by the picture. Browsers do not start one by themselves that is out of sight.
+      video.current.scrollIntoView({ block: 'nearest' });
+      await video.current.play();
+    };
+    open().catch((error: Error) => {
+      if (!isLeft) onError(error);
+    });
     return leave;
   }, []);
-  return (
-    <video ref={video} class="camera" autoplay muted playsInline aria-label={text.send.scan} />
-  );
+  return <video ref={video} class="camera" muted playsInline aria-label={text.send.scan} />;
 }
 
 /** Returns what the QR code in the present picture says; null where there is none that can be read. */

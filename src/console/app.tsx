@@ -1,18 +1,23 @@
 import { useEffect, useState } from 'preact/hooks';
 import { sessionKey } from './api/session-key.ts';
+import { takenLink } from './api/taken-link.ts';
 import { Frame } from './frame.tsx';
+import { LinkQuestion } from './pages/link-question.tsx';
 import { SignIn } from './pages/sign-in.tsx';
-import { linkToken } from './values/link-token.ts';
 
 /** The whole console: the sign-in, and behind it the pages. */
 export function App() {
-  // A link signs in anew; otherwise it would stay good, and in the address, for others to find.
-  const [key, setKey] = useState(() => (isAtLink() ? null : sessionKey.read()));
+  const [key, setKey] = useState(sessionKey.read);
+  /** The token of the link that was opened, until it is used or turned down. */
+  const [link, setLink] = useState(takenLink);
   /** Whether a session has ended here, which the sign-in says. */
   const [wasIn, setWasIn] = useState(false);
   useEffect(() => sessionKey.onChange(() => setKey(sessionKey.read())), []);
   useEffect(() => {
-    const changed = () => isAtLink() && setKey(null);
+    const changed = () => {
+      const opened = takenLink();
+      if (opened !== null) setLink(opened);
+    };
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
   }, []);
@@ -22,18 +27,26 @@ export function App() {
     // Another tab may have signed in since.
     setKey(byPerson ? null : sessionKey.read());
   };
+  if (key !== null && link !== null) {
+    return (
+      <LinkQuestion
+        key={key}
+        sessionKey={key}
+        onUse={() => setKey(null)}
+        onStay={() => setLink(null)}
+      />
+    );
+  }
   if (key !== null) return <Frame key={key} sessionKey={key} onEnd={end} />;
   return (
     <SignIn
+      link={link}
       hasEnded={wasIn}
       onSignedIn={(given) => {
         sessionKey.keep(given);
+        setLink(null);
         setKey(given);
       }}
     />
   );
-}
-
-function isAtLink(): boolean {
-  return linkToken(location.hash) !== null;
 }

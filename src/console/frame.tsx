@@ -7,6 +7,7 @@ import type { About } from './api/types.ts';
 import { usePlace } from './api/use-place.ts';
 import { pagesFor } from './pages/pages.ts';
 import { Notice } from './parts/notice.tsx';
+import { Replaced } from './parts/replaced.tsx';
 import { text } from './texts/index.ts';
 import { linkTo } from './values/place.ts';
 
@@ -109,8 +110,10 @@ function Pages({
             </Notice>
           )}
         </div>
-        <h1>{title}</h1>
-        {page && <page.Page rest={place.rest} />}
+        <Replaced shown={`${page?.name} ${place.rest}`}>
+          <h1>{title}</h1>
+          {page && <page.Page rest={place.rest} />}
+        </Replaced>
       </main>
     </div>
   );

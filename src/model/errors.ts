@@ -162,6 +162,13 @@ function issuesOf(path: string, message: string): { readonly issues: readonly Is
   return { issues: [{ path, message }] };
 }
 
+/** Makes error 106 for an invoice of the wallet that shall pay it. */
+export function ownInvoice(): ApiError {
+  return refused(
+    'This invoice is your own, and a wallet cannot pay itself: give it to the payer, or pay it from another wallet.',
+  );
+}
+
 /** Makes error 106 for a payment to the wallet's own node. */
 export function ownNode(): ApiError {
   return refused("This node_pk is the wallet's own: name the node of another wallet.");

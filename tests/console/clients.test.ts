@@ -48,7 +48,7 @@ inBrowser('credentials are shown once, work, and are gone on leaving', async () 
   const { body } = await send(world().url, 'GET', '/v2/node/client_info', { credentials });
   expect(body).toMatchObject({
     label: 'Till 1',
-    scopes: ['read_info', 'receive', 'send'],
+    scopes: ['read_info', 'read_payments', 'receive', 'send'],
     budget: { amount: '10000', period: 'day', max_payment: '2500' },
   });
   const kept = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])');

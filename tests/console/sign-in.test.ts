@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout } from 'bun:test';
 import { runBinary } from '../support/binary.ts';
 import { send } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
+import { barriersOf } from './console-axe.ts';
 import { openConsole } from './console-browser.ts';
 import { complaintsOf } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
@@ -83,7 +84,7 @@ inBrowser(
 );
 
 inBrowser(
-  'a link signs in anew where somebody is signed in, and leaves the address too',
+  'a link replaces a session only if the person says so, and leaves the address',
   async () => {
     const made = await world().post('/v2/node/create_client', {
       scopes: ['read_info'],
@@ -96,18 +97,40 @@ inBrowser(
       const token = link.split('#link=')[1] ?? '-';
       const tab = open === 'this tab' ? page : await page.context().newPage();
       await tab.goto(link);
-      await tab.getByText('Signed in as the owner').waitFor();
+      await tab.getByRole('heading', { name: 'You are signed in already' }).waitFor();
       expect([open, tab.url().includes(token)]).toEqual([open, false]);
-      const again = fetch(`${world().url}/v2/console/session`, {
-        method: 'POST',
-        headers: { origin: world().url, 'content-type': 'application/json' },
-        body: JSON.stringify({ link: token }),
+      expect(await barriersOf(tab)).toEqual([]);
+      await tab.getByRole('button', { name: 'Stay signed in' }).click();
+      await tab.getByText('Signed in as “till”').waitFor();
+      // The link was not used: it would still sign in.
+      await tab.goto('about:blank');
+      await tab.goto(link);
+      await tab.getByRole('button', { name: 'Sign in by the link' }).click();
+      await tab.getByText('Signed in as the owner').waitFor();
+      const again = await send(world().url, 'POST', '/v2/console/session', {
+        body: { link: token },
+        headers: { origin: world().url },
       });
-      expect((await again).status).toBe(401);
+      expect(again.status).toBe(401);
+      if (open === 'this tab') break;
+      await tab.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('Client credentials').fill(made.client_credentials);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('Signed in as “till”').waitFor();
     }
     await page.context().close();
   },
 );
+
+inBrowser('where the session has ended a link signs in without a question', async () => {
+  const made = await world().post('/v2/node/create_client', { scopes: ['read_info'] });
+  const page = await openConsole(browser(), world().url, made.client_credentials);
+  await page.goto('about:blank');
+  await world().post('/v2/node/revoke_client', { client_pk: made.client_pk });
+  await page.goto(await linkFromCommandLine());
+  await page.getByText('Signed in as the owner').waitFor();
+  await page.context().close();
+});
 
 inBrowser('credentials are not sent over plain http to another machine', async () => {
   const page = await (await browser().newContext()).newPage();

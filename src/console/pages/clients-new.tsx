@@ -1,8 +1,9 @@
-import type { CreateClientRequest } from '../../client/index.ts';
+import type { CreateClientRequest, CreateClientResponse } from '../../client/index.ts';
 import { useMay, useSignedIn } from '../api/signed-in.tsx';
-import { useKeptAct } from '../api/use-kept-act.ts';
+import { type KeptAct, useKeptAct } from '../api/use-kept-act.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { Replaced } from '../parts/replaced.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { text } from '../texts/index.ts';
 import { createRequest, EMPTY_FORM } from '../values/client-form.ts';
@@ -13,7 +14,6 @@ import { ClientFields } from './clients-form.tsx';
 /** Makes a client, and shows its credentials once. */
 export function NewClient() {
   const may = useMay();
-  const { client: own } = useSignedIn();
   const make = useKeptAct('create-client', ({ api }, request: CreateClientRequest, key) =>
     api.createClient(request, { idempotencyKey: key }),
   );
@@ -21,46 +21,66 @@ export function NewClient() {
     make.forget();
     if (may('list_clients')) location.hash = linkTo('clients');
   };
-  const back = may('list_clients') && (
-    <p>
-      <a href={linkTo('clients')}>{text.clients.back}</a>
-    </p>
+  return (
+    <Replaced shown={make.value !== null ? 'secret' : make.isOpen ? 'open' : 'form'}>
+      {make.value !== null ? (
+        <SecretOnce
+          title={text.clients.madeTitle}
+          label={text.clients.credentials}
+          secret={make.value.client_credentials}
+          words={text.clients.madeWords}
+          done={text.clients.stored}
+          onGone={make.forget}
+          onDone={done}
+        />
+      ) : make.isOpen ? (
+        <OpenMaking make={make} onGivenUp={done} />
+      ) : (
+        <NewClientForm make={make} />
+      )}
+    </Replaced>
   );
-  if (make.value !== null) {
-    return (
-      <SecretOnce
-        title={text.clients.madeTitle}
-        label={text.clients.credentials}
-        secret={make.value.client_credentials}
-        words={text.clients.madeWords}
-        done={text.clients.stored}
-        onGone={make.forget}
-        onDone={done}
-      />
-    );
-  }
-  if (make.isOpen) {
-    return (
-      <>
-        <Notice kind="warn" title={text.clients.openTitle}>
-          {text.clients.openWords}
-        </Notice>
-        <Problem error={make.error} />
-        <div class="actions">
-          <button type="button" class="main" disabled={make.isBusy} onClick={make.again}>
-            {text.clients.askAgain}
-          </button>
-          <button type="button" disabled={make.isBusy} onClick={done}>
-            {text.clients.giveUp}
-          </button>
-        </div>
-      </>
-    );
-  }
+}
+
+type Making = KeptAct<CreateClientRequest, CreateClientResponse>;
+
+/** What is said while nobody knows whether the client was made. */
+function OpenMaking({
+  make,
+  onGivenUp,
+}: {
+  readonly make: Making;
+  readonly onGivenUp: () => void;
+}) {
+  return (
+    <>
+      <Notice kind="warn" title={text.clients.openTitle}>
+        {text.clients.openWords}
+      </Notice>
+      <Problem error={make.error} />
+      <div class="actions">
+        <button type="button" class="main" disabled={make.isBusy} onClick={make.again}>
+          {text.clients.askAgain}
+        </button>
+        <button type="button" disabled={make.isBusy} onClick={onGivenUp}>
+          {text.clients.giveUp}
+        </button>
+      </div>
+    </>
+  );
+}
+
+function NewClientForm({ make }: { readonly make: Making }) {
+  const may = useMay();
+  const { client: own } = useSignedIn();
   const offered = grantableScopes(own);
   return (
     <>
-      {back}
+      {may('list_clients') && (
+        <p>
+          <a href={linkTo('clients')}>{text.clients.back}</a>
+        </p>
+      )}
       <ClientFields
         title={text.clients.add}
         start={{

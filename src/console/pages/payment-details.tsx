@@ -89,17 +89,9 @@ function Note({ payment, onSaved }: { readonly payment: Payment; readonly onSave
 }
 
 const TIMES = ['created_at', 'updated_at', 'finalized_at', 'expires_at'] as const;
-const WORDS = [
-  'rail',
-  'kind',
-  'direction',
-  'status',
-  'status_msg',
-  'priority',
-  'message',
-  'payer_name',
-  'partner_prop_fee',
-] as const;
+const WORDS = ['status_msg', 'message', 'payer_name', 'partner_prop_fee'] as const;
+/** Fields with one of a few values, which have words of their own. */
+const CHOICES = ['rail', 'kind', 'direction', 'status', 'priority'] as const;
 const AMOUNTS = ['amount', 'fees', 'partner_base_fee'] as const;
 const LONG = [
   'index',
@@ -113,7 +105,7 @@ const LONG = [
   'partner_pk',
 ] as const;
 
-/** Every field that the payment has, by its name in the API. */
+/** Every field that the payment has. Its name in the API shows when a pointer rests on it. */
 function Fields({ payment }: { readonly payment: Payment }) {
   return (
     <section class="card">
@@ -135,6 +127,14 @@ function Fields({ payment }: { readonly payment: Payment }) {
             </Fact>
           );
         })}
+        {CHOICES.map((field) => {
+          const value = payment[field];
+          return value === null ? null : (
+            <Fact key={field} name={field}>
+              {wordsOf(field, value)}
+            </Fact>
+          );
+        })}
         {WORDS.map((field) => {
           const words = payment[field];
           return words === null ? null : (
@@ -148,14 +148,14 @@ function Fields({ payment }: { readonly payment: Payment }) {
         const value = payment[field];
         return value === null ? null : (
           <div key={field}>
-            <h3>{field}</h3>
-            <Copy value={value} label={field} />
+            <h3 title={field}>{text.payments.fields[field]}</h3>
+            <Copy value={value} label={text.payments.fields[field]} />
           </div>
         );
       })}
       {payment.tx !== null && (
         <details>
-          <summary>tx</summary>
+          <summary title="tx">{text.payments.fields.tx}</summary>
           <pre>{JSON.stringify(payment.tx, null, 2)}</pre>
         </details>
       )}
@@ -163,11 +163,25 @@ function Fields({ payment }: { readonly payment: Payment }) {
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+type FieldName = keyof typeof text.payments.fields;
+
+function Fact({
+  name,
+  children,
+}: {
+  readonly name: FieldName;
+  readonly children: ComponentChildren;
+}) {
   return (
     <>
-      <dt>{name}</dt>
+      <dt title={name}>{text.payments.fields[name]}</dt>
       <dd>{children}</dd>
     </>
   );
+}
+
+/** Returns the words for a value; a value of a later version has its name alone. */
+function wordsOf(field: (typeof CHOICES)[number], value: string): string {
+  const words: Readonly<Record<string, string>> = text.payments.values[field];
+  return words[value] ?? value;
 }

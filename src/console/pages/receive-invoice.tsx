@@ -9,6 +9,7 @@ import { Money } from '../parts/money.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Qr } from '../parts/qr.tsx';
+import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/index.ts';
 import { newKey } from '../values/key.ts';
 import { momentText } from '../values/moment.ts';
@@ -30,8 +31,7 @@ export function ReceiveByInvoice() {
   );
   const amountMsat = typedMsat(amount);
   const isWrong = amount.trim() !== '' && amountMsat === null;
-  if (make.value !== null) return <MadeInvoice made={make.value} onAnother={make.forget} />;
-  return (
+  const form = (
     <form
       class="card narrow"
       onSubmit={(event) => {
@@ -59,6 +59,11 @@ export function ReceiveByInvoice() {
         {text.receive.makeInvoice}
       </button>
     </form>
+  );
+  return (
+    <Replaced shown={make.value === null ? 'form' : 'invoice'}>
+      {make.value === null ? form : <MadeInvoice made={make.value} onAnother={make.forget} />}
+    </Replaced>
   );
 }
 

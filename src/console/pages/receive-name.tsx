@@ -2,22 +2,29 @@ import { useState } from 'preact/hooks';
 import { ERROR_CODES, type HumanBitcoinAddress, WalletSidecarError } from '../../client/index.ts';
 import { useMay } from '../api/signed-in.tsx';
 import { useAct } from '../api/use-act.ts';
-import { useAsked } from '../api/use-asked.ts';
+import { type Asked, useAsked } from '../api/use-asked.ts';
 import { Arrivals } from '../parts/arrivals.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Qr } from '../parts/qr.tsx';
+import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/index.ts';
 
 /** The wallet's name, by which people pay it as they write a mail; and claiming it. */
 export function ReceiveByName() {
-  const may = useMay();
-  const { value, error, again } = useAsked(
-    ({ api }, signal) => api.humanBitcoinAddress({ signal }),
-    [],
+  const asked = useAsked(({ api }, signal) => api.humanBitcoinAddress({ signal }), []);
+  return (
+    <Replaced shown={asked.value?.lightning_address ?? ''}>
+      <NameOrClaim asked={asked} />
+    </Replaced>
   );
+}
+
+function NameOrClaim({ asked }: { readonly asked: Asked<HumanBitcoinAddress> }) {
+  const may = useMay();
+  const { value, error, again } = asked;
   const isUnclaimed = error instanceof WalletSidecarError && error.code === ERROR_CODES.notFound;
   if (value !== null) return <Name name={value} onChanged={again} />;
   if (error === null) return <p class="dim">{text.loading}</p>;

@@ -5,6 +5,7 @@ import { Copy } from '../parts/copy.tsx';
 import { Field } from '../parts/field.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Qr } from '../parts/qr.tsx';
+import { Replaced } from '../parts/replaced.tsx';
 import { text } from '../texts/index.ts';
 import { newKey } from '../values/key.ts';
 
@@ -17,21 +18,7 @@ export function ReceiveByOffer() {
       { idempotencyKey: newKey() },
     ),
   );
-  if (make.value !== null) {
-    const { offer } = make.value;
-    return (
-      <section class="card show">
-        <h2>{text.receive.offerTitle}</h2>
-        <Qr content={offer.toUpperCase()} label={text.receive.qr(text.receive.ways.offer)} />
-        <Copy value={offer} label={text.receive.ways.offer} />
-        <Arrivals />
-        <button type="button" onClick={make.forget}>
-          {text.receive.another}
-        </button>
-      </section>
-    );
-  }
-  return (
+  const form = (
     <form
       class="card narrow"
       onSubmit={(event) => {
@@ -52,5 +39,30 @@ export function ReceiveByOffer() {
         {text.receive.makeOffer}
       </button>
     </form>
+  );
+  return (
+    <Replaced shown={make.value === null ? 'form' : 'offer'}>
+      {make.value === null ? form : <MadeOffer offer={make.value.offer} onAnother={make.forget} />}
+    </Replaced>
+  );
+}
+
+function MadeOffer({
+  offer,
+  onAnother,
+}: {
+  readonly offer: string;
+  readonly onAnother: () => void;
+}) {
+  return (
+    <section class="card show">
+      <h2>{text.receive.offerTitle}</h2>
+      <Qr content={offer.toUpperCase()} label={text.receive.qr(text.receive.ways.offer)} />
+      <Copy value={offer} label={text.receive.ways.offer} />
+      <Arrivals />
+      <button type="button" onClick={onAnother}>
+        {text.receive.another}
+      </button>
+    </section>
   );
 }

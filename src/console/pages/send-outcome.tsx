@@ -15,6 +15,7 @@ export function SendOutcome({ standing, onAnother }: SendOutcomeProps) {
   const isOpen = standing.state === 'asking' || standing.state === 'unknown';
   return (
     <section class="card narrow">
+      <h2>{text.send.outcome}</h2>
       <div role="status">
         <Told standing={standing} />
       </div>

@@ -28,6 +28,7 @@ export function SendTerms({ string, payables, onSend }: SendTermsProps) {
   if (payable === undefined) return null;
   return (
     <section class="card narrow">
+      <h2>{text.send.terms}</h2>
       {payables.length > 1 && (
         <Choice
           legend={text.send.way}

@@ -2,9 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { signIn } from '../api/sidecar.ts';
 import { Notice } from '../parts/notice.tsx';
 import { text } from '../texts/index.ts';
-import { linkToken } from '../values/link-token.ts';
 
 interface SignInProps {
+  /** The token of a one-time link, which is used at once; null for none. */
+  readonly link: string | null;
   /** Whether a session has just ended. */
   readonly hasEnded: boolean;
   /** Called with the session's key. */
@@ -12,7 +13,7 @@ interface SignInProps {
 }
 
 /** The page before the sign-in. A one-time link signs in at once; otherwise credentials are pasted. */
-export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
+export function SignIn({ link, hasEnded, onSignedIn }: SignInProps) {
   const [credentials, setCredentials] = useState('');
   const [error, setError] = useState<Error | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -26,17 +27,10 @@ export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
   };
   useEffect(() => {
     document.title = text.signIn.title;
-    const takeLink = () => {
-      const link = linkToken(location.hash);
-      if (link === null) return;
-      // The token must not stay in the address or the history.
-      history.replaceState(null, '', location.pathname);
-      enter({ link });
-    };
-    takeLink();
-    addEventListener('hashchange', takeLink);
-    return () => removeEventListener('hashchange', takeLink);
   }, []);
+  useEffect(() => {
+    if (link !== null) enter({ link });
+  }, [link]);
   return (
     <main class="alone">
       <h1>{text.signIn.title}</h1>

@@ -7,6 +7,7 @@ import {
 import { useAct } from '../api/use-act.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { Replaced } from '../parts/replaced.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { text } from '../texts/index.ts';
 import { EndpointCard } from './webhooks-endpoint.tsx';
@@ -27,47 +28,54 @@ export function Endpoints({ endpoints, onChanged }: EndpointsProps) {
       onChanged();
     },
   );
-  if (add.value !== null) {
-    return (
-      <SecretOnce
-        title={text.webhooks.secretTitle}
-        label={text.webhooks.secret}
-        secret={add.value.secret}
-        words={text.webhooks.secretWords}
-        done={text.webhooks.stored}
-        onGone={add.forget}
-        onDone={add.forget}
-      />
-    );
-  }
   return (
-    <section aria-labelledby="endpoints">
-      <h2 id="endpoints">{text.webhooks.endpoints}</h2>
-      <p class="dim">{text.webhooks.intro}</p>
-      <AddProblem error={add.error} />
-      {isAdding ? (
-        <NewEndpoint isBusy={add.isBusy} onSubmit={add.run} onCancel={() => setAdding(false)} />
+    <Replaced shown={add.value === null ? 'list' : 'secret'}>
+      {add.value === null ? (
+        <section aria-labelledby="endpoints">
+          <h2 id="endpoints">{text.webhooks.endpoints}</h2>
+          <p class="dim">{text.webhooks.intro}</p>
+          <AddProblem error={add.error} />
+          <Replaced shown={isAdding ? 'form' : 'button'}>
+            {isAdding ? (
+              <NewEndpoint
+                isBusy={add.isBusy}
+                onSubmit={add.run}
+                onCancel={() => setAdding(false)}
+              />
+            ) : (
+              <p>
+                <button type="button" class="main" onClick={() => setAdding(true)}>
+                  {text.webhooks.add}
+                </button>
+              </p>
+            )}
+          </Replaced>
+          {endpoints.length === 0 && <p class="dim">{text.webhooks.none}</p>}
+          <ul class="cards">
+            {endpoints.map((endpoint) => (
+              <li key={endpoint.id} class="card">
+                <EndpointCard
+                  endpoint={endpoint}
+                  isBusy={add.isBusy}
+                  onNewSecret={() => add.run(likeEndpoint(endpoint))}
+                  onRemoved={onChanged}
+                />
+              </li>
+            ))}
+          </ul>
+        </section>
       ) : (
-        <p>
-          <button type="button" class="main" onClick={() => setAdding(true)}>
-            {text.webhooks.add}
-          </button>
-        </p>
+        <SecretOnce
+          title={text.webhooks.secretTitle}
+          label={text.webhooks.secret}
+          secret={add.value.secret}
+          words={text.webhooks.secretWords}
+          done={text.webhooks.stored}
+          onGone={add.forget}
+          onDone={add.forget}
+        />
       )}
-      {endpoints.length === 0 && <p class="dim">{text.webhooks.none}</p>}
-      <ul class="cards">
-        {endpoints.map((endpoint) => (
-          <li key={endpoint.id} class="card">
-            <EndpointCard
-              endpoint={endpoint}
-              isBusy={add.isBusy}
-              onNewSecret={() => add.run(likeEndpoint(endpoint))}
-              onRemoved={onChanged}
-            />
-          </li>
-        ))}
-      </ul>
-    </section>
+    </Replaced>
   );
 }
 

@@ -1,8 +1,10 @@
 import { enAdmin } from './en-admin.ts';
+import { enPayments, INFO, PRIORITIES, STATUS } from './en-payments.ts';
 
 /** Every text of the console in English. Texts with a value in them are functions. */
 export const en = {
   ...enAdmin,
+  ...enPayments,
   name: 'Wallet',
   loading: 'Loading…',
   again: 'Try again',
@@ -33,12 +35,13 @@ export const en = {
     submit: 'Sign in',
     signingIn: 'Signing in…',
     failed: 'The sign-in failed',
+    alreadyIn: 'You are signed in already',
+    replaceWords:
+      'A link is about to sign this browser in anew, perhaps to another wallet. Use it only if you have just made it yourself.',
+    replace: 'Sign in by the link',
+    stay: 'Stay signed in',
   },
-  status: {
-    pending: 'Pending',
-    completed: 'Completed',
-    failed: 'Failed',
-  },
+  status: STATUS,
   statusWords: {
     completed: 'Completed',
     'invoice generated': 'Not paid yet',
@@ -52,7 +55,7 @@ export const en = {
     inbound: { pending: 'To receive', completed: 'Received', failed: 'Not received' },
     outbound: { pending: 'Sending', completed: 'Sent', failed: 'Not sent' },
   },
-  info: 'For your information',
+  info: INFO,
   feeWaived: 'The fee of a channel was waived',
   railShort: {
     onchain: 'On chain',
@@ -128,6 +131,8 @@ export const en = {
     noCamera: 'The camera cannot be used',
     nothing: 'These credentials cannot pay this.',
     back: 'Pay something else',
+    terms: 'What is paid',
+    outcome: 'Your payment',
     way: 'Pay by',
     kinds: {
       invoice: 'Lightning invoice',
@@ -156,7 +161,7 @@ export const en = {
         ? 'If it would cost more, it is not paid.'
         : `Expected now: ${expected} sats. If it would cost more than this limit, it is not paid.`,
     priority: 'How soon',
-    priorities: { high: 'Next block', normal: 'About half an hour', background: 'Within a day' },
+    priorities: PRIORITIES,
     more: 'Message and note',
     message: 'Message to the receiver',
     messageHelp: 'Sent where the receiver takes messages.',
@@ -188,46 +193,6 @@ export const en = {
     feePaid: 'Fee',
     details: 'Details of this payment',
     another: 'Pay something else',
-  },
-  payments: {
-    title: 'Payments',
-    search: 'Search',
-    status: 'Status',
-    statuses: {
-      all: 'All',
-      pending: 'Pending',
-      completed: 'Completed',
-      failed: 'Failed',
-      finalized: 'Completed or failed',
-    },
-    direction: 'Direction',
-    directions: { any: 'All', inbound: 'Received', outbound: 'Sent', info: 'For your information' },
-    rail: 'Kind',
-    rails: {
-      any: 'All',
-      invoice: 'Lightning invoice',
-      offer: 'Lightning offer',
-      spontaneous: 'Lightning, without an invoice',
-      onchain: 'On chain',
-    },
-    shown: (count: number, isMore: boolean) =>
-      count === 0
-        ? 'No payments.'
-        : `${count} ${count === 1 ? 'payment' : 'payments'}${isMore ? ', and more' : ''}`,
-    more: 'Show more',
-    csv: 'Save as CSV',
-    back: 'All payments',
-    saveNote: 'Save the note',
-    saved: 'Saved',
-    allFields: 'All fields',
-    cancel: 'Cancel this invoice',
-    cancelSure: 'Nobody can pay it then. This cannot be undone.',
-    bump: 'Raise the fee',
-    bumpMost: 'Most that raising it may cost, in sats',
-    bumpHelp: 'The payment then confirms sooner.',
-    bumpSure: (most: string) => `This costs up to ${most} sats more.`,
-    prove: 'Make a proof of this payment',
-    proof: 'Proof of this payment',
   },
   sandbox: {
     title: 'Sandbox',

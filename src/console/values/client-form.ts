@@ -27,10 +27,13 @@ export interface ClientForm {
   readonly lastDay: string;
 }
 
-/** The form of a new client. Where it may spend it has a budget, unless the person takes that away. */
+/**
+ * The form of a new client. It suits a till, which shows an invoice and has to learn that it is paid. Where a client may
+ * spend it has a budget, unless the person takes that away.
+ */
 export const EMPTY_FORM: ClientForm = {
   label: '',
-  scopes: ['read_info', 'receive'],
+  scopes: ['read_info', 'read_payments', 'receive'],
   permissions: [],
   hasBudget: true,
   amount: '',

@@ -1,5 +1,5 @@
 import { formatAmountMsat } from '../../model/amount.ts';
-import { ApiError, internalUnlessApi } from '../../model/errors.ts';
+import { ApiError, internalUnlessApi, ownInvoice } from '../../model/errors.ts';
 import { blankPayment, isFinal, type Payment } from '../../model/payment.ts';
 import { paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
@@ -275,12 +275,7 @@ function requireSameAmount({ amountMsat, rail }: SendTerms, previous: Payment): 
  * caller may not see it (docs/decisions.md 46).
  */
 async function requireMayMeet(session: Session, previous: Payment): Promise<void> {
-  if (previous.direction !== 'outbound') {
-    throw new ApiError(
-      'refused',
-      'This invoice is your own: it cannot be paid from the wallet it pays into.',
-    );
-  }
+  if (previous.direction !== 'outbound') throw ownInvoice();
   if (previous.status !== 'failed') await requireMaySee(session, previous);
 }
 

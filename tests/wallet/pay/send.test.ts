@@ -232,6 +232,7 @@ describe('one id is sent once', () => {
     wallet.world.fake.shown.set(idOf(inbound), { payment: inbound, attempt: null });
     const error = await errorOf(contextOf(wallet.owner), counted());
     expect(error).toMatchObject({ kind: 'refused', data: { sent: 'no' } });
+    expect(error.message).toContain('pay it from another wallet');
     expect(starts).toBe(0);
   });
 });

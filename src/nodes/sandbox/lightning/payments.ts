@@ -1,5 +1,5 @@
 import { isBolt12InvoiceExpired } from '../../../codecs/bolt12/index.ts';
-import { ownNode, refused } from '../../../model/errors.ts';
+import { ownInvoice, ownNode, refused } from '../../../model/errors.ts';
 import { blankPayment, type Payment } from '../../../model/payment.ts';
 import { idOfIndex, type PaymentIndex } from '../../../model/payment-index.ts';
 import type { PayFetchedCommand, PayInvoiceCommand, PaySpontaneousCommand } from '../../node.ts';
@@ -120,9 +120,7 @@ type Outgoing = Pick<
 function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Payment | null {
   const same = findPayment(world, userPk, index);
   const latest = latestPayment(world, userPk, idOfIndex(index));
-  if (latest?.direction === 'inbound') {
-    throw refused('This invoice is your own: it cannot be paid from the wallet it pays into.');
-  }
+  if (latest?.direction === 'inbound') throw ownInvoice();
   return same ?? (latest?.status === 'failed' ? null : latest);
 }
 

@@ -1,0 +1,94 @@
+/** How a payment stands. */
+export const STATUS = { pending: 'Pending', completed: 'Completed', failed: 'Failed' } as const;
+/** What a payment is called that moves no money. */
+export const INFO = 'For your information';
+const RAILS = {
+  invoice: 'Lightning invoice',
+  offer: 'Lightning offer',
+  spontaneous: 'Lightning, without an invoice',
+  onchain: 'On chain',
+} as const;
+/** How soon a payment on chain shall confirm. */
+export const PRIORITIES = {
+  high: 'Next block',
+  normal: 'About half an hour',
+  background: 'Within a day',
+} as const;
+
+/** The texts of the pages that show payments. */
+export const enPayments = {
+  payments: {
+    title: 'Payments',
+    search: 'Search',
+    status: 'Status',
+    statuses: {
+      all: 'All',
+      ...STATUS,
+      finalized: 'Completed or failed',
+    },
+    direction: 'Direction',
+    directions: { any: 'All', inbound: 'Received', outbound: 'Sent', info: INFO },
+    rail: 'Kind',
+    rails: {
+      any: 'All',
+      ...RAILS,
+    },
+    shown: (count: number, isMore: boolean) =>
+      count === 0
+        ? 'No payments.'
+        : `${count} ${count === 1 ? 'payment' : 'payments'}${isMore ? ', and more' : ''}`,
+    more: 'Show more',
+    csv: 'Save as CSV',
+    back: 'All payments',
+    saveNote: 'Save the note',
+    saved: 'Saved',
+    allFields: 'All fields',
+    fields: {
+      amount: 'Amount',
+      fees: 'Fees',
+      partner_base_fee: 'Fixed fee of the partner',
+      created_at: 'Made',
+      updated_at: 'Last change',
+      finalized_at: 'Ended',
+      expires_at: 'Can be paid until',
+      rail: 'Way',
+      kind: 'Kind',
+      direction: 'Direction',
+      status: 'Status',
+      priority: 'How soon',
+      status_msg: 'In the words of the node',
+      message: 'Message of the payer',
+      payer_name: 'Name of the payer',
+      partner_prop_fee: 'Fee of the partner, in millionths',
+      index: 'Index',
+      hash: 'Payment hash',
+      preimage: 'Preimage, the receipt',
+      offer_id: 'Id of the offer',
+      txid: 'Transaction id',
+      replacement: 'Replaced by the transaction',
+      address: 'Address',
+      invoice: 'Invoice',
+      partner_pk: 'Key of the partner',
+      tx: 'Transaction',
+    },
+    values: {
+      rail: RAILS,
+      kind: {
+        ...RAILS,
+        waived_channel_fee: 'Fee of a channel, waived',
+        waived_liquidity_fee: 'Fee for room to receive, waived',
+      },
+      direction: { inbound: 'To this wallet', outbound: 'From this wallet', info: INFO },
+      status: STATUS,
+      priority: PRIORITIES,
+    },
+    cancel: 'Cancel this invoice',
+    cancelSure: 'Nobody can pay it then. This cannot be undone.',
+    bump: 'Raise the fee',
+    bumpMost: 'Most that raising it may cost, in sats',
+    bumpHelp: 'The payment then confirms sooner.',
+    bumpSure: (most: string) => `This costs up to ${most} sats more.`,
+    prove: 'Make a proof of this payment',
+    proof: 'Proof of this payment',
+  },
+} as const;

@@ -24,15 +24,18 @@ export interface NodeFacts {
   readonly abilities: readonly (typeof ABILITY_NAMES)[number][];
   /** How the node's changes are followed now; null while nothing asks for them. */
   readonly feed: FeedStanding | null;
+  /** False while clients with a budget cannot spend, until the owner confirms the budgets (docs/decisions.md 69). */
+  readonly areBudgetsConfirmed: boolean;
 }
 
 /** Returns what a session's node is and can do. Asks the node nothing. */
-export function nodeFacts({ node, feed }: Session): NodeFacts {
+export function nodeFacts({ node, feed, guard }: Session): NodeFacts {
   const groups = Object.keys(ABILITIES) as (keyof typeof ABILITIES)[];
   return {
     kind: node.descriptor.kind,
     network: node.descriptor.network,
     abilities: groups.filter((group) => node[group] !== undefined).map((group) => ABILITIES[group]),
     feed: feed.standing,
+    areBudgetsConfirmed: guard.problem() === null,
   };
 }

@@ -1,10 +1,13 @@
 import { expect, setDefaultTimeout } from 'bun:test';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { startBinary } from '../support/binary.ts';
 import { send } from '../support/requests.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { barriersOf, overflowOf } from './console-axe.ts';
 import { goTo, openConsole } from './console-browser.ts';
-import { complaintsOf } from './console-world.ts';
+import { complaintsOf, startConsoleWorld } from './console-world.ts';
 import { consoleInBrowser } from './in-browser.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -147,6 +150,44 @@ inBrowser('by keyboard alone a client is changed, and revoked by a second press'
   await revoke.waitFor({ state: 'detached' });
   await until(async () => (await clientsNamed('New name')).length === 0);
   await page.context().close();
+});
+
+inBrowser('a client that expires is renewed by one press', async () => {
+  const expires_at = Date.now() + 86_400_000;
+  await world().post('/v2/node/create_client', { label: 'Guest', scopes: ['receive'], expires_at });
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Clients');
+  await page.getByRole('button', { name: /^Renew until .*: Guest$/ }).click();
+  await until(async () => {
+    const [guest] = await clientsNamed('Guest');
+    return (guest as { expires_at?: number }).expires_at === expires_at + 30 * 86_400_000;
+  });
+  await page.context().close();
+});
+
+inBrowser('the owner confirms the budgets of a restored database', async () => {
+  const before = await startConsoleWorld('console-restored');
+  await before.sidecar.stop();
+  // Without its marker a database may be an older copy (docs/decisions.md 69).
+  rmSync(`${before.dataDir}.marker`);
+  const listen = ['--listen-addr', new URL(before.url).host];
+  const restored = startBinary(['dev', '--data-dir', before.dataDir, ...listen]);
+  await restored.ready();
+  const owner = readFileSync(join(before.dataDir, 'cookie'), 'utf8');
+  const page = await openConsole(browser(), before.url, owner);
+  await goTo(page, 'Clients');
+  await page.getByText('Clients with a budget cannot spend now').waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Confirm the budgets' }).click();
+  await page.getByRole('button', { name: 'They are right' }).click();
+  await page.getByText('The budgets are confirmed').waitFor();
+  expect((await before.get('/v2/console/about')).budgets_confirmed).toBe(true);
+  await page.reload();
+  await page.getByRole('link', { name: 'New client' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Confirm the budgets' }).count()).toBe(0);
+  await page.context().close();
+  await restored.stop();
+  await before.stop();
 });
 
 inBrowser('a client is offered to give and to change no more than it has', async () => {

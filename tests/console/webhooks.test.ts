@@ -115,6 +115,22 @@ inBrowser(
   },
 );
 
+inBrowser('an endpoint with a lease is kept for another day by one press', async () => {
+  const { id } = await world().post('/v2/webhooks/endpoints', { url: hook, lease_secs: 3600 });
+  const leaseOf = async () =>
+    (await world().get('/v2/webhooks/endpoints')).endpoints.find(
+      (one: { id: string }) => one.id === id,
+    );
+  const before = (await leaseOf()).expires_at;
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Webhooks');
+  expect(await page.getByRole('button', { name: 'Keep it for another day' }).count()).toBe(1);
+  await page.getByRole('button', { name: 'Keep it for another day' }).click();
+  await until(async () => (await leaseOf()).expires_at > before + 80_000_000);
+  await world().post('/v2/webhooks/endpoints/delete', { id });
+  await page.context().close();
+});
+
 inBrowser('a client sees deliveries and is offered no endpoints', async () => {
   const { client_credentials } = await world().post('/v2/node/create_client', {
     scopes: ['read_payments'],

@@ -14,6 +14,8 @@ export interface About {
   readonly caller: string;
   /** Whether the caller is the wallet's owner. */
   readonly owner: boolean;
+  /** False while clients with a budget cannot spend, until the owner confirms the budgets. */
+  readonly budgets_confirmed: boolean;
   /** Whether the controls of the sandbox are there. */
   readonly sandbox: boolean;
 }

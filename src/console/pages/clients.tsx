@@ -7,10 +7,12 @@ import { BudgetBar } from '../parts/budget-bar.tsx';
 import { PressTwice } from '../parts/press-twice.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { text } from '../texts/index.ts';
+import { renewedMs } from '../values/expiry.ts';
 import { canSpend, reaches } from '../values/grant.ts';
 import { momentText } from '../values/moment.ts';
 import { linkTo } from '../values/place.ts';
 import { clientName } from './client-name.ts';
+import { ConfirmBudgets } from './clients-budgets.tsx';
 import { ChangeClient } from './clients-change.tsx';
 import { NewClient } from './clients-new.tsx';
 
@@ -26,10 +28,12 @@ export function Clients({ rest }: { readonly rest: string }) {
 
 function ClientList() {
   const may = useMay();
+  const { about } = useSignedIn();
   const asked = useAsked(({ api }, signal) => api.listClients({ signal }), [], { live: true });
   return (
     <>
       <p class="dim">{text.clients.intro}</p>
+      {about.owner && <ConfirmBudgets />}
       {may('create_client') && (
         <p>
           <a class="button main" href={linkTo('clients', NEW)}>
@@ -47,7 +51,7 @@ function ClientList() {
             <ul class="cards">
               {newestFirst.map((client) => (
                 <li key={client.client_pk} class="card">
-                  <ClientCard client={client} onRevoked={asked.again} />
+                  <ClientCard client={client} onChanged={asked.again} />
                 </li>
               ))}
             </ul>
@@ -60,10 +64,10 @@ function ClientList() {
 
 interface ClientCardProps {
   readonly client: ClientInfo;
-  readonly onRevoked: () => void;
+  readonly onChanged: () => void;
 }
 
-function ClientCard({ client, onRevoked }: ClientCardProps) {
+function ClientCard({ client, onChanged }: ClientCardProps) {
   const { client: own } = useSignedIn();
   const may = useMay();
   const name = clientName(client);
@@ -101,11 +105,42 @@ function ClientCard({ client, onRevoked }: ClientCardProps) {
               {text.clients.change}
             </a>
           )}
+          {may('update_client') && <Renew client={client} name={name} onRenewed={onChanged} />}
           {may('revoke_client') && (
-            <Revoke client={client} name={name} isOwn={isOwn} onRevoked={onRevoked} />
+            <Revoke client={client} name={name} isOwn={isOwn} onChanged={onChanged} />
           )}
         </div>
       )}
+    </>
+  );
+}
+
+interface RenewProps {
+  readonly client: ClientInfo;
+  readonly name: string;
+  readonly onRenewed: () => void;
+}
+
+function Renew({ client, name, onRenewed }: RenewProps) {
+  const { client: own } = useSignedIn();
+  const renew = useAct(
+    ({ api }, expires_at: number) =>
+      api.updateClient({ client_pk: client.client_pk ?? '', expires_at }),
+    onRenewed,
+  );
+  const laterMs = renewedMs(client.expires_at, own.expires_at);
+  if (laterMs === null) return null;
+  return (
+    <>
+      <button
+        type="button"
+        disabled={renew.isBusy}
+        onClick={() => renew.run(laterMs)}
+        aria-label={text.clients.renewOf(name, momentText(laterMs))}
+      >
+        {text.clients.renew(momentText(laterMs))}
+      </button>
+      <Problem error={renew.error} />
     </>
   );
 }
@@ -114,10 +149,10 @@ function Revoke({
   client,
   name,
   isOwn,
-  onRevoked,
+  onChanged,
 }: ClientCardProps & { readonly name: string; readonly isOwn: boolean }) {
   // Revoking twice does nothing more, so the key need not outlive the page.
-  const revoke = useAct(({ api }, client_pk: string) => api.revokeClient({ client_pk }), onRevoked);
+  const revoke = useAct(({ api }, client_pk: string) => api.revokeClient({ client_pk }), onChanged);
   return (
     <>
       <PressTwice

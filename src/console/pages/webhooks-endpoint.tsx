@@ -9,18 +9,25 @@ import { momentText } from '../values/moment.ts';
 
 /** The id of the endpoint that the sidecar's own configuration names. */
 const CONFIGURED = 'configured';
+/** The longest lease of an endpoint, in seconds. */
+const DAY_SECS = 86_400;
 
 interface EndpointCardProps {
   readonly endpoint: WebhookEndpoint;
   readonly isBusy: boolean;
   readonly onNewSecret: () => void;
-  readonly onRemoved: () => void;
+  /** Called when it was removed, or its lease was renewed. */
+  readonly onChanged: () => void;
 }
 
 /** One endpoint, with what can be done with it. */
-export function EndpointCard({ endpoint, isBusy, onNewSecret, onRemoved }: EndpointCardProps) {
+export function EndpointCard({ endpoint, isBusy, onNewSecret, onChanged }: EndpointCardProps) {
   const { id, url, description, events, signed } = endpoint;
-  const remove = useAct(({ api }, _: null) => api.deleteWebhookEndpoint({ id }), onRemoved);
+  const remove = useAct(({ api }, _: null) => api.deleteWebhookEndpoint({ id }), onChanged);
+  const renew = useAct(
+    ({ api }, _: null) => api.renewWebhookEndpoint({ id, lease_secs: DAY_SECS }),
+    onChanged,
+  );
   const test = useAct(({ api }, _: null) => api.testWebhookEndpoint({ id }));
   const isConfigured = id === CONFIGURED;
   return (
@@ -38,6 +45,11 @@ export function EndpointCard({ endpoint, isBusy, onNewSecret, onRemoved }: Endpo
         <button type="button" disabled={test.isBusy} onClick={() => test.run(null)}>
           {text.webhooks.test}
         </button>
+        {endpoint.expires_at !== null && (
+          <button type="button" disabled={renew.isBusy} onClick={() => renew.run(null)}>
+            {text.webhooks.keep}
+          </button>
+        )}
         {!isConfigured && (
           <>
             <PressTwice
@@ -57,6 +69,7 @@ export function EndpointCard({ endpoint, isBusy, onNewSecret, onRemoved }: Endpo
           </>
         )}
       </div>
+      <Problem error={renew.error} />
       <Problem error={remove.error} />
       <Problem error={test.error} />
       <div role="status">{test.value !== null && <Tested tested={test.value} />}</div>

@@ -58,7 +58,7 @@ export function Endpoints({ endpoints, onChanged }: EndpointsProps) {
                   endpoint={endpoint}
                   isBusy={add.isBusy}
                   onNewSecret={() => add.run(likeEndpoint(endpoint))}
-                  onRemoved={onChanged}
+                  onChanged={onChanged}
                 />
               </li>
             ))}

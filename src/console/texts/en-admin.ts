@@ -21,6 +21,15 @@ export const enAdmin = {
     changeTitle: (name: string) => `Change “${name}”`,
     notFound: 'This client is not there. It may have been revoked, or have expired.',
     back: 'All clients',
+    renew: (moment: string) => `Renew until ${moment}`,
+    renewOf: (name: string, moment: string) => `Renew until ${moment}: ${name}`,
+    budgetsTitle: 'Clients with a budget cannot spend now',
+    budgetsWords:
+      'The database may be older than what was spent since. Look at each budget below, lower what was spent already, and then confirm them.',
+    confirmBudgets: 'Confirm the budgets',
+    confirmQuestion: 'Are all budgets right? Clients with a budget can spend again at once.',
+    confirmConfirm: 'They are right',
+    budgetsConfirmed: 'The budgets are confirmed. Clients with a budget can spend again.',
     revoke: 'Revoke',
     revokeOf: (name: string) => `Revoke ${name}`,
     revokeQuestion: (name: string) =>
@@ -120,6 +129,7 @@ export const enAdmin = {
     newSecretQuestion:
       'Add a second endpoint with the same URL and a new secret? Both are told of every payment: let the receiver take both secrets, then remove the old endpoint.',
     newSecretConfirm: 'Add it with a new secret',
+    keep: 'Keep it for another day',
     remove: 'Remove',
     removeQuestion: (url: string) =>
       `Remove ${url}? It is told of nothing more, and what is not delivered yet is never sent to it.`,

@@ -9,6 +9,19 @@ export function endOfDayMs(day: string, latestMs: number | null): number | null 
   return latestMs === null ? endMs : Math.min(endMs, latestMs);
 }
 
+/** By how much a client's life is renewed, in milliseconds: 30 days. */
+const RENEWAL_MS = 30 * 86_400_000;
+
+/**
+ * Returns when a client that expires at `ms` expires after it was renewed: 30 days later, but not after `latestMs`.
+ * Null where that is no later, and for a client that never expires.
+ */
+export function renewedMs(ms: number | null, latestMs: number | null): number | null {
+  if (ms === null) return null;
+  const laterMs = Math.min(ms + RENEWAL_MS, latestMs ?? Number.POSITIVE_INFINITY);
+  return laterMs > ms ? laterMs : null;
+}
+
 /** Returns the last day on which something works that ends at `ms`, such as `2027-01-31`; empty for null. */
 export function lastDay(ms: number | null): string {
   if (ms === null) return '';

@@ -59,6 +59,10 @@ const signInRoutes = [
         description: 'The caller, to whom Idempotency-Keys belong: a client_pk, or `owner`.',
       }),
       owner: z.boolean().meta({ description: "Whether the caller is the wallet's owner." }),
+      budgets_confirmed: z.boolean().meta({
+        description:
+          'False while clients with a budget cannot spend, until the owner confirms the budgets.',
+      }),
       sandbox: z.boolean().meta({ description: 'Whether the controls of the sandbox are there.' }),
     }),
     example: {
@@ -71,11 +75,12 @@ const signInRoutes = [
         user_pk: '6bf29818f7c62f7813194a38c4cd3295c207ec691c9b01f8b68e1c5b77ddb3f6',
         caller: 'owner',
         owner: true,
+        budgets_confirmed: true,
         sandbox: true,
       },
     },
     handler: async ({ parts, session }) => {
-      const { kind, network, abilities, feed } = nodeFacts(session);
+      const { kind, network, abilities, feed, areBudgetsConfirmed } = nodeFacts(session);
       return {
         version: parts.version,
         node_kind: kind,
@@ -85,6 +90,7 @@ const signInRoutes = [
         user_pk: session.userPk,
         caller: session.caller.id,
         owner: session.isOwner,
+        budgets_confirmed: areBudgetsConfirmed,
         sandbox: parts.sandbox !== null,
       };
     },

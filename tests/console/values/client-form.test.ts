@@ -8,7 +8,7 @@ import {
   updateRequest,
   wrongIn,
 } from '../../../src/console/values/client-form.ts';
-import { endOfDayMs, lastDay } from '../../../src/console/values/expiry.ts';
+import { endOfDayMs, lastDay, renewedMs } from '../../../src/console/values/expiry.ts';
 import { percentOf } from '../../../src/console/values/share.ts';
 import { someBudget, someClient } from './some-client.ts';
 
@@ -126,4 +126,22 @@ test('a share is exact to a tenth of a percent, and never beside the bar', () =>
   expect(percentOf(2_100_000_000_000_000_000n, 2_100_000_000_000_000_000n)).toBe(100);
   expect(percentOf(5n, 4n)).toBe(100);
   expect(percentOf(0n, 0n)).toBe(0);
+});
+
+describe('a client that is renewed', () => {
+  const DAYS_30_MS = 30 * 86_400_000;
+
+  test('expires 30 days later, and never after the client that renews it', () => {
+    expect(renewedMs(1000, null)).toBe(1000 + DAYS_30_MS);
+    expect(renewedMs(1000, 5000)).toBe(5000);
+  });
+
+  test('cannot be renewed where that changes nothing', () => {
+    expect(renewedMs(null, null)).toBeNull();
+    expect(renewedMs(5000, 5000)).toBeNull();
+  });
+});
+
+test('a new client may learn that its invoice is paid', () => {
+  expect(EMPTY_FORM.scopes).toEqual(['read_info', 'read_payments', 'receive']);
 });

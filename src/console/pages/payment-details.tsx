@@ -105,6 +105,12 @@ const LONG = [
   'partner_pk',
 ] as const;
 
+/** Whether a field says the same as another one that stands above it. */
+function isSaid(payment: Payment, field: keyof Payment): boolean {
+  if (field === 'kind') return payment.kind === payment.rail;
+  return field === 'status_msg' && payment.status_msg === payment.status;
+}
+
 /** Every field that the payment has. Its name in the API shows when a pointer rests on it. */
 function Fields({ payment }: { readonly payment: Payment }) {
   return (
@@ -129,7 +135,7 @@ function Fields({ payment }: { readonly payment: Payment }) {
         })}
         {CHOICES.map((field) => {
           const value = payment[field];
-          return value === null ? null : (
+          return value === null || isSaid(payment, field) ? null : (
             <Fact key={field} name={field}>
               {wordsOf(field, value)}
             </Fact>
@@ -137,7 +143,7 @@ function Fields({ payment }: { readonly payment: Payment }) {
         })}
         {WORDS.map((field) => {
           const words = payment[field];
-          return words === null ? null : (
+          return words === null || isSaid(payment, field) ? null : (
             <Fact key={field} name={field}>
               {words}
             </Fact>

@@ -28,7 +28,15 @@ export function SendTerms({ string, payables, onSend }: SendTermsProps) {
   if (payable === undefined) return null;
   return (
     <section class="card narrow">
-      <h2>{text.send.terms}</h2>
+      <h2>
+        {text.send.terms}
+        {payable.amount !== null && (
+          <>
+            {' · '}
+            <Money of={payable.amount} />
+          </>
+        )}
+      </h2>
       {payables.length > 1 && (
         <Choice
           legend={text.send.way}

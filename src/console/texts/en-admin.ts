@@ -116,7 +116,7 @@ export const enAdmin = {
     configured: 'From --webhook-url, for every wallet of this sidecar. It is removed there.',
     unsigned: 'Not signed',
     created: (moment: string) => `Added ${moment}`,
-    expires: (moment: string) => `Goes away ${moment} unless it is renewed`,
+    expires: (moment: string) => `Goes away ${moment} unless it is kept longer`,
     secretTitle: 'The endpoint is added',
     secretWords:
       'This is the secret that its deliveries are signed with. Copy it now to where your receiver reads it: it is shown this once, and is gone when you leave this page.',

@@ -28,8 +28,8 @@ export interface ClientForm {
 }
 
 /**
- * The form of a new client. It suits a till, which shows an invoice and has to learn that it is paid. Where a client may
- * spend it has a budget, unless the person takes that away.
+ * The form of a new client. It suits a till, which shows an invoice and has to learn that it is paid. Where a client
+ * may spend it has a budget, unless the person takes that away.
  */
 export const EMPTY_FORM: ClientForm = {
   label: '',

@@ -8,12 +8,12 @@ import {
 } from '../interop/harness/index.ts';
 import { type NodeSidecar, startNodeSidecar } from '../interop/node-sidecar.ts';
 import { callsOf, compare } from './compared.ts';
-import type { Note } from './endurance.ts';
-import { note as printed } from './figures.ts';
+import type { Note } from './figures.ts';
+import { setting } from './settings.ts';
 
 /** Rounds of a comparison; a payment takes the node longer than the other calls. */
-const ROUNDS = 300;
-const PAY_ROUNDS = 60;
+const ROUNDS = Math.ceil(3 * setting('BENCH_NODE_PERCENT'));
+const PAY_ROUNDS = Math.ceil(0.6 * setting('BENCH_NODE_PERCENT'));
 
 /**
  * Measures what the sidecar adds to calls of a real Core Lightning by clnrest, which it starts. Prints a clear line and
@@ -48,6 +48,7 @@ async function measureCalls({ alice, bob, version }: ClnNetwork, sidecar: NodeSi
       rounds: ROUNDS,
       direct: payer.nodeInfo,
       throughSidecar: () => sidecar.get('/v2/node/node_info'),
+      targets: { median: 'clnInfo', p99: 'clnInfoP99' },
     },
     note,
   );
@@ -63,6 +64,7 @@ async function measureCalls({ alice, bob, version }: ClnNetwork, sidecar: NodeSi
       rounds: PAY_ROUNDS,
       direct: () => payer.pay(next()),
       throughSidecar: () => sidecar.post('/v2/node/pay_invoice', { invoice: next() }),
+      targets: { median: 'clnPay', p99: 'clnPayP99' },
     },
     note,
   );
@@ -73,6 +75,7 @@ async function measureCalls({ alice, bob, version }: ClnNetwork, sidecar: NodeSi
       rounds: ROUNDS,
       direct: () => payer.invoice(1000),
       throughSidecar: () => sidecar.post('/v2/node/create_invoice', { amount: '1' }),
+      targets: { median: 'clnCreate', p99: 'clnCreateP99' },
     },
     note,
   );
@@ -104,6 +107,3 @@ function callsTo({ url, certPath, rune }: ClnNode) {
     pay: (invstring: string) => send('xpay', { invstring, maxfee: '10000msat', retry_for: 60 }),
   };
 }
-
-// `bun run tests/bench/cln.ts` measures this alone.
-if (import.meta.main) await measureCln(printed);

@@ -1,4 +1,5 @@
-import type { Note } from './endurance.ts';
+import type { Note } from './figures.ts';
+import type { TargetName } from './targets.ts';
 
 /** The first rounds open connections, so they are not measured. */
 const WARM_UP = 5;
@@ -10,6 +11,8 @@ export interface Comparison {
   readonly rounds: number;
   readonly direct: () => Promise<unknown>;
   readonly throughSidecar: () => Promise<unknown>;
+  /** Targets for the median of what is added, and for the p99 against the node's. */
+  readonly targets: { readonly median: TargetName; readonly p99: TargetName };
 }
 
 /** How many calls of each side {@link compare} makes. */
@@ -21,7 +24,7 @@ export const callsOf = (rounds: number) => rounds + WARM_UP;
  */
 export async function compare(
   name: string,
-  { node, rounds, direct, throughSidecar }: Comparison,
+  { node, rounds, direct, throughSidecar, targets }: Comparison,
   note: Note,
 ): Promise<void> {
   const ofNode: number[] = [];
@@ -37,11 +40,15 @@ export async function compare(
     through.map((ms, round) => ms - (plain[round] ?? 0)),
     0.5,
   );
-  const more = `${addedMs.toFixed(2)} ms more than ${quantile(plain, 0.5).toFixed(2)} ms of ${node}`;
-  note(`added by ${name}, median of differences`, more, '1 ms', addedMs <= 1);
+  note(`added by ${name}, median of differences`, `${addedMs.toFixed(2)} ms`, {
+    beside: `${quantile(plain, 0.5).toFixed(2)} ms, ${node} called directly`,
+    goal: { target: targets.median, is: addedMs },
+  });
   const [p99, plainP99] = [quantile(through, 0.99), quantile(plain, 0.99)];
-  const times = `${p99.toFixed(2)} ms, ${(p99 / plainP99).toFixed(2)} times the ${plainP99.toFixed(2)} ms of ${node}`;
-  note(`${name}, p99`, times, '1.3 times', p99 <= 1.3 * plainP99);
+  note(`${name}, p99`, `${p99.toFixed(2)} ms, ${(p99 / plainP99).toFixed(2)} times`, {
+    beside: `${plainP99.toFixed(2)} ms, ${node} called directly`,
+    goal: { target: targets.p99, is: p99 / plainP99 },
+  });
 }
 
 /** The milliseconds that `run` takes. */

@@ -17,12 +17,32 @@ Bun.serve({ port: Number(process.argv[2]), hostname: '127.0.0.1', fetch: () => {
   return new Response('{"payments":[' + rows.map((row) => row.json).join(',') + '],"next_index":null}', { headers: { 'content-type': 'application/json' } });
 } });
 `;
+/** A bare server whose streams all get the same bytes when somebody posts to it. */
+const STREAMS = `
+const open = new Set();
+const text = new TextEncoder().encode('x'.repeat(Number(process.argv[3])));
+Bun.serve({ port: Number(process.argv[2]), hostname: '127.0.0.1', idleTimeout: 0, fetch(request) {
+  if (request.method === 'POST') {
+    for (const stream of open) stream.enqueue(text);
+    return new Response('told');
+  }
+  if (!request.url.endsWith('/v2/node/events')) return new Response('ready');
+  let own;
+  return new Response(new ReadableStream({ start(stream) { own = stream; open.add(own); own.enqueue(text); }, cancel() { open.delete(own); } }), { headers: { 'content-type': 'text/event-stream' } });
+} });
+`;
 const HELLO = `Bun.serve({ port: Number(process.argv[2]), hostname: '127.0.0.1', fetch: () => new Response('hello') });`;
 
+/** Paths of the compiled floors. */
+export interface Floors {
+  readonly bare: string;
+  readonly query: string;
+  readonly streams: string;
+  readonly hello: string;
+}
+
 /** Compiles the floors that the sidecar is compared with, with the same compiler and options. */
-export async function buildFloors(
-  folder: string,
-): Promise<{ bare: string; query: string; hello: string }> {
+export async function buildFloors(folder: string): Promise<Floors> {
   mkdirSync(folder, { recursive: true });
   const compile = async (name: string, source: string) => {
     const entry = join(folder, `${name}.ts`);
@@ -41,6 +61,7 @@ export async function buildFloors(
   return {
     bare: await compile('bare', BARE),
     query: await compile('query', QUERY),
+    streams: await compile('streams', STREAMS),
     hello: await compile('hello', HELLO),
   };
 }

@@ -1,5 +1,6 @@
 import { ERRORS } from '../../src/model/errors.ts';
 import { converse, type LoadRequest } from './load.ts';
+import { TERMS } from './sandbox.ts';
 
 /** The number of callers at the same time, each on a keep-alive connection of its own. */
 const CONNECTIONS = 200;
@@ -131,7 +132,7 @@ class MixedRun {
     const create: Step = () => ({
       method: 'POST',
       path: '/v2/node/create_invoice',
-      body: '{"amount":"1"}',
+      body: JSON.stringify(TERMS),
     });
     let made = '';
     const pay: Step = (answer) => {

@@ -7,9 +7,13 @@ import { paymentId, paymentIndex } from '../../src/model/payment-index.ts';
 /**
  * Writes finished payments of about 1 kB directly into the sandbox's file: half received and half sent, with an
  * invoice, its preimage and a note. No sidecar may have the file open. All have one invoice's text, since signing each
- * would take longer than measuring.
+ * would take longer than measuring. They are numbered up to `rows`; the first `after` of them are there already.
  */
-export function seedPayments(path: string, userPk: string, rows: number): void {
+export function seedPayments(
+  path: string,
+  userPk: string,
+  { rows, after = 0 }: { readonly rows: number; readonly after?: number },
+): void {
   const invoice = encodeBolt11(
     {
       network: 'regtest',
@@ -28,7 +32,7 @@ export function seedPayments(path: string, userPk: string, rows: number): void {
     'INSERT INTO payments (user_pk, idx, id, updated_ms, status, json) VALUES (?, ?, ?, ?, ?, ?)',
   );
   db.transaction(() => {
-    for (let at = 1; at <= rows; at++) {
+    for (let at = after + 1; at <= rows; at++) {
       const payment = seededPayment(at, invoice);
       const { index, status } = payment;
       const json = JSON.stringify(encodePayment(payment));

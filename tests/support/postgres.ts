@@ -38,8 +38,14 @@ export function postgresPrograms(): string | null {
   return found;
 }
 
-/** Starts a server. Its commits survive crashes of the server, which is all that is tested; `fsync` is off. */
-export async function startPostgres(programs: string): Promise<TestPostgres> {
+/**
+ * Starts a server. Its commits survive crashes of the server, which is all that is tested; `fsync` is off unless it is
+ * to be `durable`, as a server is that keeps money.
+ */
+export async function startPostgres(
+  programs: string,
+  { durable = false }: { readonly durable?: boolean } = {},
+): Promise<TestPostgres> {
   const folder = temporaryFolder('postgres');
   const data = join(folder, 'data');
   const port = freePort();
@@ -47,7 +53,7 @@ export async function startPostgres(programs: string): Promise<TestPostgres> {
     runProgram([...asUser(), join(programs, program), '-D', data, ...rest], join(folder, 'log'));
   if (process.geteuid?.() === 0 && !canMapUsers()) await giveAway(folder);
   await run('initdb', '-A', 'trust', '-U', 'sidecar', '-E', 'UTF8', '--locale=C', '--no-sync');
-  const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=200`;
+  const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=${durable ? 'on' : 'off'} -c max_connections=200`;
   const start = () => run('pg_ctl', '-w', '-o', options, '-l', join(folder, 'server.log'), 'start');
   await start();
   const urlOf = (name: string) => `postgres://sidecar@127.0.0.1:${port}/${name}`;

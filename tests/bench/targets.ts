@@ -1,0 +1,125 @@
+/** What is wanted of a figure. */
+export interface Target {
+  /** The most or the least that the number may be. */
+  readonly most?: number;
+  readonly least?: number;
+  /** The unit of the number, with a blank before it where one belongs. */
+  readonly unit: string;
+  /** Why it is missed, where that is known; a miss without a reason cannot be written to the documentation. */
+  readonly why: string | null;
+}
+
+const PROCESSORS =
+  'The process that makes the load shares the two processors with the sidecar, and a signature alone takes half a millisecond of one here. The ratios to the floors of the same run are what holds on other machines.';
+const ROUTING =
+  'Each request is checked before it is answered (host, origin, credentials, permission, query), and its answer carries headers that the bare server does not send. On faster machines the ratio is higher.';
+const IN_BETWEEN =
+  'What is between: the requests are read, checked and sent on by one thread, and the answers are checked before they are passed on. [Where the time goes](#where-the-time-goes) has the steps, and the least that a process in between can take.';
+const FLUSHES =
+  'What is between: an invoice is told once it is watched, which is one flush to the disk, and a payment has two that cannot be left out, before it is sent and at its end. The node flushes its own files to the same disk meanwhile. [Where the time goes](#where-the-time-goes) has the steps.';
+const SLOWEST =
+  'The slowest calls are those that meet a flush of the node to the same disk, or that wait for a processor while the node works: there are two processors for nodes, chain, sidecar and bench.';
+
+/** Everything that is wanted, each with the reason where it may be missed. Figures refer to it by name. */
+export const TARGETS = {
+  start: {
+    ...{ most: 80, unit: ' ms' },
+    why: 'Most of it is loading the program and making the schemas of the routes, which takes the processor alone.',
+  },
+  idleMemory: {
+    ...{ most: 75, unit: ' MB' },
+    why: 'The runtime with an empty program takes a good third. The rest is the program and the schemas of its routes, and differs by some MB between starts.',
+  },
+  health: { least: 0.7, unit: '', why: ROUTING },
+  nodeInfo: { least: 0.35, unit: '', why: ROUTING },
+  payment: {
+    ...{ least: 0.4, unit: '' },
+    why: `${ROUTING} The answer is of 1 kB, where the bare server sends 15 bytes.`,
+  },
+  authentication: {
+    ...{ most: 20, unit: ' µs' },
+    why: 'It is the difference of two rates, each of which varies by a tenth between rounds, and contains one HMAC and one lookup.',
+  },
+  analyze: { least: 3000, unit: '/s', why: PROCESSORS },
+  createInvoice: { least: 0.5, unit: '', why: PROCESSORS },
+  pairs: {
+    ...{ least: 0.6, unit: '' },
+    why: 'A pair is two requests, some eighty statements over two wallets and two notices besides its signature, check and commits; none of these takes more than three hundredths.',
+  },
+  streams: {
+    ...{ most: 3, unit: ' times' },
+    why: 'An update is made once for all streams of one credential. What is left is one write to each connection, and the bare server pays that as well.',
+  },
+  webhookP50: { most: 10, unit: ' ms', why: PROCESSORS },
+  webhookP99: { most: 50, unit: ' ms', why: PROCESSORS },
+  webhookBurst: { least: 1000, unit: '/s', why: PROCESSORS },
+  waits: {
+    ...{ most: 1000, unit: ' ms' },
+    why: 'Each of the 10,000 answers is a request of its own, which the bench reads on the same two processors.',
+  },
+  wallets: {
+    ...{ most: 200, unit: ' MB' },
+    why: 'An open wallet is its node on the sandbox, its feed and its statements, about a tenth of a MB.',
+  },
+  sync: {
+    ...{ least: 30_000, unit: '/s' },
+    why: 'Half of it goes into the three indexes by which lists are filtered. A page is small, so that other requests come in between.',
+  },
+  healthDuringSync: {
+    ...{ most: 20, unit: ' ms' },
+    why: 'A page of the sync is stored in one step, and a request that arrives then waits for it.',
+  },
+  list: { least: 0.6, unit: '', why: ROUTING },
+  listLarge: {
+    least: 0.9,
+    unit: '',
+    why: 'More of the file has to be read than stays in the memory of SQLite.',
+  },
+  mixedUnpaced: {
+    ...{ most: 50, unit: ' ms at p99' },
+    why: '200 connections that each send again at once keep one processor busy with signatures, so a request waits for as long as the line is.',
+  },
+  mixedPaced: { most: 50, unit: ' ms at p99', why: PROCESSORS },
+  undocumented: { most: 0, unit: '', why: null },
+  streamed: { most: 0, unit: ' left out', why: null },
+  memoryGrowth: { most: 10, unit: ' % more', why: null },
+  soakLatency: { most: 50, unit: ' ms', why: PROCESSORS },
+  soakMemory: { most: 10, unit: ' % more', why: null },
+  lndInfo: { most: 1, unit: ' ms', why: IN_BETWEEN },
+  lndInfoP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  lndCreate: { most: 1, unit: ' ms', why: FLUSHES },
+  lndCreateP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  lndPay: { most: 1, unit: ' ms', why: FLUSHES },
+  lndPayP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  lndFirstSync: {
+    ...{ most: 1.5, unit: ' times' },
+    why: 'A page is read while the one before is stored, and storing takes the processor that LND needs to list.',
+  },
+  clnInfo: { most: 1, unit: ' ms', why: IN_BETWEEN },
+  clnInfoP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  clnCreate: { most: 1, unit: ' ms', why: FLUSHES },
+  clnCreateP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  clnPay: {
+    ...{ most: 1, unit: ' ms' },
+    why: `${FLUSHES} Besides, \`lightningd\` answers one call after another, so those by which the sidecar follows a payment wait behind those of the payment itself.`,
+  },
+  clnPayP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  firstPaint: {
+    ...{ most: 100, unit: ' ms' },
+    why: 'The browser itself takes most of it, as the page with one word shows.',
+  },
+} satisfies Readonly<Record<string, Target>>;
+
+/** The name of a target. */
+export type TargetName = keyof typeof TARGETS;
+
+/** Whether a number is what is wanted. */
+export function isMet({ most, least }: Target, is: number): boolean {
+  return (most === undefined || is <= most) && (least === undefined || is >= least);
+}
+
+/** What is wanted, in words. */
+export function wanted({ most, least, unit }: Target): string {
+  if (most === 0) return unit === '' ? 'none' : `none${unit}`;
+  return most === undefined ? `at least ${least}${unit}` : `at most ${most}${unit}`;
+}

@@ -15,10 +15,14 @@ import { isMet, TARGETS, wanted } from './targets.ts';
 /** The file of results, in which a part that is measured again replaces its older figures. */
 export const RESULTS = join(ROOT, 'dist', 'bench.json');
 
-/** Measures these parts, or all, and writes each to {@link RESULTS} as soon as it is measured. */
+/**
+ * Measures these parts, or all, and writes each to {@link RESULTS} as soon as it is measured. Throws Error at the end if
+ * some could not be measured.
+ */
 export async function measureParts(names: readonly string[] | null): Promise<void> {
   const parts = names === null ? PARTS : names.map(partOf);
   const folder = temporaryFolder('bench');
+  const broken: string[] = [];
   let building: Promise<Floors> | null = null;
   const floors = () => {
     building ??= buildFloors(join(folder, 'floors'));
@@ -26,13 +30,21 @@ export async function measureParts(names: readonly string[] | null): Promise<voi
   };
   try {
     for (const part of parts) {
-      const result = await measurePart(part, join(folder, part.name), floors);
-      if (result.figures.length === 0) console.log('nothing was measured');
-      else writeResults(RESULTS, newestOf([...readResults(RESULTS), result]));
+      try {
+        const result = await measurePart(part, join(folder, part.name), floors);
+        if (result.figures.length === 0) console.log('nothing was measured');
+        else writeResults(RESULTS, newestOf([...readResults(RESULTS), result]));
+      } catch (error) {
+        // A whole run takes more than an hour, so the parts after this one are measured all the same.
+        console.error(error);
+        broken.push(part.name);
+      }
     }
   } finally {
     removeFolder(folder);
   }
+  if (broken.length > 0)
+    throw new Error(`These parts could not be measured: ${broken.join(', ')}.`);
   console.log(`\nwritten to ${RESULTS}`);
 }
 

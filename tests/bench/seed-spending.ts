@@ -15,7 +15,7 @@ export function seedSpending(path: string, { wallet, client }: Spender, rows: nu
   const db = new Database(path);
   const [{ count } = { count: 0 }] = db
     .query<{ count: number }, [string]>(
-      'SELECT count(*) AS count FROM spending WHERE client_pk = ? AND idx LIKE "seeded-%"',
+      `SELECT count(*) AS count FROM spending WHERE client_pk = ? AND idx LIKE 'seeded-%'`,
     )
     .all(client);
   db.run(

@@ -2,7 +2,7 @@ import { cpus, loadavg } from 'node:os';
 import type { Surroundings } from './results.ts';
 
 /** For how long is watched what other programs use. */
-const WATCH_MS = 2_000;
+const WATCH_MS = 4_000;
 
 /** Watches what other programs use. The bench must do nothing meanwhile. */
 export async function surroundings(): Promise<Surroundings> {

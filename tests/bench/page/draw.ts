@@ -1,7 +1,7 @@
 import type { Panel, Picture, Point } from './picture.ts';
 import { type Scale, scaleOf, short } from './scale.ts';
 
-const WIDTH = 760;
+const WIDTH = 790;
 const TITLE_HEIGHT = 34;
 /** A panel's height with its axis, and the box in it in which the lines are drawn. */
 const PANEL_HEIGHT = 250;

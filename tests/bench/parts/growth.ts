@@ -121,7 +121,7 @@ function callsAt(rows: number, { call }: Sandbox, { payer, credentials }: Grown)
     ],
     ['payment', () => call('GET', `/v2/node/payment?index=${index}`)],
     ['list_payments(100)', () => call('GET', LIST)],
-    ['the same, filtered', () => call('GET', `${LIST}&direction=outbound&rail=invoice`)],
+    ['list_payments(100), filtered', () => call('GET', `${LIST}&direction=outbound&rail=invoice`)],
     ['create_invoice', () => call('POST', '/v2/node/create_invoice', TERMS)],
     ['pair of create and pay', () => makePair(call, payer)],
     ['pair, paid with a budget', () => makePair(call, credentials)],

@@ -1,7 +1,17 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { noteRatio, rate } from '../figures.ts';
+import { type LoadResult, load } from '../load.ts';
 import { measurePairs } from '../pairs.ts';
-import { makePair, newWallet, post, rateOf, startSandbox, TERMS } from '../sandbox.ts';
+import {
+  type Call,
+  CONNECTIONS,
+  makePair,
+  newWallet,
+  post,
+  rateOf,
+  startSandbox,
+  TERMS,
+} from '../sandbox.ts';
 import { setting } from '../settings.ts';
 import { measureWaits } from '../waits.ts';
 import { measureWebhooks, startReceiver } from '../webhooks.ts';
@@ -33,6 +43,7 @@ export async function measureWrites({ note, folder }: Bench): Promise<void> {
       what: 'the loop',
       target: 'createInvoice',
     });
+    note('pay_invoice', rate(await payRate(port, call, payer)));
     const makeOne = async () => void (await makePair(call, payer));
     await measurePairs({ makePair: makeOne, ms, floor: pairFloor }, note);
     const { offer = '' } = await call('POST', '/v2/node/create_offer', {});
@@ -44,6 +55,19 @@ export async function measureWrites({ note, folder }: Bench): Promise<void> {
     await stop();
     await receiver.stop();
   }
+}
+
+/** Measures payments of invoices that were made before the clock starts. */
+async function payRate(port: number, call: Call, payer: string): Promise<LoadResult> {
+  const ms = setting('BENCH_MS');
+  const invoices: string[] = [];
+  const makeOne = async () => {
+    const { invoice = '' } = await call('POST', '/v2/node/create_invoice', TERMS);
+    invoices.push(invoice);
+  };
+  while (invoices.length < ms) await Promise.all(Array.from({ length: CONNECTIONS }, makeOne));
+  const next = () => post('/v2/node/pay_invoice', { invoice: invoices.pop() }, payer);
+  return load({ port, connections: CONNECTIONS, ms, next });
 }
 
 function signatureMicros(): number {

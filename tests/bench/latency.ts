@@ -2,7 +2,7 @@ import { quantile, timed } from './compared.ts';
 import { setting } from './settings.ts';
 
 /** The first calls of a kind open connections and compile what is called often, so they are not counted. */
-const WARM_UP = 20;
+const WARM_UP = 50;
 
 /** The median and the p99 of calls that are made one after another. */
 export interface Latency {

@@ -10,15 +10,15 @@ export interface Target {
 }
 
 const PROCESSORS =
-  'The process that makes the load shares the two processors with the sidecar, and a signature alone takes half a millisecond of one here. The ratios to the floors of the same run are what holds on other machines.';
+  'The process that makes the load shares the processors of the machine with the sidecar, so an absolute figure is that of this machine.';
 const ROUTING =
-  'Each request is checked before it is answered (host, origin, credentials, permission, query), and its answer carries headers that the bare server does not send. On faster machines the ratio is higher.';
+  'Each request is checked before it is answered (host, origin, credentials, permission, query), and its answer carries headers that the bare server does not send. The ratio depends on the machine, and is higher on a faster one.';
 const IN_BETWEEN =
-  'What is between: the requests are read, checked and sent on by one thread, and the answers are checked before they are passed on. [Where the time goes](#where-the-time-goes) has the steps, and the least that a process in between can take.';
+  'The calls are read, checked and sent on by one thread, and their answers are checked before they are passed on. [Where the time goes](#where-the-time-goes) has the steps, and the least that a process in between can take.';
 const FLUSHES =
-  'What is between: an invoice is told once it is watched, which is one flush to the disk, and a payment has two that cannot be left out, before it is sent and at its end. The node flushes its own files to the same disk meanwhile. [Where the time goes](#where-the-time-goes) has the steps.';
+  'An invoice is told once it is watched, which is one flush to the disk, and a payment has two that cannot be left out, before it is sent and at its end. The node flushes its own files to the same disk meanwhile. [Where the time goes](#where-the-time-goes) has the steps.';
 const SLOWEST =
-  'The slowest calls are those that meet a flush of the node to the same disk, or that wait for a processor while the node works: there are two processors for nodes, chain, sidecar and bench.';
+  'Nodes, chain, sidecar and bench share the processors and the disk of the machine, and a call through the sidecar waits for them in more places than a direct one.';
 
 /** Everything that is wanted, each with the reason where it may be missed. Figures refer to it by name. */
 export const TARGETS = {
@@ -28,7 +28,7 @@ export const TARGETS = {
   },
   idleMemory: {
     ...{ most: 75, unit: ' MB' },
-    why: 'The runtime with an empty program takes a good third. The rest is the program and the schemas of its routes, and differs by some MB between starts.',
+    why: 'The runtime itself takes what the hello-world takes; the rest is the program and the schemas of its routes.',
   },
   health: { least: 0.7, unit: '', why: ROUTING },
   nodeInfo: { least: 0.35, unit: '', why: ROUTING },
@@ -38,13 +38,13 @@ export const TARGETS = {
   },
   authentication: {
     ...{ most: 20, unit: ' µs' },
-    why: 'It is the difference of two rates, each of which varies by a tenth between rounds, and contains one HMAC and one lookup.',
+    why: 'It is computed as the difference of two rates, so it contains what both of them vary.',
   },
   analyze: { least: 3000, unit: '/s', why: PROCESSORS },
   createInvoice: { least: 0.5, unit: '', why: PROCESSORS },
   pairs: {
     ...{ least: 0.6, unit: '' },
-    why: 'A pair is two requests, some eighty statements over two wallets and two notices besides its signature, check and commits; none of these takes more than three hundredths.',
+    why: 'Besides its signature, its check and its commits, a pair is two requests, the statements of two wallets and two notices, none of which takes much by itself.',
   },
   streams: {
     ...{ most: 3, unit: ' times' },
@@ -55,29 +55,25 @@ export const TARGETS = {
   webhookBurst: { least: 1000, unit: '/s', why: PROCESSORS },
   waits: {
     ...{ most: 1000, unit: ' ms' },
-    why: 'Each of the 10,000 answers is a request of its own, which the bench reads on the same two processors.',
+    why: 'Each wait is answered by itself, and read by the bench on the same processors.',
   },
   wallets: {
     ...{ most: 200, unit: ' MB' },
-    why: 'An open wallet is its node on the sandbox, its feed and its statements, about a tenth of a MB.',
+    why: 'An open wallet holds its session, its node on the sandbox and its feed, and the figure contains the idle memory of the process.',
   },
   sync: {
     ...{ least: 30_000, unit: '/s' },
-    why: 'Half of it goes into the three indexes by which lists are filtered. A page is small, so that other requests come in between.',
+    why: 'The three indexes of the cache, by which lists are filtered, take half of what storing a payment takes. Pages are small, so that other requests come in between.',
   },
   healthDuringSync: {
     ...{ most: 20, unit: ' ms' },
     why: 'A page of the sync is stored in one step, and a request that arrives then waits for it.',
   },
   list: { least: 0.6, unit: '', why: ROUTING },
-  listLarge: {
-    least: 0.9,
-    unit: '',
-    why: 'More of the file has to be read than stays in the memory of SQLite.',
-  },
+  listLarge: { least: 0.9, unit: '', why: null },
   mixedUnpaced: {
     ...{ most: 50, unit: ' ms at p99' },
-    why: '200 connections that each send again at once keep one processor busy with signatures, so a request waits for as long as the line is.',
+    why: 'The connections send again at once and keep a processor busy with signatures, so a request waits for as long as the line is.',
   },
   mixedPaced: { most: 50, unit: ' ms at p99', why: PROCESSORS },
   undocumented: { most: 0, unit: '', why: null },

@@ -1,5 +1,5 @@
 import type { Figure } from '../figures.ts';
-import type { PartResult, Surroundings } from '../results.ts';
+import type { PartResult } from '../results.ts';
 import { isMet, TARGETS, type Target, type TargetName, wanted } from '../targets.ts';
 
 /** From this percentage of the processors on, other programs change the figures. */
@@ -49,20 +49,16 @@ type Circumstances = Omit<PartResult, 'figures' | 'pictures'>;
 
 function circumstances({ startedAt, endedAt, before, after, differences }: Circumstances): string {
   const time = `${startedAt.slice(0, 10)}, ${startedAt.slice(11, 16)} to ${endedAt.slice(11, 16)} UTC`;
-  const busy = [before, after].some(({ busyPercent }) => busyPercent >= BUSY_PERCENT);
+  const load = `load average ${before.load.toFixed(1)} before and ${after.load.toFixed(1)} after`;
+  const others = `other programs used ${before.busyPercent} % of the processors before and ${after.busyPercent} % after`;
+  const busy = Math.max(before.busyPercent, after.busyPercent) >= BUSY_PERCENT;
   return [
-    `${time}. At the start ${inWords(before)}; at the end ${inWords(after)}.`,
-    ...(busy
-      ? ['**The machine was busy with other work, so these figures are worse than its own.**']
-      : []),
+    `${time}; ${load}; ${others}.`,
+    ...(busy ? ['**The machine was busy with other work, which makes these figures worse.**'] : []),
     ...(differences.length === 0
       ? []
       : [`**Not a whole run**: ${differences.map((one) => `\`${one}\``).join(' ')}.`]),
   ].join(' ');
-}
-
-function inWords({ load, busyPercent }: Surroundings): string {
-  return `the load average was ${load.toFixed(1)} and other programs used ${busyPercent} % of the processors`;
 }
 
 function tableOf(figures: readonly Figure[]): string {

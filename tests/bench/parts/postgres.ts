@@ -50,7 +50,7 @@ export async function measurePostgres({ note, folder }: Bench): Promise<void> {
     await noteSync(note, files, tables);
     await noteRates(note, files, tables);
     await notePairs(note, files, tables);
-    await noteFloors(note, url, folder);
+    await noteFloors(note, tables, { url, folder });
   } finally {
     for (const { sidecar, fake } of started) {
       await sidecar.close();
@@ -134,21 +134,31 @@ async function notePairs(note: Note, files: Stored, tables: Stored): Promise<voi
   );
 }
 
-/** What no program can avoid on the same PostgreSQL: one query, and one durable commit. */
-async function noteFloors(note: Note, url: string, folder: string): Promise<void> {
+/** What no program can avoid on the same PostgreSQL: the two queries, and one durable commit, on one connection. */
+async function noteFloors(
+  note: Note,
+  { sidecar }: Stored,
+  { url, folder }: { readonly url: string; readonly folder: string },
+): Promise<void> {
+  const { user_pk: wallet } = await sidecar.get('/v2/node/node_info');
   const sql = new SQL(url, { max: 1 });
   try {
     await sql`CREATE TABLE bench_floor (row TEXT NOT NULL)`;
+    const list = () =>
+      sql`SELECT idx, json FROM wallet_sidecar.cache WHERE wallet = ${wallet} ORDER BY idx DESC LIMIT 101`;
+    const [{ idx } = { idx: '' }] = await list();
+    const one = () =>
+      sql`SELECT json, status FROM wallet_sidecar.cache WHERE wallet = ${wallet} AND idx = ${idx}`;
     const row = 'x'.repeat(ROW_LENGTH);
-    const query = await repeated(() => sql`SELECT json FROM wallet_sidecar.cache LIMIT 1`);
-    const commit = await repeated(() => sql`INSERT INTO bench_floor (row) VALUES (${row})`);
-    note('one query on one connection of PostgreSQL', rate(query));
-    const inFile = writeFloor(folder, setting('BENCH_MS'), {
-      signatures: 0,
-      checks: 0,
-      commits: 1,
-    });
-    noteBoth(note, 'one durable commit after another', rate(commit), rate(inFile));
+    const commit = () => sql`INSERT INTO bench_floor (row) VALUES (${row})`;
+    note(
+      'the query of a payment, alone on one connection of PostgreSQL',
+      rate(await repeated(one)),
+    );
+    note('the query of a list, alone on one connection of PostgreSQL', rate(await repeated(list)));
+    const work = { signatures: 0, checks: 0, commits: 1 };
+    const inFile = rate(writeFloor(folder, setting('BENCH_MS'), work));
+    noteBoth(note, 'one durable commit after another', rate(await repeated(commit)), inFile);
   } finally {
     await sql.close();
   }

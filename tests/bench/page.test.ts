@@ -25,9 +25,9 @@ function resultOf(changes: Partial<PartResult> = {}): PartResult {
 
 test('a part says when, where and under which load it was measured', () => {
   const page = pageOf(TEMPLATE, [resultOf()]);
-  expect(page).toContain('Measured on 2026-11-22 on 2 x Fast with Bun 1.2.3, at commit abc.');
+  expect(page).toContain('Measured on 2026-11-22 on 2 x Fast with Bun 1.2.3.');
   expect(page).toContain(
-    '2026-11-22, 10:00 to 10:05 UTC; load average 0.3 before and 1.5 after; other programs used 1 % of the processors before and 2 % after.',
+    '2026-11-22, 10:00 to 10:05 UTC, commit abc; load average 0.3 before and 1.5 after; other programs used 1 % of the processors before and 2 % after.',
   );
   expect(page).not.toContain('busy with other work');
   expect(page).toContain('| health | 10/s | 0.8 of 12/s, a bare server |  |  |');

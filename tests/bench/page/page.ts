@@ -30,8 +30,7 @@ export function pageOf(template: string, parts: readonly PartResult[]): string {
 function machineOf(parts: readonly PartResult[]): string {
   const [first] = parts;
   const days = new Set(parts.map(({ startedAt }) => startedAt.slice(0, 10)));
-  const commits = new Set(parts.map(({ commit }) => commit));
-  return `Measured on ${[...days].toSorted().join(' and ')} on ${first?.machine} with Bun ${first?.bun}, at commit ${[...commits].join(', ')}.`;
+  return `Measured on ${[...days].toSorted().join(' and ')} on ${first?.machine} with Bun ${first?.bun}.`;
 }
 
 /** The figures of one part: when and how it was measured, the table, the reasons of what is missed, and the pictures. */
@@ -47,13 +46,20 @@ function sectionOf({ figures, pictures, ...part }: PartResult): string {
 
 type Circumstances = Omit<PartResult, 'figures' | 'pictures'>;
 
-function circumstances({ startedAt, endedAt, before, after, differences }: Circumstances): string {
+function circumstances({
+  startedAt,
+  endedAt,
+  commit,
+  before,
+  after,
+  differences,
+}: Circumstances): string {
   const time = `${startedAt.slice(0, 10)}, ${startedAt.slice(11, 16)} to ${endedAt.slice(11, 16)} UTC`;
   const load = `load average ${before.load.toFixed(1)} before and ${after.load.toFixed(1)} after`;
   const others = `other programs used ${before.busyPercent} % of the processors before and ${after.busyPercent} % after`;
   const busy = Math.max(before.busyPercent, after.busyPercent) >= BUSY_PERCENT;
   return [
-    `${time}; ${load}; ${others}.`,
+    `${time}, commit ${commit}; ${load}; ${others}.`,
     ...(busy ? ['**The machine was busy with other work, which makes these figures worse.**'] : []),
     ...(differences.length === 0
       ? []

@@ -102,7 +102,7 @@ export const TARGETS = {
   clnPayP99: { most: 1.3, unit: ' times', why: SLOWEST },
   firstPaint: {
     ...{ most: 100, unit: ' ms' },
-    why: 'The browser itself takes most of it, as the page with one word shows.',
+    why: 'The browser itself takes most of it, as the page of one word shows.',
   },
 } satisfies Readonly<Record<string, Target>>;
 

@@ -7,6 +7,9 @@ import { setting } from './settings.ts';
 /** Connections on which rates are measured, unless a figure says otherwise. */
 export const CONNECTIONS = 16;
 
+/** How often a sync that was cut off is asked for again. */
+const MOST_SYNCS = 20;
+
 /** An answer in JSON; most fields are text. */
 export type Answer = Readonly<Record<string, string>>;
 /** Calls a sidecar, `as` with credentials. Throws for every answer but 2xx. */
@@ -34,6 +37,23 @@ export async function startSandbox(
   ];
   const process = await running(command, port, '/v2/health');
   return { port, ...process, call: (...request) => callOn(port, ...request) };
+}
+
+/**
+ * Brings all payments of the default wallet into the cache. On a busy machine a sync of a million payments lost its
+ * connection after some minutes, so it is asked for again, until it answers; it goes on where it was.
+ */
+export async function syncPayments(call: Call): Promise<void> {
+  for (let round = 0; ; round++) {
+    try {
+      await call('PUT', '/v2/node/sync_payments');
+      return;
+    } catch (error) {
+      const isCut =
+        error instanceof TypeError || (error as { code?: string }).code === 'ECONNRESET';
+      if (!isCut || round === MOST_SYNCS) throw error;
+    }
+  }
 }
 
 /** Makes another wallet on the sandbox, and returns its credentials. */

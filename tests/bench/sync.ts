@@ -1,7 +1,7 @@
 import type { Note } from './figures.ts';
 import { residentMb } from './floors.ts';
 import { converse } from './load.ts';
-import type { Call } from './sandbox.ts';
+import { type Call, syncPayments } from './sandbox.ts';
 
 /** The pause between two requests for health, beside a sync. */
 const PROBE_EVERY_MS = 2;
@@ -13,17 +13,21 @@ interface Synced {
   readonly call: Call;
 }
 
-/** Measures a sync into an empty cache, and how long health takes meanwhile. */
-export async function measureSync({ port, pid, call }: Synced, note: Note): Promise<void> {
+/** Measures a sync of that many payments into an empty cache, and how long health takes meanwhile. */
+export async function measureSync(
+  { port, pid, call }: Synced,
+  rows: number,
+  note: Note,
+): Promise<void> {
   const beforeMb = residentMb(pid);
   await call('POST', '/v2/node/clear_payments', {});
   const probe = probeHealth(port);
   const startedAt = performance.now();
-  const { num_new: synced } = await call('PUT', '/v2/node/sync_payments');
-  const perSecond = (Number(synced) * 1000) / (performance.now() - startedAt);
+  await syncPayments(call);
+  const perSecond = (rows * 1000) / (performance.now() - startedAt);
   const p99Ms = await probe.p99Ms();
   const memory = `memory ${beforeMb.toFixed(0)} to ${residentMb(pid).toFixed(0)} MB`;
-  note(`sync of ${synced} payments`, `${Math.round(perSecond)}/s, ${memory}`, {
+  note(`sync of ${rows} payments`, `${Math.round(perSecond)}/s, ${memory}`, {
     goal: { target: 'sync', is: perSecond },
   });
   note('health during that sync, p99', `${p99Ms.toFixed(1)} ms`, {

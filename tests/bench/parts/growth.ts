@@ -3,8 +3,15 @@ import { join } from 'node:path';
 import { timed } from '../compared.ts';
 import { residentMb } from '../floors.ts';
 import { inWords, type Latency, latencyOf } from '../latency.ts';
-import type { Point } from '../page/picture.ts';
-import { makePair, newWallet, type Sandbox, startSandbox, TERMS } from '../sandbox.ts';
+import type { Picture, Point } from '../page/picture.ts';
+import {
+  makePair,
+  newWallet,
+  type Sandbox,
+  startSandbox,
+  syncPayments,
+  TERMS,
+} from '../sandbox.ts';
 import { seedPayments } from '../seed-payments.ts';
 import { seedSpending } from '../seed-spending.ts';
 import { setting } from '../settings.ts';
@@ -24,64 +31,98 @@ interface Grown {
   readonly credentials: string;
 }
 
+/** What a wallet with that many payments takes. */
+interface Measured {
+  readonly rows: number;
+  readonly latencies: ReadonlyMap<string, Latency>;
+  readonly memoryMb: number;
+  readonly diskKb: number;
+  /** How long a change of the budget's period takes. */
+  readonly changeMs: number;
+}
+
 /** Measures latencies, memory and disk at growing numbers of payments, and draws them. */
 export async function measureGrowth({ note, draw, folder }: Bench): Promise<void> {
-  const sizes = SIZES.filter((size) => size <= setting('BENCH_GROWTH'));
-  const latencies = new Map<string, Point[]>();
-  const [memory, disk]: [Point[], Point[]] = [[], []];
-  const database = join(folder, 'sidecar.sqlite');
   const grown = await prepare(folder);
-  let before = 0;
-  for (const rows of sizes) {
-    seedPayments(join(folder, 'sandbox.sqlite'), grown.wallet, { rows, after: before });
-    seedSpending(database, { wallet: grown.payerWallet, client: grown.client }, rows);
-    const sidecar = await startSandbox(folder);
-    try {
-      await sidecar.call('POST', '/v2/node/clear_payments', {});
-      await sidecar.call('PUT', '/v2/node/sync_payments');
-      await changePeriod(sidecar, grown, 'day');
-      const changeMs = await timed(() => changePeriod(sidecar, grown, 'total'));
-      for (const [name, run] of callsAt(rows, sidecar, grown)) {
-        const latency = await latencyOf(run);
-        const points = latencies.get(name) ?? [];
-        latencies.set(name, [...points, [rows, latency.p50Ms]]);
-        if (rows === sizes.at(-1)) noteLatency(note, name, latency, points[0]);
-      }
-      memory.push([rows, residentMb(sidecar.pid)]);
-      if (rows === sizes.at(-1)) {
-        const name = `change of the period of a budget with ${rows} payments behind it`;
-        note(name, `${changeMs.toFixed(0)} ms`);
-      }
-    } finally {
-      await sidecar.stop();
-    }
-    disk.push([rows, sizeOf(database) / rows / 1000]);
-    before = rows;
+  const measured: Measured[] = [];
+  for (const rows of SIZES.filter((size) => size <= setting('BENCH_GROWTH'))) {
+    const after = measured.at(-1)?.rows ?? 0;
+    seedPayments(join(folder, 'sandbox.sqlite'), grown.wallet, { rows, after });
+    seedSpending(databaseIn(folder), { wallet: grown.payerWallet, client: grown.client }, rows);
+    measured.push(await measureAt(rows, folder, grown));
   }
-  const most = memory.at(-1) ?? [0, 0];
-  note(`memory with ${most[0]} payments`, `${most[1].toFixed(0)} MB`, {
-    beside: `${memory[0]?.[1].toFixed(0)} MB, with ${memory[0]?.[0]}`,
-  });
-  await noteDisk(note, folder, database, grown);
+  noteGrowth(note, measured);
+  await noteDisk(note, folder, grown);
+  draw(pictureOf(measured));
+}
+
+async function measureAt(rows: number, folder: string, grown: Grown): Promise<Measured> {
+  const sidecar = await startSandbox(folder);
+  const latencies = new Map<string, Latency>();
+  let changeMs: number;
+  let memoryMb: number;
+  try {
+    await sidecar.call('POST', '/v2/node/clear_payments', {});
+    await syncPayments(sidecar.call);
+    await changePeriod(sidecar, grown, 'day');
+    changeMs = await timed(() => changePeriod(sidecar, grown, 'total'));
+    for (const [name, run] of callsAt(rows, sidecar, grown)) {
+      latencies.set(name, await latencyOf(run));
+    }
+    memoryMb = residentMb(sidecar.pid);
+  } finally {
+    await sidecar.stop();
+  }
+  const diskKb = sizeOf(databaseIn(folder)) / rows / 1000;
+  return { rows, latencies, memoryMb, diskKb, changeMs };
+}
+
+/** Notes the figures of the largest wallet, beside those of the smallest. */
+function noteGrowth(note: Bench['note'], measured: readonly Measured[]): void {
+  const [few, many] = [measured[0], measured.at(-1)];
+  if (few === undefined || many === undefined) return;
+  const beside = (value: string) => ({ beside: `${value}, with ${few.rows} payments` });
+  for (const [name, latency] of many.latencies) {
+    const before = few.latencies.get(name);
+    note(
+      `${name}, with ${many.rows} payments`,
+      inWords(latency),
+      before === undefined ? {} : beside(inWords(before)),
+    );
+  }
+  const change = `change of the period of a budget with ${many.rows} payments behind it`;
+  note(change, `${many.changeMs.toFixed(0)} ms`, beside(`${few.changeMs.toFixed(0)} ms`));
+  const memory = `memory with ${many.rows} payments`;
+  note(memory, `${many.memoryMb.toFixed(0)} MB`, beside(`${few.memoryMb.toFixed(0)} MB`));
+  const disk = `disk of one of ${many.rows} payments`;
+  note(disk, `${many.diskKb.toFixed(1)} kB`, beside(`${few.diskKb.toFixed(1)} kB`));
+}
+
+function pictureOf(measured: readonly Measured[]): Picture {
   const x = { label: 'payments in the wallet', scale: 'log' } as const;
-  const lines = [...latencies].map(([name, points]) => ({ name, points }));
-  draw({
+  const line = (name: string, read: (one: Measured) => number) => ({
+    name,
+    points: measured.map((one): Point => [one.rows, read(one)]),
+  });
+  const names = [...(measured[0]?.latencies.keys() ?? [])];
+  const latency = (name: string) => line(name, (one) => one.latencies.get(name)?.p50Ms ?? 0);
+  return {
     name: 'growth',
     title: 'A wallet that grows',
     panels: [
-      { x, y: { label: 'median latency, ms', scale: 'log' }, lines },
+      { x, y: { label: 'median latency, ms', scale: 'log' }, lines: names.map(latency) },
       {
         x,
         y: { label: 'memory, MB', scale: 'linear' },
-        lines: [{ name: 'resident memory', points: memory }],
+        lines: [line('resident memory', ({ memoryMb }) => memoryMb)],
       },
       {
         x,
         y: { label: 'disk for each, kB', scale: 'linear' },
-        lines: [{ name: 'disk of a payment', points: disk }],
+        lines: [line('disk of a payment', ({ diskKb }) => diskKb)],
       },
     ],
-  });
+  };
 }
 
 async function prepare(folder: string): Promise<Grown> {
@@ -128,16 +169,9 @@ function callsAt(rows: number, { call }: Sandbox, { payer, credentials }: Grown)
   ] as const;
 }
 
-function noteLatency(note: Bench['note'], name: string, latency: Latency, few?: Point): void {
-  note(name, inWords(latency), {
-    ...(few === undefined
-      ? {}
-      : { beside: `p50 ${few[1].toFixed(2)} ms, with ${few[0]} payments` }),
-  });
-}
-
-/** Notes what a payment takes on disk: one that was read from the node, and one that was made here. */
-async function noteDisk(note: Bench['note'], folder: string, database: string, grown: Grown) {
+/** Notes what a payment takes on disk that is made here, and so has a row in the journal. */
+async function noteDisk(note: Bench['note'], folder: string, grown: Grown): Promise<void> {
+  const database = databaseIn(folder);
   const { call, stop } = await startSandbox(folder);
   const before = sizeOf(database);
   for (let made = 0; made < MADE; made++) await makePair(call, grown.payer);
@@ -147,6 +181,8 @@ async function noteDisk(note: Bench['note'], folder: string, database: string, g
   const kB = (sizeOf(database) - before) / (2 * MADE) / 1000;
   note('disk of a payment that is made, with its rows in journal and cache', `${kB.toFixed(1)} kB`);
 }
+
+const databaseIn = (folder: string) => join(folder, 'sidecar.sqlite');
 
 function sizeOf(database: string): number {
   const log = `${database}-wal`;

@@ -87,16 +87,15 @@ async function noteSync(note: Note, files: Stored, tables: Stored): Promise<void
 }
 
 async function noteRates(note: Note, files: Stored, tables: Stored): Promise<void> {
-  const { payments } = await files.sidecar.get(LIST.split('?')[0] ?? '', {
-    filter: 'all',
-    limit: '1',
-  });
-  const index: string = payments[0].index;
-  // Both fakes have other payments, so each side reads its own.
-  const listed = await tables.sidecar.get('/v2/node/list_payments', { filter: 'all', limit: '1' });
-  const indexes = { [files.port]: index, [tables.port]: listed.payments[0].index };
+  // Each fake has payments of its own, so each side reads one of them.
+  const indexes = new Map<number, string>();
+  for (const { port, sidecar } of [files, tables]) {
+    const newest = { filter: 'all', limit: '1' };
+    const { payments } = await sidecar.get('/v2/node/list_payments', newest);
+    indexes.set(port, payments[0].index);
+  }
   const requests = [
-    ['payment', (port: number) => ({ path: `/v2/node/payment?index=${indexes[port]}` })],
+    ['payment', (port: number) => ({ path: `/v2/node/payment?index=${indexes.get(port)}` })],
     ['list_payments(100)', () => ({ path: LIST })],
     [
       'list_payments(100), by direction and rail',

@@ -24,7 +24,7 @@ export async function measureLargeCache({ note, folder, floors }: Bench): Promis
   const { query } = await floors();
   try {
     await small.call('PUT', '/v2/node/sync_payments');
-    await measureSync(large, note);
+    await measureSync(large, rows, note);
     const { user_pk: wallet = '' } = await large.call('GET', '/v2/node/node_info');
     const bare = await running([query, String(port), join(many, 'sidecar.sqlite'), wallet], port);
     const [floor, ofFew, ofMany, filtered] = await inTurn([

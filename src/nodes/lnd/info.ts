@@ -6,7 +6,7 @@ import { MSAT_PER_SAT } from '../../model/amount.ts';
 import { refused } from '../../model/errors.ts';
 import type { NodeInfo } from '../../model/node-info.ts';
 import { lessRoutingFees } from '../remote/sendable.ts';
-import { readChannels, sendableSat } from './channels.ts';
+import { openChannels, readChannels, sendableSat } from './channels.ts';
 import type { LndRest } from './rest.ts';
 import { untrustedSat } from './transactions.ts';
 import type { LndWallet } from './wallet.ts';
@@ -32,17 +32,22 @@ export async function readInfo(rest: LndRest): Promise<{ info: LndInfo; network:
   );
 }
 
-/** Reads the node and its balances (docs/api.md, Node info). */
+/**
+ * Reads the node and its balances (docs/api.md, Node info). LND says how many channels are pending, and their list is
+ * read only where there are any: LND takes as long for it as for the other answers together.
+ */
 export async function nodeInfo(
   rest: LndRest,
   owner: LndRest,
   wallet: LndWallet,
 ): Promise<NodeInfo> {
-  const [info, balance, { open, pending }] = await Promise.all([
+  const [info, balance, channels] = await Promise.all([
     rest.get('/v1/getinfo', infoShape),
     rest.get('/v1/balance/blockchain', walletBalanceShape),
-    readChannels(rest),
+    openChannels(rest),
   ]);
+  const { open, pending } =
+    info.num_pending_channels === 0 ? { open: channels, pending: [] } : await readChannels(rest);
   const lightningSat = [...open, ...pending].reduce((sum, one) => sum + one.local_balance, 0n);
   const maxSendableMsat = open.reduce((sum, one) => sum + sendableSat(one), 0n) * MSAT_PER_SAT;
   const untrusted = balance.unconfirmed_balance === 0n ? 0n : await untrustedSat(owner);

@@ -30,6 +30,8 @@ export const infoShape = z.object({
   block_height: z.int(),
   best_header_timestamp: count,
   synced_to_chain: z.boolean(),
+  /** Channels whose funding is not confirmed yet. */
+  num_pending_channels: z.int().nonnegative(),
   chains: z.array(z.object({ network: z.string() })),
 });
 export type LndInfo = z.output<typeof infoShape>;

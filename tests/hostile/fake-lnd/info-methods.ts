@@ -1,3 +1,4 @@
+import type { Channels } from './channels.ts';
 import type { Identity } from './identity.ts';
 import { blockHash } from './onchain-methods.ts';
 import type { JsonObject, RpcMethod } from './rpc.ts';
@@ -26,6 +27,7 @@ export const FAKE_VERSION = '0.21.2-beta.fake';
 interface Told {
   readonly identity: Identity;
   readonly wallet: Wallet;
+  readonly channels: Channels;
   readonly state: () => WalletState;
   readonly network: string;
   readonly nowMs: () => number;
@@ -51,14 +53,14 @@ export function infoMethods(told: Told): RpcMethod[] {
   ];
 }
 
-function infoJson({ identity, wallet, network, nowMs }: Told): JsonObject {
+function infoJson({ identity, wallet, channels, network, nowMs }: Told): JsonObject {
   return {
     version: `${FAKE_VERSION} commit=v${FAKE_VERSION}`,
     commit_hash: 'f'.repeat(40),
     identity_pubkey: identity.pubkey,
     alias: 'fake',
     color: '#3399ff',
-    num_pending_channels: 0,
+    num_pending_channels: channels.list().filter(({ pending }) => pending).length,
     num_active_channels: 1,
     num_inactive_channels: 0,
     num_peers: 1,

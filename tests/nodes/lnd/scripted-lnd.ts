@@ -76,6 +76,7 @@ export const infoOf = (nodePk: string, change: object = {}) => ({
   block_height: 3000,
   best_header_timestamp: '1800000000',
   synced_to_chain: true,
+  num_pending_channels: 0,
   chains: [{ network: 'regtest' }],
   ...change,
 });

@@ -58,6 +58,11 @@ export class Endings {
     else this.#running.delete(hash);
   }
 
+  /** Whether this process has a call of `xpay` open. */
+  get areRunning(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** Notes that the node tries no other route for an attempt. It has failed as soon as no part of it is pending. */
   gaveUp(hash: string, groupId: number, reason: string): void {
     this.#reasons.set(nameOf(hash, groupId), reason);

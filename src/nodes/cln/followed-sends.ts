@@ -13,6 +13,8 @@ const NAME = 'sendpays';
 export const SENDS: FollowedList = {
   name: NAME,
   orders: { created: 'now', updated: 'now' },
+  // The answer of `xpay` tells of a payment that this process makes, and the node answers one call after another.
+  isToldBeside: ({ endings }) => endings.areRunning,
   async *read(look) {
     const { endings } = look.wallet;
     // A request may be waiting for the end of a send, and the lists may be long.

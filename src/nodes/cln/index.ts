@@ -9,6 +9,7 @@ import { Endings } from './endings.ts';
 import { clnNode } from './node.ts';
 import { newFetches } from './offers.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
+import { RecentAttempts } from './recent-attempts.ts';
 import { RuneIds } from './rune-ids.ts';
 import { clnTokens } from './tokens.ts';
 
@@ -35,6 +36,7 @@ export function openCln(options: RemoteOptions): NodeConnector {
       oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
       rows: state,
       endings: new Endings(elapsedMs, wallet.clock),
+      recent: new RecentAttempts(wallet.elapsedMs),
       fetches: newFetches(),
     }),
     nodeOf: (wallet, rpc, place) =>

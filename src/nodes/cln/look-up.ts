@@ -56,7 +56,10 @@ async function sentPayments(
   hash: string,
 ): Promise<readonly Observation[]> {
   const nowMs = wallet.clock.now();
-  return (await attemptsToPay(owner, hash))
+  const askedAtMs = wallet.elapsedMs();
+  const attempts = await attemptsToPay(owner, hash);
+  wallet.recent.keep(hash, attempts, askedAtMs);
+  return attempts
     .toReversed()
     .map((attempt) =>
       outboundObservation(attempt, { nowMs, failure: wallet.endings.failureOf(attempt) }),

@@ -19,12 +19,17 @@ export interface Look extends Pick<UpdatesOptions, 'open' | 'log' | 'historySinc
   readonly isFull: boolean;
 }
 
+/** How soon a change in a list is read. */
+export type Speed = 'now' | 'soon';
+
 /** A list of the node that a feed follows. */
 export interface FollowedList {
   /** The subsystem of `wait`; the cursor's parts are named after it. */
   readonly name: string;
   /** The orders that are followed, each with how soon a change in it is read. */
-  readonly orders: Readonly<Partial<Record<Order, 'now' | 'soon'>>>;
+  readonly orders: Readonly<Partial<Record<Order, Speed>>>;
+  /** Whether this process is told of the changes by its own calls now, so that each of them is read soon only. */
+  readonly isToldBeside?: (wallet: ClnWallet) => boolean;
   /** Reads what changed in the list since the cursor, and what else may have changed. */
   readonly read: (look: Look) => AsyncGenerator<Found>;
   /** In how many milliseconds the list must be read although the node tells of no change; absent: never. */

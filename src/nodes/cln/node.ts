@@ -22,6 +22,7 @@ import { createProof } from './proofs.ts';
 import { extendReservations, releaseReservations } from './reservations.ts';
 import { estimateRoutingFeeMsat } from './route-fee.ts';
 import type { ClnRpc } from './rpc.ts';
+import { maxSendableMsat } from './sendable.ts';
 import { followWallet } from './updates.ts';
 import type { ClnWallet } from './wallet.ts';
 
@@ -46,6 +47,7 @@ export function clnNode({ wallet, rpc, owner, tokens, channelPeer }: ClnNodePart
     async newestAttempt() {
       // The wallet asks for this when it begins to prepare a payment.
       rpc.prepareStream();
+      wallet.sendable.readAhead(() => maxSendableMsat(owner));
       // The node keeps each payment's index with it.
       return null;
     },

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import { sleep } from '../../lib/sleep.ts';
 import { ApiError, refused } from '../../model/errors.ts';
 import { isFinal } from '../../model/payment.ts';
 import type { Observation } from '../node-observations.ts';
@@ -9,14 +11,23 @@ import { isListed } from './invoices.ts';
 import { labelOf } from './labels.ts';
 import { codeOf } from './refusal.ts';
 import type { ClnRpc } from './rpc.ts';
-import { requireSendable } from './sendable.ts';
+import { maxSendableMsat } from './sendable.ts';
 import { attemptsToPay, labeled } from './sends.ts';
 import { outboundObservation, type SendAttempt } from './translate.ts';
 import type { ClnWallet } from './wallet.ts';
-import { paidShape, waitShape } from './wire.ts';
+import { type ClnSendpay, paidShape, waitShape } from './wire.ts';
 
 /** Seconds in which the node may begin new attempts; parts on their way may take longer to end. */
 const RETRY_FOR_SECS = 60;
+
+/** How long a payment is under way before the node is asked whether it has recorded a part of it. */
+const FIRST_ASKED_MS = 250;
+
+/** What `xpay` answers of a payment that is complete. */
+type Paid = z.output<typeof paidShape>;
+
+/** How a call of `xpay` ended. */
+type Ended = { readonly paid: Paid } | { readonly error: ApiError };
 
 /** An order to pay an invoice, with the amount that the payee is to get. */
 type SendOrder = PayInvoiceCommand | (PayFetchedCommand & { readonly amountMsat: bigint });
@@ -88,17 +99,13 @@ async function startPayment(
   const { text, paymentHash } = command.invoice;
   const label = labelOf(command.index);
   const send: RunningSend = { wallet, owner, command, paymentHash, label, isFetched };
-  let newest: number;
   try {
-    const reached = { subsystem: 'sendpays', indexname: 'created', nextvalue: 0 };
-    const [attempts, { created = 0 }] = await Promise.all([
-      attemptsToPay(owner, paymentHash),
-      owner.read('wait', reached, waitShape),
-      requireSendable(owner, command.amountMsat),
+    const [attempts] = await Promise.all([
+      wallet.recent.take(paymentHash) ?? attemptsToPay(owner, paymentHash),
+      wallet.sendable.require(() => maxSendableMsat(owner), command.amountMsat),
     ]);
     const earlier = attempts.find(isInTheWay);
     if (earlier) return reportOn(send, earlier);
-    newest = created;
   } catch (error) {
     // Nothing was asked for yet.
     if (error instanceof ApiError) return { state: 'refused', error };
@@ -112,23 +119,23 @@ async function startPayment(
     label,
   };
   wallet.endings.begin(paymentHash);
-  const ended: Promise<ApiError | null> = rpc
+  const ended: Promise<Ended> = rpc
     .begin('xpay', params, paidShape, { certainty: refusesToPay, signal: wallet.closed })
     .then(
-      () => null,
+      (paid) => ({ paid }),
       (error: unknown) => {
-        if (error instanceof ApiError) return error;
+        if (error instanceof ApiError) return { error };
         throw error;
       },
     )
     .finally(() => wallet.endings.end(paymentHash));
   const stop = new AbortController();
   const first = await Promise.race([
-    firstPart(send, newest, AbortSignal.any([wallet.closed, stop.signal])),
-    ended.then((error) => ({ error })),
+    firstPart(send, AbortSignal.any([wallet.closed, stop.signal])),
+    ended,
   ]).finally(() => stop.abort());
-  if ('error' in first) return concluded(send, first.error);
-  void ended.then((error) => follow(send, error)).catch(() => undefined);
+  if ('paid' in first || 'error' in first) return concluded(send, first);
+  void ended.then((end) => follow(send, end)).catch(() => undefined);
   return { state: 'known', ...asBegun(first, command) };
 }
 
@@ -150,25 +157,25 @@ function isInTheWay({ parts }: SendAttempt): boolean {
 
 /**
  * The payment once the node has recorded a part of it. Where it cannot be watched it stays pending, and the end of the
- * call alone tells.
+ * call alone tells. Most payments end before it asks for the first time: the node answers one call after another, so
+ * each question holds up the payment itself.
  */
-async function firstPart(
-  send: RunningSend,
-  newest: number,
-  signal: AbortSignal,
-): Promise<Observation> {
+async function firstPart(send: RunningSend, signal: AbortSignal): Promise<Observation> {
   const { owner, paymentHash, label } = send;
   const never = new Promise<never>(() => undefined);
-  let reached = newest;
+  const parts = { subsystem: 'sendpays', indexname: 'created' };
+  await sleep(FIRST_ASKED_MS, signal);
+  if (signal.aborted) return never;
   try {
+    let { created: reached = 0 } = await owner.read('wait', { ...parts, nextvalue: 0 }, waitShape);
     for (;;) {
-      const next = { subsystem: 'sendpays', indexname: 'created', nextvalue: reached + 1 };
+      const mine = labeled(await attemptsToPay(owner, paymentHash), label);
+      if (mine) return observed(send, mine);
+      const next = { ...parts, nextvalue: reached + 1 };
       const { created } = await owner.poll('wait', next, waitShape, signal);
       // Without a number the node has not waited, and would be asked again at once.
       if (created === undefined) return never;
       reached = created;
-      const mine = labeled(await attemptsToPay(owner, paymentHash), label);
-      if (mine) return observed(send, mine);
     }
   } catch {
     return never;
@@ -176,8 +183,11 @@ async function firstPart(
 }
 
 /** The report on a send whose call ended before a part of it was seen. */
-async function concluded(send: RunningSend, error: ApiError | null): Promise<SendReport> {
-  const { owner, paymentHash, label, command } = send;
+async function concluded(send: RunningSend, end: Ended): Promise<SendReport> {
+  const { owner, paymentHash, label, command, isFetched } = send;
+  // An invoice that was fetched for this payment may have been paid by another one, which only the list tells.
+  if ('paid' in end && !isFetched) return { state: 'known', ...asPaid(send, end.paid) };
+  const error = 'error' in end ? end.error : null;
   try {
     const attempts = await attemptsToPay(owner, paymentHash);
     const mine = labeled(attempts, label);
@@ -194,11 +204,15 @@ async function concluded(send: RunningSend, error: ApiError | null): Promise<Sen
 }
 
 /** Publishes what became of a send after its call has ended. */
-async function follow(send: RunningSend, error: ApiError | null): Promise<void> {
+async function follow(send: RunningSend, end: Ended): Promise<void> {
   const { wallet, owner, paymentHash, label, command } = send;
+  if ('paid' in end) {
+    wallet.local.publish([asPaid(send, end.paid)]);
+    return;
+  }
   const mine = labeled(await attemptsToPay(owner, paymentHash), label);
   if (mine) {
-    noteEnd(send, mine, error);
+    noteEnd(send, mine, end.error);
     const seen = asBegun(observed(send, mine), command);
     wallet.local.publish([seen]);
     if (isFinal(seen.payment)) return;
@@ -219,6 +233,31 @@ function noteEnd(
   if (code === null || !isOfXpay(code)) return;
   const wereWhole = parts.every(({ amount_msat }) => (amount_msat ?? 0n) >= command.amountMsat);
   if (wereWhole) wallet.endings.gaveUp(hash, groupId, failureBy(code));
+}
+
+/** The payment as the answer of `xpay` tells it: complete, with its preimage, and with what its parts carried. */
+function asPaid(
+  { wallet, command, paymentHash, label, isFetched }: RunningSend,
+  { payment_preimage, amount_msat, amount_sent_msat }: Paid,
+): Observation {
+  const { text } = command.invoice;
+  const whole: ClnSendpay = {
+    created_index: 0,
+    updated_index: 0,
+    payment_hash: paymentHash,
+    groupid: 0,
+    partid: 0,
+    status: 'complete',
+    created_at: Math.floor(command.createdAtMs / 1000),
+    payment_preimage,
+    amount_msat,
+    amount_sent_msat,
+    label,
+    ...(isFetched ? { bolt12: text } : { bolt11: text }),
+  };
+  const attempt = { hash: paymentHash, groupId: whole.groupid, parts: [whole] } as const;
+  const nowMs = wallet.clock.now();
+  return asBegun(outboundObservation(attempt, { nowMs, failure: null }), command);
 }
 
 function observed({ wallet }: RunningSend, attempt: SendAttempt): Observation {

@@ -44,6 +44,7 @@ export async function* followWallet(
   const told = new Told();
   followWaits({
     rpc,
+    wallet,
     lists: LISTS,
     start: cursor,
     signal,

@@ -2,19 +2,24 @@ import type { z } from 'zod';
 import { sleep } from '../../lib/sleep.ts';
 import { isApiError } from '../../model/errors.ts';
 import { type FollowCursor, type Order, positionIn } from './cursor.ts';
-import type { FollowedList } from './look.ts';
+import type { FollowedList, Speed } from './look.ts';
 import type { ClnRpc } from './rpc.ts';
 import type { Told } from './told.ts';
+import type { ClnWallet } from './wallet.ts';
 import { waitShape } from './wire.ts';
 
 /** How long one request waits, since nothing else shows that a connection on which nothing is said is dead. */
 const WAIT_MS = 10 * 60_000;
-/** The pause after a request that told nothing new, as where a proxy on the way allows no waiting. */
+/**
+ * The pause after a request that told nothing new, as where a proxy on the way allows no waiting; and after one that
+ * told a change for which nobody waits. The next request is answered at once where there were changes meanwhile.
+ */
 const PAUSE_MS = 1000;
 
 /** What following the lists needs. */
 interface Following {
   readonly rpc: ClnRpc;
+  readonly wallet: ClnWallet;
   readonly lists: readonly FollowedList[];
   /** Where the waits begin. */
   readonly start: FollowCursor;
@@ -22,7 +27,9 @@ interface Following {
   /** Keeps how far each order is known to have grown. */
   readonly told: Told;
   /** Called with each change in an order of a list. */
-  readonly woken: (speed: 'now' | 'soon') => void;
+  readonly woken: (speed: Speed) => void;
+  /** Waits before a request that nobody is in need of; {@link sleep} when absent. */
+  readonly pause?: typeof sleep;
   /** Called when the node is away, or the rune has ended. */
   readonly failed: (error: unknown) => void;
 }
@@ -32,10 +39,15 @@ interface Following {
  * start, so none is missed. A rune that may not wait gets none: the lists are read from time to time all the same.
  */
 export function followWaits(following: Following): void {
-  const { lists, told, woken, failed } = following;
-  for (const { name, orders } of lists) {
-    for (const [order, speed] of Object.entries(orders) as [Order, 'now' | 'soon'][]) {
-      followOrder(following, name, order, () => woken(speed)).catch((error: unknown) => {
+  const { wallet, lists, told, woken, failed } = following;
+  for (const { name, orders, isToldBeside } of lists) {
+    for (const [order, usual] of Object.entries(orders) as [Order, Speed][]) {
+      const tell = (): Speed => {
+        const speed = isToldBeside?.(wallet) ? 'soon' : usual;
+        woken(speed);
+        return speed;
+      };
+      followOrder(following, name, order, tell).catch((error: unknown) => {
         if (!isApiError(error, 'forbidden')) failed(error);
         else told.set(name, order, null);
       });
@@ -44,10 +56,10 @@ export function followWaits(following: Following): void {
 }
 
 async function followOrder(
-  { rpc, start, signal, told }: Following,
+  { rpc, start, signal, told, pause = sleep }: Following,
   subsystem: string,
   order: Order,
-  woken: () => void,
+  woken: () => Speed,
 ): Promise<void> {
   let reached = positionIn(start, subsystem, order);
   told.set(subsystem, order, reached);
@@ -57,12 +69,12 @@ async function followOrder(
     if (now === null) continue;
     const position = now[order] ?? 0;
     if (position === reached) {
-      await sleep(PAUSE_MS, signal);
+      await pause(PAUSE_MS, signal);
       continue;
     }
     reached = position;
     told.set(subsystem, order, reached);
-    woken();
+    if (woken() === 'soon') await pause(PAUSE_MS, signal);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Openings } from '../remote/openings.ts';
 import type { RemoteWallet } from '../remote/wallet.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import type { Endings } from './endings.ts';
+import type { RecentAttempts } from './recent-attempts.ts';
 
 /** One wallet of a Core Lightning node, shared by all handles to it. */
 export interface ClnWallet extends RemoteWallet {
@@ -11,6 +12,8 @@ export interface ClnWallet extends RemoteWallet {
   readonly rows: ConnectorRows;
   /** Which payments have failed for good. */
   readonly endings: Endings;
+  /** What was read of the attempts to pay an invoice that is about to be paid. */
+  readonly recent: RecentAttempts;
   /** The turns of asking the issuers of offers for invoices. */
   readonly fetches: Openings;
 }

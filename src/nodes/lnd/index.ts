@@ -13,7 +13,6 @@ import { LND_PROTOCOL, ROOT_SEED_PROTOCOL } from './protocol.ts';
 import { PublicChannels } from './public-channels.ts';
 import type { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, unlockWallet, walletMark } from './root-wallet.ts';
-import { Sendable } from './sendable.ts';
 import { lndTokens, RootKeyIds } from './tokens.ts';
 import type { LndWallet } from './wallet.ts';
 
@@ -42,7 +41,6 @@ export function openLnd(options: RemoteOptions): NodeConnector {
       labels: new LabelGrace(wallet.elapsedMs),
       oddRows: new OddRows('LND', ROW_IDENTITIES),
       publicChannels: new PublicChannels(wallet.elapsedMs),
-      sendable: new Sendable(wallet.elapsedMs),
       sending: new Set(),
     }),
     nodeOf: (wallet, rest, place) =>

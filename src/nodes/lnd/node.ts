@@ -5,7 +5,7 @@ import { ifAllowed } from '../remote/if-allowed.ts';
 import { bumpFee, bumpFeeBoundMsat } from './bump.ts';
 import { closeChannel, closeFeeBoundMsat } from './channel-close.ts';
 import { estimateOpenFee, openChannel } from './channel-open.ts';
-import { listChannels } from './channels.ts';
+import { listChannels, maxSendableMsat } from './channels.ts';
 import { createHoldInvoice, settleHoldInvoice } from './hold-invoices.ts';
 import { nodeInfo } from './info.ts';
 import { cancelInvoice, createInvoice, lookUpInvoice } from './invoices.ts';
@@ -48,7 +48,7 @@ export function lndNode({ wallet, rest, owner, tokens, channelPeer }: LndNodePar
     newestAttempt() {
       // The wallet asks for this when it begins to prepare a payment.
       rest.prepareStream();
-      wallet.sendable.readAhead(owner);
+      wallet.sendable.readAhead(() => maxSendableMsat(owner));
       return newestOf(owner, 'payments');
     },
     payInvoice: (command) => payInvoice(rest, owner, wallet, command),

@@ -7,6 +7,7 @@ import type { Observation, PayInvoiceCommand, PaySpontaneousCommand, SendReport 
 import { readAs } from '../remote/answer.ts';
 import { reportOf } from '../remote/send-report.ts';
 import { refusesToPay } from './certainty.ts';
+import { maxSendableMsat } from './channels.ts';
 import { keysendRecords } from './keysend.ts';
 import { pagesOf } from './pages.ts';
 import { isAlreadyThere, isUnknownToLnd } from './refusal.ts';
@@ -72,7 +73,7 @@ async function startPayment(
   request: Readonly<Record<string, unknown>>,
 ): Promise<SendReport> {
   try {
-    await wallet.sendable.require(owner, command.amountMsat);
+    await wallet.sendable.require(() => maxSendableMsat(owner), command.amountMsat);
   } catch (error) {
     if (error instanceof ApiError) return { state: 'refused', error };
     throw error;

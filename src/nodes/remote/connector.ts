@@ -6,6 +6,7 @@ import { type NodeIdentity, userPkOf } from './identity.ts';
 import { LocalChanges } from './local-changes.ts';
 import type { MovingPlace } from './moving-place.ts';
 import { openPlaces, type PlacesKind } from './places.ts';
+import { Sendable } from './sendable.ts';
 import type { RemoteWallet } from './wallet.ts';
 
 /** What opens the wallets of one kind of node. */
@@ -52,6 +53,7 @@ export function openConnector<Client, Token, Wallet extends RemoteWallet>(
       random,
       locks: keyedLock(),
       local: new LocalChanges(),
+      sendable: new Sendable(elapsedMs),
       closed: closed.signal,
     });
     wallets.set(userPk, wallet);

@@ -2,6 +2,7 @@ import type { Network } from '../../codecs/network.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyedLock } from '../../lib/keyed-lock.ts';
 import type { LocalChanges } from './local-changes.ts';
+import type { Sendable } from './sendable.ts';
 
 /** One wallet of a node that runs outside the sidecar, shared by all handles to it. */
 export interface RemoteWallet {
@@ -15,6 +16,8 @@ export interface RemoteWallet {
   readonly random: (bytes: number) => Uint8Array;
   readonly locks: KeyedLock;
   readonly local: LocalChanges;
+  /** What its channels can send, read ahead of a payment. */
+  readonly sendable: Sendable;
   /** Aborts when the connector closes. */
   readonly closed: AbortSignal;
 }

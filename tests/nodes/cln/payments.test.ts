@@ -4,6 +4,7 @@ import { decodeBolt11 } from '../../../src/codecs/bolt11/index.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { labelOf } from '../../../src/nodes/cln/labels.ts';
 import { payInvoice } from '../../../src/nodes/cln/payments.ts';
+import { attemptsToPay } from '../../../src/nodes/cln/sends.ts';
 import { until } from '../../support/until.ts';
 import { FakeCln, NODE_SECS, refusal } from './fake-cln.ts';
 import { type FakeWallet, fakeWallet, rpcOf } from './fake-wallet.ts';
@@ -37,8 +38,14 @@ async function payWithFailed(amountsMsat: readonly (number | undefined)[], code:
     }
     return refusal(code, 'it failed');
   });
+  const report = await pay();
+  return report.state === 'known' ? report.payment.status : report.state;
+}
+
+/** Pays an invoice of 1,000 msat. */
+function pay() {
   const rpc = rpcOf(cln);
-  const report = await payInvoice(rpc, rpc, wallet, {
+  return payInvoice(rpc, rpc, wallet, {
     index: INDEX,
     createdAtMs: NODE_SECS * 1000,
     amountMsat: 1000n,
@@ -60,7 +67,6 @@ async function payWithFailed(amountsMsat: readonly (number | undefined)[], code:
       ),
     ),
   });
-  return report.state === 'known' ? report.payment.status : report.state;
 }
 
 describe('a payment whose parts have all failed when xpay gives up', () => {
@@ -86,11 +92,36 @@ test('what must be known before a payment is read at once, and xpay is asked for
   cln.on('listpeerchannels', () => read.promise.then(channels));
   const paid = payWithFailed([1000], 205);
   await until(
-    () => ['listpeerchannels', 'listsendpays', 'wait'].every((name) => cln.of(name).length > 0),
+    () => ['listpeerchannels', 'listsendpays'].every((name) => cln.of(name).length > 0),
     'all were asked for',
   );
   expect(cln.of('xpay')).toEqual([]);
   read.resolve();
   await paid;
   expect(cln.of('xpay')).toHaveLength(1);
+});
+
+test('the answer of xpay tells that a payment is complete, also before the list shows it', async () => {
+  const paid = { payment_preimage: '77'.repeat(32), amount_msat: 1000, amount_sent_msat: 1003 };
+  cln.on('xpay', () => Response.json(paid, { status: 201 }));
+  expect(await pay()).toMatchObject({
+    state: 'known',
+    payment: {
+      index: INDEX,
+      rail: 'invoice',
+      status: 'completed',
+      preimage: '77'.repeat(32),
+      amountMsat: 1000n,
+      feesMsat: 3n,
+      hash: HASH,
+    },
+  });
+});
+
+test('an attempt that was read a moment ago is in the way of another', async () => {
+  cln.addPart({ payment_hash: HASH, status: 'complete', payment_preimage: '77'.repeat(32) });
+  wallet.recent.keep(HASH, await attemptsToPay(rpcOf(cln), HASH), wallet.elapsedMs());
+  cln.sendpays.rows = [];
+  expect(await pay()).toMatchObject({ state: 'known', payment: { status: 'completed' } });
+  expect(cln.of('xpay')).toEqual([]);
 });

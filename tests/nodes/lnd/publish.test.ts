@@ -10,10 +10,10 @@ import { LabelGrace } from '../../../src/nodes/lnd/label-grace.ts';
 import { publishSend, signSend } from '../../../src/nodes/lnd/onchain.ts';
 import { PublicChannels } from '../../../src/nodes/lnd/public-channels.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
-import { Sendable } from '../../../src/nodes/lnd/sendable.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { LocalChanges } from '../../../src/nodes/remote/local-changes.ts';
 import { OddRows } from '../../../src/nodes/remote/odd-rows.ts';
+import { Sendable } from '../../../src/nodes/remote/sendable.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
 const lnd = scriptedLnd();

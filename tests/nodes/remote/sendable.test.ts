@@ -1,0 +1,49 @@
+import { beforeEach, expect, test } from 'bun:test';
+import { refused } from '../../../src/model/errors.ts';
+import { Sendable } from '../../../src/nodes/remote/sendable.ts';
+
+let nowMs: number;
+let reads: number;
+let node: () => Promise<bigint>;
+let sendable: Sendable;
+beforeEach(() => {
+  nowMs = 0;
+  reads = 0;
+  node = async () => 5000n;
+  sendable = new Sendable(() => nowMs);
+});
+const read = () => {
+  reads += 1;
+  return node();
+};
+const isSent = (amountMsat: bigint) =>
+  sendable.require(read, amountMsat).then(
+    () => true,
+    (error) => error.message,
+  );
+
+test('what was read ahead is good for one payment, shortly after', async () => {
+  sendable.readAhead(read);
+  nowMs = 999;
+  expect([await isSent(5000n), reads]).toEqual([true, 1]);
+  expect([await isSent(5000n), reads]).toEqual([true, 2]);
+  sendable.readAhead(read);
+  nowMs += 1000;
+  expect([await isSent(5000n), reads]).toEqual([true, 4]);
+});
+
+test('nothing is refused without asking the node again', async () => {
+  node = async () => 0n;
+  sendable.readAhead(read);
+  node = async () => 5000n;
+  expect([await isSent(5000n), reads]).toEqual([true, 2]);
+  expect(await isSent(5001n)).toMatch(/can send 5 sats/);
+});
+
+test('a read ahead that fails is made again, and that error counts', async () => {
+  node = async () => {
+    throw refused('The node is away.');
+  };
+  sendable.readAhead(read);
+  expect([await isSent(1n), reads]).toEqual(['The node is away.', 2]);
+});

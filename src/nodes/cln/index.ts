@@ -10,6 +10,7 @@ import { clnNode } from './node.ts';
 import { newFetches } from './offers.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
 import { RecentAttempts } from './recent-attempts.ts';
+import { RecentInfo } from './recent-info.ts';
 import { RuneIds } from './rune-ids.ts';
 import { clnTokens } from './tokens.ts';
 
@@ -36,6 +37,7 @@ export function openCln(options: RemoteOptions): NodeConnector {
       oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
       rows: state,
       endings: new Endings(elapsedMs, wallet.clock),
+      info: new RecentInfo(wallet.elapsedMs),
       recent: new RecentAttempts(wallet.elapsedMs),
       fetches: newFetches(),
     }),

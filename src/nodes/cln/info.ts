@@ -44,10 +44,13 @@ export async function readInfo(rpc: ClnRpc): Promise<{ info: ClnInfo; network: N
   return { info, network };
 }
 
-/** Reads the node and its balances (docs/api.md, Node info). */
+/**
+ * Reads the node and its balances (docs/api.md, Node info). Its version is that of at most a minute ago: the node
+ * answers one call after another, so each that is left out is time for the caller.
+ */
 export async function nodeInfo(rpc: ClnRpc, wallet: ClnWallet): Promise<NodeInfo> {
-  const [{ info }, coins, all] = await Promise.all([
-    readInfo(rpc),
+  const [info, coins, all] = await Promise.all([
+    wallet.info.get(async () => (await readInfo(rpc)).info),
     readBalance(rpc),
     readChannels(rpc),
   ]);

@@ -4,6 +4,7 @@ import type { RemoteWallet } from '../remote/wallet.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import type { Endings } from './endings.ts';
 import type { RecentAttempts } from './recent-attempts.ts';
+import type { RecentInfo } from './recent-info.ts';
 
 /** One wallet of a Core Lightning node, shared by all handles to it. */
 export interface ClnWallet extends RemoteWallet {
@@ -12,6 +13,8 @@ export interface ClnWallet extends RemoteWallet {
   readonly rows: ConnectorRows;
   /** Which payments have failed for good. */
   readonly endings: Endings;
+  /** What the node says of itself. */
+  readonly info: RecentInfo;
   /** What was read of the attempts to pay an invoice that is about to be paid. */
   readonly recent: RecentAttempts;
   /** The turns of asking the issuers of offers for invoices. */

@@ -3,6 +3,7 @@ import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { Endings } from '../../../src/nodes/cln/endings.ts';
 import { newFetches } from '../../../src/nodes/cln/offers.ts';
 import { RecentAttempts } from '../../../src/nodes/cln/recent-attempts.ts';
+import { RecentInfo } from '../../../src/nodes/cln/recent-info.ts';
 import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
@@ -35,6 +36,7 @@ export function fakeWallet(): FakeWallet {
     oddRows: new OddRows('Core Lightning', ['payment_hash']),
     rows: memoryState(),
     endings: new Endings(() => times.elapsedMs, clock),
+    info: new RecentInfo(() => times.elapsedMs),
     recent: new RecentAttempts(() => times.elapsedMs),
     sendable: new Sendable(() => times.elapsedMs),
     fetches: newFetches(),

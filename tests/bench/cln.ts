@@ -7,8 +7,9 @@ import {
   startClnNetwork,
 } from '../interop/harness/index.ts';
 import { type NodeSidecar, startNodeSidecar } from '../interop/node-sidecar.ts';
-import { callsOf, compare } from './compared.ts';
+import { callsOf, compare, SIDES } from './compared.ts';
 import type { Note } from './figures.ts';
+import { type NodeFloor, startNodeFloor } from './node-floor.ts';
 import { setting } from './settings.ts';
 
 /** Rounds of a comparison; a payment takes the node longer than the other calls. */
@@ -28,9 +29,12 @@ export async function measureCln(note: Note): Promise<void> {
       ...['--client-credentials', await connectCln(network.alice)],
       ...['--log-level', 'error'],
     ]);
+    const { url, certPath, rune: token } = network.alice;
+    const floor = await startNodeFloor({ kind: 'cln', url, certPath, token });
     try {
-      await measureCalls(network, sidecar, note);
+      await measureCalls(network, sidecar, floor, note);
     } finally {
+      await floor.stop();
       await sidecar.close();
     }
   } finally {
@@ -38,7 +42,12 @@ export async function measureCln(note: Note): Promise<void> {
   }
 }
 
-async function measureCalls({ alice, bob, version }: ClnNetwork, sidecar: NodeSidecar, note: Note) {
+async function measureCalls(
+  { alice, bob, version }: ClnNetwork,
+  sidecar: NodeSidecar,
+  floor: NodeFloor,
+  note: Note,
+) {
   const [payer, receiver] = [callsTo(alice), callsTo(bob)];
   const node = `Core Lightning ${version}`;
   await compare(
@@ -49,12 +58,13 @@ async function measureCalls({ alice, bob, version }: ClnNetwork, sidecar: NodeSi
       direct: payer.nodeInfo,
       throughSidecar: () => sidecar.get('/v2/node/node_info'),
       targets: { median: 'clnInfo', p99: 'clnInfoP99' },
+      throughFloor: floor.nodeInfo,
     },
     note,
   );
-  // Invoices are made before the clock starts, half of them for each side.
+  // Invoices are made before the clock starts, as many for each side.
   const invoices: string[] = [];
-  while (invoices.length < 2 * callsOf(PAY_ROUNDS))
+  while (invoices.length < SIDES * callsOf(PAY_ROUNDS))
     invoices.push(await receiver.invoice(1_000_000));
   const next = () => invoices.pop() ?? '';
   await compare(
@@ -65,6 +75,7 @@ async function measureCalls({ alice, bob, version }: ClnNetwork, sidecar: NodeSi
       direct: () => payer.pay(next()),
       throughSidecar: () => sidecar.post('/v2/node/pay_invoice', { invoice: next() }),
       targets: { median: 'clnPay', p99: 'clnPayP99' },
+      throughFloor: () => floor.pay(next()),
     },
     note,
   );
@@ -76,6 +87,7 @@ async function measureCalls({ alice, bob, version }: ClnNetwork, sidecar: NodeSi
       direct: () => payer.invoice(1000),
       throughSidecar: () => sidecar.post('/v2/node/create_invoice', { amount: '1' }),
       targets: { median: 'clnCreate', p99: 'clnCreateP99' },
+      throughFloor: floor.createInvoice,
     },
     note,
   );

@@ -4,7 +4,7 @@ import type { TargetName } from './targets.ts';
 /** The first rounds open connections, so they are not measured. */
 const WARM_UP = 5;
 
-/** Calls of a node with the sidecar and without it. */
+/** Calls of a node with the sidecar, without it, and by a bare program in its place. */
 export interface Comparison {
   /** The node's name and version. */
   readonly node: string;
@@ -13,35 +13,47 @@ export interface Comparison {
   readonly throughSidecar: () => Promise<unknown>;
   /** Targets for the median of what is added, and for the p99 against the node's. */
   readonly targets: { readonly median: TargetName; readonly p99: TargetName };
+  readonly throughFloor: () => Promise<unknown>;
 }
+
+/** How many sides {@link compare} calls. */
+export const SIDES = 3;
 
 /** How many calls of each side {@link compare} makes. */
 export const callsOf = (rounds: number) => rounds + WARM_UP;
 
 /**
- * Measures what the sidecar adds to a call of a node. Both sides are called in turn, and each round begins with the
- * other one. The median is that of the differences of each round, in which other load on the machine cancels out.
+ * Measures what the sidecar adds to a call of a node, and what a bare program does. All are called in turn, and each
+ * round begins with the next one. The median is that of the differences of each round, in which other load on the
+ * machine cancels out.
  */
 export async function compare(
   name: string,
-  { node, rounds, direct, throughSidecar, targets }: Comparison,
+  { node, rounds, direct, throughSidecar, throughFloor, targets }: Comparison,
   note: Note,
 ): Promise<void> {
   const ofNode: number[] = [];
   const all: number[] = [];
-  const callNode = async () => ofNode.push(await timed(direct));
-  const callSidecar = async () => all.push(await timed(throughSidecar));
+  const ofFloor: number[] = [];
+  const calls = [
+    async () => ofNode.push(await timed(direct)),
+    async () => all.push(await timed(throughSidecar)),
+    async () => ofFloor.push(await timed(throughFloor)),
+  ];
   for (let round = 0; round < callsOf(rounds); round++) {
-    const turn = round % 2 === 0 ? [callNode, callSidecar] : [callSidecar, callNode];
-    for (const call of turn) await call();
+    const first = round % calls.length;
+    for (const call of [...calls.slice(first), ...calls.slice(0, first)]) await call();
   }
   const [plain, through] = [ofNode.slice(WARM_UP), all.slice(WARM_UP)];
-  const addedMs = quantile(
-    through.map((ms, round) => ms - (plain[round] ?? 0)),
-    0.5,
-  );
+  const added = (times: readonly number[]) =>
+    quantile(
+      times.map((ms, round) => ms - (plain[round] ?? 0)),
+      0.5,
+    );
+  const addedMs = added(through);
+  const least = `a bare program adds ${added(ofFloor.slice(WARM_UP)).toFixed(2)} ms`;
   note(`added by ${name}, median of differences`, `${addedMs.toFixed(2)} ms`, {
-    beside: `${quantile(plain, 0.5).toFixed(2)} ms, ${node} called directly`,
+    beside: `${quantile(plain, 0.5).toFixed(2)} ms, ${node} called directly; ${least}`,
     goal: { target: targets.median, is: addedMs },
   });
   const [p99, plainP99] = [quantile(through, 0.99), quantile(plain, 0.99)];

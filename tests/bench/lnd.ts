@@ -9,8 +9,9 @@ import {
 } from '../interop/harness/index.ts';
 import { type NodeSidecar, startNodeSidecar } from '../interop/node-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { type Comparison, callsOf, compare, quantile, timed } from './compared.ts';
+import { type Comparison, callsOf, compare, quantile, SIDES, timed } from './compared.ts';
 import type { Note } from './figures.ts';
+import { type NodeFloor, startNodeFloor } from './node-floor.ts';
 import { setting } from './settings.ts';
 
 /** Rounds of a comparison; a payment takes LND longer than the other calls. */
@@ -37,9 +38,11 @@ export async function measureLnd(note: Note): Promise<void> {
       ...['--log-level', 'error'],
     ];
     const sidecar = await startNodeSidecar(flags);
+    const floor = await startNodeFloor(accessTo(network.alice));
     try {
-      await measureCalls(network, sidecar, note);
+      await measureCalls(network, sidecar, floor, note);
     } finally {
+      await floor.stop();
       await sidecar.close();
     }
     await measureFirstSync(network.alice, flags, note);
@@ -48,14 +51,19 @@ export async function measureLnd(note: Note): Promise<void> {
   }
 }
 
-async function measureCalls({ alice, bob }: Network, sidecar: NodeSidecar, note: Note) {
+async function measureCalls(
+  { alice, bob }: Network,
+  sidecar: NodeSidecar,
+  floor: NodeFloor,
+  note: Note,
+) {
   const [lnd, receiver] = [callsTo(alice), callsTo(bob)];
   const node = `LND ${alice.version.split(' ')[0]}`;
   const measure = (name: string, calls: Omit<Comparison, 'node'>) =>
     compare(`${name} on LND`, { node, ...calls }, note);
-  // Invoices are made before the clock starts, half of them for each side.
+  // Invoices are made before the clock starts, as many for each side.
   const measurePayments = async (name: string) => {
-    const count = 2 * callsOf(PAY_ROUNDS);
+    const count = SIDES * callsOf(PAY_ROUNDS);
     const invoices = await Promise.all(
       Array.from({ length: count }, () => receiver.addInvoice('1000000')),
     );
@@ -65,6 +73,7 @@ async function measureCalls({ alice, bob }: Network, sidecar: NodeSidecar, note:
       direct: () => lnd.pay(next()),
       throughSidecar: () => sidecar.post('/v2/node/pay_invoice', { invoice: next() }),
       targets: { median: 'lndPay', p99: 'lndPayP99' },
+      throughFloor: () => floor.pay(next()),
     });
   };
   await measure('node_info', {
@@ -72,6 +81,7 @@ async function measureCalls({ alice, bob }: Network, sidecar: NodeSidecar, note:
     direct: lnd.nodeInfo,
     throughSidecar: () => sidecar.get('/v2/node/node_info'),
     targets: { median: 'lndInfo', p99: 'lndInfoP99' },
+    throughFloor: floor.nodeInfo,
   });
   await measurePayments('pay_invoice without open invoices');
   await measure('create_invoice', {
@@ -79,8 +89,9 @@ async function measureCalls({ alice, bob }: Network, sidecar: NodeSidecar, note:
     direct: () => lnd.addInvoice('1000'),
     throughSidecar: () => sidecar.post('/v2/node/create_invoice', { amount: '1' }),
     targets: { median: 'lndCreate', p99: 'lndCreateP99' },
+    throughFloor: floor.createInvoice,
   });
-  for (let made = 2 * ROUNDS; made < OPEN_INVOICES; made += AT_ONCE) {
+  for (let made = SIDES * ROUNDS; made < OPEN_INVOICES; made += AT_ONCE) {
     await Promise.all(Array.from({ length: AT_ONCE }, () => lnd.addInvoice('1000')));
   }
   await measurePayments(`pay_invoice with ${OPEN_INVOICES} open invoices`);
@@ -134,9 +145,15 @@ async function measureFirstSync(alice: LndNode, flags: readonly string[], note: 
   );
 }
 
+/** How a program reaches a node of the harness. */
+function accessTo({ restUrl: url, tlsCertPath: certPath, macaroonPath }: LndNode) {
+  const token = readFileSync(macaroonPath).toString('hex');
+  return { kind: 'lnd', url, certPath, token } as const;
+}
+
 /** Returns the calls that the sidecar makes to LND, made without the sidecar. */
 function callsTo(node: LndNode) {
-  const macaroon = readFileSync(node.macaroonPath).toString('hex');
+  const { token: macaroon } = accessTo(node);
   const ca = readFileSync(node.tlsCertPath, 'utf8');
   const send = async (method: string, path: string, body?: unknown): Promise<string> => {
     const response = await fetch(`${node.restUrl}${path}`, {

@@ -9,6 +9,8 @@ import { type Side, startSide } from './side.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
 const ROWS = Number(process.env.BENCH_ROWS ?? 20_000);
+/** Part of the names of what is to be measured; everything when absent. */
+const ONLY = process.env.BENCH_ONLY ?? '';
 
 /**
  * Compares this tree with another commit, both compiled and on the same machine at the same time, and prints a table in
@@ -33,6 +35,7 @@ export async function compareWith(revision: string): Promise<void> {
     );
     console.log('|---|---|---|');
     for (const { name, measure } of measuresOf()) {
+      if (!name.includes(ONLY)) continue;
       const { cpu, wall } = await inRounds({ current, other }, ROUNDS, measure);
       console.log(`| ${name} | ${cpu === null ? '' : cellOf(cpu)} | ${cellOf(wall)} |`);
     }

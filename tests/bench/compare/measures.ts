@@ -30,9 +30,12 @@ export function measuresOf(): readonly NamedMeasure[] {
       name: 'list_payments(100), outbound',
       measure: requests(() => ({ path: `${list}&direction=outbound` })),
     },
+    { name: 'analyze invoice', measure: analysis(({ invoice }) => invoice) },
+    { name: 'analyze offer', measure: analysis(({ offer }) => offer) },
+    { name: 'analyze address', measure: analysis(({ address }) => address) },
     {
-      name: 'analyze invoice',
-      measure: requests(({ invoice }) => get('analyze', { payment_string: invoice })),
+      name: 'analyze URI',
+      measure: analysis(({ address, offer }) => `bitcoin:${address}?amount=0.001&lno=${offer}`),
     },
     { name: 'create_invoice', measure: requests(() => post('create_invoice', { amount: '1' })) },
     {
@@ -71,6 +74,9 @@ function requests(requestOf: (side: Side) => LoadRequest): Measure<Side> {
     });
   };
 }
+
+const analysis = (textOf: (side: Side) => string) =>
+  requests((side) => get('analyze', { payment_string: textOf(side) }));
 
 const pairs: Measure<Side> = (side) => measured(side, () => makePairs(side, PAIRS, PAIRS_AT_ONCE));
 

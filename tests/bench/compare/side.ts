@@ -13,6 +13,7 @@ export interface Side {
   readonly index: string;
   readonly invoice: string;
   readonly offer: string;
+  readonly address: string;
   readonly call: Call;
   /** Starts another process of the build over data of its own, and stops it after its first healthy answer. */
   readonly startOnce: () => Promise<Measured>;
@@ -34,8 +35,9 @@ export async function startSide(binary: string, folder: string, rows: number): P
   await call('POST', '/v2/node/pay_invoice', { invoice }, payer);
   await call('PUT', '/v2/node/sync_payments');
   const { offer = '' } = await call('POST', '/v2/node/create_offer', {});
+  const { address = '' } = await call('POST', '/v2/node/get_next_unused_address', {});
   const startOnce = () => startOnceMore(binary, join(folder, 'start'));
-  return { port, pid, payer, index, invoice, offer, call, startOnce, stop };
+  return { port, pid, payer, index, invoice, offer, address, call, startOnce, stop };
 }
 
 async function startOnceMore(binary: string, data: string): Promise<Measured> {

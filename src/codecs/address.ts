@@ -82,12 +82,16 @@ function isWitnessProgram(version: number, program: Uint8Array): boolean {
 }
 
 function decodeSegwit(text: string, networks: readonly Network[]): DecodedAddress {
-  const asBech32 = bech32.decodeUnsafe(text);
-  const asBech32m = bech32m.decodeUnsafe(text);
-  const [version, ...words] = (asBech32 ?? asBech32m)?.words ?? [];
-  if (version === undefined) invalid('its checksum is wrong');
-  if ((version === 0) !== (asBech32 !== undefined)) {
-    invalid('its checksum is not of the kind that its version needs');
+  // The first letter after the prefix is the version, by which the checksum is chosen (BIP 350).
+  const [codec, other] = /1q[^1]*$/i.test(text) ? [bech32, bech32m] : [bech32m, bech32];
+  const [version, ...words] = codec.decodeUnsafe(text)?.words ?? [];
+  if (version === undefined) {
+    const isOfOther = (other.decodeUnsafe(text)?.words ?? []).length > 0;
+    invalid(
+      isOfOther
+        ? 'its checksum is not of the kind that its version needs'
+        : 'its checksum is wrong',
+    );
   }
   const program = bech32.fromWordsUnsafe(words);
   if (!program || !isWitnessProgram(version, program)) invalid('its witness program is malformed');

@@ -26,6 +26,11 @@ export interface Analysis {
   readonly claimables: readonly ClaimMethod[];
 }
 
+/** Who asks. The signal is read only where a service outside is asked, since it takes time to make. */
+interface Caller {
+  readonly signal: AbortSignal;
+}
+
 /** What an {@link Analysis} is made from. */
 export interface Examination {
   readonly payables: readonly PayMethod[];
@@ -54,10 +59,10 @@ export async function analyze(
   path: string,
   session: Pick<Session, 'node'>,
   services: PaymentServices,
-  signal?: AbortSignal,
+  caller?: Caller,
 ): Promise<Analysis> {
   const { payables, claimables, obstacles } = await examine(text, path, session, services, {
-    signal,
+    caller,
   });
   if (payables.length + claimables.length === 0) throw nothingLeft(obstacles);
   return { payables: await withFeeEstimates(payables, session.node), claimables };
@@ -72,11 +77,11 @@ export async function examine(
   path: string,
   { node }: Pick<Session, 'node'>,
   services: PaymentServices,
-  { signal, forPayment = false }: { signal?: AbortSignal | undefined; forPayment?: boolean } = {},
+  { caller, forPayment = false }: { caller?: Caller | undefined; forPayment?: boolean } = {},
 ): Promise<Examination> {
   const found = await findMethods(text, path, services);
   const judgeAll = (methods: readonly FoundMethod[]) =>
-    Promise.all(methods.map((one) => judge(one, found, node, services, signal)));
+    Promise.all(methods.map((one) => judge(one, found, node, services, caller)));
   const isOutside = ({ method }: FoundMethod) => method.kind === 'lnurl';
   const here = await judgeAll(found.methods.filter((one) => !isOutside(one)));
   const isSettled = here.some(
@@ -126,12 +131,13 @@ async function judge(
   uri: UriTerms,
   node: WalletNode,
   services: PaymentServices,
-  signal: AbortSignal | undefined,
+  caller: Caller | undefined,
 ): Promise<Judgement> {
   try {
-    return await look(found, uri, node, services, signal);
+    return await look(found, uri, node, services, caller);
   } catch (error) {
-    if (signal?.aborted || !isApiError(error, 'refused', 'serviceFailed')) throw error;
+    const isGone = found.method.kind === 'lnurl' && caller?.signal.aborted;
+    if (isGone || !isApiError(error, 'refused', 'serviceFailed')) throw error;
     return { obstacle: error };
   }
 }
@@ -141,7 +147,7 @@ async function look(
   uri: UriTerms,
   node: WalletNode,
   { lnurl }: PaymentServices,
-  signal: AbortSignal | undefined,
+  caller: Caller | undefined,
 ): Promise<Judgement> {
   switch (method.kind) {
     case 'offer':
@@ -154,7 +160,7 @@ async function look(
       requireNone(addressObstacle(method.address, node));
       return { payable: addressTerms(method.address, uri) };
     case 'lnurl': {
-      const request = await lnurl.discover(method.url, { signal });
+      const request = await lnurl.discover(method.url, { signal: caller?.signal });
       if (request.tag === 'withdrawRequest') {
         const { minWithdrawableMsat, maxWithdrawableMsat } = request;
         requireNone(limitObstacle(uri, 'gives', minWithdrawableMsat, maxWithdrawableMsat));

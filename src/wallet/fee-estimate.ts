@@ -1,4 +1,3 @@
-import { sleep } from '../lib/sleep.ts';
 import type { WalletNode } from '../nodes/node.ts';
 import type { PayMethod } from './method-terms.ts';
 
@@ -16,16 +15,16 @@ export async function withFeeEstimates(
   methods: readonly PayMethod[],
   node: WalletNode,
 ): Promise<PricedMethod[]> {
-  const stop = new AbortController();
-  const tooLate = sleep(WITHIN_MS, stop.signal).then(() => null);
+  const tooLate = Promise.withResolvers<null>();
+  const timer = setTimeout(() => tooLate.resolve(null), WITHIN_MS);
   const priced = methods.map(async (method) => {
     const estimate = estimateMsat(method, node).catch(() => null);
-    return { ...method, feeEstimateMsat: await Promise.race([estimate, tooLate]) };
+    return { ...method, feeEstimateMsat: await Promise.race([estimate, tooLate.promise]) };
   });
   try {
     return await Promise.all(priced);
   } finally {
-    stop.abort();
+    clearTimeout(timer);
   }
 }
 

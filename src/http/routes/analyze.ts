@@ -53,13 +53,14 @@ export const analyzeRoutes = [
         claimables: [],
       },
     },
-    handler: async ({ session, parts, signal }, { query }) => {
+    handler: async (context, { query }) => {
+      const { session, parts } = context;
       const { payables, claimables } = await analyze(
         query.payment_string,
         'payment_string',
         session,
         parts.services,
-        signal,
+        context,
       );
       return {
         payables: payables.map((method) => encodePayable(method, parts.sidecarUrl)),

@@ -45,7 +45,7 @@ export async function payAny(
   const { session } = given;
   const { payable } = request;
   const found = await examine(payable, 'payable', session, services, {
-    signal: given.signal,
+    caller: given,
     forPayment: true,
   });
   requireEncodedAmounts(found, request.amountMsat);

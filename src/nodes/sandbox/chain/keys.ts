@@ -29,6 +29,15 @@ export function singleKeyScript(kind: SingleKeyKind, secretKey: Uint8Array): Uin
   return kind === 'p2wpkh' ? p2wpkh(publicKey).script : p2tr(publicKey.subarray(1)).script;
 }
 
+/**
+ * Scripts of each kind that no key can spend. A transaction weighs with them what it weighs with real ones, which take
+ * much longer to make.
+ */
+export const SCRIPTS_TO_WEIGH: Readonly<Record<SingleKeyKind, Uint8Array>> = {
+  p2wpkh: new Uint8Array([0x00, 20, ...new Uint8Array(20)]),
+  p2tr: new Uint8Array([0x51, 32, ...new Uint8Array(32)]),
+};
+
 /** Returns the funding output of a channel, which both keys must sign to spend (BOLT 3; the lesser key comes first). */
 export function multisigOutput(publicKeys: readonly [Uint8Array, Uint8Array]): {
   readonly script: Uint8Array;

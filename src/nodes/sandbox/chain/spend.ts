@@ -5,7 +5,7 @@ import type { World } from '../world/world.ts';
 import { tipHeight } from './blocks.ts';
 import { broadcast, type OutputTerms, type Receipt } from './broadcast.ts';
 import { type Selection, type Shortfall, selectCoins, spendAll } from './coin-selection.ts';
-import { childSecretKey } from './keys.ts';
+import { childSecretKey, SCRIPTS_TO_WEIGH } from './keys.ts';
 import { spendableOutputs, type UnspentOutput } from './outputs.ts';
 import { markUsed, nextUnusedScript, type ScriptOwner } from './scripts.ts';
 import {
@@ -51,8 +51,9 @@ export interface Composed {
  */
 export function composeSpend(world: World, order: SpendOrder): Composed {
   const { owner, outputs } = order;
-  const { selection, change } = prepare(world, order);
-  const { coins, feeSat, changeSat } = selection;
+  requireNoDust(order);
+  const change = nextUnusedScript(world, owner, 'change');
+  const { coins, feeSat, changeSat } = choose(world, order, change.script);
   requireFeeWithin(feeSat * MSAT_PER_SAT, order.maxFeeMsat ?? null);
   const paid: TransactionOutput[] = [...outputs];
   if (changeSat > 0n) paid.push({ script: change.script, valueSat: changeSat });
@@ -91,9 +92,10 @@ export function requireFeeWithin(feeMsat: bigint, maxFeeMsat: bigint | null): vo
   );
 }
 
-/** Returns the fee in satoshis that {@link spendCoins} would pay now. Throws `refused` as that does. */
+/** Returns the fee in satoshis that {@link spendCoins} would pay now. Throws `refused` as that does. Writes nothing. */
 export function estimateFeeSat(world: World, order: SpendOrder): bigint {
-  return world.transact(() => prepare(world, order).selection.feeSat);
+  requireNoDust(order);
+  return choose(world, order, SCRIPTS_TO_WEIGH[order.owner.kind]).feeSat;
 }
 
 /**
@@ -129,8 +131,8 @@ export function signedBy(
   return { txid, vout, valueSat, script, keys: { kind, secretKey } };
 }
 
-function prepare(world: World, order: SpendOrder) {
-  for (const { script, valueSat } of order.outputs) {
+function requireNoDust({ outputs }: SpendOrder): void {
+  for (const { script, valueSat } of outputs) {
     const leastSat = dustLimitSat(script);
     if (valueSat < leastSat) {
       throw refused(
@@ -138,8 +140,6 @@ function prepare(world: World, order: SpendOrder) {
       );
     }
   }
-  const change = nextUnusedScript(world, order.owner, 'change');
-  return { selection: choose(world, order, change.script), change };
 }
 
 /** Prefers confirmed coins, because a payment with unconfirmed coins is lost when their transaction is replaced. */

@@ -66,6 +66,17 @@ describe('sign', () => {
     expect(publish(order, signed).feesMsat).toBe(estimate);
   });
 
+  test('is priced beforehand without a write, whether the coins suffice or not', () => {
+    const { world, alice, command } = setUp();
+    const changes = () => world.db.query('SELECT total_changes() AS n').get();
+    const before = changes();
+    expect(estimateOnchainFeeMsat(world, alice, command(FOREIGN, 30_000))).toBeGreaterThan(0n);
+    expect(() => estimateOnchainFeeMsat(world, alice, command(FOREIGN, 200_000))).toThrow(
+      refusal('short'),
+    );
+    expect(changes()).toEqual(before);
+  });
+
   test('refuses a fee above the limit and locks no coin', () => {
     const { world, alice, command, sign, spendable } = setUp();
     const feeMsat = estimateOnchainFeeMsat(world, alice, command(FOREIGN, 30_000));

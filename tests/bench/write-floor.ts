@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { useWriteAheadLog } from '../../src/lib/write-ahead-log.ts';
 import type { LoadResult } from './load.ts';
 
 /** The length of a row in characters: about that of an invoice and its pending payment together. */
@@ -25,8 +26,7 @@ export const PAIR_FLOOR: FloorWork = { signatures: 1, checks: 1, commits: 2 };
  */
 export function writeFloor(folder: string, ms: number, work: FloorWork): LoadResult {
   const db = new Database(join(folder, 'floor.sqlite'));
-  db.run('PRAGMA journal_mode = WAL');
-  db.run('PRAGMA synchronous = FULL');
+  useWriteAheadLog(db);
   db.run('CREATE TABLE IF NOT EXISTS written (row TEXT NOT NULL)');
   const insert = db.prepare('INSERT INTO written (row) VALUES (?)');
   const row = 'x'.repeat(ROW_LENGTH);

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { failureCode } from '../../lib/file-problem.ts';
+import { useWriteAheadLog } from '../../lib/write-ahead-log.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { migrate, SCHEMA_VERSION } from './migrations/index.ts';
 import { packOnce, prepareRelease } from './space.ts';
@@ -13,8 +14,6 @@ const OPENING_BUSY_MS = 5000;
  * write queue.
  */
 const BUSY_MS = 20;
-/** The write-ahead log is cut to this size once its content is in the database. */
-const WAL_KEPT_BYTES = 16 * 1024 * 1024;
 
 /**
  * Opens a SQLite database with durable commits (docs/decisions.md 85) and brings its schema up to date in one
@@ -62,9 +61,7 @@ function prepare(db: Database, path: string): void {
     checkQuickly(db, path);
   }
   // WAL mode writes into the file, so it is set only after the checks.
-  db.run('PRAGMA journal_mode = WAL');
-  db.run('PRAGMA synchronous = FULL');
-  db.run(`PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
+  useWriteAheadLog(db);
   db.run('PRAGMA cache_size = -16000');
   if (version < SCHEMA_VERSION) db.transaction(() => migrate(db, version)).immediate();
   packOnce(db);

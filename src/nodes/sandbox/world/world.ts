@@ -3,6 +3,7 @@ import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import type { Clock } from '../../../lib/clock.ts';
 import { codeOf } from '../../../lib/error-code.ts';
 import { type GroupCommit, groupCommit } from '../../../lib/group-commit.ts';
+import { useWriteAheadLog } from '../../../lib/write-ahead-log.ts';
 import { asStorageError } from '../../../model/storage-error.ts';
 import { migrate, SCHEMA_VERSION } from './migrations.ts';
 
@@ -72,8 +73,7 @@ function prepare(db: Database, path: string): void {
       `${path} is a sandbox of a later version: use that version, or move the file away to start a new sandbox; its coins are worthless.`,
     );
   }
-  db.run('PRAGMA journal_mode = WAL');
-  db.run('PRAGMA synchronous = FULL');
+  useWriteAheadLog(db);
   db.run('PRAGMA busy_timeout = 5000');
   db.run('PRAGMA temp_store = MEMORY');
   if (version === SCHEMA_VERSION) db.query('SELECT offset_ms FROM clock').get();

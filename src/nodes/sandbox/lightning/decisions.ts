@@ -4,7 +4,7 @@ import type { Payment } from '../../../model/payment.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import { catchUpChain } from '../chain/waiting-work.ts';
 import { transfer } from '../world/ledger.ts';
-import { findPayment } from '../world/payments.ts';
+import { findPayment, requirePayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 import { holdForWallet } from './held.ts';
 import { completePayment, failPayment, finalDeltaOf, holdUntilExpiry } from './htlcs.ts';
@@ -69,8 +69,7 @@ export function decideHeld(world: World, paymentHash: string, settled: boolean):
       throw new ApiError('notFound', 'No held payment has that hash.');
     }
     const index = held.idx as PaymentIndex;
-    const payment = findPayment(world, held.user_pk, index);
-    if (payment === null) throw new ApiError('notFound', 'Payment not found');
+    const payment = requirePayment(world, held.user_pk, index);
     if (settled) settle(world, held.user_pk, payment, invoice);
     else failPayment(world, held.user_pk, index, 'rejected by the receiver');
   });
@@ -108,5 +107,5 @@ function settle(world: World, userPk: string, payment: Payment, invoice: Invoice
     }
     receiveInvoicePayment(world, received, amountMsat);
   }
-  completePayment(world, userPk, payment.index, invoice.preimage);
+  completePayment(world, userPk, payment, invoice.preimage);
 }

@@ -1,10 +1,10 @@
-import { ApiError, refused } from '../../../model/errors.ts';
+import { type ApiError, refused } from '../../../model/errors.ts';
 import { HELD, isFinal, isHeld, type Payment } from '../../../model/payment.ts';
 import type { PaymentIndex } from '../../../model/payment-index.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { announceWork, catchUpChain } from '../chain/waiting-work.ts';
 import { transfer } from '../world/ledger.ts';
-import { findPayment, updatePayment } from '../world/payments.ts';
+import { requirePayment, updatePayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 import { completePayment, expiryHeight, failPayment, finalDeltaOf } from './htlcs.ts';
 import { findUnpaidInvoice, type InvoiceRow } from './invoice-rows.ts';
@@ -75,7 +75,9 @@ export function settleHeld(
     if (held === null || invoice === null) throw nothingHeld(payment);
     if (held.payer === null) giveOutsideMoney(world, held, SERVICE);
     receiveInvoicePayment(world, { ...invoice, userPk, preimage }, held.amountMsat);
-    if (held.payer) completePayment(world, held.payer.userPk, held.payer.index, preimage);
+    if (held.payer === null) return;
+    const paid = requirePayment(world, held.payer.userPk, held.payer.index);
+    completePayment(world, held.payer.userPk, paid, preimage);
   });
 }
 
@@ -166,12 +168,6 @@ function giveOutsideMoney(world: World, { paymentHash, amountMsat }: Held, to: s
 
 function heldAccount(paymentHash: string): string {
   return `held:${paymentHash}`;
-}
-
-function requirePayment(world: World, userPk: string, index: PaymentIndex): Payment {
-  const payment = findPayment(world, userPk, index);
-  if (payment === null) throw new ApiError('notFound', 'Payment not found');
-  return payment;
 }
 
 function nothingHeld({ status }: Payment): ApiError {

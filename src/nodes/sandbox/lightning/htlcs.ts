@@ -6,7 +6,7 @@ import type { PaymentIndex } from '../../../model/payment-index.ts';
 import { tipHeight } from '../chain/blocks.ts';
 import { announceWork, catchUpChain } from '../chain/waiting-work.ts';
 import { transfer } from '../world/ledger.ts';
-import { updatePayment } from '../world/payments.ts';
+import { changePayment, updatePayment } from '../world/payments.ts';
 import type { World } from '../world/world.ts';
 import { channelAccounts, liveChannels, outboundMsat } from './channels.ts';
 
@@ -100,15 +100,18 @@ export function failPayment(
   updatePayment(world, userPk, index, { status: 'failed', statusMsg, feesMsat: 0n });
 }
 
-/** Gives the money of a pending payment to the receiver's side and makes the payment completed. */
+/**
+ * Gives the money of a pending payment to the receiver's side and makes the payment completed. It must have been read
+ * in the caller's transaction.
+ */
 export function completePayment(
   world: World,
   userPk: string,
-  index: PaymentIndex,
+  payment: Payment,
   preimage: string,
 ): void {
-  moveHtlcs(world, userPk, index, 'theirs');
-  updatePayment(world, userPk, index, { status: 'completed', statusMsg: 'completed', preimage });
+  moveHtlcs(world, userPk, payment.index, 'theirs');
+  changePayment(world, userPk, payment, { status: 'completed', statusMsg: 'completed', preimage });
 }
 
 /**

@@ -118,10 +118,11 @@ type Outgoing = Pick<
 
 /** The earlier payment that a repeat returns: that of the same index, or one of the same hash that has not failed. */
 function earlierAttempt(world: World, userPk: string, index: PaymentIndex): Payment | null {
-  const same = findPayment(world, userPk, index);
   const latest = latestPayment(world, userPk, idOfIndex(index));
-  if (latest?.direction === 'inbound') throw ownInvoice();
-  return same ?? (latest?.status === 'failed' ? null : latest);
+  if (latest === null) return null;
+  if (latest.direction === 'inbound') throw ownInvoice();
+  if (latest.index === index) return latest;
+  return findPayment(world, userPk, index) ?? (latest.status === 'failed' ? null : latest);
 }
 
 function start(

@@ -3,7 +3,7 @@ import { hex } from '@scure/base';
 import { blankPayment, isHeld, type Payment } from '../../../model/payment.ts';
 import { paymentId, paymentIndex } from '../../../model/payment-index.ts';
 import { transfer } from '../world/ledger.ts';
-import { findPayment, insertPayment, updatePayment } from '../world/payments.ts';
+import { changePayment, findPayment, insertPayment, requirePayment } from '../world/payments.ts';
 import { hasWallet } from '../world/wallets.ts';
 import type { World } from '../world/world.ts';
 import { openJustInTime } from './channel-orders.ts';
@@ -45,7 +45,7 @@ export function receiveInvoicePayment(
   paidMsat: bigint,
 ): Payment {
   const { userPk, index, preimage, paymentHash } = invoice;
-  const pending = index === null ? null : findPayment(world, userPk, index);
+  const pending = index === null ? null : requirePayment(world, userPk, index);
   const feesMsat = pending ? partnerFeeMsat(pending, paidMsat) : 0n;
   const amountMsat = paidMsat - feesMsat;
   credit(world, userPk, amountMsat);
@@ -58,9 +58,9 @@ export function receiveInvoicePayment(
     status: 'completed',
     statusMsg: 'completed',
   } as const;
-  if (index !== null) {
+  if (pending) {
     const message = invoice.message === null ? {} : { message: invoice.message };
-    return updatePayment(world, userPk, index, { ...outcome, ...message });
+    return changePayment(world, userPk, pending, { ...outcome, ...message });
   }
   const nowMs = world.clock.now();
   const spontaneous = invoice.offerId === null;
@@ -130,9 +130,11 @@ export function receiveSpontaneous(
 /** Moves money to the wallet's side of its channels. Opens another channel where they have no room. */
 function credit(world: World, userPk: string, amountMsat: bigint): void {
   let restMsat = amountMsat;
-  const room = liveChannels(world, userPk).reduce((sum, channel) => sum + inboundMsat(channel), 0n);
-  if (room < amountMsat) openJustInTime(world, userPk, amountMsat - room);
-  for (const channel of liveChannels(world, userPk)) {
+  const open = liveChannels(world, userPk);
+  const room = open.reduce((sum, channel) => sum + inboundMsat(channel), 0n);
+  const isFull = room < amountMsat;
+  if (isFull) openJustInTime(world, userPk, amountMsat - room);
+  for (const channel of isFull ? liveChannels(world, userPk) : open) {
     const partMsat = restMsat < inboundMsat(channel) ? restMsat : inboundMsat(channel);
     const { ours, theirs } = channelAccounts(userPk, channel.userChannelId);
     transfer(world, { from: theirs, to: ours, amountMsat: partMsat, memo: 'lightning receive' });

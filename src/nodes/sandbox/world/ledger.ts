@@ -19,10 +19,8 @@ export function transfer(
   if (amountMsat < 0n) throw new RangeError('a transfer moves no negative amount');
   if (amountMsat === 0n || from === to) return;
   world.transact(() => {
-    if (isBounded(from) && balanceMsat(world, from) < amountMsat) {
-      throw refused('The wallet does not have that much money: receive something first.');
-    }
-    add(world, from, -amountMsat);
+    if (isBounded(from)) takeBounded(world, from, amountMsat);
+    else add(world, from, -amountMsat);
     add(world, to, amountMsat);
     world.db
       .query('INSERT INTO transfers (debit, credit, amount_msat, memo) VALUES (?, ?, ?, ?)')
@@ -47,6 +45,17 @@ function add(world: World, account: string, amountMsat: bigint): void {
        ON CONFLICT (account) DO UPDATE SET balance_msat = balance_msat + excluded.balance_msat`,
     )
     .run(account, amountMsat);
+}
+
+function takeBounded(world: World, account: string, amountMsat: bigint): void {
+  const { changes } = world.db
+    .query(
+      `UPDATE accounts SET balance_msat = balance_msat - ?2
+       WHERE account = ?1 AND balance_msat >= ?2`,
+    )
+    .run(account, amountMsat);
+  if (changes === 0)
+    throw refused('The wallet does not have that much money: receive something first.');
 }
 
 function isBounded(account: string): boolean {

@@ -68,8 +68,19 @@ export function updatePayment(
   change: Partial<Payment>,
 ): Payment {
   return world.transact(() => {
-    const before = findPayment(world, userPk, index);
-    if (before === null) throw new ApiError('notFound', 'Payment not found');
+    return changePayment(world, userPk, requirePayment(world, userPk, index), change);
+  });
+}
+
+/** {@link updatePayment} of a payment that was read in the caller's transaction. */
+export function changePayment(
+  world: World,
+  userPk: string,
+  before: Payment,
+  change: Partial<Payment>,
+): Payment {
+  const { index } = before;
+  return world.transact(() => {
     const touched = Object.keys(change) as (keyof Payment)[];
     if (isFinal(before) && !touched.every((name) => AFTER_THE_END.has(name))) {
       throw new Error(`${index} is ${before.status} and cannot change any more`);
@@ -95,6 +106,13 @@ export function findPayment(world: World, userPk: string, index: PaymentIndex): 
       .query<Row, [string, string]>('SELECT json FROM payments WHERE user_pk = ? AND idx = ?')
       .get(userPk, index),
   );
+}
+
+/** Returns the payment of an index. Throws `notFound`. */
+export function requirePayment(world: World, userPk: string, index: PaymentIndex): Payment {
+  const payment = findPayment(world, userPk, index);
+  if (payment === null) throw new ApiError('notFound', 'Payment not found');
+  return payment;
 }
 
 /** Returns the newest payment of an id, or null. */

@@ -9,11 +9,14 @@ import type { FeedOptions, Follower } from './feed-options.ts';
 import type { FeedStanding } from './feed-standing.ts';
 import { type PaymentListener, PaymentListeners } from './payment-listeners.ts';
 import { ReadProgress } from './read-progress.ts';
+import { RecentUpdates } from './recent-updates.ts';
 
 /** How long a feed stays open after its last use, so that requests that follow each other do not open it anew. */
 const KEPT_OPEN_MS = 5 * 60_000;
 /** How long a feed without credentials rests, if none is added. */
 const NO_CREDENTIALS_MS = 60_000;
+/** The stored cursor is at most so many batches behind, which are read again after a restart. */
+const CURSOR_BEHIND = 100;
 
 /**
  * Follows the payment changes of a wallet: stores what the node pushes, then calls the listeners. It is open while it
@@ -22,6 +25,7 @@ const NO_CREDENTIALS_MS = 60_000;
 export class Feed {
   readonly #options: FeedOptions;
   readonly #listeners = new PaymentListeners();
+  readonly #recent = new RecentUpdates();
   #holds = 0;
   #watched = false;
   #watchesAdded = 0;
@@ -223,8 +227,14 @@ export class Feed {
       log,
     });
     const progress = new ReadProgress(log, walletId, elapsedMs);
+    let behind = 0;
     for await (const batch of updates) {
-      await this.#apply(batch, node);
+      const observations = await this.#recent.without(batch.observations);
+      // What a call has stored leaves the cursor alone, which is not worth a flush to the disk.
+      behind = node.history && observations.length === 0 ? behind + 1 : 0;
+      if (behind % CURSOR_BEHIND === 0) {
+        await this.#apply({ ...batch, observations }, node);
+      }
       progress.stored(batch);
       onProgress();
       if (!batch.caughtUp) continue;
@@ -256,6 +266,12 @@ export class Feed {
     await this.#apply({ observations: [observation], cursor: null }, node);
   }
 
+  /** {@link observe} for what the feed may have stored already. */
+  async observeOnce(observation: ObservedPayment, node: WalletNode): Promise<void> {
+    const [fresh] = await this.#recent.without([observation]);
+    if (fresh) await this.observe(fresh, node);
+  }
+
   /** Stores observations of a node, then calls the listeners and wakes the dispatcher. */
   async #apply(
     batch: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
@@ -263,11 +279,14 @@ export class Feed {
   ): Promise<void> {
     const { observations, cursor } = batch;
     const { store, walletId, rules, onDelivery } = this.#options;
-    const { changed, deliveries } = await store.observations.apply(
+    const journaled = node.history === undefined;
+    const stored = store.observations.apply(
       walletId,
-      { observations, cursor, journaled: node.history === undefined, nowMs: node.clock.now() },
+      { observations, cursor, journaled, nowMs: node.clock.now() },
       rules,
     );
+    if (!journaled) this.#recent.add(observations, stored);
+    const { changed, deliveries } = await stored;
     if (deliveries > 0) onDelivery();
     for (const payment of changed) this.emit(payment);
     if (this.#watched && changed.some(isFinal)) await this.refreshWatched();

@@ -123,7 +123,7 @@ async function reached(
     ]);
     // The node may show the end before its feed does. The end is stored before the payment is returned.
     const { node, feed } = session;
-    if (node.history) await feed.observe({ payment: now, attempt: null }, node);
+    if (node.history) await feed.observeOnce({ payment: now, attempt: null }, node);
     return now;
   };
   return tellingSent('unknown', wait, index).finally(() => stop.abort());

@@ -106,7 +106,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
       console: parts.console,
     });
     const readQuery = queryReader(route);
-    const readBody = route.body && bodyReader(route.body, bodies);
+    const readBody = route.hasBody ? bodyReader(route, bodies) : null;
     const run = effectForGet(route, streamForGet(route, runRoute(route, runner)));
     if (route.answersAtDomain) {
       const answerPreflight = guarded(route, async () => preflight());

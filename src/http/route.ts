@@ -149,13 +149,16 @@ interface RouteFacts {
   readonly example: RouteExample;
 }
 
-type SchemaOutput<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+/** Makes a schema. Making those of all routes would take a large part of the start. */
+type MakeSchema = () => z.ZodType;
+
+type SchemaOutput<Make> = Make extends MakeSchema ? z.output<ReturnType<Make>> : undefined;
 
 interface RouteDefinition<
   Access extends RouteAccess,
-  Body extends z.ZodType | undefined,
-  Query extends z.ZodType | undefined,
-  Response extends z.ZodType,
+  Body extends MakeSchema | undefined,
+  Query extends MakeSchema | undefined,
+  Response extends MakeSchema,
 > extends RouteFacts {
   readonly access: Access;
   /** Without it the body is not read. An empty body counts as `{}`. */
@@ -165,12 +168,14 @@ interface RouteDefinition<
   readonly handler: (
     context: Access extends 'public' | 'root_seed' | 'sandbox' ? RequestContext : SessionContext,
     input: { readonly body: SchemaOutput<Body>; readonly query: SchemaOutput<Query> },
-  ) => Promise<z.input<Response> | RawJson | Reply | globalThis.Response>;
+  ) => Promise<z.input<ReturnType<Response>> | RawJson | Reply | globalThis.Response>;
 }
 
 /** One endpoint as data. Validation, authorization and documentation are made from it (docs/decisions.md 3). */
 export interface Route extends RouteFacts {
   readonly access: RouteAccess;
+  /** Whether there is a `body`. Each schema is made when it is first read. */
+  readonly hasBody: boolean;
   readonly body: z.ZodType | null;
   readonly query: z.ZodType | null;
   readonly response: z.ZodType;
@@ -183,14 +188,26 @@ export interface Route extends RouteFacts {
 /** Declares an endpoint. The types of the handler's input follow from its schemas. */
 export function route<
   const Access extends RouteAccess,
-  Response extends z.ZodType,
-  Body extends z.ZodType | undefined = undefined,
-  Query extends z.ZodType | undefined = undefined,
+  Response extends MakeSchema,
+  Body extends MakeSchema | undefined = undefined,
+  Query extends MakeSchema | undefined = undefined,
 >(definition: RouteDefinition<Access, Body, Query, Response>): Route {
+  const made: { body?: z.ZodType | null; query?: z.ZodType | null; response?: z.ZodType } = {};
   return {
     ...definition,
-    body: definition.body ?? null,
-    query: definition.query ?? null,
+    hasBody: definition.body !== undefined,
+    get body() {
+      made.body ??= definition.body?.() ?? null;
+      return made.body;
+    },
+    get query() {
+      made.query ??= definition.query?.() ?? null;
+      return made.query;
+    },
+    get response() {
+      made.response ??= definition.response();
+      return made.response;
+    },
     // The cast is safe: the runner parses with these schemas, and opens a session exactly when the access needs one.
     handler: definition.handler as Route['handler'],
   };

@@ -2,14 +2,15 @@ import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ApiError, rejected } from '../../model/errors.ts';
 import type { Session } from '../../wallet/session.ts';
 import type { AppEnv } from '../env.ts';
 import { hasExactNumbers } from '../input/exact-numbers.ts';
-import { type InputFields, inputFields } from '../input/input-fields.ts';
+import { inputFields } from '../input/input-fields.ts';
 import { jsonProblem } from '../input/json-problem.ts';
 import type { CallersShare } from '../limits/callers-share.ts';
+import type { Route } from '../route.ts';
 import { accept, noteIgnored, type ReadInput, readInput } from './validate.ts';
 
 /** The largest accepted request body, in bytes (docs/decisions.md 16). */
@@ -29,28 +30,17 @@ const limitBody = bodyLimit({
 export type ReadBody = (context: Context<AppEnv>, session: Session | undefined) => Promise<unknown>;
 
 /**
- * Returns the function that reads and parses JSON bodies of this schema. An empty body counts as `{}`. Another content
- * type is error 7 with status 415 (docs/decisions.md 16). `bodies` limits how many bodies each caller may be sending.
+ * Returns the function that reads and parses the JSON bodies of a route that has them. An empty body counts as `{}`.
+ * Another content type is error 7 with status 415 (docs/decisions.md 16). `bodies` limits how many bodies each caller
+ * may be sending.
  */
-export function bodyReader(schema: z.ZodType, bodies: CallersShare): ReadBody {
-  // Most routes are never called in a process, so a schema is looked into at the first call.
-  let known: InputFields | null | undefined;
-  const fields = () => {
-    known ??= inputFields(schema);
-    return known;
-  };
-  const acceptBody = (result: unknown, context: Context<AppEnv>): unknown => {
-    const input = result as ReadInput;
-    noteIgnored(context, input);
-    return accept(input);
-  };
-  const check = (result: unknown, context: Context<AppEnv>) => void acceptBody(result, context);
-  const validate = zValidator('json', schema, check, {
-    validationFunction: (own, value) => readInput(own, fields(), value),
-  }) as MiddlewareHandler<AppEnv>;
+export function bodyReader(route: Pick<Route, 'body'>, bodies: CallersShare): ReadBody {
+  // Most routes are never called in a process, so a schema is made and looked into at the first call.
+  let parser: BodyParser | undefined;
   return async (context, session) => {
+    parser ??= bodyParser(route.body ?? z.object({}));
     const bytes = await bytesOf(context, session, bodies);
-    if (bytes.byteLength === 0) return acceptBody(readInput(schema, fields(), {}), context);
+    if (bytes.byteLength === 0) return parser.parseEmpty(context);
     requireJson(context);
     const text = textOf(bytes);
     if (!hasExactNumbers(text)) {
@@ -59,13 +49,39 @@ export function bodyReader(schema: z.ZodType, bodies: CallersShare): ReadBody {
         'The body holds a number with too many digits: write an amount as a string.',
       );
     }
-    try {
-      await validate(context, async () => undefined);
-    } catch (error) {
-      throw error instanceof HTTPException ? rejected('', jsonProblem(text)) : error;
-    }
-    // The type of a context tells what was validated only within Hono's own chains.
-    return context.req.valid('json' as never);
+    return parser.parse(context, text);
+  };
+}
+
+/** Parses bodies of one schema. */
+interface BodyParser {
+  readonly parseEmpty: (context: Context<AppEnv>) => unknown;
+  /** Parses the body that was read, whose text is given for the error that says where it is malformed. */
+  readonly parse: (context: Context<AppEnv>, text: string) => Promise<unknown>;
+}
+
+function bodyParser(schema: z.ZodType): BodyParser {
+  const fields = inputFields(schema);
+  const acceptBody = (result: unknown, context: Context<AppEnv>): unknown => {
+    const input = result as ReadInput;
+    noteIgnored(context, input);
+    return accept(input);
+  };
+  const check = (result: unknown, context: Context<AppEnv>) => void acceptBody(result, context);
+  const validate = zValidator('json', schema, check, {
+    validationFunction: (own, value) => readInput(own, fields, value),
+  }) as MiddlewareHandler<AppEnv>;
+  return {
+    parseEmpty: (context) => acceptBody(readInput(schema, fields, {}), context),
+    async parse(context, text) {
+      try {
+        await validate(context, async () => undefined);
+      } catch (error) {
+        throw error instanceof HTTPException ? rejected('', jsonProblem(text)) : error;
+      }
+      // The type of a context tells what was validated only within Hono's own chains.
+      return context.req.valid('json' as never);
+    },
   };
 }
 

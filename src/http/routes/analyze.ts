@@ -23,16 +23,18 @@ export const analyzeRoutes = [
     summary: 'Explain a payment string',
     description:
       'Payables are ordered from most to least recommended. Where the amount is null, add `&amount=` to the callback.',
-    query: z.object({
-      payment_string: paymentStringInput.meta({
-        description: 'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name.',
-        examples: [exampleInvoice],
+    query: () =>
+      z.object({
+        payment_string: paymentStringInput.meta({
+          description: 'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name.',
+          examples: [exampleInvoice],
+        }),
       }),
-    }),
-    response: z.object({
-      payables: z.array(payableJson).meta({ description: 'Ways to pay, the best first.' }),
-      claimables: z.array(claimableJson).meta({ description: 'Money to withdraw.' }),
-    }),
+    response: () =>
+      z.object({
+        payables: z.array(payableJson).meta({ description: 'Ways to pay, the best first.' }),
+        claimables: z.array(claimableJson).meta({ description: 'Money to withdraw.' }),
+      }),
     errors: ['notFound', 'serviceFailed', 'timeout', 'overCapacity'],
     example: {
       query: { payment_string: exampleInvoice },

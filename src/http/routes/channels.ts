@@ -18,9 +18,10 @@ export const channelRoutes = [
     group: 'channels',
     access: 'list_channels',
     summary: 'List Lightning channels',
-    response: z.object({
-      channels: z.array(channelJson).meta({ description: 'The channels.' }),
-    }),
+    response: () =>
+      z.object({
+        channels: z.array(channelJson).meta({ description: 'The channels.' }),
+      }),
     errors: ['unsupported'],
     example: {
       response: {
@@ -50,19 +51,20 @@ export const channelRoutes = [
     access: 'open_channel',
     takesKey: true,
     summary: 'Open a Lightning channel from on-chain funds',
-    body: z.object({
-      value: positiveAmountInput.meta({ description: 'The size of the channel in sats.' }),
-      user_channel_id: hexInput(16).optional().meta({
-        description:
-          'Your id for the channel; the same id never opens a second channel. Random when omitted.',
+    body: () =>
+      z.object({
+        value: positiveAmountInput.meta({ description: 'The size of the channel in sats.' }),
+        user_channel_id: hexInput(16).optional().meta({
+          description:
+            'Your id for the channel; the same id never opens a second channel. Random when omitted.',
+        }),
+        peer: channelPeerInput.optional().meta({
+          description:
+            'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
+          addition: true,
+        }),
       }),
-      peer: channelPeerInput.optional().meta({
-        description:
-          'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
-        addition: true,
-      }),
-    }),
-    response: channelJson.pick({ channel_id: true, user_channel_id: true }),
+    response: () => channelJson.pick({ channel_id: true, user_channel_id: true }),
     movesMoney: true,
     errors: ['overBudget', 'unsupported'],
     example: { body: { value: '100000' }, response: exampleChannel },
@@ -85,15 +87,16 @@ export const channelRoutes = [
     summary: 'Close a Lightning channel',
     description:
       'Both sides agree on the closing transaction, so the peer must be online; with `force` it need not be. Closing a closed channel again does nothing, or is error 107 where the node does not know it any more.',
-    body: z.object({
-      channel_id: hexInput(32).meta({ description: 'The channel to close.' }),
-      force: z.boolean().optional().meta({
-        description:
-          'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher.',
-        addition: true,
+    body: () =>
+      z.object({
+        channel_id: hexInput(32).meta({ description: 'The channel to close.' }),
+        force: z.boolean().optional().meta({
+          description:
+            'True closes it without the peer. The money comes back after a delay, often two weeks, and the fees are higher.',
+          addition: true,
+        }),
       }),
-    }),
-    response: emptyJson,
+    response: () => emptyJson,
     movesMoney: true,
     errors: ['notFound', 'overBudget', 'unsupported'],
     example: { body: { channel_id: exampleChannel.channel_id }, response: {} },

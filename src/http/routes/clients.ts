@@ -124,11 +124,12 @@ export const clientRoutes = [
     group: 'clients',
     access: 'authenticated',
     summary: 'Read the identity and grant of the current credentials',
-    response: clientInfoJson.extend({
-      kind: z
-        .enum(['client_credentials', 'root_seed'])
-        .meta({ description: 'The kind of credentials of the caller.' }),
-    }),
+    response: () =>
+      clientInfoJson.extend({
+        kind: z
+          .enum(['client_credentials', 'root_seed'])
+          .meta({ description: 'The kind of credentials of the caller.' }),
+      }),
     example: { response: { ...exampleClient, kind: 'client_credentials' } },
     handler: ({ session }) => clientInfo(session),
   }),
@@ -139,11 +140,12 @@ export const clientRoutes = [
     access: 'list_clients',
     summary: 'List active clients',
     description: 'Revoked and expired clients are absent.',
-    response: z.object({
-      clients: z
-        .record(hexOutput(32), clientInfoJson)
-        .meta({ description: 'The clients, by their public keys in hex.' }),
-    }),
+    response: () =>
+      z.object({
+        clients: z
+          .record(hexOutput(32), clientInfoJson)
+          .meta({ description: 'The clients, by their public keys in hex.' }),
+      }),
     errors: ['unsupported'],
     example: { response: { clients: { [exampleClient.client_pk]: exampleClient } } },
     handler: async ({ session }) => ({ clients: await listClients(session) }),
@@ -157,27 +159,29 @@ export const clientRoutes = [
     summary: 'Create client credentials',
     description:
       'The credentials are shown once and cannot be read again. The grant must hold at least one scope or permission.',
-    body: z
-      .strictObject({
-        expires_at: timestamp.optional().meta({
-          description: 'When the client expires, a future time in milliseconds; without it never.',
-          examples: [TIME_TO_COME],
-        }),
-        label: labelInput.optional(),
-        scopes: scopesInput,
-        permissions: permissionsInput.optional(),
-        budget: budgetInput
-          .optional()
-          .meta({ description: 'What the client may spend.', addition: true }),
-      })
-      .check((context) => {
-        const { scopes, permissions } = context.value;
-        if (scopes.length + (permissions ?? []).length === 0) {
-          context.issues.push({ ...emptyGrant, input: context.value });
-        }
-      })
-      .meta({ allOf: [GRANTS_SOMETHING] }),
-    response: createdClient,
+    body: () =>
+      z
+        .strictObject({
+          expires_at: timestamp.optional().meta({
+            description:
+              'When the client expires, a future time in milliseconds; without it never.',
+            examples: [TIME_TO_COME],
+          }),
+          label: labelInput.optional(),
+          scopes: scopesInput,
+          permissions: permissionsInput.optional(),
+          budget: budgetInput
+            .optional()
+            .meta({ description: 'What the client may spend.', addition: true }),
+        })
+        .check((context) => {
+          const { scopes, permissions } = context.value;
+          if (scopes.length + (permissions ?? []).length === 0) {
+            context.issues.push({ ...emptyGrant, input: context.value });
+          }
+        })
+        .meta({ allOf: [GRANTS_SOMETHING] }),
+    response: () => createdClient,
     errors: ['unsupported'],
     example: {
       body: { label: 'Shop', scopes: ['read_info'] },
@@ -214,8 +218,8 @@ export const clientRoutes = [
     summary: 'Change the label, expiry or grant of a client',
     description:
       'Fields that are left out do not change. `scopes` and `permissions` together replace the whole grant: if only one of them is given, the other counts as empty.',
-    body: updateClientBody,
-    response: clientAnswer,
+    body: () => updateClientBody,
+    response: () => clientAnswer,
     errors: ['notFound', 'unsupported'],
     example: {
       body: { client_pk: exampleClient.client_pk, label: 'Shop' },
@@ -232,8 +236,8 @@ export const clientRoutes = [
     access: 'revoke_client',
     takesKey: true,
     summary: 'Revoke a client for ever',
-    body: z.object({ client_pk: clientPkInput }),
-    response: clientAnswer,
+    body: () => z.object({ client_pk: clientPkInput }),
+    response: () => clientAnswer,
     errors: ['notFound', 'unsupported'],
     example: {
       body: { client_pk: exampleClient.client_pk },

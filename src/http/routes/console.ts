@@ -36,35 +36,40 @@ const signInRoutes = [
     access: 'authenticated',
     summary: 'Read what this sidecar and the node of the caller can do',
     addition: true,
-    response: z.object({
-      version: z.string().meta({ description: 'The version of the sidecar.' }),
-      node_kind: z.string().meta({ description: 'The kind of the node, such as `sandbox`.' }),
-      network: z
-        .string()
-        .meta({ description: 'The Bitcoin network of the node, such as `bitcoin` or `regtest`.' }),
-      abilities: z
-        .array(z.enum(ABILITY_NAMES))
-        .meta({ description: 'What this node can do that others cannot.' }),
-      feed: z
-        .object({
-          state: z
-            .enum(FEED_STATES)
-            .meta({ description: 'How the changes of the node are followed now.' }),
-          since: timestamp.meta({ description: 'Since when, in milliseconds.' }),
-        })
-        .nullable()
-        .meta({ description: 'Null while nothing asks for changes of the wallet.' }),
-      user_pk: hexOutput(32).meta({ description: 'The wallet.' }),
-      caller: z.string().meta({
-        description: 'The caller, to whom Idempotency-Keys belong: a client_pk, or `owner`.',
+    response: () =>
+      z.object({
+        version: z.string().meta({ description: 'The version of the sidecar.' }),
+        node_kind: z.string().meta({ description: 'The kind of the node, such as `sandbox`.' }),
+        network: z
+          .string()
+          .meta({
+            description: 'The Bitcoin network of the node, such as `bitcoin` or `regtest`.',
+          }),
+        abilities: z
+          .array(z.enum(ABILITY_NAMES))
+          .meta({ description: 'What this node can do that others cannot.' }),
+        feed: z
+          .object({
+            state: z
+              .enum(FEED_STATES)
+              .meta({ description: 'How the changes of the node are followed now.' }),
+            since: timestamp.meta({ description: 'Since when, in milliseconds.' }),
+          })
+          .nullable()
+          .meta({ description: 'Null while nothing asks for changes of the wallet.' }),
+        user_pk: hexOutput(32).meta({ description: 'The wallet.' }),
+        caller: z.string().meta({
+          description: 'The caller, to whom Idempotency-Keys belong: a client_pk, or `owner`.',
+        }),
+        owner: z.boolean().meta({ description: "Whether the caller is the wallet's owner." }),
+        budgets_confirmed: z.boolean().meta({
+          description:
+            'False while clients with a budget cannot spend, until the owner confirms the budgets.',
+        }),
+        sandbox: z
+          .boolean()
+          .meta({ description: 'Whether the controls of the sandbox are there.' }),
       }),
-      owner: z.boolean().meta({ description: "Whether the caller is the wallet's owner." }),
-      budgets_confirmed: z.boolean().meta({
-        description:
-          'False while clients with a budget cannot spend, until the owner confirms the budgets.',
-      }),
-      sandbox: z.boolean().meta({ description: 'Whether the controls of the sandbox are there.' }),
-    }),
     example: {
       response: {
         version: '0.2.0',
@@ -104,11 +109,12 @@ const signInRoutes = [
     description:
       'The link is `/console#link=` and the token. It signs in one browser, once, as the caller. The part after `#` is sent to no server and stands in no log.',
     addition: true,
-    body: z.object({}),
-    response: z.object({
-      token: secretOutput('The token of the link.'),
-      expires_in_secs: z.int().meta({ description: 'The link is good for this many seconds.' }),
-    }),
+    body: () => z.object({}),
+    response: () =>
+      z.object({
+        token: secretOutput('The token of the link.'),
+        expires_in_secs: z.int().meta({ description: 'The link is good for this many seconds.' }),
+      }),
     example: { body: {}, response: { token: exampleToken, expires_in_secs: 60 } },
     handler: async ({ parts, headers, session }) => ({
       token: parts.console.makeLink(headers, session),
@@ -124,21 +130,23 @@ const signInRoutes = [
     description:
       'For the page of the console alone: `Origin` must name this sidecar. The answer sets an HttpOnly cookie, and every further request must carry that and the header `Console-Key` with the key. The session may do what its credentials may do. It ends with them, when they are narrowed, and with the process.',
     addition: true,
-    body: z.object({
-      link: z
-        .string()
-        .min(1)
-        .max(256)
-        .optional()
-        .meta({ description: 'The token of a one-time link.' }),
-      credentials: z.string().min(1).max(8192).optional().meta({
-        description: 'Client credentials, or the token of the cookie file; not with `link`.',
+    body: () =>
+      z.object({
+        link: z
+          .string()
+          .min(1)
+          .max(256)
+          .optional()
+          .meta({ description: 'The token of a one-time link.' }),
+        credentials: z.string().min(1).max(8192).optional().meta({
+          description: 'Client credentials, or the token of the cookie file; not with `link`.',
+        }),
       }),
-    }),
-    response: z.object({
-      key: secretOutput('The value of the header `Console-Key`.'),
-      ...endsJson,
-    }),
+    response: () =>
+      z.object({
+        key: secretOutput('The value of the header `Console-Key`.'),
+        ...endsJson,
+      }),
     errors: ['unauthenticated', 'hostNotAllowed', 'refused'],
     example: {
       body: { link: exampleToken },
@@ -160,8 +168,8 @@ const signInRoutes = [
     access: 'public',
     summary: 'End the session of the console that makes this request',
     addition: true,
-    body: z.object({}),
-    response: emptyJson,
+    body: () => z.object({}),
+    response: () => emptyJson,
     errors: ['unauthenticated', 'hostNotAllowed'],
     example: { body: {}, response: {} },
     handler: async ({ parts, headers }) => withCookie({}, parts.console.signOut(headers)),
@@ -179,7 +187,7 @@ function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
       summary: 'Show the console in a browser',
       addition: true,
       mediaType: 'text/html; charset=utf-8',
-      response: z.string().meta({ description: 'The page.' }),
+      response: () => z.string().meta({ description: 'The page.' }),
       errors: ['notFound'],
       example: { response: '<!doctype html>' },
       handler: async ({ parts, headers }) =>
@@ -194,7 +202,7 @@ function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
       addition: true,
       mediaType: 'application/octet-stream',
       pathParameters: { file: 'The name of the file.' },
-      response: z.string().meta({ description: 'The file, with its own media type.' }),
+      response: () => z.string().meta({ description: 'The file, with its own media type.' }),
       errors: ['notFound'],
       example: { response: '' },
       handler: async (context) => serve(context.pathParameter('file'), context.headers),
@@ -207,7 +215,7 @@ function pageRoutes(files: readonly ConsoleFile[]): readonly Route[] {
       summary: 'Redirect to the console',
       addition: true,
       redirectsTo: '/console',
-      response: z.null(),
+      response: () => z.null(),
       example: { response: null },
       handler: async () => new Response(null, { status: 302, headers: { location: '/console' } }),
     }),

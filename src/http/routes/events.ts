@@ -31,12 +31,13 @@ export const eventRoutes = [
       'Each event `payment` carries a Payment and, as its id, the updated index. `Last-Event-ID` or `start_index` resumes without loss; without either the stream begins with the next update. When the server ends the stream, a last event `end` carries the error.',
     addition: true,
     mediaType: 'text/event-stream',
-    query: z.object({
-      start_index: updatedIndexInput
-        .optional()
-        .meta({ description: 'Stream updates after this one.', examples: [exampleUpdatedIndex] }),
-    }),
-    response: paymentJson,
+    query: () =>
+      z.object({
+        start_index: updatedIndexInput
+          .optional()
+          .meta({ description: 'Stream updates after this one.', examples: [exampleUpdatedIndex] }),
+      }),
+    response: () => paymentJson,
     errors: ['overCapacity'],
     example: { response: examplePayment },
     handler: async (context, { query }) => {

@@ -87,8 +87,8 @@ export const invoiceRoutes = [
     access: 'create_invoice',
     takesKey: true,
     summary: 'Create a BOLT 11 invoice',
-    body: createInvoiceBody,
-    response: createdInvoiceJson,
+    body: () => createInvoiceBody,
+    response: () => createdInvoiceJson,
     errors: ['unsupported'],
     example: {
       body: { amount: '1000', description: 'Coffee' },
@@ -122,14 +122,15 @@ export const invoiceRoutes = [
     description:
       'Completes the payment of an invoice that was created with `payment_hash`, once its status_msg is `held`. Settling it again does nothing.',
     addition: true,
-    body: z.object({
-      index: indexInput,
-      preimage: hexInput(32).meta({
-        description: 'The preimage, whose SHA-256 is the `payment_hash` of the invoice.',
-        examples: [examplePayment.preimage],
+    body: () =>
+      z.object({
+        index: indexInput,
+        preimage: hexInput(32).meta({
+          description: 'The preimage, whose SHA-256 is the `payment_hash` of the invoice.',
+          examples: [examplePayment.preimage],
+        }),
       }),
-    }),
-    response: emptyJson,
+    response: () => emptyJson,
     errors: ['notFound', 'unsupported'],
     example: {
       body: { index: exampleCreatedInvoice.index, preimage: examplePayment.preimage },

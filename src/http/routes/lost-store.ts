@@ -14,8 +14,8 @@ export const lostStoreRoutes = [
     description:
       'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has checked the budgets and confirms them.',
     addition: true,
-    body: z.object({}),
-    response: emptyJson,
+    body: () => z.object({}),
+    response: () => emptyJson,
     example: { body: {}, response: {} },
     handler: async ({ session }) => {
       await session.guard.confirm();
@@ -32,13 +32,18 @@ export const lostStoreRoutes = [
     description:
       'Lists the tokens at the node that this sidecar made and that belong to no active client, for example after the database was lost. With `remove` it also ends them. Other tokens are not touched.',
     addition: true,
-    body: z.object({
-      remove: z.boolean().default(false).meta({ description: 'Whether to end the listed tokens.' }),
-    }),
-    response: z.object({
-      token_ids: z.array(z.string()).meta({ description: "The node's names for the tokens." }),
-      removed: z.boolean().meta({ description: 'Whether the listed tokens were ended.' }),
-    }),
+    body: () =>
+      z.object({
+        remove: z
+          .boolean()
+          .default(false)
+          .meta({ description: 'Whether to end the listed tokens.' }),
+      }),
+    response: () =>
+      z.object({
+        token_ids: z.array(z.string()).meta({ description: "The node's names for the tokens." }),
+        removed: z.boolean().meta({ description: 'Whether the listed tokens were ended.' }),
+      }),
     errors: ['unsupported'],
     example: { body: {}, response: { token_ids: ['4821736450912'], removed: false } },
     handler: async ({ session }, { body }) => ({

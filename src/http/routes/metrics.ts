@@ -14,7 +14,7 @@ export const metricsRoutes = [
       'Text format 0.0.4: counts, durations and states of the whole process. It names no wallet, client or payment. Served while the sidecar listens on loopback, or with `--metrics on`.',
     addition: true,
     mediaType: METRICS_CONTENT_TYPE,
-    response: z.string(),
+    response: () => z.string(),
     example: {
       response:
         '# HELP wallet_sidecar_http_requests_total Requests answered, by route, method and status.\n# TYPE wallet_sidecar_http_requests_total counter\nwallet_sidecar_http_requests_total{route="/v2/health",method="GET",status="200"} 12\n',

@@ -14,12 +14,13 @@ export const nodeRoutes = [
     summary: 'Register and provision the wallet node',
     description:
       'Needs the root seed and no Authorization header. Must be done once before any other node endpoint works; repeating it does nothing.',
-    body: z.object({
-      partner_pk: hexInput(32)
-        .optional()
-        .meta({ description: 'user_pk of a partner to associate with the wallet.' }),
-    }),
-    response: emptyJson,
+    body: () =>
+      z.object({
+        partner_pk: hexInput(32)
+          .optional()
+          .meta({ description: 'user_pk of a partner to associate with the wallet.' }),
+      }),
+    response: () => emptyJson,
     example: { body: {}, response: {} },
     handler: async ({ parts }, { body }) => {
       await parts.wallets.signup(body.partner_pk ?? null);
@@ -33,8 +34,8 @@ export const nodeRoutes = [
     access: 'root_seed',
     summary: 'Provision the node to recent trusted releases',
     description: 'Verifies the signed list of releases and provisions those missing. Idempotent.',
-    body: z.object({}),
-    response: emptyJson,
+    body: () => z.object({}),
+    response: () => emptyJson,
     example: { response: {} },
     handler: async ({ parts }) => {
       await parts.wallets.provision();
@@ -47,7 +48,7 @@ export const nodeRoutes = [
     group: 'node',
     access: 'node_info',
     summary: 'Read node and balances',
-    response: nodeInfoJson,
+    response: () => nodeInfoJson,
     example: {
       response: {
         version: '0.2.0-sandbox',

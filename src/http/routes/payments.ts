@@ -42,8 +42,8 @@ export const paymentRoutes = [
     summary: 'Fetch one payment',
     description:
       'A payment that is completed or failed never changes again, so it need not be queried again.',
-    query: z.object({ index: indexInput }),
-    response: paymentJson,
+    query: () => z.object({ index: indexInput }),
+    response: () => paymentJson,
     errors: ['notFound'],
     example: { query: { index: examplePayment.index }, response: examplePayment },
     handler: async ({ session }, { query }) =>
@@ -55,11 +55,12 @@ export const paymentRoutes = [
     group: 'payments',
     access: 'get_updated_payments',
     summary: 'Bring new and updated payments into the local cache',
-    body: z.object({}),
-    response: z.object({
-      num_new: z.int().min(0).meta({ description: 'Payments that were not in the cache.' }),
-      num_updated: z.int().min(0).meta({ description: 'Payments in the cache that changed.' }),
-    }),
+    body: () => z.object({}),
+    response: () =>
+      z.object({
+        num_new: z.int().min(0).meta({ description: 'Payments that were not in the cache.' }),
+        num_updated: z.int().min(0).meta({ description: 'Payments in the cache that changed.' }),
+      }),
     example: { response: { num_new: 2, num_updated: 1 } },
     handler: async ({ session }) => {
       const { numNew, numUpdated } = await syncPayments(session);
@@ -73,39 +74,40 @@ export const paymentRoutes = [
     access: 'get_updated_payments',
     summary: 'List cached payments',
     description: 'Reads the local cache; call `sync_payments` first for fresh data.',
-    query: z.object({
-      filter: z
-        .enum(['all', 'pending', 'completed', 'failed', 'finalized'])
-        .meta({ description: 'Which payments; `finalized` are completed or failed.' }),
-      order: z
-        .enum(['desc', 'asc'])
-        .default('desc')
-        .meta({ description: 'Newest first (`desc`), or oldest.' }),
-      limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
-      after: indexInput
-        .optional()
-        .meta({ description: 'The `next_index` of the previous page; the page begins after it.' }),
-      direction: z
-        .enum(DIRECTIONS)
-        .optional()
-        .meta({ description: 'Only this direction.', addition: true }),
-      rail: z.enum(RAILS).optional().meta({ description: 'Only this rail.', addition: true }),
-      since: integerQuery(TIMES).optional().meta({
-        description: 'Only payments created at this time or later, in milliseconds.',
-        addition: true,
+    query: () =>
+      z.object({
+        filter: z
+          .enum(['all', 'pending', 'completed', 'failed', 'finalized'])
+          .meta({ description: 'Which payments; `finalized` are completed or failed.' }),
+        order: z
+          .enum(['desc', 'asc'])
+          .default('desc')
+          .meta({ description: 'Newest first (`desc`), or oldest.' }),
+        limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
+        after: indexInput.optional().meta({
+          description: 'The `next_index` of the previous page; the page begins after it.',
+        }),
+        direction: z
+          .enum(DIRECTIONS)
+          .optional()
+          .meta({ description: 'Only this direction.', addition: true }),
+        rail: z.enum(RAILS).optional().meta({ description: 'Only this rail.', addition: true }),
+        since: integerQuery(TIMES).optional().meta({
+          description: 'Only payments created at this time or later, in milliseconds.',
+          addition: true,
+        }),
+        until: integerQuery(TIMES).optional().meta({
+          description: 'Only payments created before this time, in milliseconds.',
+          addition: true,
+        }),
       }),
-      until: integerQuery(TIMES).optional().meta({
-        description: 'Only payments created before this time, in milliseconds.',
-        addition: true,
+    response: () =>
+      z.object({
+        payments: paymentList,
+        next_index: z.string().nullable().meta({
+          description: 'Pass it as `after` to get the next page; null when there is none.',
+        }),
       }),
-    }),
-    response: z.object({
-      payments: paymentList,
-      next_index: z
-        .string()
-        .nullable()
-        .meta({ description: 'Pass it as `after` to get the next page; null when there is none.' }),
-    }),
     example: {
       query: { filter: 'completed' },
       response: { payments: [examplePayment], next_index: null },
@@ -134,8 +136,8 @@ export const paymentRoutes = [
     takesKey: true,
     summary: 'Clear the local cache',
     description: "The node's data is untouched; `sync_payments` refills the cache.",
-    body: z.object({}),
-    response: emptyJson,
+    body: () => z.object({}),
+    response: () => emptyJson,
     example: { body: {}, response: {} },
     handler: async ({ session }) => {
       await clearCache(session);
@@ -149,19 +151,22 @@ export const paymentRoutes = [
     access: 'get_updated_payments',
     summary: 'List payments in the order of their updates',
     description: 'Reads the node, not the cache.',
-    query: z.object({
-      start_index: updatedIndexInput.optional().meta({
-        description: 'List updates after this one; without it all updates.',
-        examples: [exampleUpdatedIndex],
+    query: () =>
+      z.object({
+        start_index: updatedIndexInput.optional().meta({
+          description: 'List updates after this one; without it all updates.',
+          examples: [exampleUpdatedIndex],
+        }),
+        limit: integerQueryOr(UPDATED_LIMIT.default, UPDATED_LIMIT).meta(MOST_ON_PAGE),
       }),
-      limit: integerQueryOr(UPDATED_LIMIT.default, UPDATED_LIMIT).meta(MOST_ON_PAGE),
-    }),
-    response: z.object({
-      payments: paymentList,
-      updated_index: z.string().nullable().meta({
-        description: 'Pass it as `start_index` to get the next page; null when the list is empty.',
+    response: () =>
+      z.object({
+        payments: paymentList,
+        updated_index: z.string().nullable().meta({
+          description:
+            'Pass it as `start_index` to get the next page; null when the list is empty.',
+        }),
       }),
-    }),
     example: {
       query: { limit: '50' },
       response: { payments: [examplePayment], updated_index: exampleUpdatedIndex },
@@ -182,24 +187,25 @@ export const paymentRoutes = [
     access: 'update_personal_note',
     takesKey: true,
     summary: "Set or clear a payment's private note",
-    body: z
-      .object({
-        index: indexInput,
-        personal_note: noteInput
-          .nullable()
-          .optional()
-          .meta({ description: 'The note; null clears it.' }),
-        note: noteInput
-          .nullable()
-          .optional()
-          .meta({ description: 'Older name of `personal_note`.' }),
-      })
-      .refine((body) => body.personal_note !== undefined || body.note !== undefined, {
-        path: ['personal_note'],
-        message: 'is required; null clears the note',
-      })
-      .meta({ allOf: [{ anyOf: [{ required: ['personal_note'] }, { required: ['note'] }] }] }),
-    response: emptyJson,
+    body: () =>
+      z
+        .object({
+          index: indexInput,
+          personal_note: noteInput
+            .nullable()
+            .optional()
+            .meta({ description: 'The note; null clears it.' }),
+          note: noteInput
+            .nullable()
+            .optional()
+            .meta({ description: 'Older name of `personal_note`.' }),
+        })
+        .refine((body) => body.personal_note !== undefined || body.note !== undefined, {
+          path: ['personal_note'],
+          message: 'is required; null clears the note',
+        })
+        .meta({ allOf: [{ anyOf: [{ required: ['personal_note'] }, { required: ['note'] }] }] }),
+    response: () => emptyJson,
     errors: ['notFound'],
     example: { body: { index: examplePayment.index, personal_note: 'Lunch' }, response: {} },
     handler: async ({ session }, { body }) => {
@@ -222,8 +228,8 @@ export const paymentRoutes = [
     summary: 'Cancel a pending invoice',
     description:
       'A pending inbound invoice becomes failed / canceled and can no longer be paid. A payment that settles first wins.',
-    body: z.object({ index: indexInput }),
-    response: emptyJson,
+    body: () => z.object({ index: indexInput }),
+    response: () => emptyJson,
     errors: ['notFound'],
     example: { body: { index: examplePayment.index }, response: {} },
     handler: async ({ session }, { body }) => {

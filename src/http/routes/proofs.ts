@@ -46,21 +46,23 @@ export const proofRoutes = [
     summary: 'Prove that the wallet paid an offer',
     description:
       'A proof always shows the payer id, payment hash, payee node id, signature and the features of the invoice.',
-    body: z.object({
-      index: paymentIndexInput.meta({
-        description: 'Index of a completed outbound offer payment.',
-        examples: [exampleOfferPayment.index],
+    body: () =>
+      z.object({
+        index: paymentIndexInput.meta({
+          description: 'Index of a completed outbound offer payment.',
+          examples: [exampleOfferPayment.index],
+        }),
+        disclosures: disclosuresInput
+          .optional()
+          .meta({ description: 'Which fields of the invoice to show.' }),
+        proof_note: noteInput.optional().meta({
+          description: 'Note that the proof contains; everyone who sees the proof can read it.',
+        }),
       }),
-      disclosures: disclosuresInput
-        .optional()
-        .meta({ description: 'Which fields of the invoice to show.' }),
-      proof_note: noteInput.optional().meta({
-        description: 'Note that the proof contains; everyone who sees the proof can read it.',
+    response: () =>
+      z.object({
+        proof: z.string().startsWith('lnp1').meta({ description: 'The proof.' }),
       }),
-    }),
-    response: z.object({
-      proof: z.string().startsWith('lnp1').meta({ description: 'The proof.' }),
-    }),
     errors: ['notFound', 'unsupported'],
     example: {
       body: { index: exampleOfferPayment.index, proof_note: 'For order 17' },
@@ -85,10 +87,11 @@ export const proofRoutes = [
     description:
       'A valid proof may still concern another payment: compare payee, amount and note with what you expect.',
     addition: true,
-    body: z.object({
-      proof: z.string().min(1).max(100_000).meta({ description: 'The proof, `lnp1...`.' }),
-    }),
-    response: checkedProofJson,
+    body: () =>
+      z.object({
+        proof: z.string().min(1).max(100_000).meta({ description: 'The proof, `lnp1...`.' }),
+      }),
+    response: () => checkedProofJson,
     example: {
       body: { proof: exampleProof },
       response: exampleCheckedProof,

@@ -35,19 +35,20 @@ export const receiveRoutes = [
     takesKey: true,
     summary: 'Create a BOLT 12 offer',
     description: 'An offer is reusable: many payers can pay it many times.',
-    body: z.object({
-      description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
-      min_amount: positiveAmountInput
-        .optional()
-        .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
-      expiration_secs: z
-        .int()
-        .min(1)
-        .max(10_000_000_000)
-        .optional()
-        .meta({ description: 'Seconds until it expires; without it never.' }),
-    }),
-    response: z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
+    body: () =>
+      z.object({
+        description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
+        min_amount: positiveAmountInput
+          .optional()
+          .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
+        expiration_secs: z
+          .int()
+          .min(1)
+          .max(10_000_000_000)
+          .optional()
+          .meta({ description: 'Seconds until it expires; without it never.' }),
+      }),
+    response: () => z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
     errors: ['unsupported'],
     example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
     handler: async ({ session }, { body }) => ({
@@ -67,16 +68,18 @@ export const receiveRoutes = [
     summary: 'Get an on-chain receive address',
     description:
       'The answer is the same address of a type until a payment to it is seen, so other callers may have received it too.',
-    body: z.object({
-      type: z.enum(ADDRESS_TYPES).optional().meta({
-        description: 'Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR).',
-        addition: true,
-        default: DEFAULT_ADDRESS_TYPE,
+    body: () =>
+      z.object({
+        type: z.enum(ADDRESS_TYPES).optional().meta({
+          description: 'Kind of the address: `segwit` (P2WPKH) or `taproot` (P2TR).',
+          addition: true,
+          default: DEFAULT_ADDRESS_TYPE,
+        }),
       }),
-    }),
-    response: z.object({
-      address: z.string().meta({ description: 'An address without payments.' }),
-    }),
+    response: () =>
+      z.object({
+        address: z.string().meta({ description: 'An address without payments.' }),
+      }),
     errors: ['unsupported'],
     example: {
       body: {},
@@ -96,29 +99,31 @@ export const receiveRoutes = [
     description:
       'Waits until the money has arrived. `lnurl` and `amount` may be given in the body or the query.',
     paymentStrings: ['lnurl'],
-    body: z.object({
-      lnurl: paymentStringInput
-        .optional()
-        .meta({ description: '`lnurl1...` or `lnurlw://...`. Required here or in the query.' }),
-      amount: positiveAmountInput
-        .optional()
-        .meta({ description: 'Amount in sats; without it the most that the service allows.' }),
-      description: invoiceDescriptionInput.optional().meta({
-        description:
-          'Description that the service can read; without it the one that the service suggests.',
+    body: () =>
+      z.object({
+        lnurl: paymentStringInput
+          .optional()
+          .meta({ description: '`lnurl1...` or `lnurlw://...`. Required here or in the query.' }),
+        amount: positiveAmountInput
+          .optional()
+          .meta({ description: 'Amount in sats; without it the most that the service allows.' }),
+        description: invoiceDescriptionInput.optional().meta({
+          description:
+            'Description that the service can read; without it the one that the service suggests.',
+        }),
+        personal_note: personalNoteInput.optional(),
       }),
-      personal_note: personalNoteInput.optional(),
-    }),
     neededInBodyOrQuery: ['lnurl'],
-    query: z.object({
-      lnurl: paymentStringInput
-        .optional()
-        .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
-      amount: positiveAmountInput
-        .optional()
-        .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
-    }),
-    response: paymentJson,
+    query: () =>
+      z.object({
+        lnurl: paymentStringInput
+          .optional()
+          .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
+        amount: positiveAmountInput
+          .optional()
+          .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
+      }),
+    response: () => paymentJson,
     movesMoney: true,
     answersAccepted: 'repeats',
     errors: ['serviceFailed', 'timeout'],
@@ -148,13 +153,15 @@ export const receiveRoutes = [
     summary: 'Buy Bitcoin through a payment app',
     description:
       'Send the user to `redirect_url` to complete the purchase within two hours; `index` is the inbound payment of the purchase.',
-    body: z.object({
-      amount: amountInputFrom(LEAST_PURCHASE_SATS).meta({ description: 'Amount in sats.' }),
-    }),
-    response: z.object({
-      redirect_url: z.string().meta({ description: "The payment app's link for this purchase." }),
-      index: z.string().meta({ description: 'Index of the inbound payment.' }),
-    }),
+    body: () =>
+      z.object({
+        amount: amountInputFrom(LEAST_PURCHASE_SATS).meta({ description: 'Amount in sats.' }),
+      }),
+    response: () =>
+      z.object({
+        redirect_url: z.string().meta({ description: "The payment app's link for this purchase." }),
+        index: z.string().meta({ description: 'Index of the inbound payment.' }),
+      }),
     example: {
       body: { amount: '5000' },
       response: examplePurchase,

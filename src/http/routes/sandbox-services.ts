@@ -24,21 +24,23 @@ export const sandboxServiceRoutes = [
     access: 'sandbox',
     summary: 'Create an invoice of an outside node',
     addition: true,
-    body: z.object({
-      amount: positiveAmountInput
-        .optional()
-        .meta({ description: 'Amount in sats; without it the payer chooses.' }),
-      description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
-      expiration_secs: z.int().min(1).max(31_536_000).optional().meta({
-        description: 'Seconds until it expires.',
-        default: OUTSIDE_EXPIRATION_SECS,
+    body: () =>
+      z.object({
+        amount: positiveAmountInput
+          .optional()
+          .meta({ description: 'Amount in sats; without it the payer chooses.' }),
+        description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
+        expiration_secs: z.int().min(1).max(31_536_000).optional().meta({
+          description: 'Seconds until it expires.',
+          default: OUTSIDE_EXPIRATION_SECS,
+        }),
+        behavior: behaviorInput,
       }),
-      behavior: behaviorInput,
-    }),
-    response: z.object({
-      invoice: z.string().meta({ description: 'The BOLT 11 invoice.' }),
-      payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
-    }),
+    response: () =>
+      z.object({
+        invoice: z.string().meta({ description: 'The BOLT 11 invoice.' }),
+        payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
+      }),
     example: {
       body: { amount: '1000', behavior: 'settle' },
       response: exampleOutsideInvoice,
@@ -60,14 +62,15 @@ export const sandboxServiceRoutes = [
     access: 'sandbox',
     summary: 'Create an offer of an outside node',
     addition: true,
-    body: z.object({
-      min_amount: positiveAmountInput
-        .optional()
-        .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
-      description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
-      behavior: behaviorInput,
-    }),
-    response: z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
+    body: () =>
+      z.object({
+        min_amount: positiveAmountInput
+          .optional()
+          .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
+        description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
+        behavior: behaviorInput,
+      }),
+    response: () => z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
     example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
     handler: (context, { body }) =>
       sandboxControls(context.parts).createOffer({
@@ -83,11 +86,12 @@ export const sandboxServiceRoutes = [
     access: 'sandbox',
     summary: 'Decide a held payment',
     addition: true,
-    body: z.object({
-      payment_hash: hexInput(32).meta({ description: 'Hash of the held payment.' }),
-      settle: z.boolean().meta({ description: 'Whether the payment succeeds.' }),
-    }),
-    response: emptyJson,
+    body: () =>
+      z.object({
+        payment_hash: hexInput(32).meta({ description: 'Hash of the held payment.' }),
+        settle: z.boolean().meta({ description: 'Whether the payment succeeds.' }),
+      }),
+    response: () => emptyJson,
     errors: ['notFound'],
     example: {
       body: { payment_hash: exampleOutsideInvoice.payment_hash, settle: true },
@@ -108,31 +112,33 @@ export const sandboxServiceRoutes = [
     access: 'sandbox',
     summary: 'Create an LNURL service of the outside world, served by this sidecar',
     addition: true,
-    body: z
-      .object({
-        tag: z
-          .enum(['payRequest', 'withdrawRequest'])
-          .meta({ description: 'Whether the service takes payments or gives withdrawals.' }),
-        min_amount: positiveAmountInput.meta({ description: 'Smallest amount in sats.' }),
-        max_amount: positiveAmountInput.meta({
-          description: 'Largest amount in sats; not below `min_amount`.',
+    body: () =>
+      z
+        .object({
+          tag: z
+            .enum(['payRequest', 'withdrawRequest'])
+            .meta({ description: 'Whether the service takes payments or gives withdrawals.' }),
+          min_amount: positiveAmountInput.meta({ description: 'Smallest amount in sats.' }),
+          max_amount: positiveAmountInput.meta({
+            description: 'Largest amount in sats; not below `min_amount`.',
+          }),
+          comment_length: z
+            .int()
+            .min(0)
+            .max(2000)
+            .optional()
+            .meta({ description: 'The largest number of characters of a comment.', default: 0 }),
+          description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
+        })
+        .refine((body) => body.min_amount <= body.max_amount, {
+          path: ['max_amount'],
+          message: 'must not be below min_amount',
         }),
-        comment_length: z
-          .int()
-          .min(0)
-          .max(2000)
-          .optional()
-          .meta({ description: 'The largest number of characters of a comment.', default: 0 }),
-        description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
-      })
-      .refine((body) => body.min_amount <= body.max_amount, {
-        path: ['max_amount'],
-        message: 'must not be below min_amount',
+    response: () =>
+      z.object({
+        lnurl: z.string().meta({ description: 'The LNURL.' }),
+        url: z.string().meta({ description: 'The URL that it stands for.' }),
       }),
-    response: z.object({
-      lnurl: z.string().meta({ description: 'The LNURL.' }),
-      url: z.string().meta({ description: 'The URL that it stands for.' }),
-    }),
     example: {
       body: { tag: 'payRequest', min_amount: '1', max_amount: '1000000', comment_length: 100 },
       response: { lnurl: exampleLnurl, url: exampleLnurlUrl },

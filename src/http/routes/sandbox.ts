@@ -29,15 +29,16 @@ export const sandboxRoutes = [
     access: 'sandbox',
     summary: 'Create another wallet, signed up and funded, with full credentials',
     addition: true,
-    body: z.object({}),
-    response: z.object({
-      root_seed: hexOutput(32).meta({ description: 'Root seed of the wallet.' }),
-      user_pk: nodeInfoJson.shape.user_pk,
-      node_pk: nodeInfoJson.shape.node_pk,
-      client_credentials: z
-        .string()
-        .meta({ description: 'Credentials that may do everything in that wallet.' }),
-    }),
+    body: () => z.object({}),
+    response: () =>
+      z.object({
+        root_seed: hexOutput(32).meta({ description: 'Root seed of the wallet.' }),
+        user_pk: nodeInfoJson.shape.user_pk,
+        node_pk: nodeInfoJson.shape.node_pk,
+        client_credentials: z
+          .string()
+          .meta({ description: 'Credentials that may do everything in that wallet.' }),
+      }),
     example: {
       body: {},
       response: {
@@ -66,11 +67,12 @@ export const sandboxRoutes = [
     access: 'sandbox_wallet',
     summary: 'Give the calling wallet worthless sandbox coins',
     addition: true,
-    body: z.object({
-      amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
-      rail: z.enum(['lightning', 'onchain']).meta({ description: 'Where the coins arrive.' }),
-    }),
-    response: paymentJson,
+    body: () =>
+      z.object({
+        amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
+        rail: z.enum(['lightning', 'onchain']).meta({ description: 'Where the coins arrive.' }),
+      }),
+    response: () => paymentJson,
     example: {
       body: { amount: '50000', rail: 'lightning' },
       response: exampleFunding,
@@ -90,10 +92,12 @@ export const sandboxRoutes = [
     access: 'sandbox',
     summary: 'Mine blocks',
     addition: true,
-    body: z.object({
-      count: z.int().min(1).max(10_000).meta({ description: 'How many blocks.' }),
-    }),
-    response: z.object({ height: z.int().meta({ description: 'Height of the newest block.' }) }),
+    body: () =>
+      z.object({
+        count: z.int().min(1).max(10_000).meta({ description: 'How many blocks.' }),
+      }),
+    response: () =>
+      z.object({ height: z.int().meta({ description: 'Height of the newest block.' }) }),
     example: { body: { count: 6 }, response: { height: 126 } },
     handler: (context, { body }) => sandboxControls(context.parts).mine(body.count),
   }),
@@ -104,20 +108,22 @@ export const sandboxRoutes = [
     access: 'sandbox',
     summary: "Let the outside world pay a wallet's invoice, offer, address or node_pk",
     addition: true,
-    body: z.object({
-      payable: z
-        .string()
-        .min(1)
-        .meta({ description: 'Invoice, offer, address, purchase link or node_pk.' }),
-      amount: positiveAmountInput
-        .optional()
-        .meta({ description: 'Amount in sats; required where the payable has none.' }),
-      message: noteInput.optional().meta({ description: 'Message to the wallet.' }),
-      payer_name: noteInput.optional().meta({ description: 'Name that the payer gives itself.' }),
-    }),
-    response: z.object({
-      status: z.string().meta({ description: 'Status of the payment, such as `completed`.' }),
-    }),
+    body: () =>
+      z.object({
+        payable: z
+          .string()
+          .min(1)
+          .meta({ description: 'Invoice, offer, address, purchase link or node_pk.' }),
+        amount: positiveAmountInput
+          .optional()
+          .meta({ description: 'Amount in sats; required where the payable has none.' }),
+        message: noteInput.optional().meta({ description: 'Message to the wallet.' }),
+        payer_name: noteInput.optional().meta({ description: 'Name that the payer gives itself.' }),
+      }),
+    response: () =>
+      z.object({
+        status: z.string().meta({ description: 'Status of the payment, such as `completed`.' }),
+      }),
     example: { body: { payable: exampleInvoice }, response: { status: 'completed' } },
     handler: (context, { body }) =>
       sandboxControls(context.parts).pay({
@@ -136,10 +142,12 @@ export const sandboxRoutes = [
     description:
       "The wallet's payment names the new transaction as its `replacement`, and fails when that has six confirmations.",
     addition: true,
-    body: z.object({ txid: hexInput(32).meta({ description: 'The transaction to replace.' }) }),
-    response: z.object({
-      txid: hexOutput(32).meta({ description: 'The transaction that replaces it.' }),
-    }),
+    body: () =>
+      z.object({ txid: hexInput(32).meta({ description: 'The transaction to replace.' }) }),
+    response: () =>
+      z.object({
+        txid: hexOutput(32).meta({ description: 'The transaction that replaces it.' }),
+      }),
     example: {
       body: { txid: 'febfcd47a1377f655bf545fa88664e80b20588904f08e802778dc29146ae70ad' },
       response: { txid: '3e00a9cb02d9575d252dcf70db22f832b221d4b69f6dbb5f0983e2848789a5ee' },
@@ -153,16 +161,18 @@ export const sandboxRoutes = [
     access: 'sandbox',
     summary: "Move the sandbox node's clock forward",
     addition: true,
-    body: z.object({
-      advance_secs: z
-        .int()
-        .min(0)
-        .max(10_000_000_000)
-        .meta({ description: 'Seconds to move the clock by; not beyond the year 3000.' }),
-    }),
-    response: z.object({
-      now: timestamp.meta({ description: "The node's time after the move, in milliseconds." }),
-    }),
+    body: () =>
+      z.object({
+        advance_secs: z
+          .int()
+          .min(0)
+          .max(10_000_000_000)
+          .meta({ description: 'Seconds to move the clock by; not beyond the year 3000.' }),
+      }),
+    response: () =>
+      z.object({
+        now: timestamp.meta({ description: "The node's time after the move, in milliseconds." }),
+      }),
     example: { body: { advance_secs: 3600 }, response: { now: 1764003600000 } },
     handler: async (context, { body }) => {
       const moved = await sandboxControls(context.parts).advanceClock(body.advance_secs);

@@ -66,8 +66,8 @@ export const sendOnchainRoutes = [
     description:
       'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
     paymentStrings: ['address'],
-    body: onchainBody,
-    response: paymentJson,
+    body: () => onchainBody,
+    response: () => paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: ['overBudget', 'unsupported'],
@@ -97,15 +97,16 @@ export const sendOnchainRoutes = [
     summary: 'Raise the fee of an on-chain send',
     description:
       'For a send that waits for its first confirmation. A child transaction spends its change and pays miners for both; the payment, its txid and its `fees` stay as they are.',
-    body: z.object({
-      index: indexInput,
-      priority: priorityInput(DEFAULT_BUMP_PRIORITY),
-      max_fee: amountInput.optional().meta({
-        description:
-          'The most that raising the fee may cost, in sats. Without it there is no limit.',
+    body: () =>
+      z.object({
+        index: indexInput,
+        priority: priorityInput(DEFAULT_BUMP_PRIORITY),
+        max_fee: amountInput.optional().meta({
+          description:
+            'The most that raising the fee may cost, in sats. Without it there is no limit.',
+        }),
       }),
-    }),
-    response: paymentJson,
+    response: () => paymentJson,
     movesMoney: true,
     errors: ['notFound', 'overBudget', 'unsupported'],
     example: {

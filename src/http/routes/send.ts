@@ -41,29 +41,31 @@ export const sendRoutes = [
     description:
       'Pays by the most recommended method. The answer comes when the payment is completed or failed; an on-chain send is answered while it is pending. `payable` and `amount` may be given in the body or the query.',
     paymentStrings: ['payable'],
-    body: z.object({
-      payable: paymentStringInput.optional().meta({
-        description:
-          'Payment string: invoice, offer, address, BIP 321 URI, LNURL or name. Required here or in the query.',
+    body: () =>
+      z.object({
+        payable: paymentStringInput.optional().meta({
+          description:
+            'Payment string: invoice, offer, address, BIP 321 URI, LNURL or name. Required here or in the query.',
+        }),
+        amount: positiveAmountInput.optional().meta({
+          description:
+            'Amount in sats; required if the payable has none, otherwise equal to that amount.',
+        }),
+        message: messageInput,
+        personal_note: personalNoteInput.optional(),
+        max_fee: maxFeeInput,
       }),
-      amount: positiveAmountInput.optional().meta({
-        description:
-          'Amount in sats; required if the payable has none, otherwise equal to that amount.',
-      }),
-      message: messageInput,
-      personal_note: personalNoteInput.optional(),
-      max_fee: maxFeeInput,
-    }),
     neededInBodyOrQuery: ['payable'],
-    query: z.object({
-      payable: paymentStringInput
-        .optional()
-        .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
-      amount: positiveAmountInput
-        .optional()
-        .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
-    }),
-    response: paymentJson,
+    query: () =>
+      z.object({
+        payable: paymentStringInput
+          .optional()
+          .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
+        amount: positiveAmountInput
+          .optional()
+          .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
+      }),
+    response: () => paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     permissionOf: (answer) => PERMISSION_OF[paymentJson.parse(answer).rail] ?? 'pay_invoice',
@@ -94,16 +96,17 @@ export const sendRoutes = [
     description:
       'Waits until the payment is completed or failed. Paying an invoice again answers with its first payment while that is pending or completed.',
     paymentStrings: ['invoice'],
-    body: z.object({
-      invoice: paymentStringInput.meta({ description: 'The BOLT 11 invoice.' }),
-      fallback_amount: positiveAmountInput
-        .optional()
-        .meta({ description: 'Amount in sats; required for an invoice without one.' }),
-      personal_note: personalNoteInput.optional(),
-      note: noteInput.optional().meta({ description: 'Older name of `personal_note`.' }),
-      max_fee: maxFeeInput,
-    }),
-    response: paymentJson,
+    body: () =>
+      z.object({
+        invoice: paymentStringInput.meta({ description: 'The BOLT 11 invoice.' }),
+        fallback_amount: positiveAmountInput
+          .optional()
+          .meta({ description: 'Amount in sats; required for an invoice without one.' }),
+        personal_note: personalNoteInput.optional(),
+        note: noteInput.optional().meta({ description: 'Older name of `personal_note`.' }),
+        max_fee: maxFeeInput,
+      }),
+    response: () => paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: PAY_ERRORS,
@@ -132,16 +135,17 @@ export const sendRoutes = [
     summary: 'Pay a BOLT 12 offer',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['offer'],
-    body: z.object({
-      offer: paymentStringInput.meta({ description: 'The BOLT 12 offer.' }),
-      amount: positiveAmountInput.meta({
-        description: "Amount in sats; not below the offer's minimum.",
+    body: () =>
+      z.object({
+        offer: paymentStringInput.meta({ description: 'The BOLT 12 offer.' }),
+        amount: positiveAmountInput.meta({
+          description: "Amount in sats; not below the offer's minimum.",
+        }),
+        message: messageInput,
+        personal_note: personalNoteInput.optional(),
+        max_fee: maxFeeInput,
       }),
-      message: messageInput,
-      personal_note: personalNoteInput.optional(),
-      max_fee: maxFeeInput,
-    }),
-    response: paymentJson,
+    response: () => paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: [...PAY_ERRORS, 'unsupported'],
@@ -172,18 +176,19 @@ export const sendRoutes = [
     summary: 'Pay an LNURL-pay service or Lightning Address',
     description: 'Waits until the payment is completed or failed.',
     paymentStrings: ['lnurl'],
-    body: z.object({
-      lnurl: paymentStringInput.meta({
-        description: '`lnurl1...`, `lnurlp://...` or a Lightning Address.',
+    body: () =>
+      z.object({
+        lnurl: paymentStringInput.meta({
+          description: '`lnurl1...`, `lnurlp://...` or a Lightning Address.',
+        }),
+        amount: positiveAmountInput.meta({
+          description: 'Amount in sats, within what the service accepts (see analyze).',
+        }),
+        message: messageInput,
+        personal_note: personalNoteInput.optional(),
+        max_fee: maxFeeInput,
       }),
-      amount: positiveAmountInput.meta({
-        description: 'Amount in sats, within what the service accepts (see analyze).',
-      }),
-      message: messageInput,
-      personal_note: personalNoteInput.optional(),
-      max_fee: maxFeeInput,
-    }),
-    response: paymentJson,
+    response: () => paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: OUTSIDE_PAY_ERRORS,

@@ -21,14 +21,15 @@ export const spontaneousRoutes = [
     description:
       'Waits until the payment is completed or failed. The receiving node must accept spontaneous payments.',
     addition: true,
-    body: z.object({
-      node_pk: nodePkInput.meta({ description: 'Public key of the node to pay.' }),
-      amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
-      message: messageInput,
-      personal_note: personalNoteInput.optional(),
-      max_fee: maxFeeInput,
-    }),
-    response: paymentJson,
+    body: () =>
+      z.object({
+        node_pk: nodePkInput.meta({ description: 'Public key of the node to pay.' }),
+        amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
+        message: messageInput,
+        personal_note: personalNoteInput.optional(),
+        max_fee: maxFeeInput,
+      }),
+    response: () => paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: [...PAY_ERRORS, 'unsupported'],

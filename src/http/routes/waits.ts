@@ -17,8 +17,8 @@ export const waitRoutes = [
     group: 'payments',
     access: 'get_updated_payments',
     summary: 'Wait until a payment is completed or failed',
-    query: z.object({ index: indexInput, timeout_secs: timeoutSecsQuery }),
-    response: paymentJson,
+    query: () => z.object({ index: indexInput, timeout_secs: timeoutSecsQuery }),
+    response: () => paymentJson,
     errors: ['notFound', 'timeout', 'overCapacity'],
     example: {
       query: { index: examplePayment.index, timeout_secs: '30' },
@@ -39,20 +39,22 @@ export const waitRoutes = [
     summary: 'Wait for the next update of any payment',
     description:
       'The same payment is answered again at each of its updates, so handling must be idempotent.',
-    query: z.object({
-      start_index: updatedIndexInput.optional().meta({
-        description:
-          'Wait for updates after this one; without it, for updates that the cache does not have yet.',
-        examples: [exampleUpdatedIndex],
+    query: () =>
+      z.object({
+        start_index: updatedIndexInput.optional().meta({
+          description:
+            'Wait for updates after this one; without it, for updates that the cache does not have yet.',
+          examples: [exampleUpdatedIndex],
+        }),
+        timeout_secs: timeoutSecsQuery,
       }),
-      timeout_secs: timeoutSecsQuery,
-    }),
-    response: z.object({
-      payment: paymentJson,
-      next_start_index: z
-        .string()
-        .meta({ description: 'Pass it as `start_index` to wait for the next update.' }),
-    }),
+    response: () =>
+      z.object({
+        payment: paymentJson,
+        next_start_index: z
+          .string()
+          .meta({ description: 'Pass it as `start_index` to wait for the next update.' }),
+      }),
     errors: ['timeout', 'overCapacity'],
     example: {
       query: { timeout_secs: '30' },

@@ -37,28 +37,30 @@ export const webhookRoutes = [
     access: 'get_updated_payments',
     summary: "List webhook deliveries of the wallet's payments, newest first",
     addition: true,
-    query: z.object({
-      state: z
-        .enum(DELIVERY_STATES)
-        .optional()
-        .meta({ description: 'Only deliveries in this state.' }),
-      endpoint: endpointIdInput
-        .optional()
-        .meta({ description: 'Only deliveries to this endpoint.' }),
-      limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).meta({
-        description: 'The largest number of deliveries in the answer.',
+    query: () =>
+      z.object({
+        state: z
+          .enum(DELIVERY_STATES)
+          .optional()
+          .meta({ description: 'Only deliveries in this state.' }),
+        endpoint: endpointIdInput
+          .optional()
+          .meta({ description: 'Only deliveries to this endpoint.' }),
+        limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).meta({
+          description: 'The largest number of deliveries in the answer.',
+        }),
+        before: z.string().max(301).optional().meta({
+          description:
+            'Only older deliveries: `next` of the page before. A webhook-id alone means before all of that id.',
+        }),
       }),
-      before: z.string().max(301).optional().meta({
-        description:
-          'Only older deliveries: `next` of the page before. A webhook-id alone means before all of that id.',
+    response: () =>
+      z.object({
+        deliveries: z.array(deliveryJson).meta({ description: 'The deliveries.' }),
+        next: z.string().nullable().meta({
+          description: 'Pass it as `before` for the next page; null when this is the last.',
+        }),
       }),
-    }),
-    response: z.object({
-      deliveries: z.array(deliveryJson).meta({ description: 'The deliveries.' }),
-      next: z.string().nullable().meta({
-        description: 'Pass it as `before` for the next page; null when this is the last.',
-      }),
-    }),
     example: {
       query: { state: 'failed' },
       response: { deliveries: [exampleDelivery], next: null },
@@ -85,19 +87,23 @@ export const webhookRoutes = [
     description:
       'Shows what was sent and what the receiver answered. The newest 20 attempts of each delivery are kept, for as long as the delivery itself.',
     addition: true,
-    query: z.object({
-      id: deliveryIdInput.optional().meta({ description: 'Only attempts of this webhook-id.' }),
-      endpoint: endpointIdInput.optional().meta({ description: 'Only attempts to this endpoint.' }),
-      after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
-        .optional()
-        .meta({ description: 'Only attempts with a greater `number`.' }),
-      limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).meta({
-        description: 'The largest number of attempts in the answer.',
+    query: () =>
+      z.object({
+        id: deliveryIdInput.optional().meta({ description: 'Only attempts of this webhook-id.' }),
+        endpoint: endpointIdInput
+          .optional()
+          .meta({ description: 'Only attempts to this endpoint.' }),
+        after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
+          .optional()
+          .meta({ description: 'Only attempts with a greater `number`.' }),
+        limit: integerQueryOr(ATTEMPTS_LIMIT.default, ATTEMPTS_LIMIT).meta({
+          description: 'The largest number of attempts in the answer.',
+        }),
       }),
-    }),
-    response: z.object({
-      attempts: z.array(attemptJson).meta({ description: 'The attempts.' }),
-    }),
+    response: () =>
+      z.object({
+        attempts: z.array(attemptJson).meta({ description: 'The attempts.' }),
+      }),
     example: {
       query: { id: exampleDelivery.id },
       response: {
@@ -136,26 +142,28 @@ export const webhookRoutes = [
     description:
       'Sends the deliveries of one webhook-id, or all that were created since a time. The webhook-id stays the same. What was for an endpoint that is deleted is not sent.',
     addition: true,
-    body: z
-      .object({
-        id: deliveryIdInput
-          .optional()
-          .meta({ description: 'The webhook-id of the deliveries to send again.' }),
-        since: timestamp.optional().meta({
-          description:
-            'Send all deliveries again that were created at this time or later, in milliseconds.',
-        }),
-        endpoint: endpointIdInput
-          .optional()
-          .meta({ description: 'Only to this endpoint; to all unless given.' }),
-      })
-      .refine((body) => (body.id === undefined) !== (body.since === undefined), {
-        message: 'must hold either id or since',
-      })
-      .meta({ allOf: [{ oneOf: [given('id'), given('since')] }] }),
-    response: z.object({
-      redelivered: z.int().min(0).meta({ description: 'Deliveries that will be sent again.' }),
-    }),
+    body: () =>
+      z
+        .object({
+          id: deliveryIdInput
+            .optional()
+            .meta({ description: 'The webhook-id of the deliveries to send again.' }),
+          since: timestamp.optional().meta({
+            description:
+              'Send all deliveries again that were created at this time or later, in milliseconds.',
+          }),
+          endpoint: endpointIdInput
+            .optional()
+            .meta({ description: 'Only to this endpoint; to all unless given.' }),
+        })
+        .refine((body) => (body.id === undefined) !== (body.since === undefined), {
+          message: 'must hold either id or since',
+        })
+        .meta({ allOf: [{ oneOf: [given('id'), given('since')] }] }),
+    response: () =>
+      z.object({
+        redelivered: z.int().min(0).meta({ description: 'Deliveries that will be sent again.' }),
+      }),
     errors: ['notFound'],
     example: { body: { id: exampleDelivery.id }, response: { redelivered: 1 } },
     handler: async ({ session, parts }, { body }) => {

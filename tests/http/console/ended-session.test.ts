@@ -32,6 +32,7 @@ test('a request whose body comes after the session has ended does nothing (docs/
     access: 'pay_invoice',
     group: 'payments',
     movesMoney: true,
+    hasBody: true,
     body: z.object({}),
     handler: async () => {
       paid += 1;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { hex } from '@scure/base';
+import { ed25519 } from '../lib/ed25519.ts';
 import { type Budget, type BudgetJson, encodeBudget } from '../model/budget.ts';
 import {
   type Client,
@@ -101,7 +101,7 @@ export function createClient(
     const granter = requireGranted(records);
     requireFuture(session, request.expiresAtMs);
     const secret = names.bytes('client');
-    const clientPk = hex.encode(ed25519.getPublicKey(secret));
+    const clientPk = hex.encode(ed25519.publicKeyOf(secret));
     const credentials = encodeClientCredentials({ client: clientPk, secret: hex.encode(secret) });
     const made = records.find((record) => record.clientPk === clientPk);
     if (made) return { client: requireActive(session, made), credentials };

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
+import { ed25519 as noble } from '@noble/curves/ed25519.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
-import { ed25519 } from '../../../../src/nodes/sandbox/world/ed25519.ts';
+import fc from 'fast-check';
+import { ed25519 } from '../../src/lib/ed25519.ts';
 
 /** RFC 8032, section 7.1, tests 1 and 2. */
 const VECTORS = [
@@ -30,4 +32,15 @@ test('keys and signatures are those of RFC 8032', () => {
     expect(ed25519.verify(signature, message, publicKey)).toBe(true);
     expect(ed25519.verify(signature, utf8ToBytes('another'), publicKey)).toBe(false);
   }
+});
+
+test('the public key of any secret key is that of another library, since wallets are known by it', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (secretKey) => {
+      expect(hex.encode(ed25519.publicKeyOf(secretKey))).toBe(
+        hex.encode(noble.getPublicKey(secretKey)),
+      );
+    }),
+    { numRuns: 100 },
+  );
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
 import type { Config } from '../config/config.ts';
+import type { StandBy } from '../fleet/stand-by.ts';
 import { createApp } from '../http/app.ts';
 import { descriptorLimit } from '../http/limits/descriptors.ts';
 import type { Parts } from '../http/parts.ts';
@@ -9,6 +10,9 @@ import { consoleRoutes } from '../http/routes/console.ts';
 import { docsRoutes } from '../http/routes/docs.ts';
 import { NAME_ROUTES, ROUTES, SANDBOX_ROUTES } from '../http/routes/index.ts';
 import { metricsRoutes } from '../http/routes/metrics.ts';
+import { createStandByApp } from '../http/stand-by-app.ts';
+import type { Log } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import { urlHost } from '../lib/url-host.ts';
 import { CONSOLE_FILES } from './console-files.ts';
 
@@ -29,23 +33,66 @@ export function openHttpApp(
 ): ReturnType<typeof createApp> {
   return createApp({
     parts,
-    routes: servedRoutes(config, parts),
-    allowedHosts: allowedHosts(config, port, parts.sidecarUrl),
-    domainHosts: domainHosts(config),
-    trustedProxies: new Set(config.trustedProxies),
-    requireAuth: config.requireAuth,
+    ...siteOf(config, { port, stopping, log: parts.log, sidecarUrl: parts.sidecarUrl }),
+    routes: servedRoutes(config, {
+      hasSandbox: parts.sandbox !== null,
+      hasNames: parts.names !== null,
+    }),
     cookie: cookieToken,
     mostWaits: mostWaits(),
-    stopping,
-    startId: hex.encode(randomBytes(3)),
   });
 }
 
-function servedRoutes(config: Config, { sandbox, names }: Pick<Parts, 'sandbox' | 'names'>) {
-  const named = names ? NAME_ROUTES : [];
+/** Opens the HTTP application of a sidecar that stands by, with the routes and guards of the same configuration. */
+export function openStandByApp(
+  config: Config,
+  options: {
+    readonly standBy: StandBy;
+    readonly metrics: Metrics;
+    readonly log: Log;
+    readonly baseUrl: string;
+    readonly port: number;
+    readonly stopping: AbortSignal;
+  },
+): ReturnType<typeof createStandByApp> {
+  const sidecarUrl = config.sidecarUrl ?? options.baseUrl;
+  return createStandByApp({
+    ...siteOf(config, { ...options, sidecarUrl }),
+    routes: servedRoutes(config, { hasSandbox: false, hasNames: config.addressDomain !== null }),
+    standBy: options.standBy,
+    metrics: options.metrics,
+  });
+}
+
+function siteOf(
+  config: Config,
+  given: {
+    readonly port: number;
+    readonly sidecarUrl: string;
+    readonly log: Log;
+    readonly stopping: AbortSignal;
+  },
+) {
+  const { port, sidecarUrl, log, stopping } = given;
+  return {
+    allowedHosts: allowedHosts(config, port, sidecarUrl),
+    domainHosts: domainHosts(config),
+    trustedProxies: new Set(config.trustedProxies),
+    requireAuth: config.requireAuth,
+    log,
+    stopping,
+    startId: hex.encode(randomBytes(3)),
+  };
+}
+
+function servedRoutes(
+  config: Config,
+  { hasSandbox, hasNames }: { readonly hasSandbox: boolean; readonly hasNames: boolean },
+): readonly Route[] {
+  const named = hasNames ? NAME_ROUTES : [];
   const served: Route[] = [
     ...ROUTES,
-    ...(sandbox ? SANDBOX_ROUTES : named),
+    ...(hasSandbox ? SANDBOX_ROUTES : named),
     ...consoleRoutes(CONSOLE_FILES),
     ...(config.metrics ? metricsRoutes : []),
   ];

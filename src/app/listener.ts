@@ -1,4 +1,3 @@
-import type { Hono } from 'hono';
 import type { AppEnv } from '../http/env.ts';
 import { connectionGuard, keepLooking } from '../http/limits/connection-guard.ts';
 import { descriptorLimit, lowestFreeDescriptor } from '../http/limits/descriptors.ts';
@@ -19,13 +18,18 @@ const DEFER_SECS = 30;
 /** Only descriptors below this number are examined when connections are closed to make room. */
 const MOST_LOOKED_AT = 32_768;
 
+/** What answers requests. */
+export interface Answering {
+  fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>;
+}
+
 /** A port on which this process listens. */
 export interface Listener {
   readonly port: number;
   /** The base URL, without a slash at the end. */
   readonly baseUrl: string;
   /** Sets the application that answers all requests, including those that are already waiting. */
-  answerWith(app: Hono<AppEnv>): void;
+  answerWith(app: Answering): void;
   /** Accepts no further connections. Resolves when the requests in progress have ended. */
   stop(): Promise<void>;
 }

@@ -3,23 +3,38 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/sources.ts';
 import type { Store } from '../store/ports.ts';
-import { openPostgresStore } from '../store/postgres/index.ts';
+import {
+  openPostgresStore,
+  type PostgresOptions,
+  type PostgresStore,
+} from '../store/postgres/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import { defaultKind } from './open-nodes.ts';
 
 /** The name of the store's file in the data directory. */
 export const STORE_FILE = 'sidecar.sqlite';
 
+/** The store, and this process's part among the sidecars of its database; null where it is a file. */
+export interface OpenedStore {
+  readonly store: Store;
+  readonly leader: Pick<PostgresStore, 'fence' | 'tell'> | null;
+}
+
 /**
  * Opens the store that the configuration names: the PostgreSQL database, or the file in the data directory. `onLost` is
  * called when another process has taken the database over, and this one must end. Throws StoreUnusable.
  */
-export async function openStore(config: Config, onLost: (message: string) => void): Promise<Store> {
+export async function openStore(
+  config: Config,
+  { onLost, standingBy = null }: Pick<PostgresOptions, 'onLost' | 'standingBy'>,
+): Promise<OpenedStore> {
   const { database, dataDir } = config;
   if (database === null) {
-    return openSqliteStore(dataDir === ':memory:' ? ':memory:' : join(dataDir, STORE_FILE));
+    const path = dataDir === ':memory:' ? ':memory:' : join(dataDir, STORE_FILE);
+    return { store: await openSqliteStore(path), leader: null };
   }
-  return openPostgresStore({ ...database, onLost });
+  const store = await openPostgresStore({ ...database, onLost, standingBy });
+  return { store, leader: store };
 }
 
 /**

@@ -21,7 +21,6 @@ import { zoneText } from '../wallet/names/claim.ts';
 import { type Names, openNames } from '../wallet/names/names.ts';
 import { observationRules } from '../wallet/observe.ts';
 import type { StoreGuard } from '../wallet/store-guard.ts';
-import { walletMetrics } from '../wallet/wallet-metrics.ts';
 import { Wallets } from '../wallet/wallets.ts';
 import { type Dispatcher, startDispatcher } from '../webhooks/dispatcher.ts';
 import { deliveryRule } from '../webhooks/draft.ts';
@@ -65,12 +64,8 @@ export function webhookSender(
   };
 }
 
-/** Registers the metrics about wallets, the process and the build. */
-export function registerFigures(
-  metrics: Metrics,
-  { wallets, nodeKind }: { wallets: Wallets; nodeKind: string },
-): void {
-  walletMetrics(metrics, wallets, systemClock);
+/** Registers the metrics about the process and the build. */
+export function registerFigures(metrics: Metrics, nodeKind: string): void {
   processMetrics(metrics, systemClock);
   metrics.gauge(
     {

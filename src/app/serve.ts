@@ -19,8 +19,10 @@ import { measuredNodes } from '../nodes/measured.ts';
 import { measuredStore } from '../store/measured.ts';
 import { VERSION } from '../version.ts';
 import { openStoreGuard } from '../wallet/store-guard.ts';
+import { walletMetrics } from '../wallet/wallet-metrics.ts';
 import { careForData } from './data-care.ts';
 import { fundDevWallet, welcomeJson, welcomeLines, withDevWallet } from './dev-wallet.ts';
+import { openFleet } from './fleet.ts';
 import { health, watchBudgets } from './health.ts';
 import { keepHouse } from './housekeeping.ts';
 import { openHttpApp } from './http-app.ts';
@@ -40,6 +42,7 @@ import { onStopSignal, stopInStages } from './stop.ts';
 import { takeOverSandboxClients } from './take-over-clients.ts';
 import { takeOverSandboxNames } from './take-over-names.ts';
 import { tellSystemd } from './tell-systemd.ts';
+import { tellingGuard } from './telling-guard.ts';
 
 /**
  * Runs the server until the process receives a stop signal. Throws {@link ConfigError}, ListenFailed, FileUnusable,
@@ -98,17 +101,35 @@ async function start(
   requireSafeExposure(config, { onRealNode: defaultKind(config) !== 'sandbox' });
   requireUsableDatabase(config);
   const metrics = openMetrics();
+  registerFigures(metrics, defaultKind(config));
   const marker = openMarker(config);
   if (marker.warning !== null) log.warn(marker.warning);
   // An unreadable marker must stop the program before it creates a database.
   marker.read();
-  const opened = await openStore(config, (message) => {
-    // Nothing may be written or sent any more, so nothing is left to be ended in order.
-    log.error(message);
-    process.exit(1);
+  const noteUrl = () => owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
+  const fleet = openFleet(config, {
+    listener,
+    log,
+    metrics,
+    marker,
+    stopping,
+    onStandBy() {
+      noteUrl();
+      void tellSystemd(process.env, log);
+    },
+    onEnd: () => owned?.release(),
   });
-  undo.push(() => opened.close().catch(() => undefined));
-  const budgets = await watchBudgets(measuredStore(opened, metrics, systemClock));
+  const opened = await openStore(config, {
+    standingBy: fleet?.standingBy ?? null,
+    onLost(message) {
+      // Nothing may be written or sent any more, so nothing is left to be ended in order.
+      log.error(message);
+      process.exit(1);
+    },
+  });
+  fleet?.take();
+  undo.push(() => opened.store.close().catch(() => undefined));
+  const budgets = await watchBudgets(measuredStore(opened.store, metrics, systemClock));
   const { store } = budgets;
   const { baseUrl } = listener;
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
@@ -125,7 +146,7 @@ async function start(
   const { sandbox } = nodes;
   const data = await careForData(config.dataDir, log);
   const dispatcher = openDispatcher(config, { store, log, metrics });
-  const guard = await openStoreGuard(store.identity, marker, log);
+  const guard = tellingGuard(config, opened, await openStoreGuard(store.identity, marker, log));
   const unproven = new Set<string>();
   const wallets = openWallets(config, {
     store,
@@ -151,7 +172,7 @@ async function start(
       : writeCookie(config.dataDir, (bytes) => new Uint8Array(randomBytes(bytes)));
   if (cookie) undo.push(cookie.remove);
   // The address is noted after the cookie is written, because the command line sends the cookie to the noted address.
-  owned?.noteUrl(localUrl({ host: config.listen.host, port: listener.port }));
+  noteUrl();
   let isTrialWalletReady = mode !== 'dev' || sandbox === null;
   const cookieToken = cookie?.token ?? null;
   const parts: Parts = {
@@ -184,10 +205,15 @@ async function start(
   };
   // Nodes are asked in the background, so that the first request for health finds what they answered.
   nodes.problems();
-  registerFigures(metrics, { wallets, nodeKind: nodes.kind });
-  listener.answerWith(
-    openHttpApp(config, parts, { port: listener.port, cookieToken, stopping: stopping.signal }),
-  );
+  walletMetrics(metrics, wallets, systemClock);
+  const app = openHttpApp(config, parts, {
+    port: listener.port,
+    cookieToken,
+    stopping: stopping.signal,
+  });
+  if (fleet && opened.leader) fleet.lead(app, opened.leader.fence);
+  else listener.answerWith(app);
+  await guard.tell();
   const stopHousekeeping = keepHouse(store, log);
   // The signal handlers come before wallets are resumed, because that waits for nodes.
   onStopSignal(async () => {

@@ -38,11 +38,29 @@ export async function stopInStages(parts: StoppingParts, log: Log): Promise<void
   );
 }
 
-/** Runs `stop` and ends the process when it receives SIGTERM or SIGINT. */
-export function onStopSignal(stop: () => Promise<void>): void {
+/** Ends a process that stands by: what waits for a sidecar that leads ends, and what was passed on gets its time. */
+export async function stopStandingBy(
+  { stopping, listener }: Pick<StoppingParts, 'stopping' | 'listener'>,
+  log: Log,
+): Promise<void> {
+  stopping.abort(stoppingError());
+  await runStopStages(
+    [{ name: 'requests', deadlineMs: STOP_MS.requests, stop: () => listener.stop() }],
+    log,
+  );
+}
+
+/**
+ * Runs `stop` and ends the process when it receives SIGTERM or SIGINT. Returns a function after which it does not any
+ * more.
+ */
+export function onStopSignal(stop: () => Promise<void>): () => void {
+  const signals = ['SIGTERM', 'SIGINT'] as const;
   const end = () => void stop().then(() => process.exit(0));
-  process.once('SIGTERM', end);
-  process.once('SIGINT', end);
+  for (const signal of signals) process.once(signal, end);
+  return () => {
+    for (const signal of signals) process.off(signal, end);
+  };
 }
 
 function stoppingError(): ApiError {

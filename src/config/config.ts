@@ -90,7 +90,12 @@ export function loadConfig(sources: Sources): Config {
   const clientCredentials = secret('clientCredentials');
   if (rootSeed && clientCredentials) throw bothSet(rootSeed, clientCredentials);
 
-  const database = databaseOf(secret('databaseUrl'), secret('secretsKey'));
+  const database = databaseOf({
+    url: secret('databaseUrl'),
+    key: secret('secretsKey'),
+    leaseSecs: find('databaseLeaseSecs'),
+    peerUrl: find('peerUrl'),
+  });
   const listen = parse(find('listenAddr'), parseListenAddress) ?? { host: '127.0.0.1', port: 5393 };
   return Object.freeze({
     listen,

@@ -1,6 +1,7 @@
 import { hex } from '@scure/base';
 import { isLoopbackHost } from '../lib/loopback-host.ts';
 import type { Parsed } from '../model/parsed.ts';
+import { parseBaseUrl } from './network.ts';
 import { ConfigError, type Found, parseFound } from './sources.ts';
 
 /** The PostgreSQL database that is used in the place of files. */
@@ -9,18 +10,41 @@ export interface DatabaseConfig {
   readonly url: string;
   /** 32 bytes, with which secrets are sealed (docs/decisions.md 138). */
   readonly secretsKey: Uint8Array;
+  /** How long the lease lasts by which one sidecar has the database, in milliseconds. */
+  readonly leaseMs: number;
+  /**
+   * The base URL at which the other sidecars of the database reach this one; null where it does not stand by
+   * (docs/decisions.md 139).
+   */
+  readonly peerUrl: string | null;
   readonly warnings: readonly string[];
 }
 
 const ENCRYPTED = ['require', 'verify-ca', 'verify-full'];
 
+/** The settings of a database, as given. */
+interface DatabaseSettings {
+  readonly url: Found | null;
+  readonly key: Found | null;
+  readonly leaseSecs: Found | null;
+  readonly peerUrl: Found | null;
+}
+
+const LEASE_MS = 10_000;
+const [LEAST_LEASE_SECS, MOST_LEASE_SECS] = [2, 60];
+
 /** Returns the database that the settings name; null where they name none. Throws {@link ConfigError}. */
-export function databaseOf(url: Found | null, key: Found | null): DatabaseConfig | null {
+export function databaseOf({
+  url,
+  key,
+  leaseSecs,
+  peerUrl,
+}: DatabaseSettings): DatabaseConfig | null {
   if (url === null) {
-    if (key === null) return null;
-    throw new ConfigError(
-      `${key.source} is for secrets in a PostgreSQL database: set --database-url too, or leave it out.`,
-    );
+    requireDatabase(key, 'is for secrets in a PostgreSQL database');
+    requireDatabase(leaseSecs, 'is for the lease of a PostgreSQL database');
+    requireDatabase(peerUrl, 'is for sidecars that share a PostgreSQL database');
+    return null;
   }
   const parsed = parseFound(url, asDatabaseUrl);
   if (key === null) {
@@ -31,12 +55,28 @@ export function databaseOf(url: Found | null, key: Found | null): DatabaseConfig
   return {
     url: parsed.href,
     secretsKey: parseFound(key, asSecretsKey),
+    leaseMs: leaseSecs ? parseFound(leaseSecs, asLeaseSecs) * 1000 : LEASE_MS,
+    peerUrl: peerUrl && parseFound(peerUrl, parseBaseUrl),
     warnings: isReadableOnTheWay(parsed)
       ? [
           'The connection to the database may be read and changed on its way: add sslmode=verify-full to --database-url.',
         ]
       : [],
   };
+}
+
+function requireDatabase(found: Found | null, purpose: string): void {
+  if (found === null) return;
+  throw new ConfigError(`${found.source} ${purpose}: set --database-url too, or leave it out.`);
+}
+
+function asLeaseSecs(text: string): Parsed<number> {
+  const value = Number(text);
+  return /^\d{1,2}$/.test(text) && value >= LEAST_LEASE_SECS && value <= MOST_LEASE_SECS
+    ? { value }
+    : {
+        problem: `must be a whole number of seconds from ${LEAST_LEASE_SECS} to ${MOST_LEASE_SECS}`,
+      };
 }
 
 function asDatabaseUrl(text: string): Parsed<URL> {

@@ -34,6 +34,9 @@ export function requireSafeExposure(config: Config, { onRealNode }: { onRealNode
     ...(config.sidecarUrl === null
       ? []
       : [[OPTIONS.sidecarUrl.flag, new URL(config.sidecarUrl).hostname] as const]),
+    ...(config.database?.peerUrl
+      ? [[OPTIONS.peerUrl.flag, new URL(config.database.peerUrl).hostname] as const]
+      : []),
     ...config.allowHosts.map((host) => [OPTIONS.allowHost.flag, host] as const),
     ...(onRealNode && config.addressDomain !== null
       ? [[OPTIONS.addressDomain.flag, config.addressDomain] as const]

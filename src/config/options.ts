@@ -77,6 +77,22 @@ export const OPTIONS = {
     description: 'File that holds the key for secrets.',
     fallback: 'none',
   },
+  databaseLeaseSecs: {
+    flag: 'database-lease-secs',
+    env: 'SERVICE_DATABASE_LEASE_SECS',
+    value: 'secs',
+    description:
+      'Seconds, from 2 to 60, after which another sidecar takes the PostgreSQL database over from one that is gone.',
+    fallback: '10',
+  },
+  peerUrl: {
+    flag: 'peer-url',
+    env: 'SERVICE_PEER_URL',
+    value: 'url',
+    description:
+      'URL at which the other sidecars of the PostgreSQL database reach this one; with it, it stands by while another leads.',
+    fallback: 'none: it does not start while another sidecar uses the database',
+  },
   rootSeed: {
     flag: 'root-seed',
     env: 'SERVICE_ROOT_SEED',

@@ -1,3 +1,5 @@
+import type { PassedOn } from '../fleet/passed-on.ts';
+
 /** What the layers of a request tell each other. */
 export interface AppEnv {
   Bindings: {
@@ -7,6 +9,8 @@ export interface AppEnv {
      * Sets the idle limit of a request's connection. Bun's server provides it; it is absent in tests without a server.
      */
     readonly timeout?: (request: Request, seconds: number) => void;
+    /** What the sidecar tells that passed the request on; absent for a request of a caller (docs/decisions.md 139). */
+    readonly passedOn?: PassedOn;
   };
   Variables: {
     /** The path of the matched route, for the log. */

@@ -114,6 +114,10 @@ interface RouteFacts {
   /** Whether the route reads an Idempotency-Key, as every POST below `/v2/node/` does (docs/decisions.md 49). */
   readonly takesKey?: true;
   /**
+   * The query parameter without which a repeat may miss what a lost answer told; a GET can be repeated otherwise.
+   */
+  readonly repeatsWith?: string;
+  /**
    * Returns the client whose secret a successful answer holds. Such an answer is kept encrypted, and only while that
    * client is active.
    */

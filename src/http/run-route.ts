@@ -214,6 +214,7 @@ class HandledRequest implements RequestContext {
 
   get source(): string {
     const { env, req } = this.#context;
+    if (env?.passedOn) return env.passedOn.source;
     return sourceAddress({
       peer: env?.peer?.(req.raw) ?? null,
       forwardedFor: req.header('x-forwarded-for') ?? null,

@@ -41,6 +41,8 @@ test('the URL and the key come from the environment or from files, and draw no w
     expect(database).toEqual({
       url: URL,
       secretsKey: new Uint8Array(32).fill(0xab),
+      leaseMs: 10_000,
+      peerUrl: null,
       warnings: [],
     });
     expect(warnings).toEqual([]);
@@ -69,6 +71,27 @@ test('a database without a key, and a key without a database, are refused with w
   expect(problemOf({ SERVICE_SECRETS_KEY: KEY })).toMatch(
     /set --database-url too, or leave it out/,
   );
+});
+
+test('the lease lasts from 2 to 60 seconds, and the URL for other sidecars is one of a server', () => {
+  const base = { SERVICE_DATABASE_URL: URL, SERVICE_SECRETS_KEY: KEY };
+  const lease = (secs: string) => ({ ...base, SERVICE_DATABASE_LEASE_SECS: secs });
+  const peer = (url: string) => ({ ...base, SERVICE_PEER_URL: url });
+  expect(load(lease('2')).database?.leaseMs).toBe(2000);
+  expect(load(lease('60')).database?.leaseMs).toBe(60_000);
+  for (const secs of ['1', '61', '2.5', 'a']) {
+    expect(problemOf(lease(secs))).toMatch(/whole number of seconds from 2 to 60/);
+  }
+  expect(load(peer('http://10.0.0.2:5393/')).database?.peerUrl).toBe('http://10.0.0.2:5393');
+  expect(problemOf(peer('10.0.0.2:5393'))).toMatch(/must be an http or https URL/);
+  expect(problemOf(peer('http://a:b@10.0.0.2'))).toMatch(/without user, query and fragment/);
+});
+
+test('what only a database has is refused without one', () => {
+  expect(problemOf({ SERVICE_PEER_URL: 'http://10.0.0.2:5393' })).toMatch(
+    /SERVICE_PEER_URL .* share a PostgreSQL database: set --database-url too, or leave it out/,
+  );
+  expect(problemOf({ SERVICE_DATABASE_LEASE_SECS: '5' })).toMatch(/set --database-url too/);
 });
 
 test('a value and its file are not both set', () => {

@@ -85,6 +85,12 @@ function bodyParser(schema: z.ZodType): BodyParser {
   };
 }
 
+/** Returns the whole body of a request. Throws error 7 with status 413 when it is too large. */
+export async function boundedBody(context: Context<AppEnv>): Promise<ArrayBuffer> {
+  await limitBody(context, async () => undefined);
+  return context.req.arrayBuffer();
+}
+
 async function bytesOf(
   context: Context<AppEnv>,
   session: Session | undefined,
@@ -92,8 +98,7 @@ async function bytesOf(
 ): Promise<ArrayBuffer> {
   const isRead = session?.isOwner ? () => undefined : takePlace(context, session, bodies);
   try {
-    await limitBody(context, async () => undefined);
-    return await context.req.arrayBuffer();
+    return await boundedBody(context);
   } finally {
     isRead();
   }

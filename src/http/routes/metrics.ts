@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { METRICS_CONTENT_TYPE } from '../../lib/metrics.ts';
+import { answerMetrics } from '../answer-metrics.ts';
 import { route } from '../route.ts';
 
-/** The route with metrics for Prometheus. It is served only where the configuration allows it. */
+/**
+ * The route with metrics for Prometheus, which each sidecar of a database answers for itself. It is served only where
+ * the configuration allows it.
+ */
 export const metricsRoutes = [
   route({
     method: 'get',
@@ -19,9 +23,6 @@ export const metricsRoutes = [
       response:
         '# HELP wallet_sidecar_http_requests_total Requests answered, by route, method and status.\n# TYPE wallet_sidecar_http_requests_total counter\nwallet_sidecar_http_requests_total{route="/v2/health",method="GET",status="200"} 12\n',
     },
-    handler: async ({ parts }) =>
-      new Response(await parts.metrics.render(), {
-        headers: { 'content-type': METRICS_CONTENT_TYPE },
-      }),
+    handler: ({ parts }) => answerMetrics(parts.metrics),
   }),
 ];

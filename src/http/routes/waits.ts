@@ -34,6 +34,7 @@ export const waitRoutes = [
   route({
     method: 'get',
     path: '/v2/node/wait_for_next_payment',
+    repeatsWith: 'start_index',
     group: 'payments',
     access: 'get_updated_payments',
     summary: 'Wait for the next update of any payment',

@@ -1,4 +1,5 @@
 import { SQL } from 'bun';
+import { sleep } from '../../lib/sleep.ts';
 
 /** Connections to a database, which are all opened again when the server falls silent. */
 export interface Connections {
@@ -44,4 +45,24 @@ export function openConnections(url: string, max: number): Connections {
     },
     close: () => sql.close({ timeout: CLOSE_SECS }),
   };
+}
+
+/**
+ * Runs work that a database answers soon, and calls `onSilent`, which must cut the connections, when it has not
+ * answered for `ms`. When `ending` aborts, it is not waited for any more.
+ */
+export async function unlessSilent<T>(
+  work: () => Promise<T>,
+  { ms, onSilent, ending }: { ms: number; onSilent: () => void; ending?: AbortSignal },
+): Promise<T> {
+  const answered = new AbortController();
+  const { signal } = answered;
+  void sleep(ms, ending ? AbortSignal.any([signal, ending]) : signal).then(() => {
+    if (!signal.aborted) onSilent();
+  });
+  try {
+    return await work();
+  } finally {
+    answered.abort();
+  }
 }

@@ -46,7 +46,8 @@ export async function postgresIdentity(db: Database, sealer: Sealer): Promise<St
   };
 }
 
-function requireSameKey(sealed: string, { keyId }: Sealer): void {
+/** Throws {@link StoreUnusable} for secrets that were sealed with another key. */
+export function requireSameKey(sealed: string, { keyId }: Sealer): void {
   const usedId = keyIdOf(sealed);
   if (usedId === keyId) return;
   throw new StoreUnusable(

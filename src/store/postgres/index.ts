@@ -13,27 +13,41 @@ import { MOST_WRITES, type OpenOptions, openOwned } from './open.ts';
 import { postgresOutbox } from './outbox.ts';
 import { postgresPaymentCache } from './payment-cache.ts';
 import { postgresSpends, spendRows } from './spends.ts';
+import { type LeaderNotice, type StandingBy, writeNotice } from './standing-by.ts';
 import { whyUnusable } from './unusable.ts';
 import { postgresWatches } from './watches.ts';
 import { postgresWebhookEndpoints, webhookEndpointRows } from './webhook-endpoints.ts';
 
 export { copyIntoPostgres } from './copy.ts';
+export type { SeenLeader } from './standing-by.ts';
 
 /** What a store over PostgreSQL needs. */
-export interface PostgresOptions extends OpenOptions {
+export interface PostgresOptions extends Omit<OpenOptions, 'standingBy'> {
   /** 32 bytes, with which secrets are sealed (docs/decisions.md 138). */
   readonly secretsKey: Uint8Array;
+  readonly standingBy?: Omit<StandingBy, 'sealer'> | null;
+}
+
+/** A store over PostgreSQL, whose database this process owns. */
+export interface PostgresStore extends Store {
+  /** The fencing number, in decimal. */
+  readonly fence: string;
+  /** Tells the processes that stand by for this database (docs/decisions.md 139). */
+  tell(notice: LeaderNotice): Promise<void>;
 }
 
 /**
  * Opens the store in a PostgreSQL database, whose tables are in a schema of their own. One process owns the database at
  * a time. Throws StoreUnusable as {@link openOwned} does, and when the database was sealed with another key.
  */
-export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
-  const { connections, ownership, fence, close } = await openOwned(options);
+export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
+  const secrets = sealer(options.secretsKey);
+  const { connections, ownership, fence, close } = await openOwned({
+    ...options,
+    standingBy: options.standingBy ? { ...options.standingBy, sealer: secrets } : null,
+  });
   try {
     const db = ownedDatabase(connections, ownership, MOST_WRITES);
-    const secrets = sealer(options.secretsKey);
     const spends = spendRows(secrets);
     const endpoints = webhookEndpointRows(secrets);
     return {
@@ -50,6 +64,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       budgets: postgresBudgets(db),
       connectorState: postgresConnectorState(db, secrets),
       identity: await postgresIdentity(db, secrets),
+      fence: `${fence}`,
+      tell: (notice) => db.write(null, (tx) => writeNotice(tx, { sealer: secrets, fence }, notice)),
       problem: ownership.problem,
       // PostgreSQL's own autovacuum gives space back.
       releaseSpace: async () => undefined,

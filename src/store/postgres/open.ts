@@ -3,9 +3,10 @@ import { systemClock } from '../../lib/clock.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type Ownership, takeOwnership } from './ownership.ts';
 import { bringUpToDate, prepareSchema } from './schema.ts';
+import { type StandingBy, standUntilFree } from './standing-by.ts';
 import { whyUnusable } from './unusable.ts';
 
-/** The length of the lease by which a process owns the database (docs/decisions.md 136). */
+/** The usual length of the lease by which a process owns the database (docs/decisions.md 136). */
 const LEASE_MS = 10_000;
 /** Transactions that run at once. The other connections of the pool are for reads. */
 export const MOST_WRITES = 8;
@@ -17,8 +18,10 @@ export interface OpenOptions {
   readonly url: string;
   /** Called once, when another process has taken the database over. This process must end then. */
   readonly onLost: (message: string) => void;
-  /** Milliseconds; for tests. */
+  /** The length of the lease in milliseconds. */
   readonly leaseMs?: number;
+  /** How this process waits while another one has the database; without it, it does not start then. */
+  readonly standingBy?: StandingBy | null;
 }
 
 /** A database that this process owns. */
@@ -35,7 +38,7 @@ export interface OwnedConnections {
  * when its schema is of a newer version, and when it cannot be reached or used. No message holds a password.
  */
 export async function openOwned(options: OpenOptions): Promise<OwnedConnections> {
-  const { url, leaseMs = LEASE_MS, onLost } = options;
+  const { url, leaseMs = LEASE_MS, onLost, standingBy = null } = options;
   const pool = openConnections(url, MOST_CONNECTIONS);
   // The lease has a connection of its own, so that its renewal never waits behind other work.
   const leasing = openConnections(url, 1);
@@ -47,6 +50,7 @@ export async function openOwned(options: OpenOptions): Promise<OwnedConnections>
       leaseMs,
       holder: describeProcess(),
       onLost,
+      untilFree: standingBy && standUntilFree(leasing, standingBy),
       onSilent() {
         leasing.cut();
         pool.cut();

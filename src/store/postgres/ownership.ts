@@ -4,7 +4,7 @@ import { postgresFailure } from '../../lib/postgres-failure.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import { StoreUnusable } from '../unusable.ts';
-import type { Connections } from './connections.ts';
+import { type Connections, unlessSilent } from './connections.ts';
 
 /** The lease by which one process owns the database (docs/decisions.md 136). */
 export interface Ownership {
@@ -32,6 +32,8 @@ interface OwnershipOptions {
   readonly onLost: (message: string) => void;
   /** Called when the database has not answered for long. It must cut all connections. */
   readonly onSilent: () => void;
+  /** Waits while another process has the lease; null where the process then does not start. */
+  readonly untilFree: (() => Promise<void>) | null;
 }
 
 interface Lease {
@@ -48,20 +50,26 @@ const AWAY =
 
 /** The lease is renewed this often within its length. */
 const RENEWALS = 5;
+/** Taking a free lease waits for transactions of the process before, which the server ends after 5 seconds. */
+const MOST_TAKING_MS = 7000;
 
 /**
  * Takes the database for this process. Waits for the end of a lease that is not renewed, since its process is gone.
- * Throws {@link StoreUnusable} as soon as the lease is renewed by another process.
+ * Unless `untilFree` is given, it throws {@link StoreUnusable} as soon as the lease is renewed by another process.
  */
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
-  const { connections, leaseMs, holder } = options;
+  const { leaseMs, untilFree } = options;
   let seen: Lease | null = null;
   for (;;) {
+    await untilFree?.();
     const startedAt = moment();
-    const lease = await connections.sql.begin((tx) => takeFree(tx, { leaseMs, holder }));
-    if (lease === null)
-      throw new StoreUnusable('The database has lost the row that says whose it is.');
+    const lease = await tryToTake(options);
+    if (lease === null) {
+      await sleep(leaseMs / RENEWALS / 2);
+      continue;
+    }
     if (!lease.held) return heldOwnership(options, lease.fence, startedAt);
+    if (untilFree !== null) continue;
     if (seen !== null && (lease.fence !== seen.fence || lease.renewals !== seen.renewals)) {
       throw new StoreUnusable(
         `The database is in use by ${lease.holder}: stop that one, or use another database. One sidecar uses a database at a time.`,
@@ -72,15 +80,31 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   }
 }
 
+/** Takes the lease where it is free. Returns null when the database cannot be reached by a process that stands by. */
+async function tryToTake(options: OwnershipOptions): Promise<Lease | null> {
+  const { connections, untilFree, onSilent } = options;
+  const take = () => connections.sql.begin((tx) => takeFree(tx, options));
+  if (untilFree === null) return take();
+  try {
+    return await unlessSilent(take, { ms: MOST_TAKING_MS, onSilent });
+  } catch (error) {
+    if (postgresFailure(error) === null) throw error;
+    return null;
+  }
+}
+
 /** Takes the lease where it is free. Returns it with the new fencing number, or as another process holds it. */
 async function takeFree(
   tx: SQL,
   { leaseMs, holder }: Pick<OwnershipOptions, 'leaseMs' | 'holder'>,
-): Promise<Lease | null> {
+): Promise<Lease> {
   const [lease] = await tx<Lease[]>`
     SELECT l.fence, l.renewals, l.expires_at > clock_timestamp() AS held, o.holder
     FROM ownership_lease l, ownership o FOR UPDATE OF l`;
-  if (lease === undefined || lease.held) return lease ?? null;
+  if (lease === undefined) {
+    throw new StoreUnusable('The database has lost the row that says whose it is.');
+  }
+  if (lease.held) return lease;
   const fence = lease.fence + 1n;
   await tx`UPDATE ownership_lease SET fence = ${fence}, renewals = 0,
     expires_at = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'`;
@@ -105,16 +129,15 @@ function heldOwnership(options: OwnershipOptions, fence: bigint, takenAt: Moment
   /** Renews the lease. Throws when another process has it, and when the database cannot be reached. */
   async function renew(): Promise<void> {
     const startedAt = moment();
-    const answered = new AbortController();
     // A renewal is one short statement, so a database that does not answer it answers nothing. When this process ends,
     // it is not waited for.
-    void sleep(leaseMs / 2, AbortSignal.any([answered.signal, ending.signal])).then(() => {
-      if (!answered.signal.aborted) onSilent();
-    });
-    const { count } = await connections.sql`
-      UPDATE ownership_lease SET renewals = renewals + 1,
-        expires_at = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'
-      WHERE fence = ${fence}`.finally(() => answered.abort());
+    const { count } = await unlessSilent(
+      () => connections.sql`
+        UPDATE ownership_lease SET renewals = renewals + 1,
+          expires_at = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'
+        WHERE fence = ${fence}`,
+      { ms: leaseMs / 2, onSilent, ending: ending.signal },
+    );
     if (count === 0) throw lost();
     renewedAt = startedAt;
   }

@@ -19,11 +19,7 @@ export async function prepareSchema(sql: SQL): Promise<void> {
     if (!found?.there) await tx`CREATE SCHEMA wallet_sidecar`;
     await tx`CREATE TABLE IF NOT EXISTS schema_version (one INT PRIMARY KEY CHECK (one = 1), version INT NOT NULL)`;
     const version = await versionOf(tx);
-    if (version > SCHEMA_VERSION) {
-      throw new StoreUnusable(
-        `The database was written by a newer version of wallet-sidecar (schema ${version}, this version knows ${SCHEMA_VERSION}): start that version, or use another database.`,
-      );
-    }
+    requireKnownVersion(version);
     if (version === 0) await migrate(tx, 0);
   });
 }
@@ -39,10 +35,19 @@ export async function bringUpToDate(sql: SQL, fence: bigint, slots: number): Pro
       );
     }
     const version = await versionOf(tx);
+    requireKnownVersion(version);
     if (version < SCHEMA_VERSION) await migrate(tx, version);
     await tx`INSERT INTO commit_mark SELECT slot, '' FROM generate_series(0, ${slots - 1}::int) AS slot
       ON CONFLICT DO NOTHING`;
   });
+}
+
+/** Throws {@link StoreUnusable} for a schema of a newer version. */
+export function requireKnownVersion(version: number): void {
+  if (version <= SCHEMA_VERSION) return;
+  throw new StoreUnusable(
+    `The database was written by a newer version of wallet-sidecar (schema ${version}, this version knows ${SCHEMA_VERSION}): start that version, or use another database.`,
+  );
 }
 
 async function versionOf(tx: SQL): Promise<number> {

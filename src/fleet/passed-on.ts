@@ -1,0 +1,66 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+/** The header by which a sidecar that stands by tells the one that leads whose request it passes on. */
+export const PASSED_ON_HEADER = 'wallet-sidecar-passed-on';
+
+/** What the sidecar that was called tells of a request, since only that one could know (docs/decisions.md 139). */
+export interface PassedOn {
+  /** The Host header, which it has accepted. */
+  readonly host: string;
+  /** The source of the request, by which requests of strangers are bounded. */
+  readonly source: string;
+}
+
+/** The part of a request that the header belongs to. */
+export interface PassedHead {
+  readonly method: string;
+  /** The path with the query. */
+  readonly target: string;
+}
+
+/** A header that a sidecar with the same key wrote for this very request. */
+export interface GenuineHeader extends PassedOn {
+  /** The fencing number of the sidecar that it was sent to. */
+  readonly fence: string;
+}
+
+/** Writes and checks {@link PASSED_ON_HEADER}. */
+export interface PassedOnSeal {
+  write(fence: string, head: PassedHead, facts: PassedOn): string;
+  /** Returns what the header says; null unless it is genuine. */
+  read(header: string, head: PassedHead): GenuineHeader | null;
+}
+
+/** Returns the seal of the sidecars that share this key for secrets: HMAC-SHA256 with a key that is derived from it. */
+export function passedOnSeal(secretsKey: Uint8Array): PassedOnSeal {
+  const key = Buffer.from(hkdfSync('sha256', secretsKey, '', 'wallet-sidecar/passed-on', 32));
+  const codeOf = ({ fence, host, source }: GenuineHeader, { method, target }: PassedHead) =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([fence, method, target, host, source]))
+      .digest();
+  return {
+    write(fence, head, { host, source }) {
+      const facts = { fence, host, source };
+      const text = Buffer.from(JSON.stringify(facts)).toString('base64url');
+      return `${text}.${codeOf(facts, head).toString('base64url')}`;
+    },
+    read(header, head) {
+      const [text = '', code = ''] = header.split('.');
+      const facts = factsIn(text);
+      if (facts === null) return null;
+      const given = Buffer.from(code, 'base64url');
+      const right = codeOf(facts, head);
+      return given.length === right.length && timingSafeEqual(given, right) ? facts : null;
+    },
+  };
+}
+
+function factsIn(text: string): GenuineHeader | null {
+  try {
+    const { fence, host, source } = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const isForm = [fence, host, source].every((one) => typeof one === 'string');
+    return isForm ? { fence, host, source } : null;
+  } catch {
+    return null;
+  }
+}

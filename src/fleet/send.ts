@@ -1,0 +1,174 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { endToEnd } from './headers.ts';
+
+/** A request to another sidecar. */
+export interface SentRequest {
+  readonly method: string;
+  /** The path with the query. */
+  readonly target: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array | null;
+  /**
+   * Whether the request may be sent twice. Only then a kept connection is used: where that one turns out to be closed,
+   * nobody knows whether the request was read.
+   */
+  readonly mayRepeat: boolean;
+}
+
+/**
+ * How a request to another sidecar ended. `not_sent`: no connection was made, so it had no effect. `cut`: the
+ * connection broke after that, so nobody knows.
+ */
+export type Sent =
+  | { readonly kind: 'answered'; readonly answer: PeerAnswer }
+  | { readonly kind: 'not_sent' | 'cut' };
+
+/** An answer of another sidecar. */
+export interface PeerAnswer {
+  readonly status: number;
+  /** All of them, those of the connection too. */
+  readonly headers: Headers;
+  /** Whole, but for an event stream, which is read as it comes. */
+  readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** Sends requests to other sidecars. */
+export interface PeerSender {
+  /**
+   * Sends a request once, and never again by itself. Rejects with the reason of `gone` when the caller went away. When
+   * `over` aborts, the request ends as if its connection broke; so does an event stream that is being read.
+   */
+  send(
+    url: string,
+    request: SentRequest,
+    ends: { readonly gone: AbortSignal; readonly over: AbortSignal },
+  ): Promise<Sent>;
+  close(): void;
+}
+
+const KEPT_CONNECTIONS = 64;
+
+/**
+ * Opens a sender. It uses node:http: the runtime's `fetch` repeats some requests by itself, and bounds how many a
+ * process may have open, while waits and streams are many.
+ */
+export function openPeerSender(): PeerSender {
+  const kept = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS };
+  const own = { keepAlive: false };
+  const http = { kept: new HttpAgent(kept), own: new HttpAgent(own), start: httpRequest };
+  const https = { kept: new HttpsAgent(kept), own: new HttpsAgent(own), start: httpsRequest };
+
+  return {
+    send(url, { method, target, headers, body, mayRepeat }, { gone, over }) {
+      const { promise, resolve, reject } = Promise.withResolvers<Sent>();
+      if (gone.aborted) return Promise.reject(gone.reason);
+      const { start, kept: shared, own: single } = url.startsWith('https:') ? https : http;
+      let isConnected = false;
+      const request = start(`${url}${target}`, {
+        method,
+        agent: mayRepeat ? shared : single,
+        headers: Object.fromEntries(headers),
+      });
+      const end = (give: () => void) => {
+        give();
+        forget();
+        request.destroy();
+      };
+      const broken = () => end(() => resolve({ kind: isConnected ? 'cut' : 'not_sent' }));
+      const onGone = () => end(() => reject(gone.reason));
+      const forget = () => {
+        gone.removeEventListener('abort', onGone);
+        over.removeEventListener('abort', broken);
+      };
+      gone.addEventListener('abort', onGone, { once: true });
+      over.addEventListener('abort', broken, { once: true });
+      request.once('socket', (socket) => {
+        whenConnected(socket, () => {
+          isConnected = true;
+        });
+      });
+      // Without a listener an error after the answer would end the process.
+      request.on('error', broken);
+      request.once('response', (message) => {
+        if (isStream(message)) {
+          forget();
+          const stream = streamOf(message, AbortSignal.any([gone, over]));
+          resolve(answered(message, stream));
+          return;
+        }
+        const chunks: Uint8Array[] = [];
+        message.on('data', (chunk: Uint8Array) => void chunks.push(chunk));
+        message.on('error', broken);
+        message.once('close', () => {
+          if (!message.complete) return broken();
+          forget();
+          resolve(answered(message, new Uint8Array(Buffer.concat(chunks))));
+        });
+      });
+      if (over.aborted) broken();
+      else request.end(body ?? undefined);
+      return promise;
+    },
+    close() {
+      for (const { kept, own } of [http, https]) {
+        kept.destroy();
+        own.destroy();
+      }
+    },
+  };
+}
+
+function whenConnected(socket: Socket, connected: () => void): void {
+  // A kept connection is established, and each listener would stay on it.
+  if (!socket.connecting) connected();
+  else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', connected);
+}
+
+function answered(message: IncomingMessage, body: PeerAnswer['body']): Sent {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < message.rawHeaders.length; at += 2) {
+    headers.append(message.rawHeaders[at] ?? '', message.rawHeaders[at + 1] ?? '');
+  }
+  return { kind: 'answered', answer: { status: message.statusCode ?? 502, headers, body } };
+}
+
+function isStream({ headers, statusCode }: IncomingMessage): boolean {
+  return statusCode === 200 && headers['content-type']?.startsWith('text/event-stream') === true;
+}
+
+/** Returns the body as it comes. It is read no faster than its reader takes it, and breaks when `ended` aborts. */
+function streamOf(
+  message: IncomingMessage,
+  ended: AbortSignal,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks = message[Symbol.asyncIterator]();
+  const stop = () => message.destroy(new Error('The sidecar that leads has ended the stream.'));
+  ended.addEventListener('abort', stop, { once: true });
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { value, done } = await chunks.next();
+        if (!done) return controller.enqueue(new Uint8Array(value as Uint8Array));
+        if (message.complete) controller.close();
+        else controller.error(new Error('The stream of the sidecar that leads broke.'));
+      } catch (error) {
+        controller.error(error);
+      }
+      ended.removeEventListener('abort', stop);
+    },
+    cancel() {
+      ended.removeEventListener('abort', stop);
+      message.destroy();
+    },
+  });
+}
+
+/** Returns the answer for the caller: without the headers of the connection that it came by. */
+export function answerOf({ status, headers, body }: PeerAnswer): Response {
+  const kept = endToEnd(headers);
+  const isEmpty = status === 204 || status === 304 || (body instanceof Uint8Array && !body.length);
+  return new Response(isEmpty ? null : body, { status, headers: kept });
+}

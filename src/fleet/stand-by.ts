@@ -1,0 +1,193 @@
+import { elapsedMs } from '../lib/clock.ts';
+import { ApiError } from '../model/errors.ts';
+import { ENDING_HEADER, endToEnd } from './headers.ts';
+import type { Leads, RequestEnv } from './leads.ts';
+import { PASSED_ON_HEADER, type PassedOn, type PassedOnSeal } from './passed-on.ts';
+import { answerOf, type PeerAnswer, type PeerSender } from './send.ts';
+
+/** A request that this process passes on; its head was checked, and its body was read. */
+export interface Passing {
+  /** As the server has it. */
+  readonly request: Request;
+  readonly body: Uint8Array<ArrayBuffer> | null;
+  readonly facts: PassedOn;
+  readonly env: RequestEnv;
+  /** Whether it waits for a sidecar that leads where there is none. */
+  readonly mayWait: boolean;
+  /** Whether it may take effect twice without harm. */
+  readonly mayRepeat: boolean;
+  /** Whether its errors say in `data.sent` what may have been sent (docs/decisions.md 12). */
+  readonly movesMoney: boolean;
+  /** Whether it has an Idempotency-Key, so that `data.sent` speaks of earlier requests too. */
+  readonly isKeyed: boolean;
+}
+
+/** A process that stands by (docs/decisions.md 139). */
+export interface StandBy {
+  /**
+   * Returns the answer of the sidecar that leads; when this process leads by then, its own. Throws error 8 when none
+   * leads for too long, and error 4 when nobody knows whether the request took effect.
+   */
+  pass(passing: Passing): Promise<Response>;
+}
+
+interface StandByOptions {
+  readonly leads: Leads;
+  readonly sender: PeerSender;
+  readonly seal: PassedOnSeal;
+  /** How long a request waits for a sidecar that leads, in milliseconds. */
+  readonly patienceMs: number;
+  /** Aborts when this process stops. */
+  readonly stopping: AbortSignal;
+  readonly onPassed: (outcome: PassedOutcome) => void;
+}
+
+/** What became of sending a request to the sidecar that leads. */
+export type PassedOutcome = 'answered' | 'not_sent' | 'cut' | 'ending';
+
+/** Pause before the same sidecar is tried again. */
+const PAUSE_MS = 100;
+/**
+ * How many sidecars may break off one request. One that ends the process that serves it must not end every one of them.
+ */
+const MOST_CUTS = 3;
+
+/** What happened to a request so far. */
+interface Course {
+  /** The fencing numbers of those that broke it off. */
+  readonly cutBy: Set<string>;
+  /** Whether it may have taken effect. */
+  mayHaveLeft: boolean;
+  /** Since when no sidecar was there for it. */
+  sinceMs: number;
+}
+
+/** Opens it. */
+export function openStandBy(options: StandByOptions): StandBy {
+  const { leads, sender, seal, patienceMs, stopping, onPassed } = options;
+
+  async function attempt(
+    passing: Passing,
+    { fence, url, over }: { fence: string; url: string; over: AbortSignal },
+  ): Promise<PeerAnswer | PassedOutcome> {
+    const { request, body, mayRepeat, facts } = passing;
+    const head = { method: request.method, target: targetOf(request) };
+    const sent = await sender.send(
+      url,
+      {
+        ...head,
+        headers: [
+          ...endToEnd(request.headers),
+          [PASSED_ON_HEADER, seal.write(fence, head, facts)] as const,
+        ],
+        body,
+        mayRepeat,
+      },
+      { gone: request.signal, over },
+    );
+    if (sent.kind !== 'answered') return sent.kind;
+    if (!sent.answer.headers.has(ENDING_HEADER)) return sent.answer;
+    return mayRepeat || didNothing(sent.answer) ? 'ending' : sent.answer;
+  }
+
+  return {
+    async pass(passing) {
+      const { request, env, mayRepeat, mayWait } = passing;
+      const course: Course = { cutBy: new Set(), mayHaveLeft: false, sinceMs: elapsedMs() };
+      // The answer may take as long as a payment, and a stream has no end.
+      env.timeout?.(request, 0);
+      for (;;) {
+        request.signal.throwIfAborted();
+        const lead = leads.current();
+        if (lead.kind === 'self') return answerHere(await lead.answer, passing);
+        if (lead.kind === 'hidden') throw hidden(passing, course);
+        if (lead.kind === 'peer') {
+          const outcome = await attempt(passing, lead);
+          onPassed(typeof outcome === 'string' ? outcome : 'answered');
+          if (typeof outcome !== 'string') return answerOf(outcome);
+          if (outcome === 'cut') {
+            if (!mayRepeat) throw unknownOutcome(passing);
+            if (!course.cutBy.has(lead.fence)) course.sinceMs = elapsedMs();
+            course.cutBy.add(lead.fence);
+            course.mayHaveLeft = true;
+          }
+        }
+        const leftMs = course.sinceMs + patienceMs - elapsedMs();
+        if (stopping.aborted) throw ending(passing, course);
+        if (!mayWait || leftMs <= 0 || course.cutBy.size > MOST_CUTS)
+          throw nobodyLeads(passing, course);
+        const ended = AbortSignal.any([request.signal, stopping]);
+        await leads.changed(lead, Math.min(PAUSE_MS, leftMs), ended);
+      }
+    },
+  };
+}
+
+/** Returns the path with the query. */
+export function targetOf({ url }: Request): string {
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`;
+}
+
+/** Serves in this process a request whose body was read before. */
+function answerHere(
+  answer: (request: Request, env: RequestEnv) => Promise<Response>,
+  { request, body, env }: Passing,
+): Promise<Response> {
+  const { method, headers, signal, url } = request;
+  return answer(new Request(url, { method, headers, signal, ...(body === null ? {} : { body }) }), {
+    peer: () => env.peer?.(request) ?? null,
+    timeout: (_, seconds) => env.timeout?.(request, seconds),
+  });
+}
+
+/** Whether an answer says that nothing was sent, or that its sidecar does not lead. */
+function didNothing({ headers, body }: PeerAnswer): boolean {
+  if (headers.get(ENDING_HEADER) === NOT_LEADING) return true;
+  if (!(body instanceof Uint8Array)) return false;
+  const text = new TextDecoder().decode(body);
+  try {
+    const { data } = JSON.parse(text) as { data?: { sent?: unknown } | null };
+    return data?.sent === 'no';
+  } catch {
+    return false;
+  }
+}
+
+/** The value of {@link ENDING_HEADER} of a sidecar that does not lead, and so did nothing. */
+export const NOT_LEADING = 'not-leading';
+
+function withSent(error: ApiError, { movesMoney, isKeyed }: Passing, mayHaveLeft: boolean) {
+  if (!movesMoney) return error;
+  return error.with({ sent: isKeyed || mayHaveLeft ? 'unknown' : 'no' });
+}
+
+function nobodyLeads(passing: Passing, { mayHaveLeft }: Course): ApiError {
+  const error = new ApiError(
+    'overCapacity',
+    'No sidecar of this database leads now, or it cannot be reached: try again in a moment. If this lasts, check the logs of the sidecars and their --peer-url.',
+  );
+  return withSent(error, passing, mayHaveLeft);
+}
+
+function hidden(passing: Passing, { mayHaveLeft }: Course): ApiError {
+  const error = new ApiError(
+    'overCapacity',
+    'The sidecar that leads was started without --peer-url, so this one cannot pass requests on: start every sidecar of this database with its --peer-url.',
+  );
+  return withSent(error, passing, mayHaveLeft);
+}
+
+function ending(passing: Passing, { mayHaveLeft }: Course): ApiError {
+  const error = new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
+  return withSent(error, passing, mayHaveLeft);
+}
+
+/** The code is one that no client repeats by itself. */
+function unknownOutcome(passing: Passing): ApiError {
+  const error = new ApiError(
+    'timeout',
+    'The sidecar that leads went away before it answered, so nobody knows whether this request took effect: check before you make it again, and give requests an Idempotency-Key.',
+  );
+  return withSent(error, passing, true);
+}

@@ -1,0 +1,101 @@
+import type { Context, Hono } from 'hono';
+import type { Passing, StandBy } from '../fleet/stand-by.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { isApiError } from '../model/errors.ts';
+import { isStream, rejectMethod } from './allowed-methods.ts';
+import { answerMetrics } from './answer-metrics.ts';
+import type { AppEnv } from './env.ts';
+import { callersShare } from './limits/callers-share.ts';
+import { sourceAddress } from './limits/source-address.ts';
+import { credentialsOf } from './middleware/authenticate.ts';
+import { IDEMPOTENCY_KEY } from './middleware/idempotency.ts';
+import { boundedBody } from './middleware/read-body.ts';
+import type { Route } from './route.ts';
+import { type Answer, openSite, type SiteOptions } from './site.ts';
+
+/** How many request bodies the callers with one Authorization header may be sending at the same time. */
+const MOST_BODIES = 1024;
+
+interface StandByAppOptions extends SiteOptions {
+  readonly standBy: StandBy;
+  readonly metrics: Metrics;
+  readonly trustedProxies: ReadonlySet<string>;
+  readonly requireAuth: boolean;
+}
+
+/**
+ * Builds the HTTP application of a sidecar that stands by. It checks Host, Origin and sizes by its own rules, and
+ * passes everything on but its own metrics (docs/decisions.md 139).
+ */
+export function createStandByApp(options: StandByAppOptions): Hono<AppEnv> {
+  const { standBy, metrics, trustedProxies, requireAuth } = options;
+  const bodies = callersShare(MOST_BODIES, 'requests whose bodies are not complete');
+
+  const answerOf = (route: Route): Answer => {
+    if (route.path === '/metrics') return () => answerMetrics(metrics);
+    const isHealth = route.path === '/v2/health';
+    const isPublic = route.access === 'public';
+    return async (context) => {
+      const { raw } = context.req;
+      const { headers, method } = raw;
+      if (isStream(route) && method !== 'GET') rejectMethod(context, ['GET']);
+      // The sidecar that leads may be open to callers without credentials, and this one is not.
+      if (requireAuth && !isPublic && !headers.has('console-key')) {
+        credentialsOf(headers.get('authorization'), { requireAuth, cookie: null });
+      }
+      const facts = {
+        host: headers.get('host') ?? '',
+        source: sourceAddress({
+          peer: context.env?.peer?.(raw) ?? null,
+          forwardedFor: headers.get('x-forwarded-for'),
+          trustedProxies,
+        }),
+      };
+      const body = hasBody(method) ? await bodyOf(context) : null;
+      const env = context.env ?? {};
+      const passed = { request: raw, body, facts, env, ...repeatRules(route, raw) };
+      return isHealth ? healthOf(passed) : standBy.pass({ ...passed, mayWait: true });
+    };
+  };
+
+  /** Health never waits, and says what is wrong in its text. */
+  async function healthOf(passed: Omit<Passing, 'mayWait'>): Promise<Response> {
+    try {
+      return await standBy.pass({ ...passed, mayWait: false });
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      return Response.json({ status: `This sidecar stands by. ${error.message}` });
+    }
+  }
+
+  async function bodyOf(context: Context<AppEnv>): Promise<Uint8Array<ArrayBuffer>> {
+    const isRead = bodies.take(context.req.header('authorization') ?? 'without credentials');
+    try {
+      return new Uint8Array(await boundedBody(context));
+    } finally {
+      isRead();
+    }
+  }
+  return openSite(options, { answerOf, answeredOf: () => () => undefined });
+}
+
+function hasBody(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+/**
+ * Says how a request of a route may be repeated: reads and PUTs, and a POST with an Idempotency-Key, as the typed
+ * client repeats them (docs/decisions.md 106).
+ */
+export function repeatRules(
+  { takesKey, repeatsWith, movesMoney }: Route,
+  { method, headers, url }: Request,
+): Pick<Passing, 'mayRepeat' | 'movesMoney' | 'isKeyed'> {
+  const isKeyed = takesKey === true && IDEMPOTENCY_KEY.test(headers.get('idempotency-key') ?? '');
+  const isWhole = repeatsWith === undefined || new URL(url).searchParams.has(repeatsWith);
+  return {
+    isKeyed,
+    movesMoney: movesMoney === true,
+    mayRepeat: method === 'POST' ? isKeyed : isWhole,
+  };
+}

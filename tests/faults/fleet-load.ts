@@ -13,8 +13,13 @@ interface Bill {
 
 /** What became of a round's requests. */
 export interface RoundOutcome {
-  /** Payments with a key, all completed. */
+  /** Payments with a key that are completed. */
   readonly paid: number;
+  /**
+   * Payments whose sidecar was killed between the commit that says that they are sent and the request to the node. They
+   * stay pending until their invoices have expired (docs/decisions.md 37).
+   */
+  readonly stranded: readonly Stranded[];
   /** Indexes of payments of which notices are due. */
   readonly finished: readonly string[];
   /** How often callers had to call again, at another sidecar. */
@@ -23,6 +28,15 @@ export interface RoundOutcome {
   readonly awayMs: number;
 }
 
+/** A payment and how its caller sees it. */
+export interface Stranded {
+  readonly index: string;
+  readonly hash: string;
+  readonly status: string;
+}
+
+/** How often a caller asks for a payment that the node does not know, before it gives up. */
+const MOST_PENDING = 2;
 /** How long a caller waits for one answer before it calls another sidecar. */
 const PATIENCE_MS = 30_000;
 
@@ -60,12 +74,12 @@ export class FleetLoad {
 
   /** Makes payments and receipts while `fault` happens, and resolves when every caller knows the outcome. */
   async round(
-    payments: number,
+    count: number,
     fault: () => Promise<readonly Member[]>,
   ): Promise<RoundOutcome & { readonly unkeyed: Unkeyed }> {
     this.#calledAgain = 0;
     this.#open.clear();
-    const bills = Array.from({ length: payments }, () => this.#bill());
+    const bills = Array.from({ length: count }, () => this.#bill());
     const held = bills.filter((_, at) => at % 2 === 0);
     for (const { hash } of held) this.#fake.payments.decide(hash, { end: 'hold' });
     const paying = bills.map((bill) => this.#paid(bill));
@@ -76,14 +90,16 @@ export class FleetLoad {
     const startedMs = performance.now();
     const away = Promise.all(unhit.map((member) => this.#answers(member)));
     for (const { hash } of held) this.#fake.payments.resolve(hash, { end: 'succeed' });
-    const more = Array.from({ length: payments }, () => this.#paid(this.#bill()));
+    const more = Array.from({ length: count }, () => this.#paid(this.#bill()));
     await away;
     const awayMs = performance.now() - startedMs;
-    const answers = await Promise.all([...paying, ...more]);
+    const payments = await Promise.all([...paying, ...more]);
     const received = await receiving;
+    const completed = payments.filter(({ status }) => status === 'completed');
     return {
-      paid: answers.length,
-      finished: [...answers.map(({ index }) => index), received],
+      paid: completed.length,
+      stranded: payments.filter(({ status }) => status === 'pending'),
+      finished: [...completed.map(({ index }) => index), received],
       calledAgain: this.#calledAgain,
       awayMs,
       unkeyed: await unkeyed,
@@ -96,16 +112,20 @@ export class FleetLoad {
     return { invoice, hash, key: `bill-${this.#bills}` };
   }
 
-  /** Calls with one key until the payment is completed; throws when it was sent more than once. */
-  async #paid({ invoice, hash, key }: Bill): Promise<Body> {
-    const body = await this.#untilDone('POST', '/v2/node/pay_invoice', {
-      body: { invoice },
-      headers: { 'idempotency-key': key, prefer: 'wait=30' },
-    });
-    if (body.status !== 'completed') throw new Error(`${key} is ${body.status}`);
-    const attempts = this.#fake.payments.attempts.get(hash);
-    if (attempts !== 1) throw new Error(`${key} was sent ${attempts} times`);
-    return body;
+  /** Calls with one key until the payment is completed or stranded; throws when it was sent more than once. */
+  async #paid({ invoice, hash, key }: Bill): Promise<Stranded> {
+    for (let pending = 0; ; ) {
+      const { index, status } = await this.#untilDone('POST', '/v2/node/pay_invoice', {
+        body: { invoice },
+        headers: { 'idempotency-key': key, prefer: 'wait=5' },
+      });
+      const attempts = this.#fake.payments.attempts.get(hash) ?? 0;
+      if (attempts > 1) throw new Error(`${key} was sent ${attempts} times`);
+      if (status === 'completed' && attempts === 1) return { index, hash, status };
+      if (status !== 'pending') throw new Error(`${key} is ${status} after ${attempts} attempts`);
+      if (attempts === 0) pending += 1;
+      if (pending === MOST_PENDING) return { index, hash, status };
+    }
   }
 
   /** Makes an invoice, lets it be paid, and returns its index. */
@@ -152,8 +172,8 @@ export class FleetLoad {
   ): Promise<Body> {
     for (;;) {
       const answer = await this.#try(this.any(), method, path, options);
-      if (answer?.status === 200) return answer.body;
-      if (answer !== null && ![202, 503, 504].includes(answer.status)) {
+      if (answer?.status === 200 || answer?.status === 202) return answer.body;
+      if (answer !== null && ![503, 504].includes(answer.status)) {
         throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
       }
       this.#calledAgain += 1;

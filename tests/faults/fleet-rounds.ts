@@ -4,7 +4,7 @@ import { startNoticeReceiver } from '../interop/notices.ts';
 import { postgresPrograms, startPostgres } from '../support/postgres.ts';
 import { randomFrom } from '../support/random.ts';
 import { waitUntil } from '../support/until.ts';
-import { FleetLoad, StreamReader } from './fleet-load.ts';
+import { FleetLoad, type Stranded, StreamReader } from './fleet-load.ts';
 import { type Member, startFleet } from './fleet-world.ts';
 
 /**
@@ -18,6 +18,8 @@ const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);
 const random = randomFrom(seed);
 const LEASE_SECS = 2;
 const PAYMENTS = 4;
+/** Longer than the expiry of every invoice, with what is added to it (docs/decisions.md 37). */
+const EXPIRED_SECS = 2 * 24 * 3600;
 /** The longest time that a round may take. */
 const MOST_ROUND_MS = 120_000;
 
@@ -116,6 +118,7 @@ const tally = new Map<
   { rounds: number; payments: number; again: number; away: number[] }
 >();
 let completed = 0;
+const stranded: Stranded[] = [];
 let unknown = 0;
 const names = Object.keys(FAULTS);
 
@@ -129,6 +132,11 @@ async function check(outcome: Awaited<ReturnType<FleetLoad['round']>>): Promise<
   if (/^sent: (?!no)/.test(unkeyed.told)) unknown += 1;
   if (unkeyed.told === 'completed' && attempts !== 1) throw new Error('completed, but never sent');
   completed += outcome.paid + attempts;
+  stranded.push(...outcome.stranded);
+  const leader = await fleet.leader();
+  const { payments } = await leader.get('/v2/node/list_payments', { filter: 'pending' });
+  const open = payments.find(({ index }: { index: string }) => index.endsWith(unkeyed.hash));
+  if (attempts === 0 && open) stranded.push(open);
   for (const index of outcome.finished) {
     await notices.delivered(index, 'completed');
     await waitUntil(`the stream has told of ${index}`, async () => {
@@ -140,10 +148,28 @@ async function check(outcome: Awaited<ReturnType<FleetLoad['round']>>): Promise<
   await waitUntil('the budget counts every payment once', async () => {
     const { clients } = await (await fleet.leader()).get('/v2/node/list_clients');
     last = clients[made.client_pk].budget.spent;
-    return last === `${completed}`;
+    return last === `${completed + stranded.length}`;
   }).catch((error: unknown) => {
-    throw new Error(`the budget says ${last}, and ${completed} were paid`, { cause: error });
+    const due = `${completed} were paid and ${stranded.length} are open`;
+    throw new Error(`the budget says ${last}, and ${due}`, { cause: error });
   });
+}
+
+/** When their invoices have expired, payments that were never sent end as failed, and the budget gets them back. */
+async function endStranded(): Promise<void> {
+  fake.advanceClock(EXPIRED_SECS);
+  for (const { index } of stranded) {
+    const hash = index.slice(index.indexOf('_') + 1);
+    if (fake.payments.attempts.has(hash)) throw new Error(`${index} was sent after all`);
+    await waitUntil(`${index} has failed`, async () => {
+      const payment = await (await fleet.leader()).get('/v2/node/payment', { index });
+      return payment.status === 'failed';
+    });
+    await notices.delivered(index, 'failed');
+  }
+  const { clients } = await (await fleet.leader()).get('/v2/node/list_clients');
+  const { spent } = clients[made.client_pk].budget;
+  if (spent !== `${completed}`) throw new Error(`the budget says ${spent}, not ${completed}`);
 }
 
 /** Rejects when a round hangs. */
@@ -178,6 +204,13 @@ for (let round = 1; round <= rounds && failure === null; round++) {
   }
 }
 
+if (failure === null) {
+  await endStranded().catch((error: unknown) => {
+    failure = error;
+    console.log('AT THE END:', error);
+  });
+}
+
 const shown = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 console.log('\n| fault | rounds | payments | called again | away, median | away, longest |');
 console.log('|---|---|---|---|---|---|');
@@ -190,7 +223,9 @@ for (const name of names) {
     `| ${name} | ${row.rounds} | ${row.payments} | ${row.again} | ${shown(median)} | ${shown(sorted.at(-1) ?? 0)} |`,
   );
 }
-console.log(`\n${completed} payments, ${unknown} callers without a key were told "unknown".`);
+console.log(
+  `\n${completed} payments completed, ${stranded.length} never reached the node and failed in the end, ${unknown} callers without a key were told "unknown".`,
+);
 clearInterval(supervisor);
 if (failure !== null) {
   for (const member of members) console.log(`--- ${member.name}\n${member.log().slice(-6000)}`);

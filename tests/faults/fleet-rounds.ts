@@ -134,6 +134,7 @@ async function check(outcome: Awaited<ReturnType<FleetLoad['round']>>): Promise<
   completed += outcome.paid + attempts;
   stranded.push(...outcome.stranded);
   const leader = await fleet.leader();
+  await leader.put('/v2/node/sync_payments');
   const { payments } = await leader.get('/v2/node/list_payments', { filter: 'pending' });
   const open = payments.find(({ index }: { index: string }) => index.endsWith(unkeyed.hash));
   if (attempts === 0 && open) stranded.push(open);

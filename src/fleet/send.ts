@@ -33,6 +33,8 @@ export interface PeerAnswer {
   readonly headers: Headers;
   /** Whole, but for an event stream, which is read as it comes. */
   readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Resolves when nothing more comes. */
+  readonly ended: Promise<void>;
 }
 
 /** Sends requests to other sidecars. */
@@ -132,32 +134,35 @@ function answered(message: IncomingMessage, body: PeerAnswer['body']): Sent {
   for (let at = 0; at + 1 < message.rawHeaders.length; at += 2) {
     headers.append(message.rawHeaders[at] ?? '', message.rawHeaders[at + 1] ?? '');
   }
-  return { kind: 'answered', answer: { status: message.statusCode ?? 502, headers, body } };
+  const ended = message.closed
+    ? Promise.resolve()
+    : new Promise<void>((resolve) => void message.once('close', resolve));
+  return { kind: 'answered', answer: { status: message.statusCode ?? 502, headers, body, ended } };
 }
 
 function isStream({ headers, statusCode }: IncomingMessage): boolean {
   return statusCode === 200 && headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
-/** Returns the body as it comes. It is read no faster than its reader takes it, and breaks when `ended` aborts. */
+/**
+ * Returns the body as it comes. It is read no faster than its reader takes it, and ends when the connection breaks or
+ * `ended` aborts: readers of event streams come back, and the runtime would log a body that breaks as an error.
+ */
 function streamOf(
   message: IncomingMessage,
   ended: AbortSignal,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const chunks = message[Symbol.asyncIterator]();
-  const stop = () => message.destroy(new Error('The sidecar that leads has ended the stream.'));
+  const stop = () => message.destroy();
   ended.addEventListener('abort', stop, { once: true });
+  // Without a listener an error that comes while nobody reads would end the process.
+  message.on('error', () => undefined);
   return new ReadableStream({
     async pull(controller) {
-      try {
-        const { value, done } = await chunks.next();
-        if (!done) return controller.enqueue(new Uint8Array(value as Uint8Array));
-        if (message.complete) controller.close();
-        else controller.error(new Error('The stream of the sidecar that leads broke.'));
-      } catch (error) {
-        controller.error(error);
-      }
+      const { value, done } = await chunks.next().catch(() => ({ value: null, done: true }));
+      if (!done) return controller.enqueue(new Uint8Array(value as Uint8Array));
       ended.removeEventListener('abort', stop);
+      controller.close();
     },
     cancel() {
       ended.removeEventListener('abort', stop);

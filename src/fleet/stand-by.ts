@@ -45,6 +45,8 @@ interface StandByOptions {
 /** What became of sending a request to the sidecar that leads. */
 export type PassedOutcome = 'answered' | 'not_sent' | 'cut' | 'ending';
 
+/** A caller that reads nothing of a whole answer for this long is gone. */
+const UNREAD_SECS = 30;
 /** Pause before the same sidecar is tried again. */
 const PAUSE_MS = 100;
 /**
@@ -104,7 +106,11 @@ export function openStandBy(options: StandByOptions): StandBy {
         if (lead.kind === 'peer') {
           const outcome = await attempt(passing, lead);
           onPassed(typeof outcome === 'string' ? outcome : 'answered');
-          if (typeof outcome !== 'string') return answerOf(outcome);
+          if (typeof outcome !== 'string') {
+            // What has come is for a caller that reads.
+            void outcome.ended.then(() => env.timeout?.(request, UNREAD_SECS));
+            return answerOf(outcome);
+          }
           if (outcome === 'cut') {
             if (!mayRepeat) throw unknownOutcome(passing);
             if (!course.cutBy.has(lead.fence)) course.sinceMs = elapsedMs();

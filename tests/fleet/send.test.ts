@@ -129,7 +129,7 @@ describe('a request to the sidecar that leads', () => {
     expect(peer.seen[0]).toMatch(/x-a: 1\r\n/i);
   });
 
-  test('gets an event stream as it comes, which breaks with the one that leads', async () => {
+  test('gets an event stream as it comes, which ends with the one that leads', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n';
     for (const end of ['over', 'broken'] as const) {
       const peer = await fake(() => `${head}transfer-encoding: chunked\r\n\r\n6\r\ndata: \r\n`);
@@ -144,8 +144,7 @@ describe('a request to the sidecar that leads', () => {
       const next = reader.read();
       if (end === 'over') over.abort();
       else peer.stop();
-      expect(next).rejects.toThrow();
-      await next.catch(() => undefined);
+      expect((await next).done).toBe(true);
     }
   });
 });

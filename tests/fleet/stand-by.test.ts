@@ -13,7 +13,11 @@ const URL_OF = 'http://10.0.0.2:5393';
 
 function answered(status: number, body: unknown, headers: Record<string, string> = {}): Sent {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  return { kind: 'answered', answer: { status, headers: new Headers(headers), body: bytes } };
+  const ended = Promise.resolve();
+  return {
+    kind: 'answered',
+    answer: { status, headers: new Headers(headers), body: bytes, ended },
+  };
 }
 const CUT: Sent = { kind: 'cut' };
 const NOT_SENT: Sent = { kind: 'not_sent' };

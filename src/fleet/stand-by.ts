@@ -18,8 +18,6 @@ export interface Passing {
   readonly mayRepeat: boolean;
   /** Whether its errors say in `data.sent` what may have been sent (docs/decisions.md 12). */
   readonly movesMoney: boolean;
-  /** Whether it has an Idempotency-Key, so that `data.sent` speaks of earlier requests too. */
-  readonly isKeyed: boolean;
 }
 
 /** A process that stands by (docs/decisions.md 139). */
@@ -58,8 +56,6 @@ const MOST_CUTS = 3;
 interface Course {
   /** The fencing numbers of those that broke it off. */
   readonly cutBy: Set<string>;
-  /** Whether it may have taken effect. */
-  mayHaveLeft: boolean;
   /** Since when no sidecar was there for it. */
   sinceMs: number;
 }
@@ -95,14 +91,14 @@ export function openStandBy(options: StandByOptions): StandBy {
   return {
     async pass(passing) {
       const { request, env, mayRepeat, mayWait } = passing;
-      const course: Course = { cutBy: new Set(), mayHaveLeft: false, sinceMs: elapsedMs() };
+      const course: Course = { cutBy: new Set(), sinceMs: elapsedMs() };
       // The answer may take as long as a payment, and a stream has no end.
       env.timeout?.(request, 0);
       for (;;) {
         request.signal.throwIfAborted();
         const lead = leads.current();
         if (lead.kind === 'self') return answerHere(await lead.answer, passing);
-        if (lead.kind === 'hidden') throw hidden(passing, course);
+        if (lead.kind === 'hidden') throw hidden(passing);
         if (lead.kind === 'peer') {
           const outcome = await attempt(passing, lead);
           onPassed(typeof outcome === 'string' ? outcome : 'answered');
@@ -115,13 +111,11 @@ export function openStandBy(options: StandByOptions): StandBy {
             if (!mayRepeat) throw unknownOutcome(passing);
             if (!course.cutBy.has(lead.fence)) course.sinceMs = elapsedMs();
             course.cutBy.add(lead.fence);
-            course.mayHaveLeft = true;
           }
         }
         const leftMs = course.sinceMs + patienceMs - elapsedMs();
-        if (stopping.aborted) throw ending(passing, course);
-        if (!mayWait || leftMs <= 0 || course.cutBy.size > MOST_CUTS)
-          throw nobodyLeads(passing, course);
+        if (stopping.aborted) throw ending(passing);
+        if (!mayWait || leftMs <= 0 || course.cutBy.size > MOST_CUTS) throw nobodyLeads(passing);
         const ended = AbortSignal.any([request.signal, stopping]);
         await leads.changed(lead, Math.min(PAUSE_MS, leftMs), ended);
       }
@@ -163,37 +157,37 @@ function didNothing({ headers, body }: PeerAnswer): boolean {
 /** The value of {@link ENDING_HEADER} of a sidecar that does not lead, and so did nothing. */
 export const NOT_LEADING = 'not-leading';
 
-function withSent(error: ApiError, { movesMoney, isKeyed }: Passing, mayHaveLeft: boolean) {
-  if (!movesMoney) return error;
-  return error.with({ sent: isKeyed || mayHaveLeft ? 'unknown' : 'no' });
+/** Adds what may have been sent: of one that may be repeated, also by an earlier request with its key. */
+function withSent(error: ApiError, { movesMoney, mayRepeat }: Passing): ApiError {
+  return movesMoney ? error.with({ sent: mayRepeat ? 'unknown' : 'no' }) : error;
 }
 
-function nobodyLeads(passing: Passing, { mayHaveLeft }: Course): ApiError {
+function nobodyLeads(passing: Passing): ApiError {
   const error = new ApiError(
     'overCapacity',
     'No sidecar of this database leads now, or it cannot be reached: try again in a moment. If this lasts, check the logs of the sidecars and their --peer-url.',
   );
-  return withSent(error, passing, mayHaveLeft);
+  return withSent(error, passing);
 }
 
-function hidden(passing: Passing, { mayHaveLeft }: Course): ApiError {
+function hidden(passing: Passing): ApiError {
   const error = new ApiError(
     'overCapacity',
     'The sidecar that leads was started without --peer-url, so this one cannot pass requests on: start every sidecar of this database with its --peer-url.',
   );
-  return withSent(error, passing, mayHaveLeft);
+  return withSent(error, passing);
 }
 
-function ending(passing: Passing, { mayHaveLeft }: Course): ApiError {
+function ending(passing: Passing): ApiError {
   const error = new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
-  return withSent(error, passing, mayHaveLeft);
+  return withSent(error, passing);
 }
 
 /** The code is one that no client repeats by itself. */
-function unknownOutcome(passing: Passing): ApiError {
+function unknownOutcome({ movesMoney }: Passing): ApiError {
   const error = new ApiError(
     'timeout',
     'The sidecar that leads went away before it answered, so nobody knows whether this request took effect: check before you make it again, and give requests an Idempotency-Key.',
   );
-  return withSent(error, passing, true);
+  return movesMoney ? error.with({ sent: 'unknown' }) : error;
 }

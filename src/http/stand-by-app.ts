@@ -90,11 +90,10 @@ function hasBody(method: string): boolean {
 export function repeatRules(
   { takesKey, repeatsWith, movesMoney }: Route,
   { method, headers, url }: Request,
-): Pick<Passing, 'mayRepeat' | 'movesMoney' | 'isKeyed'> {
+): Pick<Passing, 'mayRepeat' | 'movesMoney'> {
   const isKeyed = takesKey === true && IDEMPOTENCY_KEY.test(headers.get('idempotency-key') ?? '');
   const isWhole = repeatsWith === undefined || new URL(url).searchParams.has(repeatsWith);
   return {
-    isKeyed,
     movesMoney: movesMoney === true,
     mayRepeat: method === 'POST' ? isKeyed : isWhole,
   };

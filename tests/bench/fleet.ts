@@ -1,0 +1,86 @@
+import { type Fleet, startFleet } from '../faults/fleet-world.ts';
+import { type FakeLnd, startFakeLnd } from '../hostile/fake-lnd.ts';
+import { startSidecarOnFake } from '../hostile/sidecar-on-fake.ts';
+import { postgresPrograms, startPostgres } from '../support/postgres.ts';
+import { sendOk } from '../support/requests.ts';
+import { quantile } from './compared.ts';
+import type { Note } from './endurance.ts';
+
+/** How many invoices are made and payments sent, and by how many callers at a time. */
+const REQUESTS = 400;
+const AT_ONCE = 8;
+
+/**
+ * Measures making an invoice and paying one on the fake LND: with one sidecar on SQLite, one on PostgreSQL, and three
+ * on PostgreSQL whose callers alternate. Prints a clear line and measures less where PostgreSQL is missing.
+ */
+export async function measureFleet(note: Note): Promise<void> {
+  const fake = await startFakeLnd({ channelSat: 100_000_000n });
+  try {
+    const alone = await startSidecarOnFake(fake, ['--log-level', 'error']);
+    await measure('one sidecar on SQLite', { fake, urls: [alone.baseUrl], note });
+    await alone.close();
+    const programs = postgresPrograms();
+    if (programs === null) return;
+    const server = await startPostgres(programs);
+    try {
+      for (const size of [1, 3]) {
+        const fleet = await openFleet(fake, size, await server.createDatabase());
+        const urls = fleet.members.map(({ baseUrl }) => baseUrl);
+        const name = size === 1 ? 'one sidecar' : `${size} sidecars in turn`;
+        await measure(`${name} on PostgreSQL`, { fake, urls, note });
+        await fleet.close();
+      }
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await fake.stop();
+  }
+}
+
+function openFleet(fake: FakeLnd, size: number, databaseUrl: string): Promise<Fleet> {
+  const flags = ['--log-level', 'error'];
+  return startFleet(fake, { size, databaseUrl, leaseSecs: 10, flags, direct: true });
+}
+
+async function measure(
+  name: string,
+  { fake, urls, note }: { fake: FakeLnd; urls: readonly string[]; note: Note },
+): Promise<void> {
+  const call = (at: number, path: string, body: unknown) =>
+    sendOk(urls[at % urls.length] ?? '', 'POST', `/v2/node/${path}`, {
+      body,
+      headers: { 'idempotency-key': `${name} ${path} ${at}` },
+    });
+  const invoices = Array.from(
+    { length: REQUESTS },
+    () => fake.payments.foreignInvoice({ amountMsat: 1_000n }).invoice,
+  );
+  const created = await timed((at) => call(at, 'create_invoice', { amount: '1' }));
+  const paid = await timed((at) => call(at, 'pay_invoice', { invoice: invoices[at] }));
+  for (const [what, { perSec, medianMs }] of [
+    ['create_invoice', created],
+    ['pay_invoice', paid],
+  ] as const) {
+    note(`${what}, ${name}`, `${perSec.toFixed(0)}/s, ${medianMs.toFixed(1)} ms (median)`);
+  }
+}
+
+async function timed(one: (at: number) => Promise<unknown>) {
+  const times: number[] = [];
+  let next = 0;
+  const startedMs = performance.now();
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (next < REQUESTS) {
+        const at = next++;
+        const from = performance.now();
+        await one(at);
+        times.push(performance.now() - from);
+      }
+    }),
+  );
+  const perSec = (REQUESTS * 1000) / (performance.now() - startedMs);
+  return { perSec, medianMs: quantile(times, 0.5) };
+}

@@ -24,13 +24,13 @@ const OF_ONE_CONNECTION = new Set([
   ENDING_HEADER,
 ]);
 
-/** Returns the headers of a request or an answer that concern its ends, and not one connection on the way. */
+/**
+ * Returns the headers of a request or an answer that concern its ends, and not one connection on the way. What the
+ * Connection header names goes on as well: a sidecar that is called itself does not heed it either, and a caller could
+ * have credentials dropped that this sidecar has required (docs/decisions.md 139).
+ */
 export function endToEnd(headers: Iterable<[string, string]>): [string, string][] {
-  const all = [...headers].map(([name, value]): [string, string] => [name.toLowerCase(), value]);
-  const named = all
-    .filter(([name]) => name === 'connection')
-    .flatMap(([, value]) => value.toLowerCase().split(','))
-    .map((name) => name.trim());
-  const dropped = new Set([...OF_ONE_CONNECTION, ...named]);
-  return all.filter(([name]) => !dropped.has(name));
+  return [...headers]
+    .map(([name, value]): [string, string] => [name.toLowerCase(), value])
+    .filter(([name]) => !OF_ONE_CONNECTION.has(name));
 }

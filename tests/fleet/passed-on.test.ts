@@ -68,7 +68,7 @@ describe('the header of a request that was passed on', () => {
   });
 });
 
-test('headers of one connection stay on it (RFC 9110, section 7.6.1), and others go on', () => {
+test('headers of one connection stay on it (RFC 9110, section 7.6.1), and all others go on', () => {
   const given: [string, string][] = [
     ['Authorization', 'Bearer a'],
     ['Connection', 'close, X-Own'],
@@ -93,5 +93,12 @@ test('headers of one connection stay on it (RFC 9110, section 7.6.1), and others
     ['last-event-id', '7'],
     ['set-cookie', 'a=1'],
     ['set-cookie', 'b=2'],
+    ['x-own', '1'],
   ]);
+});
+
+test('a caller cannot have its credentials or its key dropped on the way, since each rule reads them', () => {
+  const names = ['authorization', 'console-key', 'cookie', 'idempotency-key', 'prefer'];
+  const given = names.map((name): [string, string] => [name, 'a']);
+  expect(endToEnd([['Connection', names.join(', ')], ...given])).toEqual(given);
 });

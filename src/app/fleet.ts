@@ -90,6 +90,7 @@ export function openFleet(config: Config, options: FleetOptions): Fleet | null {
 
   return {
     standingBy: {
+      ending: stopping.signal,
       onAway: telling,
       onLook({ fence, notice, store }: SeenLeader) {
         leads.see(fence, notice ? notice.url : undefined);

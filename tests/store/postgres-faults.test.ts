@@ -90,6 +90,30 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
        UPDATE wallet_sidecar.ownership SET fence = fence + 1, holder = 'another'`,
     );
 
+  test('a process that stands by and is told to stop leaves the database to the next one', async () => {
+    const ending = new AbortController();
+    const looked = Promise.withResolvers<void>();
+    const opening = openPostgresStore({
+      url,
+      secretsKey,
+      onLost: () => undefined,
+      leaseMs: LEASE_MS,
+      standingBy: {
+        ending: ending.signal,
+        onLook: () => looked.resolve(),
+        onAway: () => undefined,
+      },
+    });
+    opening.then((one) => opened.push(one)).catch(() => undefined);
+    await looked.promise;
+    ending.abort(new Error('told to stop'));
+    await store.close();
+    expect(opening).rejects.toThrow('told to stop');
+    await opening.catch(() => undefined);
+    const [lease] = await server.run(url, 'SELECT fence FROM wallet_sidecar.ownership_lease');
+    expect(lease?.fence).toBe('1');
+  });
+
   test('a commit whose answer was cut off counts once, and its caller hears that it was made', async () => {
     await setBudget(store, { amountMsat: 10_000n, period: 'total', maxPaymentMsat: null });
     for (const number of [1, 2, 3]) {

@@ -65,6 +65,7 @@ describe.skipIf(programs === null)('standing by', () => {
       standingBy: standing && {
         onLook: (one) => void standing.seen.push(one),
         onAway: (isAway) => void standing.away.push(isAway),
+        ending: new AbortController().signal,
       },
     });
     opened.push(opening.catch(() => null));

@@ -32,6 +32,8 @@ export interface StandingBy {
   readonly onLook: (leader: SeenLeader) => void;
   /** Called when the database cannot be reached, and when it can be again. */
   readonly onAway: (isAway: boolean) => void;
+  /** Aborts when the process is told to stop: it does not take over any more. */
+  readonly ending: AbortSignal;
 }
 
 interface Row {
@@ -51,11 +53,12 @@ const SILENT_MS = 3000;
 
 /**
  * Returns a function that resolves when the lease is free. Meanwhile a database that cannot be reached is waited for.
- * It throws StoreUnusable when the schema is of a newer version, or the database was sealed with another key.
+ * It throws StoreUnusable when the schema is of a newer version, or the database was sealed with another key, and the
+ * reason of `ending` when that aborts.
  */
 export function standUntilFree(
   connections: Connections,
-  { sealer, onLook, onAway }: StandingBy,
+  { sealer, onLook, onAway, ending }: StandingBy,
 ): () => Promise<void> {
   return async () => {
     for (;;) {
@@ -63,6 +66,7 @@ export function standUntilFree(
         if (postgresFailure(error) === null) throw error;
         return null;
       });
+      ending.throwIfAborted();
       onAway(row === null);
       if (row !== null) {
         requireKnownVersion(row.version);
@@ -72,7 +76,7 @@ export function standUntilFree(
         const notice = row.sealed_peer && noticeIn(row.sealed_peer, sealer, row.fence);
         onLook({ fence: `${row.fence}`, notice: notice || null, store });
       }
-      await sleep(LOOK_MS);
+      await sleep(LOOK_MS, ending);
     }
   };
 }

@@ -4,7 +4,7 @@ import { startSidecarOnFake } from '../hostile/sidecar-on-fake.ts';
 import { postgresPrograms, startPostgres } from '../support/postgres.ts';
 import { sendOk } from '../support/requests.ts';
 import { quantile } from './compared.ts';
-import type { Note } from './endurance.ts';
+import type { Note } from './figures.ts';
 
 /** How many invoices are made and payments sent, and by how many callers at a time. */
 const REQUESTS = 400;

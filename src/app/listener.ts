@@ -1,13 +1,11 @@
 import type { AppEnv } from '../http/env.ts';
 import { connectionGuard, keepLooking } from '../http/limits/connection-guard.ts';
 import { descriptorLimit, lowestFreeDescriptor } from '../http/limits/descriptors.ts';
+import { IDLE_SECS } from '../http/limits/idle.ts';
 import { systemSockets } from '../http/limits/system-sockets.ts';
 import { elapsedMs } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { urlHost } from '../lib/url-host.ts';
-
-/** After this many seconds without progress a connection is closed. Streams and waits are exempt. */
-const IDLE_SECS = 60;
 
 /**
  * For this many seconds a silent new connection stays in the kernel, where it costs no descriptor. Only Linux can do

@@ -4,10 +4,12 @@ import { isActiveClient } from '../wallet/clients.ts';
 import { type EffectNames, keyedNames, randomNames } from '../wallet/effect-names.ts';
 import { grantSignal } from '../wallet/grant-signal.ts';
 import { requirePermission, type Session } from '../wallet/session.ts';
+import { isStream } from './allowed-methods.ts';
 import { resumePayment } from './answer-payment.ts';
 import type { AppEnv } from './env.ts';
 import { comparable } from './input-comparison.ts';
 import type { CallersShare } from './limits/callers-share.ts';
+import { IDLE_SECS } from './limits/idle.ts';
 import { sourceAddress } from './limits/source-address.ts';
 import { requireAccess } from './middleware/authenticate.ts';
 import {
@@ -51,6 +53,21 @@ export interface RouteInput {
  * Returns a function that calls the route's handler. With an Idempotency-Key it calls the handler at most once per key.
  */
 export function runRoute(route: Route, runner: Runner): RunRoute {
+  const run = handled(route, runner);
+  return async (context, session, input) => {
+    const limitIdle = (secs: number) => context.env?.timeout?.(context.req.raw, secs);
+    // The limit is for callers that are slow, while work may take as long as a payment or a first sync.
+    limitIdle(0);
+    try {
+      return await run(context, session, input);
+    } finally {
+      // A stream ends its connection itself.
+      if (!isStream(route)) limitIdle(IDLE_SECS);
+    }
+  };
+}
+
+function handled(route: Route, runner: Runner): RunRoute {
   return async (context, session, input) => {
     const key = route.takesKey ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
     context.set('nothingSent', false);
@@ -184,11 +201,8 @@ class HandledRequest implements RequestContext {
     if (this.#signal) return this.#signal;
     const { session } = this;
     if (session && !session.isOwner) this.#release = this.#waits.take(session.caller.id);
-    const request = this.#context.req.raw;
-    // This answer may take as long as a payment, so the server's idle limit must not close the connection.
-    this.#context.env?.timeout?.(request, 0);
     // With a key the request continues when its client goes away, because a repeat needs the outcome.
-    const gone = this.idempotencyKey === null ? [request.signal] : [];
+    const gone = this.idempotencyKey === null ? [this.#context.req.raw.signal] : [];
     const grant = session
       ? grantSignal(session, () => requireAccess(session, this.#route.access))
       : null;

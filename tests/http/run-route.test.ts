@@ -125,3 +125,40 @@ describe('every error of a request that moves money says what may have been sent
     expect(await errorOf(thrown, { movesMoney: false })).toBe(thrown);
   });
 });
+
+describe('the idle limit of a connection does not cut off a request that is being worked on', () => {
+  /** Runs a route. Resolves to the limits that were set, in seconds, and `work` where the handler ran. */
+  async function limitsOf(given: Partial<Route>): Promise<readonly unknown[]> {
+    const course: unknown[] = [];
+    const route = {
+      method: 'put',
+      path: '/v2/node/sync_payments',
+      access: 'none',
+      handler: async () => {
+        course.push('work');
+        return {};
+      },
+      ...given,
+    } as unknown as Route;
+    const context = {
+      env: { timeout: (_: Request, secs: number) => course.push(secs) },
+      set: () => undefined,
+      req: { raw: new Request('http://127.0.0.1/v2/node/sync_payments'), header: () => undefined },
+    } as unknown as Context<AppEnv>;
+    const input = { body: undefined, query: undefined };
+    await runRoute(route, {} as Runner)(context, undefined, input).catch(() => undefined);
+    return course;
+  }
+
+  test('and counts again when it is answered, or has failed', async () => {
+    expect(await limitsOf({})).toEqual([0, 'work', 60]);
+    const handler = async () => {
+      throw new Error('on purpose');
+    };
+    expect(await limitsOf({ handler })).toEqual([0, 60]);
+  });
+
+  test('nor a stream, which goes on after the handler', async () => {
+    expect(await limitsOf({ mediaType: 'text/event-stream' })).toEqual([0, 'work']);
+  });
+});

@@ -40,11 +40,9 @@ const signInRoutes = [
       z.object({
         version: z.string().meta({ description: 'The version of the sidecar.' }),
         node_kind: z.string().meta({ description: 'The kind of the node, such as `sandbox`.' }),
-        network: z
-          .string()
-          .meta({
-            description: 'The Bitcoin network of the node, such as `bitcoin` or `regtest`.',
-          }),
+        network: z.string().meta({
+          description: 'The Bitcoin network of the node, such as `bitcoin` or `regtest`.',
+        }),
         abilities: z
           .array(z.enum(ABILITY_NAMES))
           .meta({ description: 'What this node can do that others cannot.' }),

@@ -51,7 +51,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|ENODATA|ENONAME)$/, "the receiver's name was not found in DNS"],
   [/^(EAI_AGAIN|ESERVFAIL|EREFUSED)$/, "DNS did not answer for the receiver's name"],
   [/^ECONNREFUSED$/, 'connection refused by the receiver'],
-  [/^(Ethe receiverUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'no route to the receiver'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'no route to the receiver'],
   [/^HPE_/, 'the answer of the receiver is not HTTP'],
   [/^(EPROTO|ERR_SSL)/, 'the TLS handshake with the receiver failed (CODE)'],
 ];

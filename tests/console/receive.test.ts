@@ -24,6 +24,67 @@ inBrowser('an invoice shows its QR code, and turns to paid by itself', async () 
   await page.context().close();
 });
 
+inBrowser(
+  'an invoice that waits is there again after another page, and so is its end',
+  async () => {
+    const page = await openConsole(browser(), world().url, world().owner);
+    await goTo(page, 'Receive');
+    await page.getByLabel('Amount in sats').fill('1,600');
+    await page.getByRole('button', { name: 'Make the invoice' }).click();
+    const payable = await page.locator('.copy code').innerText();
+    await goTo(page, 'Overview');
+    await goTo(page, 'Receive');
+    await page.getByText('Waiting for the payment').waitFor();
+    expect(await page.locator('.copy code').innerText()).toBe(payable);
+    await goTo(page, 'Overview');
+    await world().post('/sandbox/pay', { payable });
+    await page.reload();
+    await goTo(page, 'Receive');
+    await page.getByText('Paid', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Make another one' }).click();
+    await goTo(page, 'Overview');
+    await goTo(page, 'Receive');
+    await page.getByRole('button', { name: 'Make the invoice' }).waitFor();
+    await page.context().close();
+  },
+);
+
+inBrowser('an invoice that waits is not shown to another caller in the same tab', async () => {
+  const { client_credentials } = await world().post('/v2/node/create_client', {
+    scopes: ['receive'],
+  });
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Receive');
+  await page.getByRole('button', { name: 'Make the invoice' }).click();
+  await page.getByText('Waiting for the payment').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page
+    .getByLabel('Client credentials, or the token of the cookie file')
+    .fill(client_credentials);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await goTo(page, 'Receive');
+  await page.getByRole('button', { name: 'Make the invoice' }).waitFor();
+  await page.context().close();
+});
+
+inBrowser('on the sandbox an invoice that waits is paid from outside by one press', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Receive');
+  await page.getByLabel('Amount in sats').fill('1,700');
+  await page.getByRole('button', { name: 'Make the invoice' }).click();
+  await page.getByRole('button', { name: 'Pay it from outside' }).click();
+  await page.getByText('Paid', { exact: true }).waitFor();
+  expect(await page.getByRole('button', { name: 'Pay it from outside' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Make another one' }).click();
+  await page.getByLabel('Amount in sats').fill('');
+  await page.getByRole('button', { name: 'Make the invoice' }).click();
+  // The payer chooses the amount, so the outsider needs one.
+  await page.getByLabel('Amount to pay, in sats').fill('1,800');
+  await page.getByRole('button', { name: 'Pay it from outside' }).click();
+  await page.getByText('Paid', { exact: true }).waitFor();
+  await page.context().close();
+});
+
 inBrowser('an amount that is none is said to be none, and makes no invoice', async () => {
   const page = await openConsole(browser(), world().url, world().owner);
   await goTo(page, 'Receive');
@@ -65,5 +126,7 @@ inBrowser('a client that may only make invoices is offered nothing else', async 
   expect(await page.getByRole('radio').count()).toBe(1);
   await page.getByRole('button', { name: 'Make the invoice' }).click();
   await page.getByRole('img', { name: 'QR code: Invoice' }).waitFor();
+  // The sandbox is steered by those alone who may do everything.
+  expect(await page.getByRole('button', { name: 'Pay it from outside' }).count()).toBe(0);
   await page.context().close();
 });

@@ -27,12 +27,28 @@ inBrowser(
     await page.getByRole('button', { name: 'Make an invoice outside' }).click();
     const outside = await page.locator('.copy code').innerText();
     expect(outside).toStartWith('lnbcrt');
+    // No two fields of the page have one label.
+    const labels = await page.locator('main label[for]').allInnerTexts();
+    expect(new Set(labels).size).toBe(labels.length);
     await page.getByRole('button', { name: 'Move the clock forward' }).click();
     await page.getByText(/^It is .* now\.$/).waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   },
 );
+
+inBrowser('an invoice from outside leads to Send, filled in and not read yet', async () => {
+  const page = await openConsole(browser(), world().url, world().owner);
+  await goTo(page, 'Sandbox');
+  await page.getByRole('button', { name: 'Make an invoice outside' }).click();
+  const outside = await page.locator('.copy code').innerText();
+  await page.getByRole('link', { name: 'Pay it on the page Send' }).click();
+  await page.getByRole('heading', { name: 'Send', level: 1 }).waitFor();
+  expect(await page.getByLabel('What to pay').inputValue()).toBe(outside);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Pay…' }).waitFor();
+  await page.context().close();
+});
 
 inBrowser('a client that may not do everything is not offered the sandbox', async () => {
   const { client_credentials } = await world().post('/v2/node/create_client', {

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { WalletSidecarError } from '../../client/index.ts';
-import { keptValue } from '../values/kept.ts';
+import { callersValue } from '../values/kept.ts';
 import { newKey } from '../values/key.ts';
 import type { Sidecar } from './sidecar.ts';
 import { useSignedIn } from './signed-in.tsx';
+import type { About } from './types.ts';
 
 /** A request, and the Idempotency-Key that it is sent with however often. */
 interface Kept<Request> {
@@ -36,7 +37,7 @@ export function useKeptAct<Request, T>(
   act: (sidecar: Sidecar, request: Request, key: string) => Promise<T>,
 ): KeptAct<Request, T> {
   const { sidecar, about } = useSignedIn();
-  const slot = slotOf<Request>(`${name} ${about.user_pk} ${about.caller}`);
+  const slot = slotOf<Request>(name, about);
   const [state, setState] = useState<State<T>>(() => (slot.read() === null ? IDLE : ASKING_AGAIN));
   // What is kept is forgotten when the outcome is on the page, and not before.
   useEffect(() => {
@@ -78,8 +79,8 @@ const IDLE = { isBusy: false, value: null, error: null, isOpen: false };
 const ASKING_AGAIN = { ...IDLE, isBusy: true, isOpen: true };
 
 /** A place in the storage of this tab. It belongs to one caller, as keys do. */
-function slotOf<Request>(name: string) {
-  const slot = keptValue<Kept<Request>>(sessionStorage, `wallet-sidecar-console ${name}`);
+function slotOf<Request>(name: string, about: About) {
+  const slot = callersValue<Kept<Request>>(sessionStorage, name, about);
   return {
     ...slot,
     keep(request: Request): Kept<Request> {

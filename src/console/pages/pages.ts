@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { Permission } from '../../client/index.ts';
+import { steersSandbox } from '../api/sandbox.ts';
 import type { SignedIn } from '../api/signed-in.tsx';
 import { text } from '../texts/index.ts';
 import { Clients } from './clients.tsx';
@@ -77,9 +78,7 @@ const PAGES: readonly OfferedPage[] = [
     name: 'sandbox',
     title: text.sandbox.title,
     Page: SandboxPage,
-    // Its controls are for those who may do everything.
-    offered: ({ about, client }) =>
-      about.sandbox && (about.owner || (client.scopes.includes('full') && client.budget === null)),
+    offered: steersSandbox,
   },
 ];
 

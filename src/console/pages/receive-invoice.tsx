@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
 import { type CreatedInvoice, fromMsat, type Payment } from '../../client/index.ts';
-import { useMay } from '../api/signed-in.tsx';
+import { steersSandbox } from '../api/sandbox.ts';
+import { useMay, useSignedIn } from '../api/signed-in.tsx';
 import { useAct } from '../api/use-act.ts';
 import { useAsked } from '../api/use-asked.ts';
+import { useKeptValue } from '../api/use-kept-value.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Field } from '../parts/field.tsx';
 import { Money } from '../parts/money.tsx';
@@ -15,19 +17,24 @@ import { newKey } from '../values/key.ts';
 import { momentText } from '../values/moment.ts';
 import { invoiceQrText } from '../values/qr-path.ts';
 import { typedMsat } from '../values/sats.ts';
+import { PayFromOutside } from './receive-outside.tsx';
 
 /** An invoice: a form, then its QR code, which turns to "paid" by itself. */
 export function ReceiveByInvoice() {
   const [amount, setAmount] = useState('');
   const [description, setDescription] = useState('');
-  const make = useAct(({ api }, amountMsat: bigint | null) =>
-    api.createInvoice(
-      {
-        amount: amountMsat === null ? undefined : fromMsat(amountMsat),
-        description: description.trim() === '' ? undefined : description.trim(),
-      },
-      { idempotencyKey: newKey() },
-    ),
+  // Who leaves the page finds the invoice when they come back, waiting or paid.
+  const made = useKeptValue<CreatedInvoice>('invoice');
+  const make = useAct(
+    ({ api }, amountMsat: bigint | null) =>
+      api.createInvoice(
+        {
+          amount: amountMsat === null ? undefined : fromMsat(amountMsat),
+          description: description.trim() === '' ? undefined : description.trim(),
+        },
+        { idempotencyKey: newKey() },
+      ),
+    made.keep,
   );
   const amountMsat = typedMsat(amount);
   const isWrong = amount.trim() !== '' && amountMsat === null;
@@ -61,8 +68,8 @@ export function ReceiveByInvoice() {
     </form>
   );
   return (
-    <Replaced shown={make.value === null ? 'form' : 'invoice'}>
-      {make.value === null ? form : <MadeInvoice made={make.value} onAnother={make.forget} />}
+    <Replaced shown={made.value === null ? 'form' : 'invoice'}>
+      {made.value === null ? form : <MadeInvoice made={made.value} onAnother={made.forget} />}
     </Replaced>
   );
 }
@@ -121,6 +128,7 @@ function InvoiceStatus({ payment }: { readonly payment: Payment }) {
 }
 
 function OpenInvoice({ made }: { readonly made: CreatedInvoice }) {
+  const isSteered = steersSandbox(useSignedIn());
   return (
     <>
       <Qr
@@ -129,6 +137,7 @@ function OpenInvoice({ made }: { readonly made: CreatedInvoice }) {
       />
       <Copy value={made.invoice} label={text.receive.ways.invoice} />
       <p class="dim">{text.receive.until(momentText(made.expires_at))}</p>
+      {isSteered && <PayFromOutside made={made} />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { type Amount, fromMsat } from '../../client/index.ts';
-import type { Sidecar } from '../api/sidecar.ts';
+import { fromMsat } from '../../client/index.ts';
+import { sandboxControl, usePayFromOutside } from '../api/sandbox.ts';
 import { useAct } from '../api/use-act.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Copy } from '../parts/copy.tsx';
@@ -8,6 +8,7 @@ import { Field } from '../parts/field.tsx';
 import { SandboxForm } from '../parts/sandbox-form.tsx';
 import { text } from '../texts/index.ts';
 import { momentText } from '../values/moment.ts';
+import { linkTo } from '../values/place.ts';
 import { typedMsat } from '../values/sats.ts';
 
 /** The controls of the sandbox, with which everything can be tried. */
@@ -23,17 +24,10 @@ export function SandboxPage() {
   );
 }
 
-/** Sends a control of the sandbox, for which the client has no method. */
-function control<T>({ transport }: Sidecar, name: string, body: object): Promise<T> {
-  return transport.post<T>(`/sandbox/${name}`, body);
-}
-
 function PayAsOutsider() {
   const [payable, setPayable] = useState('');
   const [amount, setAmount] = useState('');
-  const pay = useAct((sidecar, body: { payable: string; amount?: Amount }) =>
-    control<{ status: string }>(sidecar, 'pay', body),
-  );
+  const pay = usePayFromOutside();
   const amountMsat = typedMsat(amount);
   return (
     <SandboxForm
@@ -68,7 +62,10 @@ function OutsideInvoice() {
   const [amount, setAmount] = useState('1000');
   const [behavior, setBehavior] = useState<Behavior>('settle');
   const make = useAct((sidecar, amountMsat: bigint) =>
-    control<{ invoice: string }>(sidecar, 'invoice', { amount: fromMsat(amountMsat), behavior }),
+    sandboxControl<{ invoice: string }>(sidecar, 'invoice', {
+      amount: fromMsat(amountMsat),
+      behavior,
+    }),
   );
   const amountMsat = typedMsat(amount);
   return (
@@ -80,14 +77,27 @@ function OutsideInvoice() {
       isReady={amountMsat !== null}
       onSubmit={() => amountMsat !== null && make.run(amountMsat)}
     >
-      <Field label={text.receive.amount} value={amount} onChange={setAmount} isNumber isRequired />
+      <Field
+        label={text.sandbox.invoiceAmount}
+        value={amount}
+        onChange={setAmount}
+        isNumber
+        isRequired
+      />
       <Choice<Behavior>
         legend={text.sandbox.behavior}
         options={BEHAVIORS.map((one) => [one, text.sandbox.behaviors[one]] as const)}
         value={behavior}
         onChange={setBehavior}
       />
-      {make.value !== null && <Copy value={make.value.invoice} label={text.sandbox.invoice} />}
+      {make.value !== null && (
+        <>
+          <Copy value={make.value.invoice} label={text.sandbox.invoice} />
+          <p>
+            <a href={linkTo('send', make.value.invoice)}>{text.sandbox.invoicePay}</a>
+          </p>
+        </>
+      )}
     </SandboxForm>
   );
 }
@@ -98,7 +108,7 @@ function Fund() {
   const [amount, setAmount] = useState('100000');
   const [rail, setRail] = useState<Rail>('lightning');
   const fund = useAct((sidecar, amountMsat: bigint) =>
-    control(sidecar, 'fund', { amount: fromMsat(amountMsat), rail }),
+    sandboxControl(sidecar, 'fund', { amount: fromMsat(amountMsat), rail }),
   );
   const amountMsat = typedMsat(amount);
   return (
@@ -110,7 +120,13 @@ function Fund() {
       isReady={amountMsat !== null}
       onSubmit={() => amountMsat !== null && fund.run(amountMsat)}
     >
-      <Field label={text.receive.amount} value={amount} onChange={setAmount} isNumber isRequired />
+      <Field
+        label={text.sandbox.fundAmount}
+        value={amount}
+        onChange={setAmount}
+        isNumber
+        isRequired
+      />
       <Choice<Rail>
         legend={text.sandbox.where}
         options={[
@@ -127,7 +143,7 @@ function Fund() {
 function Mine() {
   const [count, setCount] = useState('6');
   const mine = useAct((sidecar, blocks: number) =>
-    control<{ height: number }>(sidecar, 'blocks', { count: blocks }),
+    sandboxControl<{ height: number }>(sidecar, 'blocks', { count: blocks }),
   );
   const blocks = wholeNumber(count, 10_000);
   return (
@@ -149,7 +165,7 @@ const HOUR_SECS = 3600;
 function MoveClock() {
   const [hours, setHours] = useState('1');
   const move = useAct((sidecar, given: number) =>
-    control<{ now: number }>(sidecar, 'clock', { advance_secs: given * HOUR_SECS }),
+    sandboxControl<{ now: number }>(sidecar, 'clock', { advance_secs: given * HOUR_SECS }),
   );
   const given = wholeNumber(hours, 100_000);
   return (

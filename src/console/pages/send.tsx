@@ -13,10 +13,10 @@ import { SendOutcome } from './send-outcome.tsx';
 import { SendTerms } from './send-terms.tsx';
 import { WithdrawTerms } from './send-withdraw.tsx';
 
-/** Pays: first what is to be paid, then the terms, then what became of it. */
-export function Send() {
+/** Pays: first what is to be paid, which `rest` may fill in; then the terms; then what became of it. */
+export function Send({ rest }: { readonly rest: string }) {
   const money = useMoney();
-  const [string, setString] = useState('');
+  const [string, setString] = useState(rest);
   const read = useAct(({ api }, given: string) => api.analyze({ payment_string: given }));
   const shown =
     money.standing.state !== 'none' ? 'outcome' : read.value === null ? 'string' : 'terms';

@@ -18,3 +18,12 @@ export function keptValue<T>(store: Store, name: string) {
     },
   };
 }
+
+/** Returns a {@link keptValue} that belongs to one wallet and one caller, so that nobody else is shown it. */
+export function callersValue<T>(
+  store: Store,
+  name: string,
+  { user_pk, caller }: { readonly user_pk: string; readonly caller: string },
+) {
+  return keptValue<T>(store, `wallet-sidecar-console ${name} ${user_pk} ${caller}`);
+}

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ClientInfoResponse } from '../client/index.ts';
+import { isAskedFirst } from './api/leaving.ts';
 import { followPayments, type OpenLive } from './api/live.ts';
 import { openSidecar, type Sidecar } from './api/sidecar.ts';
 import { type SignedIn, SignedInProvider } from './api/signed-in.tsx';
@@ -96,7 +97,11 @@ function Pages({
         </nav>
         <div class="who">
           <p>{whoText(known.client, known.about)}</p>
-          <button type="button" class="quiet" onClick={onSignOut}>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => isAskedFirst(onSignOut) || onSignOut()}
+          >
             {text.signOut}
           </button>
         </div>

@@ -57,7 +57,24 @@ inBrowser('credentials are shown once, work, and are gone on leaving', async () 
   const kept = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])');
   expect(kept).not.toContain(credentials);
   expect(kept).not.toContain('create-client');
-  await goTo(page, 'Clients');
+  const here = page.url();
+  const clients = page.getByRole('navigation').getByRole('link', { name: 'Clients' });
+  const question = page.getByRole('group', { name: /gone when you leave/ });
+  await clients.click();
+  await question.and(page.locator(':focus')).waitFor();
+  expect(await barriersOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Stay here' }).click();
+  expect(page.url()).toBe(here);
+  expect(await page.locator('.copy code').innerText()).toBe(credentials);
+  // The browser's own way back and the sign-out lead away too.
+  await page.goBack();
+  await question.waitFor();
+  await page.getByRole('button', { name: 'Stay here' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await question.waitFor();
+  await page.getByRole('button', { name: 'Stay here' }).click();
+  await clients.click();
+  await page.getByRole('button', { name: 'Leave without it' }).click();
   await page.getByText('0 of 10,000 sats spent').waitFor();
   await page.goBack();
   await page.getByRole('button', { name: MAKE }).waitFor();

@@ -1,5 +1,8 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { askBeforeLeaving } from '../api/leaving.ts';
+import { text } from '../texts/index.ts';
 import { Copy } from './copy.tsx';
+import { useQuestion } from './use-question.ts';
 
 interface SecretOnceProps {
   readonly title: string;
@@ -15,13 +18,31 @@ interface SecretOnceProps {
   readonly onDone: () => void;
 }
 
-/** A secret that is shown this once. It is in no storage, and a browser that comes back to the page finds it gone. */
+/** Where somebody was about to go. */
+interface WayOut {
+  readonly go: () => void;
+}
+
+/**
+ * A secret that is shown this once. It is in no storage, and a browser that comes back to the page finds it gone. Who
+ * leaves without saying that it is stored is asked first.
+ */
 export function SecretOnce(props: SecretOnceProps) {
   const { title, label, secret, words, done, onGone, onDone } = props;
   useEffect(() => {
     addEventListener('pagehide', onGone);
     return () => removeEventListener('pagehide', onGone);
   });
+  const [wayOut, setWayOut] = useState<WayOut | null>(null);
+  const { isAsked, asking, button, ask, cancel } = useQuestion<HTMLFieldSetElement>();
+  const endAsking = useRef<() => void>(() => undefined);
+  useEffect(() => {
+    endAsking.current = askBeforeLeaving((go) => {
+      setWayOut({ go });
+      ask();
+    });
+    return endAsking.current;
+  }, []);
   return (
     <section class="card secret" aria-label={title}>
       <div role="status">
@@ -29,9 +50,36 @@ export function SecretOnce(props: SecretOnceProps) {
         <p>{words}</p>
       </div>
       <Copy value={secret} label={label} />
-      <button type="button" class="main" onClick={onDone}>
+      <button
+        ref={button}
+        type="button"
+        class="main"
+        onClick={() => {
+          endAsking.current();
+          onDone();
+        }}
+      >
         {done}
       </button>
+      {isAsked && (
+        <fieldset ref={asking} class="ask" tabIndex={-1}>
+          <legend>{text.leaving.question}</legend>
+          <button
+            type="button"
+            class="danger"
+            onClick={() => {
+              endAsking.current();
+              onGone();
+              wayOut?.go();
+            }}
+          >
+            {text.leaving.leave}
+          </button>
+          <button type="button" onClick={cancel}>
+            {text.leaving.stay}
+          </button>
+        </fieldset>
+      )}
     </section>
   );
 }

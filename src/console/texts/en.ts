@@ -25,6 +25,11 @@ export const en = {
   anyAmount: 'any amount',
   copy: 'Copy',
   copied: 'Copied',
+  leaving: {
+    question: 'Have you stored it? It is shown nowhere else, and is gone when you leave.',
+    leave: 'Leave without it',
+    stay: 'Stay here',
+  },
   signIn: {
     title: 'Sign in to the wallet',
     ended: 'Your session has ended. Sign in again.',

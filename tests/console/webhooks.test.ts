@@ -13,12 +13,18 @@ const { inBrowser, world, browser } = consoleInBrowser(
 );
 
 /** A receiver that refuses as often as it is told to, and keeps what it got. */
-const receiver = { refusals: 0, got: [] as { headers: Headers; body: string }[] };
+const receiver = {
+  refusals: 0,
+  got: [] as { headers: Headers; body: string }[],
+  /** It answers when this resolves. */
+  gate: Promise.resolve(),
+};
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
     receiver.got.push({ headers: request.headers, body: await request.text() });
+    await receiver.gate;
     const isRefused = receiver.refusals > 0;
     if (isRefused) receiver.refusals--;
     return new Response('<b>noted</b>', { status: isRefused ? 503 : 200 });
@@ -31,8 +37,17 @@ afterAll(async () => {
 });
 
 async function pay(): Promise<void> {
-  const { invoice } = await world().post('/v2/node/create_invoice', { amount: '1000' });
+  const { invoice } = await world().post('/v2/node/create_invoice', {
+    amount: '1000',
+    description: 'Two coffees',
+  });
   await world().post('/sandbox/pay', { payable: invoice });
+}
+
+/** Returns a promise that stays open until `open` is called. */
+function closedGate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: () => resolve() };
 }
 
 inBrowser('an endpoint is added, its secret is shown once and signs what it gets', async () => {
@@ -43,7 +58,7 @@ inBrowser('an endpoint is added, its secret is shown once and signs what it gets
   await page.getByLabel('URL').fill(hook);
   await page.getByLabel('What it is for').fill('Shop');
   expect(await barriersOf(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Add an endpoint' }).click();
+  await page.getByRole('button', { name: 'Add this endpoint' }).click();
   await page.getByRole('heading', { name: 'The endpoint is added' }).waitFor();
   const secret = await page.locator('.copy code').innerText();
   const kept = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])');
@@ -66,11 +81,23 @@ inBrowser('a delivery that fails shows its attempts, and is sent again', async (
   receiver.refusals = 1;
   await pay();
   await page.locator('.rows .badge', { hasText: 'Delivered' }).first().waitFor();
+  await page.getByText('Received 1,000 sats · Two coffees').waitFor();
   expect(await barriersOf(page)).toEqual([]);
+  const { open, opened } = closedGate();
+  receiver.gate = opened;
   await page.locator('.rows').getByRole('button', { name: 'Send again' }).first().click();
   await page.locator('.rows').getByText('1 delivery is sent again.').waitFor();
+  open();
+  // What is delivered is not being sent any more.
+  await page.locator('.rows').getByText('1 delivery is sent again.').waitFor({ state: 'detached' });
+  await page.locator('.rows .badge', { hasText: 'Delivered' }).first().waitFor();
   await page.getByRole('link', { name: 'Attempts' }).first().click();
-  await page.getByText('answered 503').first().waitFor();
+  await page.getByText('answered with HTTP 503').first().waitFor();
+  // The newest attempt stands first, and the times show seconds.
+  await page.locator('.rows > li').nth(2).waitFor();
+  const badges = await page.locator('.rows .badge').allInnerTexts();
+  expect(badges).toEqual(['Delivered', 'Delivered', 'answered with HTTP 503']);
+  expect(await page.locator('.rows .head').first().innerText()).toMatch(/\d:\d\d:\d\d/);
   await page.getByText('Request and answer').first().click();
   // What a receiver answers is shown as text.
   await page.getByText('<b>noted</b>').first().waitFor();
@@ -92,6 +119,39 @@ inBrowser('a delivery that fails shows its attempts, and is sent again', async (
   await until(() => receiver.got.length > sent);
   await page.context().close();
 });
+
+inBrowser(
+  'a delivery that failed and has attempts left says so, and when the next is',
+  async () => {
+    const page = await openConsole(browser(), world().url, world().owner);
+    // The sidecar's own pauses are too short to be looked at.
+    const delivery = {
+      id: `msg_${'ab'.repeat(20)}`,
+      endpoint: 'configured',
+      type: 'payment.finalized',
+      index: '0000001764000000000-ln_ab',
+      state: 'pending',
+      attempts: 1,
+      last_error: 'answered 503',
+      next_attempt_at: Date.now() + 300_000,
+      delivered_at: null,
+      created_at: Date.now(),
+    };
+    await page.route('**/v2/webhooks/deliveries?*', (route) =>
+      route.fulfill({ json: { deliveries: [delivery], next: null } }),
+    );
+    await goTo(page, 'Webhooks');
+    await page.locator('.rows .badge', { hasText: 'Will be tried again' }).waitFor();
+    await page
+      .locator('.rows')
+      .getByText(/next in \d+ s/)
+      .waitFor();
+    await page.locator('.rows').getByText('answered with HTTP 503').waitFor();
+    // The list looks by itself while something is on its way.
+    expect(await page.getByRole('button', { name: 'Look again' }).count()).toBe(0);
+    await page.context().close();
+  },
+);
 
 inBrowser(
   'a new secret is a second endpoint, and the old one is removed by two presses',

@@ -6,14 +6,14 @@ const MOST_TIMES = 30;
 /**
  * Calls `again` every `periodMs` while `isOn` and while somebody sees the page. It stops after a while, because each
  * request keeps the session from ending, and a page that is left alone must not do that; it begins anew when `start`
- * changes.
+ * changes. Returns whether it has stopped.
  */
 export function useEvery(
   periodMs: number,
   isOn: boolean,
   again: () => void,
   start: unknown = null,
-): void {
+): boolean {
   const times = useRef(0);
   useEffect(() => {
     times.current = 0;
@@ -27,4 +27,5 @@ export function useEvery(
     }, periodMs);
     return () => clearInterval(timer);
   });
+  return isOn && times.current >= MOST_TIMES;
 }

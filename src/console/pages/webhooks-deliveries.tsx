@@ -1,17 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Delivery, WebhookEndpoint } from '../../client/index.ts';
-import { useMay, useSignedIn } from '../api/signed-in.tsx';
-import { useAct } from '../api/use-act.ts';
 import { useAsked } from '../api/use-asked.ts';
 import { useEvery } from '../api/use-every.ts';
+import { usePaymentsOf } from '../api/use-payments-of.ts';
 import { AskedPart } from '../parts/asked-part.tsx';
-import { Notice } from '../parts/notice.tsx';
-import { Problem } from '../parts/problem.tsx';
 import { Select } from '../parts/select.tsx';
 import { text } from '../texts/index.ts';
-import { momentText } from '../values/moment.ts';
-import { linkTo } from '../values/place.ts';
 import { AgainSince } from './webhooks-again.tsx';
+import { DeliveryRow } from './webhooks-delivery-row.tsx';
 
 const PAGE = 20;
 /** How often to look at deliveries that are being sent, in milliseconds. */
@@ -36,10 +32,12 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Webhook
     [state, endpoint, before],
     { live: true },
   );
+  const [looked, setLooked] = useState(0);
   const isMoving = asked.value?.deliveries.some((one) => one.state === 'pending') ?? false;
-  useEvery(LOOK_MS, isMoving, asked.again);
+  const hasGivenUp = useEvery(LOOK_MS, isMoving, asked.again, looked);
+  const payments = usePaymentsOf(asked.value?.deliveries.map(({ index }) => index) ?? []);
   return (
-    <section aria-labelledby="deliveries">
+    <section class="card" aria-labelledby="deliveries">
       <h2 id="deliveries">{text.webhooks.deliveries}</h2>
       <div class="columns">
         <Select
@@ -72,6 +70,7 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Webhook
                 <li key={`${delivery.id}/${delivery.endpoint}`}>
                   <DeliveryRow
                     delivery={delivery}
+                    payment={payments.get(delivery.index)}
                     endpoint={endpointName(delivery.endpoint, endpoints)}
                     onAgain={asked.again}
                   />
@@ -79,9 +78,17 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Webhook
               ))}
             </ul>
             <div class="actions">
-              <button type="button" onClick={asked.again}>
-                {text.webhooks.refresh}
-              </button>
+              {hasGivenUp && (
+                <button
+                  type="button"
+                  onClick={() => {
+                    setLooked(looked + 1);
+                    asked.again();
+                  }}
+                >
+                  {text.webhooks.refresh}
+                </button>
+              )}
               {before !== undefined && (
                 <button type="button" onClick={() => setBefore(undefined)}>
                   {text.webhooks.newest}
@@ -99,68 +106,6 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Webhook
       <AgainSince endpoint={endpoint === '' ? undefined : endpoint} onAgain={asked.again} />
     </section>
   );
-}
-
-interface DeliveryRowProps {
-  readonly delivery: Delivery;
-  /** What people call its endpoint. */
-  readonly endpoint: string;
-  readonly onAgain: () => void;
-}
-
-function DeliveryRow({ delivery, endpoint, onAgain }: DeliveryRowProps) {
-  const { about } = useSignedIn();
-  const may = useMay();
-  const { id, state, last_error, index } = delivery;
-  const again = useAct(
-    ({ api }, _: null) => api.redeliverWebhooks({ id, endpoint: delivery.endpoint }),
-    onAgain,
-  );
-  return (
-    <>
-      <p class="head">
-        <span>{text.webhooks.events[delivery.type]}</span>
-        <span class={`badge ${BADGES[state]}`}>{text.webhooks.states[state]}</span>
-      </p>
-      <p class="dim">{[endpoint, momentText(delivery.created_at), howFar(delivery)].join(' · ')}</p>
-      {last_error !== null && state !== 'delivered' && <p>{last_error}</p>}
-      <div class="actions">
-        {about.owner && <a href={linkTo('webhooks', id)}>{text.webhooks.attempts}</a>}
-        {may('get_payment_by_id') && (
-          <a href={linkTo('payments', index)}>{text.webhooks.payment}</a>
-        )}
-        {(state === 'failed' || state === 'delivered') && (
-          <button
-            type="button"
-            class="quiet"
-            disabled={again.isBusy}
-            onClick={() => again.run(null)}
-          >
-            {text.webhooks.again}
-          </button>
-        )}
-      </div>
-      <Problem error={again.error} />
-      <div role="status">
-        {again.value !== null && (
-          <Notice kind="good" title={text.webhooks.sentAgain(again.value.redelivered)} />
-        )}
-      </div>
-    </>
-  );
-}
-
-const BADGES = {
-  pending: 'pending',
-  delivered: 'completed',
-  failed: 'failed',
-  canceled: 'failed',
-} as const;
-
-function howFar({ attempts, next_attempt_at }: Delivery): string {
-  const count = text.webhooks.attemptCount(attempts);
-  if (next_attempt_at === null) return count;
-  return `${count}, ${text.webhooks.nextAttempt(momentText(next_attempt_at))}`;
 }
 
 function endpointOptions(endpoints: readonly WebhookEndpoint[]): Readonly<Record<string, string>> {

@@ -7,7 +7,7 @@ import { AskedPart } from '../parts/asked-part.tsx';
 import { Exchange } from '../parts/exchange.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { text } from '../texts/index.ts';
-import { momentText } from '../values/moment.ts';
+import { exactMoment } from '../values/moment.ts';
 import { linkTo } from '../values/place.ts';
 import { endpointName } from './webhooks-deliveries.tsx';
 
@@ -22,7 +22,7 @@ interface DeliveryProps {
   readonly endpoints: readonly WebhookEndpoint[];
 }
 
-/** The attempts to deliver one webhook, to all endpoints. */
+/** The attempts to deliver one webhook, to all endpoints, the newest first. */
 export function Delivery({ id, endpoints }: DeliveryProps) {
   const may = useMay();
   const asked = useAsked(
@@ -54,7 +54,7 @@ export function Delivery({ id, endpoints }: DeliveryProps) {
               <p class="dim">{text.webhooks.noAttempts}</p>
             ) : (
               <ol class="rows">
-                {attempts.map((attempt) => (
+                {attempts.toReversed().map((attempt) => (
                   <li key={attempt.number}>
                     <Attempt
                       attempt={attempt}
@@ -82,9 +82,11 @@ function Attempt({ attempt, endpoint }: AttemptProps) {
   return (
     <>
       <p class="head">
-        <span>{text.webhooks.attempt(momentText(attempt.at), attempt.duration_ms)}</span>
+        <span>{text.webhooks.attempt(exactMoment(attempt.at), attempt.duration_ms)}</span>
         <span class={`badge ${isTaken ? 'completed' : 'failed'}`}>
-          {attempt.error ?? text.webhooks.states.delivered}
+          {attempt.error === null
+            ? text.webhooks.states.delivered
+            : text.webhooks.problem(attempt.error)}
         </span>
       </p>
       <p class="dim">{endpoint}</p>

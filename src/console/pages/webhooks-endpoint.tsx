@@ -84,7 +84,7 @@ function Tested({ tested }: { readonly tested: TestWebhookEndpointResponse }) {
         <Notice kind="good" title={text.webhooks.taken(tested.duration_ms)} />
       ) : (
         <Notice kind="warn" title={text.webhooks.notTaken}>
-          {tested.error}
+          {tested.error !== null && text.webhooks.problem(tested.error)}
         </Notice>
       )}
       <Exchange of={tested} />

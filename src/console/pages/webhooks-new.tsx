@@ -66,7 +66,7 @@ export function NewEndpoint({ isBusy, onSubmit, onCancel }: NewEndpointProps) {
       )}
       <div class="actions">
         <button type="submit" class="main" disabled={isBusy}>
-          {text.webhooks.add}
+          {text.webhooks.submit}
         </button>
         <button type="button" onClick={onCancel}>
           {text.cancel}

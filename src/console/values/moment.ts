@@ -25,3 +25,13 @@ export function typedMoment(typed: string): number | null {
   const ms = typed === '' ? Number.NaN : new Date(typed).getTime();
   return Number.isNaN(ms) ? null : ms;
 }
+
+/** Returns a time for people to the second, in the time zone and words of this machine. */
+export function exactMoment(ms: number): string {
+  return new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+/** Returns how many whole seconds there are from `nowMs` to `ms`, rounded up; 0 for a time that is over. */
+export function secondsUntil(ms: number, nowMs: number): number {
+  return Math.max(0, Math.ceil((ms - nowMs) / 1000));
+}

@@ -63,7 +63,7 @@ const TRIAL_WALLET = 'The sandbox wallet is being signed up and funded: ask agai
 const NO_CREDENTIALS =
   'No default credentials: send the Authorization header with every request, or start with --root-seed-path or --client-credentials-path.';
 const OPEN_WITH_BUDGETS =
-  'Clients have budgets, but a program that calls the port without a header is the owner and has none: start with --require-auth.';
+  'The budgets of clients protect nothing while every program that reaches this port can act as the owner: start the sidecar with --require-auth.';
 
 function unprovenWords(unproven: ReadonlySet<string>): string {
   const [first] = unproven;

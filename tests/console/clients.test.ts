@@ -76,6 +76,10 @@ inBrowser('credentials are shown once, work, and are gone on leaving', async () 
   await clients.click();
   await page.getByRole('button', { name: 'Leave without it' }).click();
   await page.getByText('0 of 10,000 sats spent').waitFor();
+  // The limit starts anew at midnight UTC, so its time names the zone.
+  await page.getByText(/starts anew .*(UTC|GMT|[A-Z]{3,4})/).waitFor();
+  await page.getByText('The budgets of clients protect nothing').waitFor();
+  expect(await page.locator('.notice .flag').allInnerTexts()).toEqual(['--require-auth']);
   await page.goBack();
   await page.getByRole('button', { name: MAKE }).waitFor();
   expect(await page.content()).not.toContain(credentials);

@@ -46,7 +46,7 @@ inBrowser('the focus follows a payment from its string to its end', async () => 
   await page.getByLabel('What to pay').focus();
   await page.keyboard.insertText(invoice);
   await tabTo(page, 'Continue');
-  await focusAt(page, 'heading', 'What is paid');
+  await focusAt(page, 'heading', 'You are about to pay');
   await tabTo(page, 'Pay…');
   await tabTo(page, 'Pay now');
   await focusAt(page, 'heading', 'Your payment');

@@ -15,6 +15,7 @@ import { clientName } from './client-name.ts';
 import { ConfirmBudgets } from './clients-budgets.tsx';
 import { ChangeClient } from './clients-change.tsx';
 import { NewClient } from './clients-new.tsx';
+import { HealthNotice } from './health-notice.tsx';
 
 /** What follows the page's name for the form of a new client. */
 const NEW = 'new';
@@ -33,6 +34,7 @@ function ClientList() {
   return (
     <>
       <p class="dim">{text.clients.intro}</p>
+      <HealthNotice />
       {about.owner && <ConfirmBudgets />}
       {may('create_client') && (
         <p>

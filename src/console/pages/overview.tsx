@@ -6,11 +6,11 @@ import { AskedPart } from '../parts/asked-part.tsx';
 import { ChannelBar } from '../parts/channel-bar.tsx';
 import { FlowPlot } from '../parts/flow-plot.tsx';
 import { Money } from '../parts/money.tsx';
-import { Notice } from '../parts/notice.tsx';
 import { PaymentList } from '../parts/payment-list.tsx';
 import { text } from '../texts/index.ts';
 import { nowMs } from '../values/clock.ts';
 import { dailyFlow, dayStart } from '../values/money-flow.ts';
+import { HealthNotice } from './health-notice.tsx';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -22,7 +22,7 @@ export function Overview() {
   const can = useCan();
   return (
     <>
-      <Health />
+      <HealthNotice />
       <div class="tiles">
         {may('node_info') && <Balance />}
         {may('list_channels') && can('channels') && <Channels />}
@@ -30,16 +30,6 @@ export function Overview() {
       {may('get_updated_payments') && <Flow />}
       {may('get_updated_payments') && <Latest />}
     </>
-  );
-}
-
-function Health() {
-  const { value } = useAsked(({ api }, signal) => api.health({ signal }), [], { live: true });
-  if (value === null || value.status === 'ok') return null;
-  return (
-    <Notice kind="warn" title={text.overview.health}>
-      {value.status}
-    </Notice>
   );
 }
 

@@ -26,7 +26,6 @@ export function ReceiveByOffer() {
         make.run(description.trim());
       }}
     >
-      <p>{text.receive.offerHelp}</p>
       <Field
         label={text.receive.description}
         help={text.receive.descriptionHelp}

@@ -36,6 +36,7 @@ export function Receive() {
         value={way}
         onChange={setWay}
       />
+      <p class="dim">{text.receive.waysHelp[way]}</p>
       <Shown />
     </>
   );

@@ -54,6 +54,7 @@ export function SendTerms({ string, payables, onSend }: SendTermsProps) {
 function Explained({ payable, string }: { readonly payable: Payable; readonly string: string }) {
   const { kind, description, expires_at, min_amount, max_amount } = payable;
   const method = methodOf(payable);
+  const isShort = string.length <= MOST_SHOWN;
   return (
     <dl class="facts">
       <dt>{text.send.kind}</dt>
@@ -79,7 +80,15 @@ function Explained({ payable, string }: { readonly payable: Payable; readonly st
         </>
       )}
       <dt>{text.send.to}</dt>
-      <dd class="mono">{short(string.length <= 90 ? string : method)}</dd>
+      <dd class="mono">
+        {isShort ? string : shortened(method)}
+        {!isShort && (
+          <details>
+            <summary>{text.send.whole}</summary>
+            {method}
+          </details>
+        )}
+      </dd>
     </dl>
   );
 }
@@ -251,7 +260,10 @@ function feeOf(typed: string): bigint | null {
   return /^\s*0+(\.0*)?\s*$/.test(typed) ? 0n : typedMsat(typed);
 }
 
+/** The longest string that is shown whole: an address on chain, or a name. */
+const MOST_SHOWN = 90;
+
 /** Returns both ends of a long string, by which people compare it. */
-function short(value: string): string {
-  return value.length <= 90 ? value : `${value.slice(0, 40)} … ${value.slice(-40)}`;
+function shortened(value: string): string {
+  return value.length <= MOST_SHOWN ? value : `${value.slice(0, 16)} … ${value.slice(-16)}`;
 }

@@ -1,6 +1,6 @@
 import { type Budget, toMsat } from '../../client/index.ts';
 import { text } from '../texts/index.ts';
-import { momentText } from '../values/moment.ts';
+import { zonedMoment } from '../values/moment.ts';
 import { satsOf } from '../values/sats.ts';
 import { percentOf } from '../values/share.ts';
 import { ShareBar } from './share-bar.tsx';
@@ -10,7 +10,7 @@ export function BudgetBar({ budget }: { readonly budget: Budget }) {
   const { spent, amount, resets_at, max_payment } = budget;
   const words = [
     text.clients.spent(satsOf(spent), satsOf(amount)),
-    resets_at === null ? text.clients.neverResets : text.clients.resets(momentText(resets_at)),
+    resets_at === null ? text.clients.neverResets : text.clients.resets(zonedMoment(resets_at)),
     ...(max_payment === null ? [] : [text.clients.mostPayment(satsOf(max_payment))]),
   ];
   return (

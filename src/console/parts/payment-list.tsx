@@ -1,9 +1,10 @@
-import type { Payment } from '../../client/index.ts';
+import { type Payment, toMsat } from '../../client/index.ts';
 import { text } from '../texts/index.ts';
 import { nowMs } from '../values/clock.ts';
 import { givenName } from '../values/described.ts';
 import { shortMoment } from '../values/moment.ts';
 import { linkTo } from '../values/place.ts';
+import { satsOf } from '../values/sats.ts';
 import { Money } from './money.tsx';
 
 /** Payments as a list of links to their details, in the order given. */
@@ -20,6 +21,7 @@ export function PaymentList({ payments }: { readonly payments: readonly Payment[
               <span class="name">{nameOf(payment)}</span>
               <span class="dim">
                 {text.railShort[payment.rail]} · {shortMoment(payment.created_at, nowMs())}
+                {hasFee(payment) && ` · ${text.withFee(satsOf(payment.fees))}`}
               </span>
             </span>
             <span class="sum">
@@ -51,6 +53,11 @@ export function nameOf(payment: Payment): string {
   if (named !== null) return named;
   if (direction === 'info') return kind === 'waived_channel_fee' ? text.feeWaived : text.info;
   return text.directionWords[direction][status];
+}
+
+/** Whether a payment has cost a fee, which its amount does not hold. */
+function hasFee({ direction, status, fees }: Payment): boolean {
+  return direction === 'outbound' && status === 'completed' && toMsat(fees) > 0n;
 }
 
 const ARROWS = { inbound: '↓', outbound: '↑', info: '·' } as const;

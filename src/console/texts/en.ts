@@ -61,6 +61,7 @@ export const en = {
     outbound: { pending: 'Sending', completed: 'Sent', failed: 'Not sent' },
   },
   info: INFO,
+  withFee: (fee: string) => `fee ${fee} sats`,
   feeWaived: 'The fee of a channel was waived',
   railShort: {
     onchain: 'On chain',
@@ -89,12 +90,19 @@ export const en = {
     noChannels: 'No channels yet. The first payment that you receive on Lightning opens one.',
     channelUsable: 'Ready',
     channelNotUsable: 'Not ready',
-    channelOurs: (ours: string, theirs: string) => `${ours} sats here, ${theirs} sats there`,
+    channelOurs: (ours: string, theirs: string) =>
+      `${ours} sats on your side, ${theirs} sats on the other side`,
     health: 'The sidecar needs attention',
   },
   receive: {
     title: 'Receive',
     way: 'Receive by',
+    waysHelp: {
+      invoice: 'An invoice asks for one payment, and can be paid once.',
+      offer: 'An offer can be paid many times, by many people, with an amount of their choice.',
+      address: 'An address takes a payment on chain, which is slower and has a fee of its own.',
+      name: 'A name, such as shop@example.com, can be paid many times, and is easy to say and to type.',
+    },
     ways: { invoice: 'Invoice', offer: 'Offer', address: 'Bitcoin address', name: 'Name' },
     amount: 'Amount in sats',
     amountHelp: 'Leave it empty to let the payer choose.',
@@ -109,7 +117,6 @@ export const en = {
     until: (moment: string) => `Can be paid until ${moment}`,
     qr: (what: string) => `QR code: ${what}`,
     offerTitle: 'Offer',
-    offerHelp: 'An offer can be paid many times, by many people, with an amount of their choice.',
     addressHelp:
       'A payment shows here when it is first seen. It counts after 6 blocks, about an hour.',
     nextAddress: 'Show the next unused address',
@@ -136,7 +143,7 @@ export const en = {
     noCamera: 'The camera cannot be used',
     nothing: 'These credentials cannot pay this.',
     back: 'Pay something else',
-    terms: 'What is paid',
+    terms: 'You are about to pay',
     outcome: 'Your payment',
     way: 'Pay by',
     kinds: {
@@ -148,6 +155,7 @@ export const en = {
     kind: 'Kind',
     description: 'It says',
     to: 'To',
+    whole: 'Show all of it',
     bounds: 'Amount',
     between: (least: string | null, most: string | null) =>
       [least === null ? '' : `at least ${least} sats`, most === null ? '' : `at most ${most} sats`]

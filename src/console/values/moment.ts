@@ -3,6 +3,19 @@ export function momentText(ms: number): string {
   return new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
+/** Returns a time with its time zone, for what begins by the clock of another place. It does not break in a line. */
+export function zonedMoment(ms: number): string {
+  const words = new Date(ms).toLocaleString(undefined, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
+  return words.replace(/\s/g, '\u00a0');
+}
+
 /** Returns a time as short as people need it at `nowMs`: the year only where it is another. */
 export function shortMoment(ms: number, nowMs: number): string {
   const isThisYear = new Date(ms).getFullYear() === new Date(nowMs).getFullYear();

@@ -37,74 +37,76 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Webhook
   const hasGivenUp = useEvery(LOOK_MS, isMoving, asked.again, looked);
   const payments = usePaymentsOf(asked.value?.deliveries.map(({ index }) => index) ?? []);
   return (
-    <section class="card" aria-labelledby="deliveries">
-      <h2 id="deliveries">{text.webhooks.deliveries}</h2>
-      <div class="columns">
-        <Select
-          label={text.webhooks.state}
-          options={{ '': text.webhooks.anyState, ...text.webhooks.states }}
-          value={state}
-          onChange={(chosen) => {
-            setBefore(undefined);
-            setState(chosen);
-          }}
-        />
-        {endpoints.length > 0 && (
+    <>
+      <section class="card" aria-labelledby="deliveries">
+        <h2 id="deliveries">{text.webhooks.deliveries}</h2>
+        <div class="columns">
           <Select
-            label={text.webhooks.endpoint}
-            options={endpointOptions(endpoints)}
-            value={endpoint}
+            label={text.webhooks.state}
+            options={{ '': text.webhooks.anyState, ...text.webhooks.states }}
+            value={state}
             onChange={(chosen) => {
               setBefore(undefined);
-              setEndpoint(chosen);
+              setState(chosen);
             }}
           />
-        )}
-      </div>
-      <AskedPart asked={asked}>
-        {({ deliveries, next }) => (
-          <>
-            {deliveries.length === 0 && <p class="dim">{text.webhooks.noDeliveries}</p>}
-            <ul class="rows">
-              {deliveries.map((delivery) => (
-                <li key={`${delivery.id}/${delivery.endpoint}`}>
-                  <DeliveryRow
-                    delivery={delivery}
-                    payment={payments.get(delivery.index)}
-                    endpoint={endpointName(delivery.endpoint, endpoints)}
-                    onAgain={asked.again}
-                  />
-                </li>
-              ))}
-            </ul>
-            <div class="actions">
-              {hasGivenUp && (
-                <button
-                  type="button"
-                  onClick={() => {
-                    setLooked(looked + 1);
-                    asked.again();
-                  }}
-                >
-                  {text.webhooks.refresh}
-                </button>
-              )}
-              {before !== undefined && (
-                <button type="button" onClick={() => setBefore(undefined)}>
-                  {text.webhooks.newest}
-                </button>
-              )}
-              {next !== null && (
-                <button type="button" onClick={() => setBefore(next)}>
-                  {text.webhooks.older}
-                </button>
-              )}
-            </div>
-          </>
-        )}
-      </AskedPart>
+          {endpoints.length > 0 && (
+            <Select
+              label={text.webhooks.endpoint}
+              options={endpointOptions(endpoints)}
+              value={endpoint}
+              onChange={(chosen) => {
+                setBefore(undefined);
+                setEndpoint(chosen);
+              }}
+            />
+          )}
+        </div>
+        <AskedPart asked={asked}>
+          {({ deliveries, next }) => (
+            <>
+              {deliveries.length === 0 && <p class="dim">{text.webhooks.noDeliveries}</p>}
+              <ul class="rows">
+                {deliveries.map((delivery) => (
+                  <li key={`${delivery.id}/${delivery.endpoint}`}>
+                    <DeliveryRow
+                      delivery={delivery}
+                      payment={payments.get(delivery.index)}
+                      endpoint={endpointName(delivery.endpoint, endpoints)}
+                      onAgain={asked.again}
+                    />
+                  </li>
+                ))}
+              </ul>
+              <div class="actions">
+                {hasGivenUp && (
+                  <button
+                    type="button"
+                    onClick={() => {
+                      setLooked(looked + 1);
+                      asked.again();
+                    }}
+                  >
+                    {text.webhooks.refresh}
+                  </button>
+                )}
+                {before !== undefined && (
+                  <button type="button" onClick={() => setBefore(undefined)}>
+                    {text.webhooks.newest}
+                  </button>
+                )}
+                {next !== null && (
+                  <button type="button" onClick={() => setBefore(next)}>
+                    {text.webhooks.older}
+                  </button>
+                )}
+              </div>
+            </>
+          )}
+        </AskedPart>
+      </section>
       <AgainSince endpoint={endpoint === '' ? undefined : endpoint} onAgain={asked.again} />
-    </section>
+    </>
   );
 }
 

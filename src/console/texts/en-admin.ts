@@ -164,7 +164,7 @@ export const enAdmin = {
     nextAttempt: (seconds: number) => (seconds === 0 ? 'next at once' : `next in ${seconds} s`),
     /** The sidecar's words for what went wrong, such as `answered 500`. */
     problem: (words: string) => words.replace(/^answered (\d+)/, 'answered with HTTP $1'),
-    shortIndex: (index: string) => `payment ${index.slice(0, 13)}…`,
+    shortIndex: (index: string) => `payment ${index.slice(index.indexOf('-') + 1).slice(0, 11)}…`,
     payment: 'Payment',
     attempts: 'Attempts',
     noAttempts: 'No attempt yet.',

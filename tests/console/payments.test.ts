@@ -59,3 +59,17 @@ inBrowser('text of a stranger stays text', async () => {
   expect(complaints).toEqual([]);
   await page.context().close();
 });
+
+inBrowser(
+  'a payment that was sent shows its fee in the list, and a payment that came none',
+  async () => {
+    const { invoice } = await world().post('/sandbox/invoice', { amount: '90000' });
+    const { fees } = await world().post('/v2/node/pay', { payable: invoice });
+    const page = await openConsole(browser(), world().url, world().owner);
+    await goTo(page, 'Payments');
+    const sent = page.getByRole('link', { name: /−90,000/ });
+    expect(await sent.innerText()).toContain(`fee ${fees} sats`);
+    expect(await page.getByRole('link', { name: /\+3,100/ }).innerText()).not.toContain('fee');
+    await page.context().close();
+  },
+);

@@ -47,6 +47,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     'the program is not on the path; tests/cli/commands/secrets-key.test.ts runs it',
   'wallet-sidecar serve --database-url-path database-url --secrets-key-path secrets-key    --client-credentials-path client-credentials':
     'needs PostgreSQL and a node; tests/faults/postgres.test.ts starts it so',
+  'wallet-sidecar serve --listen-addr 10.0.0.2:5393 --peer-url http://10.0.0.2:5393 --require-auth    --database-url-path database-url --secrets-key-path secrets-key --client-credentials-path client-credentials':
+    'needs PostgreSQL, a node and a network; tests/faults/fleet.test.ts starts several so',
   'wallet-sidecar migrate sqlite-to-postgres    --database-url-path database-url --secrets-key-path secrets-key':
     'needs PostgreSQL; tests/store/copy.test.ts runs it',
   'npm run build': 'the tests run on what it has built',

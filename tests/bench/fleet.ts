@@ -18,7 +18,7 @@ export async function measureFleet(note: Note): Promise<void> {
   const fake = await startFakeLnd({ channelSat: 100_000_000n });
   try {
     const alone = await startSidecarOnFake(fake, ['--log-level', 'error']);
-    await measure('one sidecar on SQLite', { fake, urls: [alone.baseUrl], note });
+    const onSqlite = await measure('one sidecar on SQLite', { fake, urls: [alone.baseUrl], note });
     await alone.close();
     const programs = postgresPrograms();
     if (programs === null) return;
@@ -28,7 +28,8 @@ export async function measureFleet(note: Note): Promise<void> {
         const fleet = await openFleet(fake, size, await server.createDatabase());
         const urls = fleet.members.map(({ baseUrl }) => baseUrl);
         const name = size === 1 ? 'one sidecar' : `${size} sidecars in turn`;
-        await measure(`${name} on PostgreSQL`, { fake, urls, note });
+        const beside = size === 1 ? null : onSqlite;
+        await measure(`${name} on PostgreSQL`, { fake, urls, note, beside });
         await fleet.close();
       }
     } finally {
@@ -44,10 +45,21 @@ function openFleet(fake: FakeLnd, size: number, databaseUrl: string): Promise<Fl
   return startFleet(fake, { size, databaseUrl, leaseSecs: 10, flags, direct: true });
 }
 
+/** Requests of each kind in a second. */
+type Rates = Readonly<Record<'create_invoice' | 'pay_invoice', number>>;
+
+interface Measured {
+  readonly fake: FakeLnd;
+  readonly urls: readonly string[];
+  readonly note: Note;
+  /** What the rates should reach; null where nothing is wanted of them. */
+  readonly beside?: Rates | null;
+}
+
 async function measure(
   name: string,
-  { fake, urls, note }: { fake: FakeLnd; urls: readonly string[]; note: Note },
-): Promise<void> {
+  { fake, urls, note, beside = null }: Measured,
+): Promise<Rates> {
   const call = (at: number, path: string, body: unknown) =>
     sendOk(urls[at % urls.length] ?? '', 'POST', `/v2/node/${path}`, {
       body,
@@ -63,8 +75,15 @@ async function measure(
     ['create_invoice', created],
     ['pay_invoice', paid],
   ] as const) {
-    note(`${what}, ${name}`, `${perSec.toFixed(0)}/s, ${medianMs.toFixed(1)} ms (median)`);
+    const is = beside === null ? null : perSec / beside[what];
+    note(`${what}, ${name}`, `${perSec.toFixed(0)}/s, ${medianMs.toFixed(1)} ms (median)`, {
+      ...(is !== null && {
+        beside: `${is.toFixed(2)} times one sidecar on SQLite`,
+        goal: { target: 'fleet', is },
+      }),
+    });
   }
+  return { create_invoice: created.perSec, pay_invoice: paid.perSec };
 }
 
 async function timed(one: (at: number) => Promise<unknown>) {

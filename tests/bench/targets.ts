@@ -100,6 +100,10 @@ export const TARGETS = {
     why: `${FLUSHES} Besides, \`lightningd\` answers one call after another, so those by which the sidecar follows a payment wait behind those of the payment itself.`,
   },
   clnPayP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  fleet: {
+    ...{ least: 1, unit: ' times one on SQLite' },
+    why: 'One sidecar leads, and the others pass their requests on to it: more of them make it safer, not faster. A request that is passed on is two, a write to PostgreSQL is several round trips, and here all share two processors.',
+  },
   firstPaint: {
     ...{ most: 100, unit: ' ms' },
     why: 'The browser itself takes most of it, as the page of one word shows.',

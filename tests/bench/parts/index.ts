@@ -1,4 +1,5 @@
 import { measureCln } from '../cln.ts';
+import { measureFleet } from '../fleet.ts';
 import { measureLnd } from '../lnd.ts';
 import { measureConsole } from './console.ts';
 import { measureMixedLoad } from './endurance.ts';
@@ -23,6 +24,7 @@ export const PARTS: readonly Part[] = [
   { name: 'lnd', measure: ({ note }) => measureLnd(note) },
   { name: 'cln', measure: ({ note }) => measureCln(note) },
   { name: 'postgres', measure: measurePostgres },
+  { name: 'fleet', measure: ({ note }) => measureFleet(note) },
   { name: 'console', measure: measureConsole },
   { name: 'growth', measure: measureGrowth },
   { name: 'soak', measure: measureSoak },

@@ -29,7 +29,8 @@ const AT_ONCE = 6;
 const HOST = 'wallet.localhost';
 
 /** Health says only that callers need no credentials although there are budgets. */
-const WELL = /^Clients have budgets, but [^:]*: start with --require-auth\.$/;
+const WELL =
+  /^The budgets of clients protect nothing [^:]*: start the sidecar with --require-auth\.$/;
 
 interface Bill {
   readonly invoice: string;

@@ -184,8 +184,11 @@ inBrowser('an endpoint with a lease is kept for another day by one press', async
   const before = (await leaseOf()).expires_at;
   const page = await openConsole(browser(), world().url, world().owner);
   await goTo(page, 'Webhooks');
-  expect(await page.getByRole('button', { name: 'Keep it for another day' }).count()).toBe(1);
-  await page.getByRole('button', { name: 'Keep it for another day' }).click();
+  const keep = page.getByRole('button', { name: 'Keep it for another day' });
+  // The list is there a moment after the page.
+  await keep.first().waitFor();
+  expect(await keep.count()).toBe(1);
+  await keep.click();
   await until(async () => (await leaseOf()).expires_at > before + 80_000_000);
   await world().post('/v2/webhooks/endpoints/delete', { id });
   await page.context().close();

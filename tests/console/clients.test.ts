@@ -225,6 +225,7 @@ inBrowser('a client is offered to give and to change no more than it has', async
   expect(await page.getByRole('link', { name: 'Change Spender' }).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Revoke Spender' }).count()).toBe(0);
   await page.getByRole('link', { name: 'New client' }).click();
+  await page.getByRole('checkbox').first().waitFor();
   expect(await page.getByRole('checkbox').count()).toBe(2);
   await page.context().close();
 });

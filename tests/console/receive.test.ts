@@ -123,6 +123,7 @@ inBrowser('a client that may only make invoices is offered nothing else', async 
   const links = await page.getByRole('navigation').getByRole('link').allInnerTexts();
   expect(links).toEqual(['Overview', 'Receive']);
   await goTo(page, 'Receive');
+  await page.getByRole('radio').first().waitFor();
   expect(await page.getByRole('radio').count()).toBe(1);
   await page.getByRole('button', { name: 'Make the invoice' }).click();
   await page.getByRole('img', { name: 'QR code: Invoice' }).waitFor();

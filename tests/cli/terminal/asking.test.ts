@@ -79,7 +79,7 @@ describe('a payment on a terminal', () => {
   test('holds what was agreed on: the fee cannot be higher than the question said', async () => {
     const { invoice, payment_hash } = await outsideInvoice();
     const paying = start('pay', invoice, '--max-fee', '0');
-    await paying.shows('at most 1,000 sats');
+    await paying.shows(/at most 1,000 sats[\s\S]*\[y\/N\]/);
     paying.type('y\n');
     expect(await paying.exit()).toBe(1);
     expect(await paymentsOf(payment_hash)).toMatchObject([{ status: 'failed' }]);
@@ -91,7 +91,7 @@ describe('a payment on a terminal', () => {
     expect(await without.exit()).toBe(1);
     expect(without.screen()).toContain('names no amount: give one after it');
     const paying = start('pay', offer, '12');
-    await paying.shows(/Pay +12 sats/);
+    await paying.shows(/Pay +12 sats[\s\S]*\[y\/N\]/);
     paying.type('yes\n');
     expect(await paying.exit()).toBe(0);
   });

@@ -3,6 +3,7 @@ import { refused } from '../../model/errors.ts';
 import type { NodeConnector } from '../node.ts';
 import { openConnector } from '../remote/connector.ts';
 import { OddRows } from '../remote/odd-rows.ts';
+import { Recent } from '../remote/recent.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
 import { clnConnect } from './connect.ts';
 import { Endings } from './endings.ts';
@@ -10,9 +11,9 @@ import { clnNode } from './node.ts';
 import { newFetches } from './offers.ts';
 import { CLN_PROTOCOL } from './protocol.ts';
 import { RecentAttempts } from './recent-attempts.ts';
-import { RecentInfo } from './recent-info.ts';
 import { RuneIds } from './rune-ids.ts';
 import { clnTokens } from './tokens.ts';
+import type { ClnInfo } from './wire.ts';
 
 /** The node kind Core Lightning, reached by its plugin clnrest. */
 export const CLN: RemoteNodeKind = {
@@ -37,7 +38,7 @@ export function openCln(options: RemoteOptions): NodeConnector {
       oddRows: new OddRows(CLN_PROTOCOL.title, ROW_IDENTITIES),
       rows: state,
       endings: new Endings(elapsedMs, wallet.clock),
-      info: new RecentInfo(wallet.elapsedMs),
+      info: new Recent<ClnInfo>(wallet.elapsedMs),
       recent: new RecentAttempts(wallet.elapsedMs),
       fetches: newFetches(),
     }),

@@ -1,10 +1,11 @@
 import type { OddRows } from '../remote/odd-rows.ts';
 import type { Openings } from '../remote/openings.ts';
+import type { Recent } from '../remote/recent.ts';
 import type { RemoteWallet } from '../remote/wallet.ts';
 import type { ConnectorRows } from '../remote-kind.ts';
 import type { Endings } from './endings.ts';
 import type { RecentAttempts } from './recent-attempts.ts';
-import type { RecentInfo } from './recent-info.ts';
+import type { ClnInfo } from './wire.ts';
 
 /** One wallet of a Core Lightning node, shared by all handles to it. */
 export interface ClnWallet extends RemoteWallet {
@@ -14,7 +15,7 @@ export interface ClnWallet extends RemoteWallet {
   /** Which payments have failed for good. */
   readonly endings: Endings;
   /** What the node says of itself. */
-  readonly info: RecentInfo;
+  readonly info: Recent<ClnInfo>;
   /** What was read of the attempts to pay an invoice that is about to be paid. */
   readonly recent: RecentAttempts;
   /** The turns of asking the issuers of offers for invoices. */

@@ -10,6 +10,7 @@ import {
   requireNoPartner,
   termsRequest,
 } from './invoices.ts';
+import { hasPublicChannel } from './public-channels.ts';
 import { refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import type { LndWallet } from './wallet.ts';
@@ -24,7 +25,7 @@ export async function createHoldInvoice(
 ): Promise<CreatedInvoice> {
   requireNoPartner(command);
   const { paymentHash } = command;
-  const needsHints = !(await wallet.publicChannels.any(owner));
+  const needsHints = !(await hasPublicChannel(wallet, owner));
   const hash = base64.encode(hex.decode(paymentHash));
   const request = { ...termsRequest(command, needsHints), hash };
   const make = async () => {

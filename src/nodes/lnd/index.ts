@@ -5,12 +5,12 @@ import type { NodeConnector } from '../node.ts';
 import { openConnector } from '../remote/connector.ts';
 import type { MovingPlace } from '../remote/moving-place.ts';
 import { OddRows } from '../remote/odd-rows.ts';
+import { Recent } from '../remote/recent.ts';
 import type { RemoteNodeKind, RemoteOptions } from '../remote-kind.ts';
 import { lndConnect } from './connect.ts';
 import { LabelGrace } from './label-grace.ts';
 import { lndNode } from './node.ts';
 import { LND_PROTOCOL, ROOT_SEED_PROTOCOL } from './protocol.ts';
-import { PublicChannels } from './public-channels.ts';
 import type { LndRest } from './rest.ts';
 import { adminMacaroon, createWallet, unlockWallet, walletMark } from './root-wallet.ts';
 import { lndTokens, RootKeyIds } from './tokens.ts';
@@ -40,7 +40,7 @@ export function openLnd(options: RemoteOptions): NodeConnector {
       ...wallet,
       labels: new LabelGrace(wallet.elapsedMs),
       oddRows: new OddRows('LND', ROW_IDENTITIES),
-      publicChannels: new PublicChannels(wallet.elapsedMs),
+      publicChannel: new Recent(wallet.elapsedMs),
       sending: new Set(),
     }),
     nodeOf: (wallet, rest, place) =>

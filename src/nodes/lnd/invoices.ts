@@ -10,6 +10,7 @@ import {
   paymentIndex,
 } from '../../model/payment-index.ts';
 import type { CreatedInvoice, CreateInvoiceCommand } from '../node.ts';
+import { hasPublicChannel } from './public-channels.ts';
 import { isUnknownToLnd, refusalText } from './refusal.ts';
 import type { LndRest } from './rest.ts';
 import { invoiceObservations, invoicePayment } from './translate.ts';
@@ -31,7 +32,7 @@ export async function createInvoice(
 ): Promise<CreatedInvoice> {
   requireNoPartner(command);
   const { preimage } = command;
-  const needsHints = !(await wallet.publicChannels.any(owner));
+  const needsHints = !(await hasPublicChannel(wallet, owner));
   const request = invoiceRequest(command, needsHints);
   try {
     const added = await rest.post('/v1/invoices', request, addedInvoiceShape, {

@@ -3,12 +3,13 @@ import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { Endings } from '../../../src/nodes/cln/endings.ts';
 import { newFetches } from '../../../src/nodes/cln/offers.ts';
 import { RecentAttempts } from '../../../src/nodes/cln/recent-attempts.ts';
-import { RecentInfo } from '../../../src/nodes/cln/recent-info.ts';
 import { ClnRpc } from '../../../src/nodes/cln/rpc.ts';
 import type { ClnWallet } from '../../../src/nodes/cln/wallet.ts';
+import type { ClnInfo } from '../../../src/nodes/cln/wire.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { LocalChanges } from '../../../src/nodes/remote/local-changes.ts';
 import { OddRows } from '../../../src/nodes/remote/odd-rows.ts';
+import { Recent } from '../../../src/nodes/remote/recent.ts';
 import { Sendable } from '../../../src/nodes/remote/sendable.ts';
 import { memoryState } from '../../support/memory-state.ts';
 import { type FakeCln, NODE_SECS } from './fake-cln.ts';
@@ -36,7 +37,7 @@ export function fakeWallet(): FakeWallet {
     oddRows: new OddRows('Core Lightning', ['payment_hash']),
     rows: memoryState(),
     endings: new Endings(() => times.elapsedMs, clock),
-    info: new RecentInfo(() => times.elapsedMs),
+    info: new Recent<ClnInfo>(() => times.elapsedMs),
     recent: new RecentAttempts(() => times.elapsedMs),
     sendable: new Sendable(() => times.elapsedMs),
     fetches: newFetches(),

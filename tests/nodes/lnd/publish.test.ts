@@ -8,11 +8,11 @@ import { keyedLock } from '../../../src/lib/keyed-lock.ts';
 import { paymentId, paymentIndex } from '../../../src/model/payment-index.ts';
 import { LabelGrace } from '../../../src/nodes/lnd/label-grace.ts';
 import { publishSend, signSend } from '../../../src/nodes/lnd/onchain.ts';
-import { PublicChannels } from '../../../src/nodes/lnd/public-channels.ts';
 import { LndRest } from '../../../src/nodes/lnd/rest.ts';
 import { RemoteEndpoint } from '../../../src/nodes/remote/endpoint.ts';
 import { LocalChanges } from '../../../src/nodes/remote/local-changes.ts';
 import { OddRows } from '../../../src/nodes/remote/odd-rows.ts';
+import { Recent } from '../../../src/nodes/remote/recent.ts';
 import { Sendable } from '../../../src/nodes/remote/sendable.ts';
 import { infoOf, nodeKey, refusal, scriptedLnd } from './scripted-lnd.ts';
 
@@ -33,7 +33,7 @@ const wallet = {
   local: new LocalChanges(),
   labels: new LabelGrace(() => 0),
   oddRows: new OddRows('LND', []),
-  publicChannels: new PublicChannels(() => 0),
+  publicChannel: new Recent<boolean>(() => 0),
   sendable: new Sendable(() => 0),
   sending: new Set<string>(),
   closed: new AbortController().signal,

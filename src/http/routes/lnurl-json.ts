@@ -15,3 +15,9 @@ export const exampleTerms = {
     '[["text/plain","satoshi@127.0.0.1:5393"],["text/identifier","satoshi@127.0.0.1:5393"]]',
   commentAllowed: 200,
 };
+
+/** What a payer sends with the second call of LNURL-pay. */
+export const lnurlPayQuery = () => ({
+  amount: z.string().optional().meta({ description: 'Amount to pay, in millisatoshis (LUD-06).' }),
+  comment: z.string().optional().meta({ description: 'Message to the payee (LUD-12).' }),
+});

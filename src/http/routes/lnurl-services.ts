@@ -3,7 +3,7 @@ import { ApiError } from '../../model/errors.ts';
 import { exampleLnurlPayment } from '../examples.ts';
 import type { LnurlServices } from '../lnurl-services.ts';
 import { type RequestContext, route } from '../route.ts';
-import { exampleTerms, lnurlJson } from './lnurl-json.ts';
+import { exampleTerms, lnurlJson, lnurlPayQuery } from './lnurl-json.ts';
 
 /** Routes of the sandbox's LNURL services, which other wallets call (LUD-01, 03, 06). */
 export const lnurlServiceRoutes = [
@@ -29,11 +29,7 @@ export const lnurlServiceRoutes = [
     addition: true,
     query: () =>
       z.object({
-        amount: z
-          .string()
-          .optional()
-          .meta({ description: 'Amount to pay, in millisatoshis (LUD-06).' }),
-        comment: z.string().optional().meta({ description: 'Message to the payee (LUD-12).' }),
+        ...lnurlPayQuery(),
         k1: z.string().optional().meta({ description: 'Secret of a withdrawal (LUD-03).' }),
         pr: z.string().optional().meta({ description: 'Invoice that the service pays (LUD-03).' }),
       }),

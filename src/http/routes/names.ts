@@ -3,7 +3,7 @@ import type { Names } from '../../wallet/names/names.ts';
 import { payeeInvoice, payeeTerms, UNKNOWN_PAYEE } from '../../wallet/names/payee.ts';
 import { exampleLnurlPayment } from '../examples.ts';
 import { type RequestContext, route } from '../route.ts';
-import { exampleTerms, lnurlJson } from './lnurl-json.ts';
+import { exampleTerms, lnurlJson, lnurlPayQuery } from './lnurl-json.ts';
 
 const PATH = '/.well-known/lnurlp/:name';
 const NAME = { name: 'The part of the Lightning Address before the @.' };
@@ -43,14 +43,7 @@ export const nameRoutes = [
     description:
       'The second call of a payer (LUD-06, LUD-12). The invoice is watched, and the comment becomes the message of its payment. Bounded by source address, by name, and in unpaid invoices of a name.',
     addition: true,
-    query: () =>
-      z.object({
-        amount: z
-          .string()
-          .optional()
-          .meta({ description: 'Amount to pay, in millisatoshis (LUD-06).' }),
-        comment: z.string().optional().meta({ description: 'Message to the payee (LUD-12).' }),
-      }),
+    query: () => z.object(lnurlPayQuery()),
     response: () => lnurlJson,
     example: {
       query: { amount: '1000000' },

@@ -14,7 +14,7 @@ import {
   exampleWithdrawal,
 } from '../examples.ts';
 import { agree, agreedPaymentString } from '../input-comparison.ts';
-import { paymentStringInput } from '../query.ts';
+import { paymentStringInput, sameAsInBody } from '../query.ts';
 import { route } from '../route.ts';
 
 /** The type of a new address when the request names none: every payer can pay it. */
@@ -116,12 +116,8 @@ export const receiveRoutes = [
     neededInBodyOrQuery: ['lnurl'],
     query: () =>
       z.object({
-        lnurl: paymentStringInput
-          .optional()
-          .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
-        amount: positiveAmountInput
-          .optional()
-          .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
+        lnurl: sameAsInBody(paymentStringInput),
+        amount: sameAsInBody(positiveAmountInput),
       }),
     response: () => paymentJson,
     movesMoney: true,

@@ -19,7 +19,7 @@ import {
   examplePayment,
 } from '../examples.ts';
 import { agree, agreedPaymentString } from '../input-comparison.ts';
-import { paymentStringInput } from '../query.ts';
+import { paymentStringInput, sameAsInBody } from '../query.ts';
 import { route } from '../route.ts';
 import { maxFeeInput, messageInput, OUTSIDE_PAY_ERRORS, PAY_ERRORS } from './pay-inputs.ts';
 
@@ -58,12 +58,8 @@ export const sendRoutes = [
     neededInBodyOrQuery: ['payable'],
     query: () =>
       z.object({
-        payable: paymentStringInput
-          .optional()
-          .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
-        amount: positiveAmountInput
-          .optional()
-          .meta({ description: 'The same as in the body. If both are given, they must be equal.' }),
+        payable: sameAsInBody(paymentStringInput),
+        amount: sameAsInBody(positiveAmountInput),
       }),
     response: () => paymentJson,
     movesMoney: true,

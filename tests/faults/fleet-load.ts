@@ -2,15 +2,10 @@ import { WalletSidecar } from '../../src/client/index.ts';
 import { ERRORS } from '../../src/model/errors.ts';
 import type { FakeLnd } from '../hostile/fake-lnd.ts';
 import { type Answer, type Body, send } from '../support/requests.ts';
+import { type Bill, Bills } from './bills.ts';
 import type { Fleet, Member } from './fleet-world.ts';
 
 /** A payment that a caller makes, of one sat. */
-interface Bill {
-  readonly invoice: string;
-  readonly hash: string;
-  readonly key: string;
-}
-
 /** What became of a round's requests. */
 export interface RoundOutcome {
   /** Payments with a key that are completed. */
@@ -47,7 +42,8 @@ export class FleetLoad {
   readonly #random: () => number;
   readonly #credentials: string;
   readonly #open = new Map<string, string>();
-  #bills = 0;
+  readonly #bills: Bills;
+  #invoices = 0;
   #calledAgain = 0;
 
   constructor(
@@ -56,6 +52,7 @@ export class FleetLoad {
   ) {
     this.#fleet = fleet;
     this.#fake = fake;
+    this.#bills = new Bills(fake);
     this.#random = random;
     this.#credentials = credentials;
   }
@@ -79,7 +76,7 @@ export class FleetLoad {
   ): Promise<RoundOutcome & { readonly unkeyed: Unkeyed }> {
     this.#calledAgain = 0;
     this.#open.clear();
-    const bills = Array.from({ length: count }, () => this.#bill());
+    const bills = this.#bills.some(count);
     const held = bills.filter((_, at) => at % 2 === 0);
     for (const { hash } of held) this.#fake.payments.decide(hash, { end: 'hold' });
     const paying = bills.map((bill) => this.#paid(bill));
@@ -90,7 +87,7 @@ export class FleetLoad {
     const startedMs = performance.now();
     const away = Promise.all(unhit.map((member) => this.#answers(member)));
     for (const { hash } of held) this.#fake.payments.resolve(hash, { end: 'succeed' });
-    const more = Array.from({ length: count }, () => this.#paid(this.#bill()));
+    const more = Array.from({ length: count }, () => this.#paid(this.#bills.one()));
     await away;
     const awayMs = performance.now() - startedMs;
     const payments = await Promise.all([...paying, ...more]);
@@ -104,12 +101,6 @@ export class FleetLoad {
       awayMs,
       unkeyed: await unkeyed,
     };
-  }
-
-  #bill(): Bill {
-    this.#bills += 1;
-    const { invoice, hash } = this.#fake.payments.foreignInvoice({ amountMsat: 1_000n });
-    return { invoice, hash, key: `bill-${this.#bills}` };
   }
 
   /** Calls with one key until the payment is completed or stranded; throws when it was sent more than once. */
@@ -130,10 +121,10 @@ export class FleetLoad {
 
   /** Makes an invoice, lets it be paid, and returns its index. */
   async #received(): Promise<string> {
-    this.#bills += 1;
+    this.#invoices += 1;
     const { index } = await this.#untilDone('POST', '/v2/node/create_invoice', {
       body: { amount: '3', description: 'tea' },
-      headers: { 'idempotency-key': `invoice-${this.#bills}` },
+      headers: { 'idempotency-key': `invoice-${this.#invoices}` },
     });
     this.#fake.paysInvoice(index.slice(index.indexOf('_') + 1));
     return index;
@@ -141,7 +132,7 @@ export class FleetLoad {
 
   /** Pays once, without a key, and says what its caller was told. */
   async #unkeyed(): Promise<Unkeyed> {
-    const { invoice, hash } = this.#bill();
+    const { invoice, hash } = this.#bills.one();
     const answer = await this.#try(this.any(), 'POST', '/v2/node/pay_invoice', {
       body: { invoice },
     });

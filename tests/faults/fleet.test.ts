@@ -16,6 +16,7 @@ import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { type Answer, type Body, expectError, send } from '../support/requests.ts';
 import { SLOW_TEST_MS, until, waitUntil } from '../support/until.ts';
+import { type Bill, Bills } from './bills.ts';
 import { type Fleet, type Member, startFleet } from './fleet-world.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -32,12 +33,6 @@ const HOST = 'wallet.localhost';
 const WELL =
   /^The budgets of clients protect nothing [^:]*: start the sidecar with --require-auth\.$/;
 
-interface Bill {
-  readonly invoice: string;
-  readonly hash: string;
-  readonly key: string;
-}
-
 describe.skipIf(programs === null)('several sidecars on one database', () => {
   let server: TestPostgres;
   let databaseUrl: string;
@@ -45,12 +40,12 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
   let notices: NoticeReceiver;
   let fleet: Fleet;
   let client: { credentials: string; pk: string };
-  /** What every bill of these tests came to, in sats: each is for one. */
-  let billed = 0;
+  let bills: Bills;
 
   beforeAll(async () => {
     server = await startPostgres(programs ?? '');
     fake = await startFakeLnd({ channelSat: 10_000_000n });
+    bills = new Bills(fake);
     notices = startNoticeReceiver();
     databaseUrl = await server.createDatabase();
     const [, webhookUrl = '', , webhookSecret = ''] = notices.flags;
@@ -78,12 +73,6 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     for (const member of fleet.members) if (!member.running()) await member.start();
   });
 
-  const bills = (count: number): Bill[] =>
-    Array.from({ length: count }, () => {
-      billed += 1;
-      const { invoice, hash } = fake.payments.foreignInvoice({ amountMsat: 1_000n });
-      return { invoice, hash, key: `bill-${billed}` };
-    });
   const pay = (at: Member, { invoice, key }: Bill): Promise<Answer> =>
     at.call('POST', '/v2/node/pay_invoice', {
       body: { invoice },
@@ -104,7 +93,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     }
     const leader = await fleet.leader();
     const { clients } = await leader.get('/v2/node/list_clients');
-    expect(clients[client.pk].budget.spent).toBe(`${billed}`);
+    expect(clients[client.pk].budget.spent).toBe(`${bills.billedSat}`);
   };
   const hold = (all: readonly Bill[]) => {
     for (const { hash } of all) fake.payments.decide(hash, { end: 'hold' });
@@ -237,11 +226,10 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     const leader = await fleet.leader();
     const [one, other] = await fleet.standbys();
     if (!one || !other) throw new Error('two stand by');
-    const all = bills(AT_ONCE);
+    const all = bills.some(AT_ONCE);
     hold(all);
     const answers = all.map((bill, at) => pay(at % 2 === 0 ? one : other, bill));
-    const [unkeyed] = bills(1);
-    if (!unkeyed) throw new Error('one bill');
+    const unkeyed = bills.one();
     hold([unkeyed]);
     const open = payUnkeyed(one, unkeyed);
     const reading = other.get('/v2/node/node_info');
@@ -261,7 +249,7 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
     const leader = await fleet.leader();
     const [one] = await fleet.standbys();
     if (!one) throw new Error('one stands by');
-    const all = bills(2);
+    const all = bills.some(2);
     hold(all);
     const answers = all.map((bill) => pay(one, bill));
     await underWay(all);
@@ -294,8 +282,8 @@ describe.skipIf(programs === null)('several sidecars on one database', () => {
       })(),
       (async () => {
         while (!isOver) {
-          const [bill] = bills(1);
-          if (bill) paid.push({ bill, answer: await pay(at, bill) });
+          const bill = bills.one();
+          paid.push({ bill, answer: await pay(at, bill) });
         }
       })(),
     ]);

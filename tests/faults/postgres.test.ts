@@ -7,6 +7,7 @@ import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import type { Answer, Body } from '../support/requests.ts';
 import { SLOW_TEST_MS, until, waitUntil } from '../support/until.ts';
+import { type Bill, Bills } from './bills.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
 
@@ -16,12 +17,6 @@ const KEY = '5e'.repeat(32);
 /** Payments that are made at once. */
 const AT_ONCE = 6;
 
-interface Bill {
-  readonly invoice: string;
-  readonly hash: string;
-  readonly key: string;
-}
-
 describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
   let server: TestPostgres;
   let fake: FakeLnd;
@@ -29,12 +24,12 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
   let sidecar: SidecarOnFake;
   let database: readonly string[];
   let client: { credentials: string; pk: string };
-  /** What every bill of these tests came to, in sats: each is for one. */
-  let billed = 0;
+  let bills: Bills;
 
   beforeAll(async () => {
     server = await startPostgres(programs ?? '');
     fake = await startFakeLnd({ channelSat: 10_000_000n });
+    bills = new Bills(fake);
     notices = startNoticeReceiver();
     const url = (await server.createDatabase()).replace('sidecar@', `sidecar:${PASSWORD}@`);
     database = ['--database-url', url, '--secrets-key', KEY];
@@ -52,12 +47,6 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
     await server?.stop();
   });
 
-  const bills = (count: number): Bill[] =>
-    Array.from({ length: count }, () => {
-      billed += 1;
-      const { invoice, hash } = fake.payments.foreignInvoice({ amountMsat: 1_000n });
-      return { invoice, hash, key: `bill-${billed}` };
-    });
   const pay = ({ invoice, key }: Bill, wait = '20'): Promise<Answer> =>
     sidecar.call('POST', '/v2/node/pay_invoice', {
       body: { invoice },
@@ -79,14 +68,14 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
       await notices.delivered(payment.index, 'completed');
     }
     const { clients } = await sidecar.get('/v2/node/list_clients');
-    expect(clients[client.pk].budget.spent).toBe(`${billed}`);
+    expect(clients[client.pk].budget.spent).toBe(`${bills.billedSat}`);
   };
   const health = async (): Promise<string> => (await sidecar.get('/v2/health')).status;
   const ready = () => until(async () => !/database/.test(await health()), 'health is silent');
   const settled = (answers: readonly Promise<Answer>[]) => Promise.allSettled(answers);
 
   test('payments go through, and health, the log and the database show no secret', async () => {
-    const all = bills(AT_ONCE);
+    const all = bills.some(AT_ONCE);
     await Promise.all(all.map((bill) => pay(bill)));
     await expectPaidOnce(all);
     await ready();
@@ -100,7 +89,7 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
 
   test('sessions that are ended again and again cost no payment', async () => {
     for (let round = 0; round < 5; round++) {
-      const all = bills(AT_ONCE);
+      const all = bills.some(AT_ONCE);
       const answers = settled(all.map((bill) => pay(bill)));
       await server.endSessions();
       await answers;
@@ -110,7 +99,7 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
   });
 
   test('a sidecar that is killed while payments are on their way finds their ends, and sends none again', async () => {
-    const all = bills(AT_ONCE);
+    const all = bills.some(AT_ONCE);
     for (const { hash } of all) fake.payments.decide(hash, { end: 'hold' });
     const answers = settled(all.map((bill) => pay(bill)));
     await until(() => all.every(({ hash }) => fake.payments.attempts.has(hash)));
@@ -122,20 +111,20 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
   });
 
   test('while PostgreSQL is down requests are error 8 and health says so, and nothing is lost or sent twice', async () => {
-    const all = bills(AT_ONCE);
+    const all = bills.some(AT_ONCE);
     for (const { hash } of all) fake.payments.decide(hash, { end: 'hold' });
     const answers = settled(all.map((bill) => pay(bill)));
     await until(() => all.some(({ hash }) => fake.payments.attempts.has(hash)));
     await server.crash();
     await until(async () => /database cannot be reached/.test(await health()), 'health says it');
-    const [refused] = bills(1);
-    billed -= 1;
-    const answer = refused && (await pay(refused));
+    const refused = bills.one();
+    bills.billedSat -= 1;
+    const answer = await pay(refused);
     expect(answer).toMatchObject({
       status: 503,
       body: { code: 8, data: { sent: expect.any(String) } },
     });
-    expect(JSON.stringify(answer?.body)).not.toContain(PASSWORD);
+    expect(JSON.stringify(answer.body)).not.toContain(PASSWORD);
     const list = { query: { filter: 'all' } };
     const listed = await sidecar.call('GET', '/v2/node/list_payments', list);
     expect(listed.body).toMatchObject({ code: 8 });
@@ -148,7 +137,7 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
     await answers;
     await ready();
     await expectPaidOnce(all);
-    expect(refused && fake.payments.attempts.has(refused.hash)).toBe(false);
+    expect(fake.payments.attempts.has(refused.hash)).toBe(false);
   });
 
   test('a second sidecar is refused, takes over one that is paused, and the first ends when it wakes', async () => {
@@ -170,7 +159,7 @@ describe.skipIf(programs === null)('the binary over PostgreSQL', () => {
       /^The database is in use by the wallet-sidecar with process id \d+ on .*: stop that one/m,
     );
 
-    const all = bills(AT_ONCE);
+    const all = bills.some(AT_ONCE);
     for (const { hash } of all) fake.payments.decide(hash, { end: 'hold' });
     const answers = settled(all.map((bill) => pay(bill)));
     await until(() => all.every(({ hash }) => fake.payments.attempts.has(hash)));

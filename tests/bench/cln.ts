@@ -13,7 +13,7 @@ import { type NodeFloor, startNodeFloor } from './node-floor.ts';
 import { setting } from './settings.ts';
 
 /** Rounds of a comparison; a payment takes the node longer than the other calls. */
-const ROUNDS = Math.ceil(3 * setting('BENCH_NODE_PERCENT'));
+const ROUNDS = Math.ceil(10 * setting('BENCH_NODE_PERCENT'));
 const PAY_ROUNDS = Math.ceil(0.6 * setting('BENCH_NODE_PERCENT'));
 
 /**

@@ -15,7 +15,7 @@ import { type NodeFloor, startNodeFloor } from './node-floor.ts';
 import { setting } from './settings.ts';
 
 /** Rounds of a comparison; a payment takes LND longer than the other calls. */
-const ROUNDS = Math.ceil(4 * setting('BENCH_NODE_PERCENT'));
+const ROUNDS = Math.ceil(10 * setting('BENCH_NODE_PERCENT'));
 const PAY_ROUNDS = Math.ceil(setting('BENCH_NODE_PERCENT'));
 const SYNCS = 3;
 /** How many invoices a shop may have that nobody has paid yet. */

@@ -33,13 +33,22 @@ const systemTime: StreamTime = {
   },
 };
 
+/** What a source of events calls. */
+export interface EventReader {
+  /** Takes the batch that was asked for. */
+  readonly take: (events: readonly ServerSentEvent[]) => void;
+  /** Ends the stream, with a last event or without one. */
+  readonly end: (last: ServerSentEvent | null) => void;
+}
+
 interface EventStreamOptions {
   /** The id from which the client resumes if the stream breaks before its first event. */
   readonly startId: string;
-  /** The batches of events. The next batch is taken only when the client has read the previous one. */
-  readonly source: AsyncGenerator<readonly ServerSentEvent[]>;
-  /** Makes the final event from the error that ended the source; null ends the stream without one. */
-  readonly last: (error: unknown) => ServerSentEvent | null;
+  /**
+   * Opens the source of the events, and returns the function that asks it for one batch. It is called only when the
+   * client has read the batch before.
+   */
+  readonly source: (reader: EventReader) => () => void;
   /** Called when the client goes away or stops reading. It must end the source. */
   readonly onGone: () => void;
   readonly time?: StreamTime;
@@ -51,7 +60,9 @@ interface EventStreamOptions {
  * although data waits for it, the stream is closed (docs/decisions.md 75).
  */
 export function eventStream(options: EventStreamOptions): Response {
-  const { startId, source, last, onGone, time = systemTime } = options;
+  const { startId, source, onGone, time = systemTime } = options;
+  let ask = () => {};
+  let asked = false;
   let stopBeats = () => {};
   let ended = false;
   /** The latest time at which the client is known to have read everything. */
@@ -76,15 +87,25 @@ export function eventStream(options: EventStreamOptions): Response {
       // This first comment lets the client know at once that the stream is open.
       controller.enqueue(encoder.encode(`: open\nid: ${startId}\n\n`));
       stopBeats = time.every(HEARTBEAT_MS, () => beat(controller));
+      ask = source({
+        take(events) {
+          if (ended) return;
+          asked = false;
+          controller.enqueue(bytesOf(events));
+        },
+        end(last) {
+          if (ended) return;
+          end();
+          if (last) controller.enqueue(bytesOf([last]));
+          controller.close();
+        },
+      });
     },
-    async pull(controller) {
+    pull() {
       takenAtMs = time.elapsedMs();
-      const { events, done } = await nextOf(source, last);
-      if (ended) return;
-      if (events.length > 0) controller.enqueue(bytesOf(events));
-      if (!done) return;
-      end();
-      controller.close();
+      if (asked) return;
+      asked = true;
+      ask();
     },
     cancel() {
       end();
@@ -94,19 +115,6 @@ export function eventStream(options: EventStreamOptions): Response {
   return new Response(body, {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
   });
-}
-
-async function nextOf(
-  source: AsyncGenerator<readonly ServerSentEvent[]>,
-  last: (error: unknown) => ServerSentEvent | null,
-): Promise<{ readonly events: readonly ServerSentEvent[]; readonly done: boolean }> {
-  try {
-    const { value, done } = await source.next();
-    return { events: value ?? [], done: done === true };
-  } catch (error) {
-    const event = last(error);
-    return { events: event ? [event] : [], done: true };
-  }
 }
 
 /** The bytes of batches that several streams send. */

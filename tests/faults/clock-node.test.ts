@@ -12,7 +12,8 @@ import { planInvoicePayment, readInvoice } from '../../src/wallet/pay/invoice.ts
 import { sendAndWait } from '../../src/wallet/pay/send.ts';
 import { createInvoice } from '../../src/wallet/receive.ts';
 import { openStoreGuard } from '../../src/wallet/store-guard.ts';
-import { tail, waitForFinal } from '../../src/wallet/wait.ts';
+import { UpdatesTail } from '../../src/wallet/updates-tail.ts';
+import { waitForFinal } from '../../src/wallet/wait.ts';
 import { Wallets } from '../../src/wallet/wallets.ts';
 import { memoryMarker } from '../support/memory-marker.ts';
 import { confirmations, onchainWorld } from '../support/onchain-world.ts';
@@ -54,9 +55,19 @@ describe('payments', () => {
     const streamed: Payment[] = [];
     const stop = new AbortController();
     const tip = await session.history.tip();
-    const reading = (async () => {
-      for await (const page of tail(session, tip, stop.signal)) streamed.push(...page);
-    })().catch((error) => expect(error).toBe(stop.signal.reason));
+    const ended = Promise.withResolvers<unknown>();
+    const tail = new UpdatesTail(
+      session,
+      { after: tip, signal: stop.signal },
+      {
+        take: (page) => {
+          streamed.push(...page);
+          tail.ask();
+        },
+        fail: ended.resolve,
+      },
+    );
+    tail.ask();
     const made = new Set<PaymentIndex>();
     for (let round = 0; round < ROUNDS * 3; round++) {
       clock.nowMs += Math.floor((random() - 0.5) * 6 * DAY_MS);
@@ -76,7 +87,7 @@ describe('payments', () => {
     const finished = () => new Set(streamed.filter(isOver).map(({ index }) => index));
     await until(() => finished().size >= made.size);
     stop.abort(new Error('the test is over'));
-    await reading;
+    expect(await ended.promise).toBe(stop.signal.reason);
     expect([...finished()].toSorted()).toEqual([...made].toSorted());
     const times = streamed.map(({ updatedAtMs }) => updatedAtMs);
     expect(times.every((time, at) => at === 0 || time > (times[at - 1] ?? 0))).toBe(true);

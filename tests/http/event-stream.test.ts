@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'bun:test';
-import { eventStream, type ServerSentEvent } from '../../src/http/event-stream.ts';
+import {
+  type EventReader,
+  eventStream,
+  type ServerSentEvent,
+} from '../../src/http/event-stream.ts';
 
 const event: ServerSentEvent = { event: 'payment', data: '{}' };
 
 /** Opens a stream whose clock and source the test controls. */
-function openStream(source: AsyncGenerator<readonly ServerSentEvent[]>) {
+function openStream(source: (reader: EventReader) => () => void) {
   let nowMs = 0;
   let beat: (() => void) | null = null;
   let gone = false;
   const { body } = eventStream({
     startId: 'u1',
     source,
-    last: () => null,
     onGone: () => {
       gone = true;
     },
@@ -42,21 +45,19 @@ function openStream(source: AsyncGenerator<readonly ServerSentEvent[]>) {
   };
 }
 
-async function* silence(): AsyncGenerator<readonly ServerSentEvent[]> {
-  await new Promise(() => undefined);
-  yield [];
-}
+const silence = () => () => undefined;
 
-async function* plenty(made: { count: number }): AsyncGenerator<readonly ServerSentEvent[]> {
-  while (true) {
+const plenty =
+  (made: { count: number }) =>
+  ({ take }: EventReader) =>
+  () => {
     made.count++;
-    yield [event];
-  }
-}
+    take([event]);
+  };
 
 describe('an event stream', () => {
   test('writes no comment while what was written has not been taken', async () => {
-    const stream = openStream(silence());
+    const stream = openStream(silence);
     stream.beat();
     expect(await stream.read()).toBe(': open\nid: u1\n\n');
     const next = stream.read();
@@ -91,7 +92,7 @@ describe('an event stream', () => {
       await Bun.sleep(0);
       expect(stream.beat()).toBe(true);
     }
-    const idle = openStream(silence());
+    const idle = openStream(silence);
     await idle.read();
     for (let round = 0; round < 10; round++) {
       const read = idle.read();
@@ -102,7 +103,7 @@ describe('an event stream', () => {
   });
 
   test('ends its source when the client goes away', async () => {
-    const stream = openStream(silence());
+    const stream = openStream(silence);
     await stream.reader.cancel();
     expect(stream.gone()).toBe(true);
     expect(stream.beat()).toBe(false);

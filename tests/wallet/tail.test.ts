@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Payment } from '../../src/model/payment.ts';
 import type { Session } from '../../src/wallet/session.ts';
-import { tail, waitForNext } from '../../src/wallet/wait.ts';
+import { UpdatesTail } from '../../src/wallet/updates-tail.ts';
+import { waitForNext } from '../../src/wallet/wait.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 import { type WalletWorld, walletWorld } from './wallet-world.ts';
@@ -27,10 +28,19 @@ const record = (owner: Session, payment: Payment) =>
   owner.feed.record({ payment, attempt: 1 }, owner.node);
 
 /** A stream of the wallet's updates, and its next page. */
-function stream(owner: Session) {
-  const gone = new AbortController();
-  const pages = tail(owner, null, gone.signal);
-  return { gone, next: async () => (await pages.next()).value as readonly Payment[] };
+function stream(owner: Session, gone = new AbortController()) {
+  let asked = Promise.withResolvers<readonly Payment[]>();
+  const tail = new UpdatesTail(
+    owner,
+    { after: null, signal: gone.signal },
+    { take: (page) => asked.resolve(page), fail: (reason) => asked.reject(reason) },
+  );
+  const next = () => {
+    asked = Promise.withResolvers();
+    tail.ask();
+    return asked.promise;
+  };
+  return { gone, next };
 }
 
 test('a change that wakes many streams is read once, and each stream gets the same page', async () => {
@@ -94,8 +104,9 @@ test('a stream whose signal has aborted ends with its reason', async () => {
   const waiting = next();
   gone.abort(new Error('gone'));
   await expect(waiting).rejects.toThrow('gone');
-  const late = tail(owner, null, AbortSignal.abort(new Error('gone before')));
-  await expect(late.next()).rejects.toThrow('gone before');
+  const before = new AbortController();
+  before.abort(new Error('gone before'));
+  await expect(stream(owner, before).next()).rejects.toThrow('gone before');
 });
 
 test('a wait for the next payment reads one payment', async () => {
@@ -105,4 +116,27 @@ test('a wait for the next payment reads one payment', async () => {
   const payment = await waitForNext(owner, null, new AbortController().signal);
   expect(payment.index).toBe(samplePayment(1).index);
   expect(limits).toEqual([1]);
+});
+
+test('a reader that cannot take a page ends alone', async () => {
+  const { owner } = await world.start();
+  await owner.feed.prepare(owner.node);
+  const failed = Promise.withResolvers<unknown>();
+  const tail = new UpdatesTail(
+    owner,
+    { after: null, signal: new AbortController().signal },
+    {
+      take: () => {
+        throw new Error('cannot take it');
+      },
+      fail: failed.resolve,
+    },
+  );
+  tail.ask();
+  const { gone, next } = stream(owner);
+  const page = next();
+  await record(owner, samplePayment(1));
+  expect(await failed.promise).toEqual(new Error('cannot take it'));
+  expect(await page).toMatchObject([{ index: samplePayment(1).index }]);
+  gone.abort();
 });

@@ -8,8 +8,7 @@ import {
   updatedIndexInput,
 } from '../../model/payment-index.ts';
 import { newestUpdate } from '../../wallet/payments.ts';
-import type { Session } from '../../wallet/session.ts';
-import { tail } from '../../wallet/wait.ts';
+import { UpdatesTail } from '../../wallet/updates-tail.ts';
 import { eventStream, type ServerSentEvent } from '../event-stream.ts';
 import { examplePayment, exampleUpdatedIndex } from '../examples.ts';
 import { route, type SessionContext } from '../route.ts';
@@ -46,8 +45,20 @@ export const eventRoutes = [
       const signal = AbortSignal.any([context.signal, gone.signal]);
       return eventStream({
         startId: start,
-        source: endingWith(context, paymentEvents(context.session, start, signal)),
-        last: endEvent,
+        source: ({ take, end }) => {
+          const tail = new UpdatesTail(
+            context.session,
+            { after: start, signal },
+            {
+              take: (page) => take(eventsOf(page)),
+              fail: (reason) => {
+                context.ended();
+                end(endEvent(reason));
+              },
+            },
+          );
+          return () => tail.ask();
+        },
         onGone: () => {
           gone.abort();
           context.ended();
@@ -68,14 +79,6 @@ async function startOf(
   throw rejected('Last-Event-ID', 'must be the id of an event of this stream');
 }
 
-async function* paymentEvents(
-  session: Session,
-  start: UpdatedIndex,
-  signal: AbortSignal,
-): AsyncGenerator<readonly ServerSentEvent[]> {
-  for await (const page of tail(session, start, signal)) yield eventsOf(page);
-}
-
 /** The events of pages that streams have asked for. Streams that were woken together share a page. */
 const written = new WeakMap<readonly Payment[], readonly ServerSentEvent[]>();
 
@@ -89,17 +92,6 @@ function eventsOf(page: readonly Payment[]): readonly ServerSentEvent[] {
   }));
   written.set(page, events);
   return events;
-}
-
-async function* endingWith<T>(
-  context: SessionContext,
-  source: AsyncGenerator<T>,
-): AsyncGenerator<T> {
-  try {
-    yield* source;
-  } finally {
-    context.ended();
-  }
 }
 
 function endEvent(error: unknown): ServerSentEvent | null {

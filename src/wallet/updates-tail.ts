@@ -6,6 +6,14 @@ import type { Session } from './session.ts';
 /** The most payments that a tail's reader gets at once, unless it asks for fewer. */
 const PAGE = 100;
 
+/**
+ * Many tails wait a moment after a change, so that changes that follow each other closely are one page and one write to
+ * each stream: a millisecond for so many tails, which is a quarter of what telling them takes, and no longer than
+ * {@link MOST_PAUSE_MS} (docs/decisions.md 89).
+ */
+const TAILS_A_MS = 400;
+const MOST_PAUSE_MS = 5;
+
 /** What is told of a tail's updates. */
 export interface TailReader {
   /** Takes the page that was asked for: at least one update, oldest first. */
@@ -141,6 +149,7 @@ class Tails {
   #waiting = new Set<UpdatesTail>();
   /** Those that read when the present turn ends. */
   #reading = new Set<UpdatesTail>();
+  #pause: ReturnType<typeof setTimeout> | null = null;
   #stopListening: () => void = () => undefined;
 
   constructor(history: Session['history'], feed: Session['feed']) {
@@ -165,6 +174,14 @@ class Tails {
   }
 
   #wake(): void {
+    const pauseMs = Math.min(Math.floor(this.#waiting.size / TAILS_A_MS), MOST_PAUSE_MS);
+    if (pauseMs === 0) this.#readWaiting();
+    else this.#pause ??= setTimeout(() => this.#readWaiting(), pauseMs);
+  }
+
+  #readWaiting(): void {
+    if (this.#pause !== null) clearTimeout(this.#pause);
+    this.#pause = null;
     const woken = this.#waiting;
     this.#waiting = new Set();
     this.#readSoon(woken);

@@ -1,6 +1,6 @@
 import { sleep } from '../lib/sleep.ts';
 import { isApiError } from '../model/errors.ts';
-import type { Payment } from '../model/payment.ts';
+import { type Payment, updatedIndexOf } from '../model/payment.ts';
 import type { PaymentId, PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
 import type { NodeHistory, WalletNode } from '../nodes/node.ts';
 import type { Store } from '../store/ports.ts';
@@ -21,6 +21,26 @@ export interface History {
    * Payments updated after `after`, oldest update first, each in its newest state. Null begins with the first update.
    */
   updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
+  /**
+   * Yields all that {@link updatedAfter} returns, in pages of at most `limit`, until there is no more. What a node has
+   * shown is yielded while the rest is read from it. Throws when the node cannot be read to its end.
+   */
+  pagesAfter(after: UpdatedIndex | null, limit: number): AsyncGenerator<Payment[], void, undefined>;
+}
+
+/** Yields pages, each of what `read` returns after the one before, until a page is empty. Returns where it ended. */
+async function* pagesOf(
+  read: (after: UpdatedIndex | null) => Promise<Payment[]>,
+  after: UpdatedIndex | null,
+): AsyncGenerator<Payment[], UpdatedIndex | null, undefined> {
+  let reached = after;
+  while (true) {
+    const page = await read(reached);
+    const last = page.at(-1);
+    if (!last) return reached;
+    reached = updatedIndexOf(last);
+    yield page;
+  }
 }
 
 /** Returns the history of a wallet, read from the node with one credential. */
@@ -47,6 +67,9 @@ function nativeHistory(
     latest: async (id) => (await node.latestPayment(id))?.payment ?? null,
     tip: () => history.tip(),
     updatedAfter: (after, limit) => history.updatedAfter(after, limit),
+    async *pagesAfter(after, limit) {
+      yield* pagesOf((reached) => history.updatedAfter(reached, limit), after);
+    },
   };
 }
 
@@ -108,5 +131,26 @@ function journaledHistory(
     tip: () => afterCatchUp(() => journal.tip(walletId)),
     updatedAfter: (after, limit) =>
       afterCatchUp(() => journal.updatedAfter(walletId, after, limit)),
+    async *pagesAfter(after, limit) {
+      let more = Promise.withResolvers<void>();
+      const release = feed.listen(() => more.resolve());
+      let isCaughtUp = false;
+      const caughtUp = feed.caughtUp().then(() => {
+        isCaughtUp = true;
+      });
+      try {
+        let reached = after;
+        let isAll = false;
+        while (!isAll) {
+          await Promise.race([caughtUp, more.promise]);
+          isAll = isCaughtUp;
+          more = Promise.withResolvers();
+          const read = (from: UpdatedIndex | null) => journal.updatedAfter(walletId, from, limit);
+          reached = yield* pagesOf(read, reached);
+        }
+      } finally {
+        release();
+      }
+    },
   };
 }

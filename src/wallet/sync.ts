@@ -16,15 +16,14 @@ export function syncPayments(session: Session): Promise<{ numNew: number; numUpd
   const { cache } = session.store;
   return session.locks.run('sync', async () => {
     let [numNew, numUpdated] = [0, 0];
-    let cursor = await cache.cursor(session.userPk);
-    while (true) {
-      const page = await session.history.updatedAfter(cursor, SYNC_PAGE);
+    const start = await cache.cursor(session.userPk);
+    for await (const page of session.history.pagesAfter(start, SYNC_PAGE)) {
       const last = page.at(-1);
-      if (!last) return { numNew, numUpdated };
-      cursor = updatedIndexOf(last);
+      const cursor = last ? updatedIndexOf(last) : null;
       const counts = await cache.apply(session.userPk, page, cursor);
       numNew += counts.numNew;
       numUpdated += counts.numUpdated;
     }
+    return { numNew, numUpdated };
   });
 }

@@ -22,10 +22,13 @@ export interface History {
    */
   updatedAfter(after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
   /**
-   * Yields all that {@link updatedAfter} returns, in pages of at most `limit`, until there is no more. What a node has
-   * shown is yielded while the rest is read from it. Throws when the node cannot be read to its end.
+   * Yields all that {@link updatedAfter} returns, in pages of at most `size.payments`, until there is no more. What a
+   * node has shown is yielded while the rest is read from it. Throws when the node cannot be read to its end.
    */
-  pagesAfter(after: UpdatedIndex | null, limit: number): AsyncGenerator<Payment[], void, undefined>;
+  pagesAfter(
+    after: UpdatedIndex | null,
+    size: { readonly payments: number },
+  ): AsyncGenerator<Payment[], void, undefined>;
 }
 
 /** Yields pages, each of what `read` returns after the one before, until a page is empty. Returns where it ended. */
@@ -67,8 +70,8 @@ function nativeHistory(
     latest: async (id) => (await node.latestPayment(id))?.payment ?? null,
     tip: () => history.tip(),
     updatedAfter: (after, limit) => history.updatedAfter(after, limit),
-    async *pagesAfter(after, limit) {
-      yield* pagesOf((reached) => history.updatedAfter(reached, limit), after);
+    async *pagesAfter(after, size) {
+      yield* pagesOf((reached) => history.updatedAfter(reached, size.payments), after);
     },
   };
 }
@@ -131,7 +134,9 @@ function journaledHistory(
     tip: () => afterCatchUp(() => journal.tip(walletId)),
     updatedAfter: (after, limit) =>
       afterCatchUp(() => journal.updatedAfter(walletId, after, limit)),
-    async *pagesAfter(after, limit) {
+    async *pagesAfter(after, size) {
+      const read = (from: UpdatedIndex | null) =>
+        journal.updatedAfter(walletId, from, size.payments);
       let more = Promise.withResolvers<void>();
       const release = feed.listen(() => more.resolve());
       let isCaughtUp = false;
@@ -145,7 +150,6 @@ function journaledHistory(
           await Promise.race([caughtUp, more.promise]);
           isAll = isCaughtUp;
           more = Promise.withResolvers();
-          const read = (from: UpdatedIndex | null) => journal.updatedAfter(walletId, from, limit);
           reached = yield* pagesOf(read, reached);
         }
       } finally {

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodePayment, idOf, type Payment, updatedIndexOf } from '../../src/model/payment.ts';
+import type { CacheQuery } from '../../src/store/ports.ts';
 import { openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/migrations/index.ts';
 import { packOnce, releaseSpace } from '../../src/store/sqlite/space.ts';
@@ -23,6 +24,11 @@ const PAYMENTS = Array.from({ length: ROWS }, (_, at) =>
 const jsonOf = (payment: Payment) => JSON.stringify(encodePayment(payment));
 const JSON_BYTES = PAYMENTS.reduce((sum, payment) => sum + jsonOf(payment).length, 0);
 
+const ALL: CacheQuery = {
+  ...{ filter: 'all', order: 'asc', limit: ROWS, after: null },
+  ...{ direction: null, rail: null, sinceMs: null, untilMs: null },
+};
+
 /** Bytes of a closed database, with what its write-ahead log held. */
 function bytesOf(path: string): number {
   const db = new Database(path);
@@ -38,6 +44,19 @@ test('a payment in journal and cache takes at most 2.5 times the disk of its two
   await store.cache.apply(WALLET, PAYMENTS, null);
   await store.close();
   expect(bytesOf(path)).toBeLessThan(2.5 * 2 * JSON_BYTES);
+});
+
+test('the log of a long sync is moved into the file in small parts', async () => {
+  const path = join(folder, 'log.sqlite');
+  const store = openSqliteStore(path);
+  for (let from = 0; from < ROWS; from += 100) {
+    await store.cache.apply(WALLET, PAYMENTS.slice(from, from + 100), null);
+  }
+  const { json } = await store.cache.list(WALLET, ALL);
+  expect(json.length).toBe(ROWS);
+  // The log keeps its length after it was moved, and the next commits begin it again.
+  expect(statSync(`${path}-wal`).size).toBeLessThan(2 * JSON_BYTES);
+  await store.close();
 });
 
 test('the disk of removed rows is given back, and the rest stays', async () => {

@@ -30,7 +30,9 @@ test('a sync takes small pages, between which other requests are served', async 
     return store(walletId, page, cursor);
   };
   expect(await syncPayments(owner)).toEqual({ numNew: 600, numUpdated: 0 });
-  expect(sizes).toEqual([250, 250, 100]);
+  expect(sizes[0]).toBe(100);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(200);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(600);
 });
 
 const ALL = { filter: 'all', order: 'asc', after: null, direction: null, rail: null } as const;

@@ -5,6 +5,12 @@ import { cacheConditions } from '../cache-conditions.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
+/**
+ * Payments, about 2 MB, after which the log is moved into the file. The 16 MB that it may have would hold up requests
+ * for long.
+ */
+const MOST_LOGGED = 1000;
+
 /** Returns the {@link PaymentCache} over SQLite. */
 export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCache {
   const readCursor = db.prepare<{ updated_idx: string }, [string]>(
@@ -27,6 +33,8 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
   const clearRows = db.prepare('DELETE FROM cache WHERE wallet = ?');
   const clearCursor = db.prepare('DELETE FROM cache_cursor WHERE wallet = ?');
 
+  let logged = 0;
+
   function put(walletId: string, payment: Payment): 'new' | 'updated' | 'same' {
     const json = JSON.stringify(encodePayment(payment));
     const { index, status, direction, rail } = payment;
@@ -38,13 +46,20 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
     async cursor(walletId) {
       return (readCursor.get(walletId)?.updated_idx as UpdatedIndex | undefined) ?? null;
     },
-    apply: (walletId, payments, cursor) =>
-      queue.write(() => {
+    async apply(walletId, payments, cursor) {
+      const stored = await queue.write(() => {
         const counts = { new: 0, updated: 0, same: 0 };
         for (const payment of payments) counts[put(walletId, payment)]++;
         if (cursor !== null) writeCursor.run(walletId, cursor);
         return { numNew: counts.new, numUpdated: counts.updated };
-      }),
+      });
+      logged += payments.length;
+      if (logged >= MOST_LOGGED) {
+        logged = 0;
+        await queue.moveLog();
+      }
+      return stored;
+    },
     async get(walletId, index) {
       const row = readRow.get(walletId, index);
       return row && { json: row.json, final: isFinal({ status: row.status as Payment['status'] }) };

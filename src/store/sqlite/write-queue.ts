@@ -12,6 +12,8 @@ import { asStorageError } from '../../model/storage-error.ts';
  */
 export interface WriteQueue {
   write<T>(work: () => T): Promise<T>;
+  /** Moves the log of commits into the file, in a turn of its own. When that fails, the log stays as it is. */
+  moveLog(): Promise<void>;
 }
 
 interface Pending {
@@ -21,6 +23,8 @@ interface Pending {
   /** How long the write has waited for another program's lock. */
   waitedMs: number;
 }
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The longest that a write waits for another program's lock. */
 const LOCKED_LIMIT_MS = 5000;
@@ -76,5 +80,14 @@ export function writeQueue(db: Database): WriteQueue {
         pending.push({ work, resolve, reject, waitedMs: 0 });
         if (pending.length === 1) setImmediate(flush);
       }),
+    async moveLog() {
+      await turn();
+      try {
+        db.run('PRAGMA wal_checkpoint(PASSIVE)');
+      } catch {
+        // What was committed is in the log, from which a later commit moves it.
+      }
+      await turn();
+    },
   };
 }

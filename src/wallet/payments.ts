@@ -36,9 +36,12 @@ export function cachedPayments(
   return session.store.cache.list(session.userPk, query);
 }
 
-/** Empties the cache. The node keeps everything. */
-export function clearCache(session: Session): Promise<void> {
-  return session.store.cache.clear(session.userPk);
+/**
+ * Empties the cache. The node keeps everything. It waits for a sync that is under way, whose cursor would otherwise
+ * pass what was cleared.
+ */
+export function clearCache({ locks, store, userPk }: Session): Promise<void> {
+  return locks.run('sync', () => store.cache.clear(userPk));
 }
 
 /** Waits until the payment is final, and stores it in the cache (docs/decisions.md 88). */

@@ -6,7 +6,7 @@ import { PageSize } from './sync-pages.ts';
 /**
  * Stores what is new or updated since the last sync in the cache (docs/decisions.md 88). Returns how many payments are
  * new and how many have changed. A wallet has one sync at a time, so that the counts of two callers add up to what
- * changed.
+ * changed, and the cache is not cleared meanwhile.
  */
 export function syncPayments(session: Session): Promise<{ numNew: number; numUpdated: number }> {
   const { cache } = session.store;

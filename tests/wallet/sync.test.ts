@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { idOf, updatedIndexOf } from '../../src/model/payment.ts';
 import type { UpdateBatch } from '../../src/nodes/node.ts';
+import { clearCache } from '../../src/wallet/payments.ts';
 import { syncPayments } from '../../src/wallet/sync.ts';
 import { samplePayment } from '../support/sample-payment.ts';
 import { WALLET } from '../support/store-steps.ts';
@@ -94,4 +95,23 @@ test('a sync stores nothing while the node shows nothing', async () => {
   };
   await expect(syncPayments(owner)).rejects.toMatchObject({ kind: 'unreachable' });
   expect(await cached()).toBe(0);
+});
+
+test('a cache that is cleared during a sync is cleared after it, so that nothing is left out', async () => {
+  const { owner } = await world.start();
+  const rest = Promise.withResolvers<void>();
+  world.fake.node.updates = async function* ({ signal }) {
+    yield batchOf(1, 300, 'first');
+    await rest.promise;
+    yield batchOf(301, 400, 'second');
+    yield { observations: [], cursor: 'second', caughtUp: true };
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  };
+  const sync = syncPayments(owner);
+  await until(async () => (await cached()) === 300, 'the first payments are in the cache');
+  const clear = clearCache(owner);
+  rest.resolve();
+  await Promise.all([sync, clear]);
+  expect(await cached()).toBe(0);
+  expect(await syncPayments(owner)).toEqual({ numNew: 400, numUpdated: 0 });
 });

@@ -54,6 +54,8 @@ async function compile(outfile: string, target?: string): Promise<void> {
     entrypoints: ['src/main.ts'],
     minify: { whitespace: true, syntax: true },
     bytecode: true,
+    // What is imported later is a file of its own in the binary, so that a start does not load it.
+    splitting: true,
     format: 'esm',
     define: {
       WALLET_SIDECAR_VERSION: JSON.stringify(packageJson.version),

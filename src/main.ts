@@ -1,14 +1,14 @@
-import { CHECK_COMMAND, checkDatabase } from './app/data-care.ts';
-import { migrateToPostgres } from './app/migrate.ts';
-import { serve } from './app/serve.ts';
-import { buildProgram, runProgram } from './cli/program.ts';
+import { CHECK_COMMAND } from './app/check-command.ts';
+import { buildProgram, runProgram, runsServer } from './cli/program.ts';
 import { stderrWriter, stdoutWriter } from './cli/terminal/output.ts';
 import { openTerminal } from './cli/terminal/terminal.ts';
-import { REMOTE_NODES } from './nodes/kinds.ts';
 import { VERSION_LINE } from './version.ts';
 
-if (process.argv[2] === CHECK_COMMAND) {
-  checkDatabase(process.argv[3] ?? '');
+// Each way to run this program loads its own part of it, because loading takes most of a start.
+const words = process.argv.slice(2);
+if (words[0] === CHECK_COMMAND) {
+  const { checkDatabase } = await import('./app/data-care.ts');
+  checkDatabase(words[1] ?? '');
   process.exit(0);
 }
 const stderr = stderrWriter();
@@ -19,18 +19,19 @@ const io = {
   stderr,
   terminal: openTerminal(),
 };
-const exitCode = await runProgram(
-  buildProgram(
-    {
-      ...io,
-      version: VERSION_LINE,
-      serve,
-      migrate: migrateToPostgres,
-      connectKinds: REMOTE_NODES,
-    },
-    process.argv.slice(2),
-  ),
-  process.argv,
-  io,
-);
+const program = buildProgram({
+  ...io,
+  version: VERSION_LINE,
+  serve: async (mode, flags) => (await import('./app/serve.ts')).serve(mode, flags),
+});
+if (!runsServer(words)) {
+  const { addCommands } = await import('./cli/commands/index.ts');
+  const { remoteNodes } = await import('./nodes/kinds.ts');
+  addCommands(program, {
+    ...io,
+    migrate: async (flags) => (await import('./app/migrate.ts')).migrateToPostgres(flags),
+    connectKinds: await remoteNodes(),
+  });
+}
+const exitCode = await runProgram(program, process.argv, io);
 if (exitCode !== 0) process.exit(exitCode);

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
+import { addCommands } from '../src/cli/commands/index.ts';
 import { buildProgram } from '../src/cli/program.ts';
-import { REMOTE_NODES } from '../src/nodes/kinds.ts';
+import { remoteNodes } from '../src/nodes/kinds.ts';
+
+const connectKinds = await remoteNodes();
 
 /** Returns the command line as it is documented. Its commands must not be run. */
 export function documentedProgram(version: string): Command {
-  return buildProgram({
-    version,
+  const io = {
     env: {},
     cwd: '/',
     stdout: () => undefined,
@@ -17,8 +19,8 @@ export function documentedProgram(version: string): Command {
       progress: () => undefined,
       onInterrupt: () => () => undefined,
     },
-    serve: async () => undefined,
-    migrate: async () => '',
-    connectKinds: REMOTE_NODES,
-  });
+  };
+  const program = buildProgram({ ...io, version, serve: async () => undefined });
+  addCommands(program, { ...io, migrate: async () => '', connectKinds });
+  return program;
 }

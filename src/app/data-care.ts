@@ -4,12 +4,7 @@ import { basename, join } from 'node:path';
 import { watchFiles } from '../lib/file-watch.ts';
 import type { Log } from '../lib/log.ts';
 import { firstDamage } from '../store/sqlite/index.ts';
-
-/**
- * The first argument of a process that this program starts to read a database from end to end. It is not a command for
- * users.
- */
-export const CHECK_COMMAND = 'internal-check-database';
+import { CHECK_COMMAND } from './check-command.ts';
 
 /** Finds damage to the files of the data directory while the sidecar runs. */
 export interface DataCare {

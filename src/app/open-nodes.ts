@@ -6,8 +6,10 @@ import { fileMeasurement } from '../lib/measurement.ts';
 import { decodeCredentials, type NodeCredentials } from '../model/credentials.ts';
 import { type NodeKind, REMOTE_KINDS, type RemoteKind } from '../model/node-kind.ts';
 import { REMOTE_NODES, ROOT_SEED_KIND } from '../nodes/kinds.ts';
+import { loadedOnUse } from '../nodes/loaded-on-use.ts';
 import type { NodeConnector } from '../nodes/node.ts';
-import { openSandbox, type Sandbox } from '../nodes/sandbox/index.ts';
+import type { RemoteOptions } from '../nodes/remote-kind.ts';
+import type { Sandbox } from '../nodes/sandbox/index.ts';
 import type { Store } from '../store/ports.ts';
 import { type ConfiguredNode, rereading } from './reread.ts';
 
@@ -42,8 +44,8 @@ interface NodesOptions {
   readonly measured: (connector: NodeConnector) => NodeConnector;
 }
 
-/** Opens a connector for each kind of node. */
-export function openNodes(options: NodesOptions): Nodes {
+/** Opens a connector for each kind of node. A kind that the configuration does not name is loaded when it is called. */
+export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const { config, store, version, addressDomain, sidecarUrl, sandboxPath, measured } = options;
   const random = (bytes: number) => new Uint8Array(randomBytes(bytes));
   const kind = defaultKind(config);
@@ -52,7 +54,7 @@ export function openNodes(options: NodesOptions): Nodes {
   const reread = rereading(config, configured);
   const sandbox =
     kind === 'sandbox'
-      ? openSandbox({
+      ? (await import('../nodes/sandbox/index.ts')).openSandbox({
           path: sandboxPath,
           clock: systemClock,
           random,
@@ -65,23 +67,25 @@ export function openNodes(options: NodesOptions): Nodes {
         })
       : null;
   const local = sandbox && measured(sandbox.connector);
-  const openRemote = (name: RemoteKind) =>
-    measured(
-      REMOTE_NODES[name].open({
-        state: store.connectorState,
-        clock: systemClock,
-        random,
-        root: name === ROOT_SEED_KIND ? config.node : null,
-        entries: entries.filter((entry) => entry.kind === name),
-        reread,
-        mark: store.identity.id,
-        channelPeer: config.channelPeer,
-        proxy: config.nodeProxy,
-      }),
-    );
-  const remote = Object.fromEntries(
-    REMOTE_KINDS.map((name) => [name, openRemote(name)]),
-  ) as Readonly<Record<RemoteKind, NodeConnector>>;
+  const openRemote = async (name: RemoteKind) => {
+    const given: RemoteOptions = {
+      state: store.connectorState,
+      clock: systemClock,
+      random,
+      root: name === ROOT_SEED_KIND ? config.node : null,
+      entries: entries.filter((entry) => entry.kind === name),
+      reread,
+      mark: store.identity.id,
+      channelPeer: config.channelPeer,
+      proxy: config.nodeProxy,
+    };
+    const load = async () => (await REMOTE_NODES[name]()).open(given);
+    const isNamed = given.root !== null || given.entries.length > 0;
+    return [name, measured(isNamed ? await load() : loadedOnUse(load))] as const;
+  };
+  const remote = Object.fromEntries(await Promise.all(REMOTE_KINDS.map(openRemote))) as Readonly<
+    Record<RemoteKind, NodeConnector>
+  >;
   const connectors = new Map(Object.entries<NodeConnector | null>({ sandbox: local, ...remote }));
   return {
     sandbox,

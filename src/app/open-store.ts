@@ -3,11 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/sources.ts';
 import type { Store } from '../store/ports.ts';
-import {
-  openPostgresStore,
-  type PostgresOptions,
-  type PostgresStore,
-} from '../store/postgres/index.ts';
+import type { PostgresOptions, PostgresStore } from '../store/postgres/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import { defaultKind } from './open-nodes.ts';
 
@@ -33,6 +29,7 @@ export async function openStore(
     const path = dataDir === ':memory:' ? ':memory:' : join(dataDir, STORE_FILE);
     return { store: await openSqliteStore(path), leader: null };
   }
+  const { openPostgresStore } = await import('../store/postgres/index.ts');
   const store = await openPostgresStore({ ...database, onLost, standingBy });
   return { store, leader: store };
 }

@@ -134,7 +134,7 @@ async function start(
   const { baseUrl } = listener;
   const sidecarUrl = config.sidecarUrl ?? baseUrl;
   const addressDomain = config.addressDomain ?? baseUrl.replace('http://', '');
-  const nodes = openNodes({
+  const nodes = await openNodes({
     config,
     store,
     version: VERSION,

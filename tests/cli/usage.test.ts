@@ -1,7 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildProgram, runProgram } from '../../src/cli/program.ts';
+import { addCommands } from '../../src/cli/commands/index.ts';
+import { buildProgram, runProgram, runsServer } from '../../src/cli/program.ts';
 import { similar } from '../../src/cli/similar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
@@ -109,14 +110,11 @@ describe('without a command', () => {
         onInterrupt: () => () => undefined,
       },
     };
-    const options = {
-      ...io,
-      version: '0',
-      serve: async (mode: string) => void served.push(mode),
-      migrate: async () => '',
-      connectKinds: {},
-    };
-    const program = buildProgram(options, args);
+    const serve = async (mode: string) => void served.push(mode);
+    const program = buildProgram({ ...io, version: '0', serve });
+    if (!runsServer(args)) {
+      addCommands(program, { ...io, migrate: async () => '', connectKinds: {} });
+    }
     const exitCode = await runProgram(program, ['bun', 'wallet-sidecar', ...args], io);
     const commands = program.commands.map((command) => command.name());
     return { exitCode, said, served, commands };

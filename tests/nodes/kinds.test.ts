@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type NodeKind, REMOTE_KINDS, type RemoteKind } from '../../src/model/node-kind.ts';
-import { REMOTE_NODES, ROOT_SEED_KIND } from '../../src/nodes/kinds.ts';
+import { REMOTE_NODES, ROOT_SEED_KIND, remoteNodes } from '../../src/nodes/kinds.ts';
 import type { RemoteNodeKind } from '../../src/nodes/remote-kind.ts';
 
 test('every kind of node but the sandbox has an entry, and each entry is a kind', () => {
@@ -8,8 +8,8 @@ test('every kind of node but the sandbox has an entry, and each entry is a kind'
   expect(REMOTE_KINDS).toContain(ROOT_SEED_KIND);
 });
 
-test('a kind that is not complete, or not listed, does not compile', () => {
-  const { lnd } = REMOTE_NODES;
+test('a kind that is not complete, or not listed, does not compile', async () => {
+  const { lnd } = await remoteNodes();
   // @ts-expect-error A kind without its `connect` command.
   const incomplete: RemoteNodeKind = { title: 'Other', testedWith: ['1'], open: lnd.open };
   // @ts-expect-error A kind with a name but without an entry.

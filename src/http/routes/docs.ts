@@ -1,7 +1,5 @@
 import { z } from 'zod';
 import type { Document } from '../docs/document.ts';
-import { docsPage } from '../docs/page.ts';
-import { openApiDocument } from '../openapi/document.ts';
 import type { Parts } from '../parts.ts';
 import { RawJson, type Route, route } from '../route.ts';
 
@@ -30,15 +28,19 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
       mediaType: 'text/html; charset=utf-8',
       response: () => z.string().meta({ description: 'This page.' }),
       example: { response: '<!doctype html>' },
-      handler: async ({ parts }) => page(parts)(),
+      handler: async ({ parts }) => (await page(parts))(),
     }),
   ];
   const all: readonly Route[] = [...routes, ...own];
-  const document = madeOnce(({ version, sidecarUrl }) =>
-    openApiDocument(all, { version, serverUrl: sidecarUrl }),
-  );
-  const json = madeOnce((parts) => new RawJson(JSON.stringify(document(parts))));
-  const page = madeOnce((parts) => docsPage(document(parts) as unknown as Document));
+  const document = madeOnce(async ({ version, sidecarUrl }) => {
+    const { openApiDocument } = await import('../openapi/document.ts');
+    return openApiDocument(all, { version, serverUrl: sidecarUrl });
+  });
+  const json = madeOnce(async (parts) => new RawJson(JSON.stringify(await document(parts))));
+  const page = madeOnce(async (parts) => {
+    const { docsPage } = await import('../docs/page.ts');
+    return docsPage((await document(parts)) as unknown as Document);
+  });
   return own;
 }
 

@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import type { ConnectKind } from '../../model/connect.ts';
+import type { AddCommand, CliIo } from '../io.ts';
+import { addAddress } from './address.ts';
+import { addAnalyze } from './analyze.ts';
+import { addBump } from './bump.ts';
+import { addBuy } from './buy.ts';
+import { addCancel } from './cancel.ts';
+import { addChannels } from './channels/index.ts';
+import { addClients } from './clients/index.ts';
+import { addCompletions } from './completions.ts';
+import { addConnect } from './connect.ts';
+import { addConsole } from './console.ts';
+import { addEvents } from './events.ts';
+import { addExport } from './export.ts';
+import { addHealth } from './health.ts';
+import { addInfo } from './info.ts';
+import { addInvoice } from './invoice.ts';
+import { addKeysend } from './keysend.ts';
+import { addListen } from './listen.ts';
+import { addMigrate, type Migrate } from './migrate.ts';
+import { addName } from './name/index.ts';
+import { addProvision, addSignup } from './node-set-up.ts';
+import { addNote } from './note.ts';
+import { addOffer } from './offer.ts';
+import { addPay } from './pay.ts';
+import { addPayments } from './payments.ts';
+import { addProof } from './proof/index.ts';
+import { addSandbox } from './sandbox/index.ts';
+import { addSecretsKey } from './secrets-key.ts';
+import { addSeed } from './seed.ts';
+import { addSettle } from './settle.ts';
+import { addShow } from './show.ts';
+import { addSync } from './sync.ts';
+import { addTrigger } from './trigger.ts';
+import { addUpdates } from './updates.ts';
+import { addWait } from './wait.ts';
+import { addWebhooks } from './webhooks/index.ts';
+import { addWithdraw } from './withdraw.ts';
+
+/** What commands are built with. `src/main.ts` passes in what depends on the server and on nodes. */
+interface CommandOptions extends CliIo {
+  readonly migrate: Migrate;
+  readonly connectKinds: Readonly<Record<string, ConnectKind>>;
+}
+
+/** Every command except the servers, under the headings of the help. */
+const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
+  'Wallet:': [addConsole, addInfo, addPayments, addShow, addWait, addEvents, addUpdates],
+  'Bookkeeping:': [addSync, addNote, addExport],
+  'Receive:': [
+    addInvoice,
+    addOffer,
+    addAddress,
+    addName,
+    addCancel,
+    addSettle,
+    addWithdraw,
+    addBuy,
+  ],
+  'Send:': [addAnalyze, addPay, addKeysend, addBump, addProof, addChannels],
+  'Set up:': [
+    addSeed,
+    addSecretsKey,
+    addSignup,
+    addProvision,
+    addHealth,
+    addClients,
+    addWebhooks,
+    addListen,
+    addTrigger,
+    addCompletions,
+  ],
+};
+
+/** Adds every command except those that run a server. */
+export function addCommands(program: Command, options: CommandOptions): void {
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const add of commands) add(program, options);
+  }
+  addConnect(program, options, options.connectKinds);
+  addMigrate(program, options, options.migrate);
+  program.commandsGroup('Sandbox:');
+  addSandbox(program, options);
+}

@@ -21,7 +21,7 @@ export async function followPayment(
   io.stderr('Waiting for the payment. Ctrl-C stops the wait, but not the payment.');
   const answer = await ask(
     (sidecar) => sidecar.waitForPayment({ index, timeout_secs: timeoutSecs }),
-    paymentJson,
+    paymentJson(),
     'Waiting for the payment',
   );
   io.stderr(`The payment is ${answer.value.status}.`);

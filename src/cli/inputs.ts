@@ -73,7 +73,7 @@ export function readPast(text: string): number {
 
 /** Returns the index of a payment. */
 export function readPaymentIndex(text: string): string {
-  if (paymentIndexInput.safeParse(text).success) return text;
+  if (paymentIndexInput().safeParse(text).success) return text;
   throw new InvalidArgumentError(
     'It must be the index of a payment, as "wallet-sidecar payments" shows it',
   );
@@ -81,7 +81,7 @@ export function readPaymentIndex(text: string): string {
 
 /** Returns the position of an update, which waits and streams go on from. */
 export function readPosition(text: string): string {
-  if (updatedIndexInput.safeParse(text).success) return text;
+  if (updatedIndexInput().safeParse(text).success) return text;
   throw new InvalidArgumentError(
     'It must be the position of an update, as "wallet-sidecar updates" and "events" show it',
   );
@@ -104,7 +104,7 @@ export function readClientPk(text: string): string {
 
 /** Returns the public key of a node in lowercase hex. */
 export function readNodePk(text: string): string {
-  const read = nodePkInput.safeParse(text);
+  const read = nodePkInput().safeParse(text);
   if (read.success) return read.data;
   throw new InvalidArgumentError('It must be the public key of a node: 66 hex characters');
 }

@@ -1,3 +1,4 @@
+import { once } from '../lib/once.ts';
 import type { PaymentJson } from '../model/payment.ts';
 import {
   idOfIndex,
@@ -295,10 +296,12 @@ export const exampleUpdatedIndex = updatedIndex(
 );
 
 /** The schema of a payment index in a request. */
-export const indexInput = paymentIndexInput.meta({
-  description: 'Index of the payment.',
-  examples: [examplePayment.index],
-});
+export const indexInput = once(() =>
+  paymentIndexInput().meta({
+    description: 'Index of the payment.',
+    examples: [examplePayment.index],
+  }),
+);
 
 /** A webhook endpoint. */
 export const exampleEndpoint = {

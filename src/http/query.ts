@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 
 interface Bounds {
   readonly least: number;
@@ -34,15 +35,17 @@ function accepted({ least, most }: Bounds) {
 }
 
 /** Seconds to wait at most; without it a wait has no end. */
-export const timeoutSecsQuery = integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
-  .optional()
-  .meta({ description: 'Seconds to wait at most; then error 4. Without it the wait has no end.' });
+export const timeoutSecsQuery = once(() =>
+  integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER }).optional().meta({
+    description: 'Seconds to wait at most; then error 4. Without it the wait has no end.',
+  }),
+);
 
 /**
  * A payment string in a request. The longest strings of known wallets have about 2,000 characters; longer ones cost
  * time to read.
  */
-export const paymentStringInput = z.string().min(1).max(20_000);
+export const paymentStringInput = once(() => z.string().min(1).max(20_000));
 
 /** An input of the query that may be given in the body instead; see `agree`. */
 export const sameAsInBody = <T extends z.ZodType>(input: T) =>

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import type { ErrorName } from '../model/errors.ts';
 import type { Permission } from '../model/permissions.ts';
 import type { EffectNames } from '../wallet/effect-names.ts';
@@ -75,7 +76,7 @@ export interface SessionContext extends RequestContext {
 }
 
 /** The schema of an answer without content. */
-export const emptyJson = z.object({});
+export const emptyJson = once(() => z.object({}));
 
 /** An answer's body that is already JSON text. */
 export class RawJson {
@@ -196,21 +197,20 @@ export function route<
   Body extends MakeSchema | undefined = undefined,
   Query extends MakeSchema | undefined = undefined,
 >(definition: RouteDefinition<Access, Body, Query, Response>): Route {
-  const made: { body?: z.ZodType | null; query?: z.ZodType | null; response?: z.ZodType } = {};
+  const body = once(() => definition.body?.() ?? null);
+  const query = once(() => definition.query?.() ?? null);
+  const response = once(definition.response);
   return {
     ...definition,
     hasBody: definition.body !== undefined,
     get body() {
-      made.body ??= definition.body?.() ?? null;
-      return made.body;
+      return body();
     },
     get query() {
-      made.query ??= definition.query?.() ?? null;
-      return made.query;
+      return query();
     },
     get response() {
-      made.response ??= definition.response();
-      return made.response;
+      return response();
     },
     // The cast is safe: the runner parses with these schemas, and opens a session exactly when the access needs one.
     handler: definition.handler as Route['handler'],

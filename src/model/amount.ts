@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 
 /** Millisatoshis in one satoshi. */
 export const MSAT_PER_SAT = 1000n;
@@ -79,31 +80,35 @@ function acceptedAmount(leastMsat: bigint): object {
  * An amount in a request: a JSON string of satoshis with up to three decimals, or a whole JSON number
  * (docs/decisions.md 20). It is parsed to millisatoshis.
  */
-export const amountInput = z
-  .union([z.string(), z.number()])
-  .transform((value, context): bigint => {
-    const text = typeof value === 'number' && !Number.isSafeInteger(value) ? '' : String(value);
-    const amountMsat = parseAmountMsat(text);
-    if (amountMsat !== null) return amountMsat;
-    context.issues.push({
-      code: 'custom',
-      input: value,
-      message:
-        'must be satoshis as a string of decimal digits with up to three decimals, such as "1000" or "0.5", at most 21 million BTC',
-    });
-    return z.NEVER;
-  })
-  .meta({ accepts: acceptedAmount(0n), examples: ['1000'] });
+export const amountInput = once(() =>
+  z
+    .union([z.string(), z.number()])
+    .transform((value, context): bigint => {
+      const text = typeof value === 'number' && !Number.isSafeInteger(value) ? '' : String(value);
+      const amountMsat = parseAmountMsat(text);
+      if (amountMsat !== null) return amountMsat;
+      context.issues.push({
+        code: 'custom',
+        input: value,
+        message:
+          'must be satoshis as a string of decimal digits with up to three decimals, such as "1000" or "0.5", at most 21 million BTC',
+      });
+      return z.NEVER;
+    })
+    .meta({ accepts: acceptedAmount(0n), examples: ['1000'] }),
+);
 
 /** Like {@link amountInput}, but above zero. */
-export const positiveAmountInput = amountInput
-  .refine((amountMsat) => amountMsat > 0n, { message: 'must be above zero' })
-  .meta({ accepts: acceptedAmount(1n) });
+export const positiveAmountInput = once(() =>
+  amountInput()
+    .refine((amountMsat) => amountMsat > 0n, { message: 'must be above zero' })
+    .meta({ accepts: acceptedAmount(1n) }),
+);
 
 /** Like {@link amountInput}, but at least `leastSats` satoshis. */
 export function amountInputFrom(leastSats: number) {
   const leastMsat = BigInt(leastSats) * MSAT_PER_SAT;
-  return positiveAmountInput
+  return positiveAmountInput()
     .refine((amountMsat) => amountMsat >= leastMsat, {
       message: `must be at least ${leastSats} sats`,
     })
@@ -111,7 +116,9 @@ export function amountInputFrom(leastSats: number) {
 }
 
 /** An amount in an answer: canonical satoshis as a string (docs/decisions.md 20). */
-export const amountOutput = z
-  .string()
-  .regex(/^(0|[1-9]\d*)(\.\d{0,2}[1-9])?$/)
-  .meta({ format: 'decimal', examples: ['1000'] });
+export const amountOutput = once(() =>
+  z
+    .string()
+    .regex(/^(0|[1-9]\d*)(\.\d{0,2}[1-9])?$/)
+    .meta({ format: 'decimal', examples: ['1000'] }),
+);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import { amountOutput } from './amount.ts';
 import { timestamp } from './text.ts';
 
@@ -8,17 +9,17 @@ const payableBase = {
       'URL of `POST /v2/node/pay` with this string filled in. Add `&amount=` where `amount` is null.',
   }),
   description: z.string().nullable().meta({ description: "The recipient's description or memo." }),
-  amount: amountOutput
+  amount: amountOutput()
     .nullable()
     .meta({ description: 'Exact amount asked for, in sats; null when the payer chooses.' }),
-  min_amount: amountOutput.nullable().meta({ description: 'Least amount accepted, in sats.' }),
-  max_amount: amountOutput.nullable().meta({ description: 'Most accepted, in sats.' }),
-  fee_estimate: amountOutput.nullable().meta({
+  min_amount: amountOutput().nullable().meta({ description: 'Least amount accepted, in sats.' }),
+  max_amount: amountOutput().nullable().meta({ description: 'Most accepted, in sats.' }),
+  fee_estimate: amountOutput().nullable().meta({
     description:
       'Fee in sats that the node expects now; nothing is sent to find out. Null when it is not known.',
     addition: true,
   }),
-  expires_at: timestamp
+  expires_at: timestamp()
     .nullable()
     .meta({ description: 'When it can no longer be paid, in milliseconds; null for never.' }),
 };
@@ -28,46 +29,53 @@ function kindOf<Kind extends string>(kind: Kind) {
 }
 
 /** A way to pay that a payment string names (docs/api.md, Payable and claimable). */
-export const payableJson = z
-  .discriminatedUnion('kind', [
-    z.object({
-      ...payableBase,
-      kind: kindOf('invoice'),
-      invoice: z.string().meta({ description: 'The BOLT 11 invoice.' }),
-    }),
-    z.object({
-      ...payableBase,
-      kind: kindOf('offer'),
-      offer: z.string().meta({ description: 'The BOLT 12 offer.' }),
-    }),
-    z.object({
-      ...payableBase,
-      kind: kindOf('onchain'),
-      onchain: z.string().meta({ description: 'The on-chain address.' }),
-    }),
-    z.object({
-      ...payableBase,
-      kind: kindOf('lnurl-pay'),
-      lnurl: z.string().meta({ description: 'The LNURL or Lightning Address.' }),
-    }),
-  ])
-  .meta({ id: 'Payable', description: 'One way to pay what a payment string asks for.' });
-export type PayableJson = z.infer<typeof payableJson>;
+export const payableJson = once(() =>
+  z
+    .discriminatedUnion('kind', [
+      z.object({
+        ...payableBase,
+        kind: kindOf('invoice'),
+        invoice: z.string().meta({ description: 'The BOLT 11 invoice.' }),
+      }),
+      z.object({
+        ...payableBase,
+        kind: kindOf('offer'),
+        offer: z.string().meta({ description: 'The BOLT 12 offer.' }),
+      }),
+      z.object({
+        ...payableBase,
+        kind: kindOf('onchain'),
+        onchain: z.string().meta({ description: 'The on-chain address.' }),
+      }),
+      z.object({
+        ...payableBase,
+        kind: kindOf('lnurl-pay'),
+        lnurl: z.string().meta({ description: 'The LNURL or Lightning Address.' }),
+      }),
+    ])
+    .meta({ id: 'Payable', description: 'One way to pay what a payment string asks for.' }),
+);
+export type PayableJson = z.infer<ReturnType<typeof payableJson>>;
 
 /** Money that a payment string lets the wallet withdraw (docs/api.md, Payable and claimable). */
-export const claimableJson = z
-  .object({
-    callback: z.string().meta({
-      description: 'URL of `POST /v2/node/withdraw_lnurl` with this string filled in.',
+export const claimableJson = once(() =>
+  z
+    .object({
+      callback: z.string().meta({
+        description: 'URL of `POST /v2/node/withdraw_lnurl` with this string filled in.',
+      }),
+      kind: z.literal('lnurl-withdraw').meta({ description: 'Always `lnurl-withdraw`.' }),
+      lnurl: z.string().meta({ description: 'The LNURL-withdraw string.' }),
+      description: z
+        .string()
+        .nullable()
+        .meta({ description: 'Description that the service suggests.' }),
+      min_amount: amountOutput().nullable().meta({ description: 'Least to withdraw, in sats.' }),
+      max_amount: amountOutput().nullable().meta({ description: 'Most to withdraw, in sats.' }),
+    })
+    .meta({
+      id: 'Claimable',
+      description: 'Money that a payment string lets the wallet withdraw.',
     }),
-    kind: z.literal('lnurl-withdraw').meta({ description: 'Always `lnurl-withdraw`.' }),
-    lnurl: z.string().meta({ description: 'The LNURL-withdraw string.' }),
-    description: z
-      .string()
-      .nullable()
-      .meta({ description: 'Description that the service suggests.' }),
-    min_amount: amountOutput.nullable().meta({ description: 'Least to withdraw, in sats.' }),
-    max_amount: amountOutput.nullable().meta({ description: 'Most to withdraw, in sats.' }),
-  })
-  .meta({ id: 'Claimable', description: 'Money that a payment string lets the wallet withdraw.' });
-export type ClaimableJson = z.infer<typeof claimableJson>;
+);
+export type ClaimableJson = z.infer<ReturnType<typeof claimableJson>>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import {
   amountOutput,
   formatAmountMsat,
@@ -19,53 +20,60 @@ export interface Budget {
   readonly maxPaymentMsat: bigint | null;
 }
 
-const periodField = z.enum(BUDGET_PERIODS).meta({
-  description:
-    'When the budget renews, in UTC: each midnight, Monday, first of the month, or never (`total`).',
-});
+const periodField = once(() =>
+  z.enum(BUDGET_PERIODS).meta({
+    description:
+      'When the budget renews, in UTC: each midnight, Monday, first of the month, or never (`total`).',
+  }),
+);
 
 /** A budget in a request (docs/decisions.md 66). An unknown field is error 7 (docs/decisions.md 18). */
-export const budgetInput = z
-  .strictObject({
-    amount: positiveAmountInput.meta({
-      description: 'Most that may be spent in one period, fees included, in sats.',
+export const budgetInput = once(() =>
+  z
+    .strictObject({
+      amount: positiveAmountInput().meta({
+        description: 'Most that may be spent in one period, fees included, in sats.',
+      }),
+      period: periodField(),
+      max_payment: positiveAmountInput()
+        .optional()
+        .meta({ description: 'Most that one payment may cost with its fees, in sats.' }),
+    })
+    .transform(
+      (budget): Budget => ({
+        amountMsat: budget.amount,
+        period: budget.period,
+        maxPaymentMsat: budget.max_payment ?? null,
+      }),
+    )
+    .meta({
+      id: 'BudgetInput',
+      description: 'What a client may spend. An unknown member is error 7.',
     }),
-    period: periodField,
-    max_payment: positiveAmountInput
-      .optional()
-      .meta({ description: 'Most that one payment may cost with its fees, in sats.' }),
-  })
-  .transform(
-    (budget): Budget => ({
-      amountMsat: budget.amount,
-      period: budget.period,
-      maxPaymentMsat: budget.max_payment ?? null,
-    }),
-  )
-  .meta({
-    id: 'BudgetInput',
-    description: 'What a client may spend. An unknown member is error 7.',
-  });
+);
 
 /** A budget in an answer (docs/api.md, Client info). */
-export const budgetJson = z
-  .object({
-    amount: amountOutput.meta({
-      description: 'Most that may be spent in one period, fees included, in sats.',
-    }),
-    period: periodField,
-    max_payment: amountOutput.nullable().meta({
-      description: 'Most that one payment may cost with its fees, in sats; null for no such limit.',
-    }),
-    spent: amountOutput.meta({
-      description: 'Spent and reserved in the current period, in sats.',
-    }),
-    resets_at: timestamp.nullable().meta({
-      description: 'When the current period ends, in milliseconds; null where it never does.',
-    }),
-  })
-  .meta({ id: 'Budget', description: 'What a client may spend, and has spent.', addition: true });
-export type BudgetJson = z.infer<typeof budgetJson>;
+export const budgetJson = once(() =>
+  z
+    .object({
+      amount: amountOutput().meta({
+        description: 'Most that may be spent in one period, fees included, in sats.',
+      }),
+      period: periodField(),
+      max_payment: amountOutput().nullable().meta({
+        description:
+          'Most that one payment may cost with its fees, in sats; null for no such limit.',
+      }),
+      spent: amountOutput().meta({
+        description: 'Spent and reserved in the current period, in sats.',
+      }),
+      resets_at: timestamp().nullable().meta({
+        description: 'When the current period ends, in milliseconds; null where it never does.',
+      }),
+    })
+    .meta({ id: 'Budget', description: 'What a client may spend, and has spent.', addition: true }),
+);
+export type BudgetJson = z.infer<ReturnType<typeof budgetJson>>;
 
 /** Returns the period that contains `nowMs`, in UTC: days from midnight, weeks from Monday, months from the first. */
 export function budgetWindow(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import { amountOutput, formatAmountMsat } from './amount.ts';
 import { hexOutput } from './text.ts';
 
@@ -21,39 +22,47 @@ export function parseChannelPeer(text: string): ChannelPeer | null {
 }
 
 /** A peer in a request. */
-export const channelPeerInput = z
-  .string()
-  .regex(PEER, CHANNEL_PEER_FORM)
-  .transform((text) => parseChannelPeer(text));
+export const channelPeerInput = once(() =>
+  z
+    .string()
+    .regex(PEER, CHANNEL_PEER_FORM)
+    .transform((text) => parseChannelPeer(text)),
+);
 
 /** A channel in an answer (docs/api.md, Channel). */
-export const channelJson = z
-  .object({
-    channel_id: hexOutput(32).meta({ description: 'Identifies the channel.' }),
-    user_channel_id: hexOutput(16).meta({
-      description: 'The id that it was opened with; random where none was given.',
-    }),
-    funding_txo: z
-      .string()
-      .regex(/^[0-9a-f]{64}_\d+$/)
-      .nullable()
-      .meta({ description: 'The output that funds it, as `<txid>_<vout>`; null until known.' }),
-    is_usable: z.boolean().meta({
-      description: 'Whether payments can pass now: the channel is ready and its peer is online.',
-    }),
-    channel_value: amountOutput.meta({ description: 'What the channel holds in all, in sats.' }),
-    our_balance: amountOutput.meta({ description: "This wallet's part, in sats." }),
-    their_balance: amountOutput.meta({ description: "The peer's part, in sats." }),
-    punishment_reserve: amountOutput.meta({
-      description: 'What this wallet must leave in the channel, in sats.',
-    }),
-    outbound_capacity: amountOutput.meta({ description: 'What can be sent through it, in sats.' }),
-    inbound_capacity: amountOutput.meta({
-      description: 'What can be received through it, in sats.',
-    }),
-  })
-  .meta({ id: 'Channel', description: 'A Lightning channel of the wallet node.' });
-export type ChannelJson = z.infer<typeof channelJson>;
+export const channelJson = once(() =>
+  z
+    .object({
+      channel_id: hexOutput(32).meta({ description: 'Identifies the channel.' }),
+      user_channel_id: hexOutput(16).meta({
+        description: 'The id that it was opened with; random where none was given.',
+      }),
+      funding_txo: z
+        .string()
+        .regex(/^[0-9a-f]{64}_\d+$/)
+        .nullable()
+        .meta({ description: 'The output that funds it, as `<txid>_<vout>`; null until known.' }),
+      is_usable: z.boolean().meta({
+        description: 'Whether payments can pass now: the channel is ready and its peer is online.',
+      }),
+      channel_value: amountOutput().meta({
+        description: 'What the channel holds in all, in sats.',
+      }),
+      our_balance: amountOutput().meta({ description: "This wallet's part, in sats." }),
+      their_balance: amountOutput().meta({ description: "The peer's part, in sats." }),
+      punishment_reserve: amountOutput().meta({
+        description: 'What this wallet must leave in the channel, in sats.',
+      }),
+      outbound_capacity: amountOutput().meta({
+        description: 'What can be sent through it, in sats.',
+      }),
+      inbound_capacity: amountOutput().meta({
+        description: 'What can be received through it, in sats.',
+      }),
+    })
+    .meta({ id: 'Channel', description: 'A Lightning channel of the wallet node.' }),
+);
+export type ChannelJson = z.infer<ReturnType<typeof channelJson>>;
 
 /** A channel inside this program; amounts in millisatoshis. */
 export interface Channel {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import { type BudgetJson, budgetJson } from './budget.ts';
 import {
   effectivePermissions,
@@ -14,50 +15,60 @@ const LABEL_MAX_BYTES = 64;
 /** The most active clients of a wallet (docs/decisions.md 61). */
 export const MAX_ACTIVE_CLIENTS = 100;
 
-const scopesField = z.array(z.enum(SCOPE_NAMES));
-const permissionsField = z.array(z.enum(PERMISSIONS as [Permission, ...Permission[]]));
+const scopesField = once(() => z.array(z.enum(SCOPE_NAMES)));
+const permissionsField = once(() => z.array(z.enum(PERMISSIONS as [Permission, ...Permission[]])));
 
 /** All permissions of a client, in an answer. */
-export const effectivePermissionsField = permissionsField.meta({
-  description: 'Everything it may do: the permissions of its scopes, and the explicit ones.',
-});
+export const effectivePermissionsField = once(() =>
+  permissionsField().meta({
+    description: 'Everything it may do: the permissions of its scopes, and the explicit ones.',
+  }),
+);
 
 /** Scopes in a request. */
-export const scopesInput = scopesField.meta({
-  description: 'Scopes to grant; their permissions are added up.',
-  examples: [['read_info', 'receive']],
-});
+export const scopesInput = once(() =>
+  scopesField().meta({
+    description: 'Scopes to grant; their permissions are added up.',
+    examples: [['read_info', 'receive']],
+  }),
+);
 /** Single permissions in a request. */
-export const permissionsInput = permissionsField.meta({
-  description: 'Permissions to grant besides. Their names may change: prefer scopes.',
-});
+export const permissionsInput = once(() =>
+  permissionsField().meta({
+    description: 'Permissions to grant besides. Their names may change: prefer scopes.',
+  }),
+);
 /** A client's label in a request. */
-export const labelInput = unicodeText(LABEL_MAX_BYTES).meta({ description: 'Name for people.' });
+export const labelInput = once(() =>
+  unicodeText(LABEL_MAX_BYTES).meta({ description: 'Name for people.' }),
+);
 
 /** A client in an answer (docs/api.md, Client info). */
-export const clientInfoJson = z
-  .object({
-    client_pk: hexOutput(32)
-      .nullable()
-      .meta({ description: 'Ed25519 public key of the client; null for the root seed.' }),
-    created_at: timestamp
-      .nullable()
-      .meta({ description: 'When it was created, in milliseconds; null for the root seed.' }),
-    expires_at: timestamp
-      .nullable()
-      .meta({ description: 'When it expires, in milliseconds; null for never.' }),
-    label: z.string().nullable().meta({ description: 'Name for people, where one was given.' }),
-    scopes: scopesField.meta({ description: 'Scopes granted.' }),
-    permissions: permissionsField.meta({
-      description: 'Permissions granted besides the scopes; each is for one kind of request.',
-    }),
-    effective_permissions: effectivePermissionsField,
-    budget: budgetJson
-      .nullable()
-      .meta({ description: 'What it may spend; null for no limit.', addition: true }),
-  })
-  .meta({ id: 'ClientInfo', description: 'A client credential: who it is and what it may do.' });
-export type ClientInfoJson = z.infer<typeof clientInfoJson>;
+export const clientInfoJson = once(() =>
+  z
+    .object({
+      client_pk: hexOutput(32)
+        .nullable()
+        .meta({ description: 'Ed25519 public key of the client; null for the root seed.' }),
+      created_at: timestamp()
+        .nullable()
+        .meta({ description: 'When it was created, in milliseconds; null for the root seed.' }),
+      expires_at: timestamp()
+        .nullable()
+        .meta({ description: 'When it expires, in milliseconds; null for never.' }),
+      label: z.string().nullable().meta({ description: 'Name for people, where one was given.' }),
+      scopes: scopesField().meta({ description: 'Scopes granted.' }),
+      permissions: permissionsField().meta({
+        description: 'Permissions granted besides the scopes; each is for one kind of request.',
+      }),
+      effective_permissions: effectivePermissionsField(),
+      budget: budgetJson()
+        .nullable()
+        .meta({ description: 'What it may spend; null for no limit.', addition: true }),
+    })
+    .meta({ id: 'ClientInfo', description: 'A client credential: who it is and what it may do.' }),
+);
+export type ClientInfoJson = z.infer<ReturnType<typeof clientInfoJson>>;
 
 /** The scopes and single permissions that a client was granted (docs/decisions.md 59). */
 export interface Grant {

@@ -1,45 +1,50 @@
 import { base64urlnopad } from '@scure/base';
 import { z } from 'zod';
 import { NETWORKS, type Network } from '../codecs/network.ts';
+import { once } from '../lib/once.ts';
 import { REMOTE_KINDS, type RemoteKind } from './node-kind.ts';
 
-const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
-/** A token of a client of version 0.1: hex. */
-const hexToken = z.string().regex(/^(?:[0-9a-f]{2}){1,4096}$/);
-/** A node's own token, in the text form of its kind. */
-const token = z.string().regex(/^[!-~]{1,8192}$/);
-/** Base URL of the node's interface. */
-const nodeUrl = z.url({ protocol: /^https$/ });
-/** The node's self-signed certificate (PEM). If set, only this one is accepted; null: the system's authorities. */
-const certificate = z.string().nullable();
+/** The forms of credentials in JSON. */
+const shapes = once(() => {
+  const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
+  /** A token of a client of version 0.1: hex. */
+  const hexToken = z.string().regex(/^(?:[0-9a-f]{2}){1,4096}$/);
+  /** A node's own token, in the text form of its kind. */
+  const token = z.string().regex(/^[!-~]{1,8192}$/);
+  /** Base URL of the node's interface. */
+  const nodeUrl = z.url({ protocol: /^https$/ });
+  /** The node's self-signed certificate (PEM). If set, only this one is accepted; null: the system's authorities. */
+  const certificate = z.string().nullable();
 
-const clientShape = z.object({ v: z.literal(2), client: hex32, secret: hex32 });
+  const client = z.object({ v: z.literal(2), client: hex32, secret: hex32 });
 
-const nodeShape = z.object({
-  v: z.literal(2),
-  node: z.object({
-    kind: z.enum(REMOTE_KINDS),
-    url: nodeUrl,
-    cert: certificate,
-    /** Hex node key, which identifies the wallet at this location. */
-    pk: z.string().regex(/^0[23][0-9a-f]{64}$/),
-    network: z.enum(Object.keys(NETWORKS) as [Network, ...Network[]]),
-  }),
-  token,
-});
+  const node = z.object({
+    v: z.literal(2),
+    node: z.object({
+      kind: z.enum(REMOTE_KINDS),
+      url: nodeUrl,
+      cert: certificate,
+      /** Hex node key, which identifies the wallet at this location. */
+      pk: z.string().regex(/^0[23][0-9a-f]{64}$/),
+      network: z.enum(Object.keys(NETWORKS) as [Network, ...Network[]]),
+    }),
+    token,
+  });
 
-/**
- * The form of version 0.1, which was used for clients and in configuration alike. For an LND, the secret was its
- * macaroon.
- */
-const firstShape = z.object({
-  v: z.literal(1),
-  node: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('sandbox') }),
-    z.object({ kind: z.literal('lnd'), url: nodeUrl, cert: certificate }),
-  ]),
-  client: hex32,
-  secret: hexToken,
+  /**
+   * The form of version 0.1, which was used for clients and in configuration alike. For an LND, the secret was its
+   * macaroon.
+   */
+  const first = z.object({
+    v: z.literal(1),
+    node: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('sandbox') }),
+      z.object({ kind: z.literal('lnd'), url: nodeUrl, cert: certificate }),
+    ]),
+    client: hex32,
+    secret: hexToken,
+  });
+  return { client, node, first };
 });
 
 /** Credentials of an application: a client and its secret, and no location of a node (docs/decisions.md 55). */
@@ -99,17 +104,17 @@ export function decodeCredentials(text: string): Credentials | null {
 
 /** Client credentials are accepted only in the one spelling that was issued; `text` is compared with it. */
 function read(json: unknown, text: string): Credentials | null {
-  const client = clientShape.safeParse(json);
+  const client = shapes().client.safeParse(json);
   if (client.success) {
     return isSpelt(client.data, text) ? { client: clientOf(client.data), node: null } : null;
   }
-  const configured = nodeShape.safeParse(json);
+  const configured = shapes().node.safeParse(json);
   if (configured.success) {
     const { node, token } = configured.data;
     const { kind, url, cert, pk, network } = node;
     return { client: null, node: { kind, url, cert, nodePk: pk, network, token } };
   }
-  const parsed = firstShape.parse(json);
+  const parsed = shapes().first.parse(json);
   const { node, ...first } = parsed;
   return {
     client: isSpelt(parsed, text) ? clientOf(first) : null,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import { paymentJson } from './payment.ts';
 import { hexOutput, timestamp } from './text.ts';
 
@@ -22,96 +23,111 @@ const shared = {
 };
 
 /** The body of a `payment.finalized` webhook: the payment and three fields (docs/webhooks.md, Payload). */
-export const finalizedPayload = paymentJson
-  .extend({
-    type: z.literal('payment.finalized').meta({ description: 'Always `payment.finalized`.' }),
-    ...shared,
-  })
-  .meta({
-    id: 'PaymentFinalized',
-    description: 'Body of the webhook: the Payment, and three fields more.',
-  });
+export const finalizedPayload = once(() =>
+  paymentJson()
+    .extend({
+      type: z.literal('payment.finalized').meta({ description: 'Always `payment.finalized`.' }),
+      ...shared,
+    })
+    .meta({
+      id: 'PaymentFinalized',
+      description: 'Body of the webhook: the Payment, and three fields more.',
+    }),
+);
 
 /** The body of a `payment.held` webhook (docs/decisions.md 117). */
-export const heldPayload = paymentJson
-  .extend({
-    type: z.literal('payment.held').meta({ description: 'Always `payment.held`.' }),
-    ...shared,
-  })
-  .meta({
-    id: 'PaymentHeld',
-    description:
-      'Body of the webhook of a held payment: the pending Payment, and three fields more.',
-  });
+export const heldPayload = once(() =>
+  paymentJson()
+    .extend({
+      type: z.literal('payment.held').meta({ description: 'Always `payment.held`.' }),
+      ...shared,
+    })
+    .meta({
+      id: 'PaymentHeld',
+      description:
+        'Body of the webhook of a held payment: the pending Payment, and three fields more.',
+    }),
+);
 
 /** The body of a test delivery (docs/decisions.md 128). */
-export const testPayload = paymentJson
-  .extend({
-    type: z
-      .literal('webhook.test')
-      .meta({ description: 'Always `webhook.test`: no payment was made.' }),
-    ...shared,
-  })
-  .meta({
-    id: 'WebhookTest',
-    description: 'Body of a test delivery: a made up, failed Payment of nothing.',
-  });
-export type TestPayload = z.infer<typeof testPayload>;
-export type WebhookPayload = z.infer<typeof finalizedPayload> | z.infer<typeof heldPayload>;
+export const testPayload = once(() =>
+  paymentJson()
+    .extend({
+      type: z
+        .literal('webhook.test')
+        .meta({ description: 'Always `webhook.test`: no payment was made.' }),
+      ...shared,
+    })
+    .meta({
+      id: 'WebhookTest',
+      description: 'Body of a test delivery: a made up, failed Payment of nothing.',
+    }),
+);
+export type TestPayload = z.infer<ReturnType<typeof testPayload>>;
+/** The body of a webhook. */
+export type WebhookPayload =
+  | z.infer<ReturnType<typeof finalizedPayload>>
+  | z.infer<ReturnType<typeof heldPayload>>;
 
 /** A webhook delivery in an answer (docs/api.md, Delivery). */
-export const deliveryJson = z
-  .object({
-    id: z.string().meta({
-      description: 'The webhook-id, the same over all attempts and all endpoints.',
-    }),
-    endpoint: z.string().meta({ description: 'The endpoint that it is for.' }),
-    type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it tells of.' }),
-    index: z.string().meta({ description: 'Index of the payment.' }),
-    state: z.enum(DELIVERY_STATES).meta({
-      description:
-        '`failed` after three attempts, until it is sent again; `canceled` where its endpoint was deleted first.',
-    }),
-    attempts: z.int().min(0).meta({ description: 'Attempts so far.' }),
-    last_error: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why the latest attempt failed; null where none did.' }),
-    next_attempt_at: timestamp
-      .nullable()
-      .meta({ description: 'When the next attempt is due, in milliseconds; null for none.' }),
-    delivered_at: timestamp
-      .nullable()
-      .meta({ description: 'When the receiver took it, in milliseconds; null before.' }),
-    created_at: timestamp.meta({
-      description: 'When the payment was finalized or held, in milliseconds.',
-    }),
-  })
-  .meta({ id: 'Delivery', description: 'A webhook delivery and how it stands.' });
-export type DeliveryJson = z.infer<typeof deliveryJson>;
+export const deliveryJson = once(() =>
+  z
+    .object({
+      id: z.string().meta({
+        description: 'The webhook-id, the same over all attempts and all endpoints.',
+      }),
+      endpoint: z.string().meta({ description: 'The endpoint that it is for.' }),
+      type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it tells of.' }),
+      index: z.string().meta({ description: 'Index of the payment.' }),
+      state: z.enum(DELIVERY_STATES).meta({
+        description:
+          '`failed` after three attempts, until it is sent again; `canceled` where its endpoint was deleted first.',
+      }),
+      attempts: z.int().min(0).meta({ description: 'Attempts so far.' }),
+      last_error: z
+        .string()
+        .nullable()
+        .meta({ description: 'Why the latest attempt failed; null where none did.' }),
+      next_attempt_at: timestamp()
+        .nullable()
+        .meta({ description: 'When the next attempt is due, in milliseconds; null for none.' }),
+      delivered_at: timestamp()
+        .nullable()
+        .meta({ description: 'When the receiver took it, in milliseconds; null before.' }),
+      created_at: timestamp().meta({
+        description: 'When the payment was finalized or held, in milliseconds.',
+      }),
+    })
+    .meta({ id: 'Delivery', description: 'A webhook delivery and how it stands.' }),
+);
+export type DeliveryJson = z.infer<ReturnType<typeof deliveryJson>>;
 
 /** One try of sending a delivery, in an answer (docs/api.md, Attempt). It holds no secret. */
-export const attemptJson = z
-  .object({
-    number: z.int().min(1).meta({ description: 'Its place in the order of all attempts.' }),
-    id: z.string().meta({ description: 'The webhook-id.' }),
-    endpoint: z.string().meta({ description: 'The endpoint that it was sent to.' }),
-    type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it told of.' }),
-    index: z.string().meta({ description: 'Index of the payment.' }),
-    at: timestamp.meta({ description: 'When it began, in milliseconds.' }),
-    ...outcome(),
-    request: sentRequest(),
-  })
-  .meta({ id: 'DeliveryAttempt', description: 'One try of sending a delivery.' });
-export type AttemptJson = z.infer<typeof attemptJson>;
+export const attemptJson = once(() =>
+  z
+    .object({
+      number: z.int().min(1).meta({ description: 'Its place in the order of all attempts.' }),
+      id: z.string().meta({ description: 'The webhook-id.' }),
+      endpoint: z.string().meta({ description: 'The endpoint that it was sent to.' }),
+      type: z.enum(DELIVERY_EVENTS).meta({ description: 'The event that it told of.' }),
+      index: z.string().meta({ description: 'Index of the payment.' }),
+      at: timestamp().meta({ description: 'When it began, in milliseconds.' }),
+      ...outcome(),
+      request: sentRequest(),
+    })
+    .meta({ id: 'DeliveryAttempt', description: 'One try of sending a delivery.' }),
+);
+export type AttemptJson = z.infer<ReturnType<typeof attemptJson>>;
 
 /** How a test delivery ended, in an answer (docs/decisions.md 128). */
-export const testedJson = z.object({
-  id: z.string().meta({ description: 'The webhook-id of the test.' }),
-  delivered: z.boolean().meta({ description: 'Whether the receiver answered 200.' }),
-  ...outcome(),
-  request: sentRequest(),
-});
+export const testedJson = once(() =>
+  z.object({
+    id: z.string().meta({ description: 'The webhook-id of the test.' }),
+    delivered: z.boolean().meta({ description: 'Whether the receiver answered 200.' }),
+    ...outcome(),
+    request: sentRequest(),
+  }),
+);
 
 /** What the receiver did with a request. */
 function outcome() {

@@ -1,45 +1,48 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import { amountOutput, formatAmountMsat } from './amount.ts';
 import { hexOutput } from './text.ts';
 
 /** The state of the node in an answer (docs/api.md, Node info). */
-export const nodeInfoJson = z
-  .object({
-    version: z.string().meta({ description: 'Semver version of the node software.' }),
-    measurement: hexOutput(32).meta({
-      description: 'SHA-256 that identifies the build of the node software.',
-    }),
-    user_pk: hexOutput(32).meta({
-      description: 'Ed25519 public key of the wallet, derived from its root seed.',
-    }),
-    node_pk: hexOutput(33).meta({ description: 'The node id: its secp256k1 public key.' }),
-    balance: amountOutput.meta({
-      description: '`lightning_balance` plus `onchain_balance`, in sats.',
-    }),
-    lightning_balance: amountOutput.meta({ description: 'In all channels together, in sats.' }),
-    lightning_sendable_balance: amountOutput.meta({
-      description:
-        'Estimate of the most that can be sent to most recipients, after reserves, pending payments and fees, in sats.',
-    }),
-    lightning_max_sendable_balance: amountOutput.meta({
-      description:
-        'Hard upper bound of what can be sent now, in sats; never below `lightning_sendable_balance`.',
-    }),
-    onchain_balance: amountOutput.meta({
-      description: 'All on-chain funds, unconfirmed ones included, in sats.',
-    }),
-    onchain_trusted_balance: amountOutput.meta({
-      description:
-        "Confirmed funds, and unconfirmed outputs of the wallet's own transactions, in sats.",
-    }),
-    num_channels: z.int().min(0).meta({ description: 'Channels in all.' }),
-    num_usable_channels: z
-      .int()
-      .min(0)
-      .meta({ description: 'Channels that are ready and whose peer is online.' }),
-  })
-  .meta({ id: 'NodeInfo', description: 'The wallet node and its balances.' });
-export type NodeInfoJson = z.infer<typeof nodeInfoJson>;
+export const nodeInfoJson = once(() =>
+  z
+    .object({
+      version: z.string().meta({ description: 'Semver version of the node software.' }),
+      measurement: hexOutput(32).meta({
+        description: 'SHA-256 that identifies the build of the node software.',
+      }),
+      user_pk: hexOutput(32).meta({
+        description: 'Ed25519 public key of the wallet, derived from its root seed.',
+      }),
+      node_pk: hexOutput(33).meta({ description: 'The node id: its secp256k1 public key.' }),
+      balance: amountOutput().meta({
+        description: '`lightning_balance` plus `onchain_balance`, in sats.',
+      }),
+      lightning_balance: amountOutput().meta({ description: 'In all channels together, in sats.' }),
+      lightning_sendable_balance: amountOutput().meta({
+        description:
+          'Estimate of the most that can be sent to most recipients, after reserves, pending payments and fees, in sats.',
+      }),
+      lightning_max_sendable_balance: amountOutput().meta({
+        description:
+          'Hard upper bound of what can be sent now, in sats; never below `lightning_sendable_balance`.',
+      }),
+      onchain_balance: amountOutput().meta({
+        description: 'All on-chain funds, unconfirmed ones included, in sats.',
+      }),
+      onchain_trusted_balance: amountOutput().meta({
+        description:
+          "Confirmed funds, and unconfirmed outputs of the wallet's own transactions, in sats.",
+      }),
+      num_channels: z.int().min(0).meta({ description: 'Channels in all.' }),
+      num_usable_channels: z
+        .int()
+        .min(0)
+        .meta({ description: 'Channels that are ready and whose peer is online.' }),
+    })
+    .meta({ id: 'NodeInfo', description: 'The wallet node and its balances.' }),
+);
+export type NodeInfoJson = z.infer<ReturnType<typeof nodeInfoJson>>;
 
 /** The state of the node inside this program; amounts in millisatoshis. */
 export interface NodeInfo {

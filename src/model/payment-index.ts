@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 
 /**
  * The id of a payment in its wallet, without a time: `<prefix>_<64 hex>`. The prefixes are `ln` for invoice and
@@ -110,15 +111,19 @@ function padMs(ms: number): string {
 }
 
 /** A payment index in a request; one of an earlier version is converted to the present form. */
-export const paymentIndexInput = z
-  .string()
-  .regex(INDEX, 'must be a payment index such as 0001700000000000000-ln_<64 hex>')
-  .transform(presentId)
-  .brand<'PaymentIndex'>();
+export const paymentIndexInput = once(() =>
+  z
+    .string()
+    .regex(INDEX, 'must be a payment index such as 0001700000000000000-ln_<64 hex>')
+    .transform(presentId)
+    .brand<'PaymentIndex'>(),
+);
 
 /** An updated index in a request; one of an earlier version is converted to the present form. */
-export const updatedIndexInput = z
-  .string()
-  .regex(UPDATED_INDEX, 'must be an updated index such as u0001700000000000000-ln_<64 hex>')
-  .transform(presentId)
-  .brand<'UpdatedIndex'>();
+export const updatedIndexInput = once(() =>
+  z
+    .string()
+    .regex(UPDATED_INDEX, 'must be an updated index such as u0001700000000000000-ln_<64 hex>')
+    .transform(presentId)
+    .brand<'UpdatedIndex'>(),
+);

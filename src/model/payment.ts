@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import {
   amountOutput,
   formatAmountMsat,
@@ -39,107 +40,115 @@ export type Status = (typeof STATUSES)[number];
 export type Priority = (typeof PRIORITIES)[number];
 
 /** Lowercase hex of any length. */
-const hexText = z.string().regex(/^([0-9a-f]{2})*$/);
+const hexText = once(() => z.string().regex(/^([0-9a-f]{2})*$/));
 
 /** An on-chain transaction in an answer (docs/api.md, On-chain transaction). */
-const transactionJson = z
-  .object({
-    version: z.int().meta({ description: 'Version of the transaction.' }),
-    lock_time: z.int().meta({ description: 'Block height or time before which it is not valid.' }),
-    input: z
-      .array(
-        z.object({
-          previous_output: z
-            .string()
-            .meta({ description: 'Output that is spent, as `<txid>:<vout>`.' }),
-          script_sig: hexText.meta({ description: 'Signature script; empty for segwit inputs.' }),
-          sequence: z.int().meta({ description: 'Sequence number.' }),
-          witness: z.array(hexText).meta({ description: 'Items of the witness.' }),
-        }),
-      )
-      .meta({ description: 'What it spends.' }),
-    output: z
-      .array(
-        z.object({
-          value: z.int().min(0).meta({ description: 'Amount as a number of sats.' }),
-          script_pubkey: hexText.meta({ description: 'Script that locks the output.' }),
-        }),
-      )
-      .meta({ description: 'Where the money goes.' }),
-  })
-  .meta({ id: 'Transaction', description: 'An on-chain transaction.' });
-export type TransactionJson = z.infer<typeof transactionJson>;
+const transactionJson = once(() =>
+  z
+    .object({
+      version: z.int().meta({ description: 'Version of the transaction.' }),
+      lock_time: z
+        .int()
+        .meta({ description: 'Block height or time before which it is not valid.' }),
+      input: z
+        .array(
+          z.object({
+            previous_output: z
+              .string()
+              .meta({ description: 'Output that is spent, as `<txid>:<vout>`.' }),
+            script_sig: hexText().meta({
+              description: 'Signature script; empty for segwit inputs.',
+            }),
+            sequence: z.int().meta({ description: 'Sequence number.' }),
+            witness: z.array(hexText()).meta({ description: 'Items of the witness.' }),
+          }),
+        )
+        .meta({ description: 'What it spends.' }),
+      output: z
+        .array(
+          z.object({
+            value: z.int().min(0).meta({ description: 'Amount as a number of sats.' }),
+            script_pubkey: hexText().meta({ description: 'Script that locks the output.' }),
+          }),
+        )
+        .meta({ description: 'Where the money goes.' }),
+    })
+    .meta({ id: 'Transaction', description: 'An on-chain transaction.' }),
+);
+export type TransactionJson = z.infer<ReturnType<typeof transactionJson>>;
 
 /** A payment in an answer or a webhook (docs/api.md, Payment). */
-export const paymentJson = z
-  .object({
-    index: z.string().meta({
-      description:
-        'Identifies the payment for ever: its creation time, its kind of rail, and 64 hex characters.',
-    }),
-    rail: z.enum(RAILS).meta({ description: 'Mechanism that moves the money.' }),
-    kind: z.enum(KINDS).meta({
-      description: 'What it is to the wallet: the rail, or a fee that was waived.',
-    }),
-    direction: z.enum(DIRECTIONS).meta({
-      description: 'Whether money arrives or leaves; `info` moves none.',
-    }),
-    hash: hexOutput(32).nullable().meta({ description: 'Payment hash; null on chain.' }),
-    preimage: hexOutput(32)
-      .nullable()
-      .meta({ description: 'Preimage of the hash; null until the payment is completed.' }),
-    offer_id: hexOutput(32).nullable().meta({ description: 'The offer paid; null without one.' }),
-    txid: hexOutput(32).nullable().meta({ description: 'Transaction id; null off chain.' }),
-    replacement: hexOutput(32).nullable().meta({
-      description: 'Transaction that spent the same outputs instead, where there is one.',
-    }),
-    amount: amountOutput.nullable().meta({
-      description:
-        'Amount in sats: what was sent without fees, or what was received net of fees. Null while an invoice without an amount is unpaid.',
-    }),
-    fees: amountOutput.meta({ description: 'Fees in sats.' }),
-    partner_pk: hexOutput(32)
-      .nullable()
-      .meta({ description: 'user_pk of the partner that takes a fee.' }),
-    partner_prop_fee: z
-      .int()
-      .nullable()
-      .meta({ description: "The partner's proportional fee, in parts per million." }),
-    partner_base_fee: amountOutput
-      .nullable()
-      .meta({ description: "The partner's base fee, in sats." }),
-    status: z.enum(STATUSES).meta({ description: '`completed` and `failed` are final.' }),
-    status_msg: z.string().meta({
-      description:
-        'The status in words, such as `invoice generated`, `held`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed.',
-    }),
-    address: z.string().nullable().meta({ description: 'Address paid on chain.' }),
-    invoice: z.string().nullable().meta({ description: 'BOLT 11 invoice, where one was used.' }),
-    tx: transactionJson.nullable().meta({ description: 'The transaction; null off chain.' }),
-    payer_name: z
-      .string()
-      .nullable()
-      .meta({ description: 'Name that the payer gives itself, where it is known.' }),
-    message: z.string().nullable().meta({ description: 'Message from the payer to the payee.' }),
-    personal_note: z
-      .string()
-      .nullable()
-      .meta({ description: 'Private note; the other side never sees it.' }),
-    priority: z
-      .enum(PRIORITIES)
-      .nullable()
-      .meta({ description: 'How soon an on-chain send shall confirm; null otherwise.' }),
-    expires_at: timestamp
-      .nullable()
-      .meta({ description: 'When it expires, in milliseconds; null for never.' }),
-    finalized_at: timestamp
-      .nullable()
-      .meta({ description: 'When it was completed or failed, in milliseconds; null before.' }),
-    created_at: timestamp.meta({ description: 'When it was created, in milliseconds.' }),
-    updated_at: timestamp.meta({ description: 'When it last changed, in milliseconds.' }),
-  })
-  .meta({ id: 'Payment', description: 'A payment, inbound or outbound, on any rail.' });
-export type PaymentJson = z.infer<typeof paymentJson>;
+export const paymentJson = once(() =>
+  z
+    .object({
+      index: z.string().meta({
+        description:
+          'Identifies the payment for ever: its creation time, its kind of rail, and 64 hex characters.',
+      }),
+      rail: z.enum(RAILS).meta({ description: 'Mechanism that moves the money.' }),
+      kind: z.enum(KINDS).meta({
+        description: 'What it is to the wallet: the rail, or a fee that was waived.',
+      }),
+      direction: z.enum(DIRECTIONS).meta({
+        description: 'Whether money arrives or leaves; `info` moves none.',
+      }),
+      hash: hexOutput(32).nullable().meta({ description: 'Payment hash; null on chain.' }),
+      preimage: hexOutput(32)
+        .nullable()
+        .meta({ description: 'Preimage of the hash; null until the payment is completed.' }),
+      offer_id: hexOutput(32).nullable().meta({ description: 'The offer paid; null without one.' }),
+      txid: hexOutput(32).nullable().meta({ description: 'Transaction id; null off chain.' }),
+      replacement: hexOutput(32).nullable().meta({
+        description: 'Transaction that spent the same outputs instead, where there is one.',
+      }),
+      amount: amountOutput().nullable().meta({
+        description:
+          'Amount in sats: what was sent without fees, or what was received net of fees. Null while an invoice without an amount is unpaid.',
+      }),
+      fees: amountOutput().meta({ description: 'Fees in sats.' }),
+      partner_pk: hexOutput(32)
+        .nullable()
+        .meta({ description: 'user_pk of the partner that takes a fee.' }),
+      partner_prop_fee: z
+        .int()
+        .nullable()
+        .meta({ description: "The partner's proportional fee, in parts per million." }),
+      partner_base_fee: amountOutput()
+        .nullable()
+        .meta({ description: "The partner's base fee, in sats." }),
+      status: z.enum(STATUSES).meta({ description: '`completed` and `failed` are final.' }),
+      status_msg: z.string().meta({
+        description:
+          'The status in words, such as `invoice generated`, `held`, `broadcasted`, `completed`, `timed out`, `expired`, `canceled`, or why it failed.',
+      }),
+      address: z.string().nullable().meta({ description: 'Address paid on chain.' }),
+      invoice: z.string().nullable().meta({ description: 'BOLT 11 invoice, where one was used.' }),
+      tx: transactionJson().nullable().meta({ description: 'The transaction; null off chain.' }),
+      payer_name: z
+        .string()
+        .nullable()
+        .meta({ description: 'Name that the payer gives itself, where it is known.' }),
+      message: z.string().nullable().meta({ description: 'Message from the payer to the payee.' }),
+      personal_note: z
+        .string()
+        .nullable()
+        .meta({ description: 'Private note; the other side never sees it.' }),
+      priority: z
+        .enum(PRIORITIES)
+        .nullable()
+        .meta({ description: 'How soon an on-chain send shall confirm; null otherwise.' }),
+      expires_at: timestamp()
+        .nullable()
+        .meta({ description: 'When it expires, in milliseconds; null for never.' }),
+      finalized_at: timestamp()
+        .nullable()
+        .meta({ description: 'When it was completed or failed, in milliseconds; null before.' }),
+      created_at: timestamp().meta({ description: 'When it was created, in milliseconds.' }),
+      updated_at: timestamp().meta({ description: 'When it last changed, in milliseconds.' }),
+    })
+    .meta({ id: 'Payment', description: 'A payment, inbound or outbound, on any rail.' }),
+);
+export type PaymentJson = z.infer<ReturnType<typeof paymentJson>>;
 
 /** A payment inside this program: amounts in millisatoshis, times in milliseconds since the epoch. */
 export interface Payment {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { encodeHumanBitcoinAddress } from '../codecs/human-bitcoin-address.ts';
+import { once } from '../lib/once.ts';
 import { amountOutput } from './amount.ts';
 import { hexOutput, timestamp } from './text.ts';
 
@@ -8,40 +9,46 @@ export const ADDRESS_TYPES = ['segwit', 'taproot'] as const;
 export type AddressType = (typeof ADDRESS_TYPES)[number];
 
 /** A new invoice in an answer (docs/api.md, Created invoice). */
-export const createdInvoiceJson = z
-  .object({
-    index: z.string().meta({ description: 'Index of the inbound payment; wait for it with this.' }),
-    invoice: z.string().meta({ description: 'The BOLT 11 invoice to give to the payer.' }),
-    description: z
-      .string()
-      .nullable()
-      .meta({ description: 'Description in the invoice; null for none.' }),
-    amount: amountOutput
-      .nullable()
-      .meta({ description: 'Amount in the invoice, in sats; null when the payer chooses.' }),
-    created_at: timestamp.meta({ description: 'When it was created, in milliseconds.' }),
-    expires_at: timestamp.meta({ description: 'When it expires, in milliseconds.' }),
-    payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
-    payment_secret: hexOutput(32).meta({ description: 'Payment secret of the invoice.' }),
-  })
-  .meta({ id: 'CreatedInvoice', description: 'A BOLT 11 invoice that was created.' });
-export type CreatedInvoiceJson = z.infer<typeof createdInvoiceJson>;
+export const createdInvoiceJson = once(() =>
+  z
+    .object({
+      index: z
+        .string()
+        .meta({ description: 'Index of the inbound payment; wait for it with this.' }),
+      invoice: z.string().meta({ description: 'The BOLT 11 invoice to give to the payer.' }),
+      description: z
+        .string()
+        .nullable()
+        .meta({ description: 'Description in the invoice; null for none.' }),
+      amount: amountOutput()
+        .nullable()
+        .meta({ description: 'Amount in the invoice, in sats; null when the payer chooses.' }),
+      created_at: timestamp().meta({ description: 'When it was created, in milliseconds.' }),
+      expires_at: timestamp().meta({ description: 'When it expires, in milliseconds.' }),
+      payment_hash: hexOutput(32).meta({ description: 'Hash of the payment.' }),
+      payment_secret: hexOutput(32).meta({ description: 'Payment secret of the invoice.' }),
+    })
+    .meta({ id: 'CreatedInvoice', description: 'A BOLT 11 invoice that was created.' }),
+);
+export type CreatedInvoiceJson = z.infer<ReturnType<typeof createdInvoiceJson>>;
 
 /** A name of a wallet in an answer (docs/api.md, Human Bitcoin Address). */
-export const humanBitcoinAddressJson = z
-  .object({
-    human_bitcoin_address: z.string().meta({ description: 'The BIP 353 name, with its ₿.' }),
-    lightning_address: z.string().meta({
-      description: 'The same name as a Lightning Address, for payers that know no BIP 353.',
-    }),
-    offer: z.string().nullable().meta({
-      description:
-        'The BOLT 12 offer that the name stands for; null on a node without offers, where only the Lightning Address can be paid.',
-    }),
-    updatable: z.boolean().meta({ description: 'Whether the username can be changed now.' }),
-  })
-  .meta({ id: 'HumanBitcoinAddress', description: 'A human-readable Bitcoin address.' });
-export type HumanBitcoinAddressJson = z.infer<typeof humanBitcoinAddressJson>;
+export const humanBitcoinAddressJson = once(() =>
+  z
+    .object({
+      human_bitcoin_address: z.string().meta({ description: 'The BIP 353 name, with its ₿.' }),
+      lightning_address: z.string().meta({
+        description: 'The same name as a Lightning Address, for payers that know no BIP 353.',
+      }),
+      offer: z.string().nullable().meta({
+        description:
+          'The BOLT 12 offer that the name stands for; null on a node without offers, where only the Lightning Address can be paid.',
+      }),
+      updatable: z.boolean().meta({ description: 'Whether the username can be changed now.' }),
+    })
+    .meta({ id: 'HumanBitcoinAddress', description: 'A human-readable Bitcoin address.' }),
+);
+export type HumanBitcoinAddressJson = z.infer<ReturnType<typeof humanBitcoinAddressJson>>;
 
 /** A name of a wallet inside this program. */
 export interface HumanBitcoinAddress {
@@ -57,15 +64,17 @@ const USERNAME_RULE =
   'must be 6 to 24 lowercase letters, digits and hyphens, without a hyphen at either end or two in a row';
 
 /** A username in a request: 6 to 24 lowercase letters, digits and single inner hyphens (docs/api.md, Limits). */
-export const usernameInput = z
-  .string()
-  .min(6, { error: USERNAME_RULE, abort: true })
-  .max(24, { error: USERNAME_RULE, abort: true })
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, USERNAME_RULE)
-  .meta({
-    description: 'Lowercase letters, digits and single hyphens; no hyphen at either end.',
-    examples: ['satoshi'],
-  });
+export const usernameInput = once(() =>
+  z
+    .string()
+    .min(6, { error: USERNAME_RULE, abort: true })
+    .max(24, { error: USERNAME_RULE, abort: true })
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, USERNAME_RULE)
+    .meta({
+      description: 'Lowercase letters, digits and single hyphens; no hyphen at either end.',
+      examples: ['satoshi'],
+    }),
+);
 
 /** Writes a name in the form of answers. */
 export function encodeNameRecord(record: HumanBitcoinAddress): HumanBitcoinAddressJson {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 
 /** The most Unicode code points of a note or message (docs/decisions.md 21). */
 const NOTE_MAX_CHARACTERS = 200;
@@ -24,22 +25,26 @@ export function unicodeText(maxBytes: number) {
  * A note, message, offer description or proof note: not empty, at most 200 characters and 512 UTF-8 bytes
  * (docs/decisions.md 21).
  */
-export const noteInput = z
-  .string()
-  .min(1, 'must not be empty')
-  .refine((text) => text.isWellFormed(), { message: 'must be valid Unicode text' })
-  .refine((text) => [...text].length <= NOTE_MAX_CHARACTERS, {
-    message: `must be at most ${NOTE_MAX_CHARACTERS} characters`,
-  })
-  .refine((text) => Buffer.byteLength(text) <= NOTE_MAX_BYTES, {
-    message: `must be at most ${NOTE_MAX_BYTES} UTF-8 bytes`,
-  })
-  .meta(textLimits({ characters: NOTE_MAX_CHARACTERS, bytes: NOTE_MAX_BYTES }));
+export const noteInput = once(() =>
+  z
+    .string()
+    .min(1, 'must not be empty')
+    .refine((text) => text.isWellFormed(), { message: 'must be valid Unicode text' })
+    .refine((text) => [...text].length <= NOTE_MAX_CHARACTERS, {
+      message: `must be at most ${NOTE_MAX_CHARACTERS} characters`,
+    })
+    .refine((text) => Buffer.byteLength(text) <= NOTE_MAX_BYTES, {
+      message: `must be at most ${NOTE_MAX_BYTES} UTF-8 bytes`,
+    })
+    .meta(textLimits({ characters: NOTE_MAX_CHARACTERS, bytes: NOTE_MAX_BYTES })),
+);
 
 /** A note that only the wallet's owner sees. */
-export const personalNoteInput = noteInput.meta({
-  description: 'Private note for yourself; the other side never sees it.',
-});
+export const personalNoteInput = once(() =>
+  noteInput().meta({
+    description: 'Private note for yourself; the other side never sees it.',
+  }),
+);
 
 /** Hex of exactly `bytes` bytes, in a request. Capitals are converted to lower case. */
 export function hexInput(bytes: number) {
@@ -50,10 +55,12 @@ export function hexInput(bytes: number) {
 }
 
 /** A node's public key in a request: 33 bytes of hex. Capitals are converted to lower case. */
-export const nodePkInput = z
-  .string()
-  .regex(/^0[23][0-9a-fA-F]{64}$/, 'must be 66 hex characters that begin with 02 or 03')
-  .transform((text) => text.toLowerCase());
+export const nodePkInput = once(() =>
+  z
+    .string()
+    .regex(/^0[23][0-9a-fA-F]{64}$/, 'must be 66 hex characters that begin with 02 or 03')
+    .transform((text) => text.toLowerCase()),
+);
 
 /** Lowercase hex of exactly `bytes` bytes, in an answer. */
 export function hexOutput(bytes: number) {
@@ -61,13 +68,15 @@ export function hexOutput(bytes: number) {
 }
 
 /** Milliseconds since the UNIX epoch. */
-export const timestamp = z
-  .int()
-  .min(0)
-  .meta({ examples: [1764000000000] });
+export const timestamp = once(() =>
+  z
+    .int()
+    .min(0)
+    .meta({ examples: [1764000000000] }),
+);
 
 /** How many UTF-8 bytes the description field of a BOLT 11 invoice can hold (1023 groups of 5 bits). */
 const INVOICE_DESCRIPTION_MAX_BYTES = 639;
 
 /** The schema of an invoice's description (docs/decisions.md 21). */
-export const invoiceDescriptionInput = unicodeText(INVOICE_DESCRIPTION_MAX_BYTES);
+export const invoiceDescriptionInput = once(() => unicodeText(INVOICE_DESCRIPTION_MAX_BYTES));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import { DELIVERY_EVENTS } from './delivery.ts';
 import type { Parsed } from './parsed.ts';
 import { timestamp, unicodeText } from './text.ts';
@@ -20,51 +21,63 @@ const SECRET_MAX_CHARACTERS = 100;
 const DESCRIPTION_MAX_BYTES = 200;
 
 /** The id of an endpoint in a request. */
-export const endpointIdInput = z
-  .string()
-  .max(100)
-  .meta({ description: 'The endpoint, as `GET /v2/webhooks/endpoints` names it.' });
+export const endpointIdInput = once(() =>
+  z
+    .string()
+    .max(100)
+    .meta({ description: 'The endpoint, as `GET /v2/webhooks/endpoints` names it.' }),
+);
 
 /** The URL of an endpoint in a request, by the rules of `--webhook-url`. */
-export const endpointUrlInput = z
-  .string()
-  .max(URL_MAX_CHARACTERS)
-  .transform((text, context) => valueOr(parseWebUrl(text), context))
-  .meta({
-    description: 'Where deliveries are sent: an http or https URL.',
-    examples: ['https://shop.example/hook'],
-    accepts: { type: 'string', maxLength: URL_MAX_CHARACTERS },
-  });
+export const endpointUrlInput = once(() =>
+  z
+    .string()
+    .max(URL_MAX_CHARACTERS)
+    .transform((text, context) => valueOr(parseWebUrl(text), context))
+    .meta({
+      description: 'Where deliveries are sent: an http or https URL.',
+      examples: ['https://shop.example/hook'],
+      accepts: { type: 'string', maxLength: URL_MAX_CHARACTERS },
+    }),
+);
 
 /** A signing secret in a request; base64 without prefix inside the program. The message never repeats it. */
-export const endpointSecretInput = z
-  .string()
-  .max(SECRET_MAX_CHARACTERS)
-  .transform((text, context) => valueOr(parseWebhookSecret(text), context))
-  .meta({
-    description:
-      'Signing secret: base64 of 24 to 64 bytes, with or without `whsec_`. Without it one is drawn.',
-    accepts: { type: 'string', maxLength: SECRET_MAX_CHARACTERS },
-  });
+export const endpointSecretInput = once(() =>
+  z
+    .string()
+    .max(SECRET_MAX_CHARACTERS)
+    .transform((text, context) => valueOr(parseWebhookSecret(text), context))
+    .meta({
+      description:
+        'Signing secret: base64 of 24 to 64 bytes, with or without `whsec_`. Without it one is drawn.',
+      accepts: { type: 'string', maxLength: SECRET_MAX_CHARACTERS },
+    }),
+);
 
 /** The events of an endpoint in a request. */
-export const endpointEventsInput = z
-  .array(z.enum(DELIVERY_EVENTS))
-  .min(1)
-  .max(DELIVERY_EVENTS.length)
-  .meta({ description: 'The events that it is told of; all of this version unless given.' });
+export const endpointEventsInput = once(() =>
+  z
+    .array(z.enum(DELIVERY_EVENTS))
+    .min(1)
+    .max(DELIVERY_EVENTS.length)
+    .meta({ description: 'The events that it is told of; all of this version unless given.' }),
+);
 
 /** What an endpoint is for, in a request. */
-export const endpointDescriptionInput = unicodeText(DESCRIPTION_MAX_BYTES).meta({
-  description: 'Name for people.',
-});
+export const endpointDescriptionInput = once(() =>
+  unicodeText(DESCRIPTION_MAX_BYTES).meta({
+    description: 'Name for people.',
+  }),
+);
 
 /** How long an endpoint is kept without being renewed, in a request. */
-export const leaseSecsInput = z
-  .int()
-  .min(LEASE_SECS.least)
-  .max(LEASE_SECS.most)
-  .meta({ description: 'Seconds after which it is deleted unless it is renewed.' });
+export const leaseSecsInput = once(() =>
+  z
+    .int()
+    .min(LEASE_SECS.least)
+    .max(LEASE_SECS.most)
+    .meta({ description: 'Seconds after which it is deleted unless it is renewed.' }),
+);
 
 function valueOr<T>(parsed: Parsed<T>, context: z.RefinementCtx): T {
   if ('value' in parsed) return parsed.value;
@@ -73,23 +86,25 @@ function valueOr<T>(parsed: Parsed<T>, context: z.RefinementCtx): T {
 }
 
 /** A webhook endpoint in an answer (docs/api.md, Webhook endpoint). It never holds the secret. */
-export const endpointJson = z
-  .object({
-    id: z.string().meta({
-      description: '`configured` for the one of `--webhook-url`, which cannot be deleted here.',
-    }),
-    url: z.string().meta({ description: 'Where deliveries are sent.' }),
-    events: z.array(z.enum(DELIVERY_EVENTS)).meta({ description: 'The events it is told of.' }),
-    description: z.string().nullable().meta({ description: 'Name for people.' }),
-    signed: z.boolean().meta({
-      description: 'Whether deliveries are signed. Only the configured one may have no secret.',
-    }),
-    created_at: timestamp
-      .nullable()
-      .meta({ description: 'When it was created, in milliseconds; null for the configured one.' }),
-    expires_at: timestamp.nullable().meta({
-      description: 'When it is deleted unless it is renewed, in milliseconds; null for never.',
-    }),
-  })
-  .meta({ id: 'WebhookEndpoint', description: 'A place where deliveries are sent.' });
-export type EndpointJson = z.infer<typeof endpointJson>;
+export const endpointJson = once(() =>
+  z
+    .object({
+      id: z.string().meta({
+        description: '`configured` for the one of `--webhook-url`, which cannot be deleted here.',
+      }),
+      url: z.string().meta({ description: 'Where deliveries are sent.' }),
+      events: z.array(z.enum(DELIVERY_EVENTS)).meta({ description: 'The events it is told of.' }),
+      description: z.string().nullable().meta({ description: 'Name for people.' }),
+      signed: z.boolean().meta({
+        description: 'Whether deliveries are signed. Only the configured one may have no secret.',
+      }),
+      created_at: timestamp().nullable().meta({
+        description: 'When it was created, in milliseconds; null for the configured one.',
+      }),
+      expires_at: timestamp().nullable().meta({
+        description: 'When it is deleted unless it is renewed, in milliseconds; null for never.',
+      }),
+    })
+    .meta({ id: 'WebhookEndpoint', description: 'A place where deliveries are sent.' }),
+);
+export type EndpointJson = z.infer<ReturnType<typeof endpointJson>>;

@@ -2,22 +2,27 @@ import { z } from 'zod';
 import { type Bolt11Invoice, decodeBolt11 } from '../codecs/bolt11/index.ts';
 import { readOr } from '../codecs/codec-error.ts';
 import { metadataHash } from '../codecs/lnurl-answers.ts';
+import { once } from '../lib/once.ts';
 import { readReply } from './lnurl-reply.ts';
 import type { LnurlPayRequest } from './lnurl-terms.ts';
 import { serviceFailed } from './service-error.ts';
 
-const invoiceReply = z.object({ pr: z.string(), successAction: z.unknown().optional() });
+const invoiceReply = once(() =>
+  z.object({ pr: z.string(), successAction: z.unknown().optional() }),
+);
 
-const successAction = z.discriminatedUnion('tag', [
-  z.object({ tag: z.literal('message'), message: z.string().max(144) }),
-  z.object({ tag: z.literal('url'), description: z.string().max(144), url: z.url() }),
-  z.object({
-    tag: z.literal('aes'),
-    description: z.string().max(144),
-    ciphertext: z.string(),
-    iv: z.string(),
-  }),
-]);
+const successAction = once(() =>
+  z.discriminatedUnion('tag', [
+    z.object({ tag: z.literal('message'), message: z.string().max(144) }),
+    z.object({ tag: z.literal('url'), description: z.string().max(144), url: z.url() }),
+    z.object({
+      tag: z.literal('aes'),
+      description: z.string().max(144),
+      ciphertext: z.string(),
+      iv: z.string(),
+    }),
+  ]),
+);
 
 /**
  * Returns the invoice in a service's reply after checking it: its amount and description hash must match the request
@@ -29,7 +34,7 @@ export function readInvoiceReply(
   request: LnurlPayRequest,
   amountMsat: bigint,
 ): Bolt11Invoice {
-  const { pr, successAction: action } = readReply(invoiceReply, reply);
+  const { pr, successAction: action } = readReply(invoiceReply(), reply);
   checkSuccessAction(action, request.callback);
   const invoice = readInvoice(pr);
   checkInvoice(invoice, amountMsat, request.metadata);
@@ -39,7 +44,7 @@ export function readInvoiceReply(
 /** LUD-09: with an unknown action nothing may be paid, and a link must be on the callback's domain. */
 function checkSuccessAction(action: unknown, callback: string): void {
   if (action === undefined || action === null) return;
-  const parsed = successAction.safeParse(action);
+  const parsed = successAction().safeParse(action);
   if (!parsed.success) {
     throw notPaid('The service announces an action after payment that this wallet does not know');
   }

@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import { foreignText } from './foreign-text.ts';
 import { serviceFailed, serviceRefusal } from './service-error.ts';
 
 const MAX_REASON_CHARACTERS = 200;
 
-const refusal = z.object({ status: z.literal('ERROR'), reason: z.unknown().optional() });
+const refusal = once(() =>
+  z.object({ status: z.literal('ERROR'), reason: z.unknown().optional() }),
+);
 
 /** Throws error 113 with the service's reason when the reply says that the service refuses (LUD-01). */
 export function throwRefusal(reply: unknown): void {
-  const { success, data } = refusal.safeParse(reply);
+  const { success, data } = refusal().safeParse(reply);
   if (!success) return;
   throw serviceRefusal(foreignText(data.reason, { maxCharacters: MAX_REASON_CHARACTERS }));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../lib/once.ts';
 import { MAX_AMOUNT_MSAT } from '../model/amount.ts';
 import { refused } from '../model/errors.ts';
 import { foreignText } from './foreign-text.ts';
@@ -45,34 +46,40 @@ const OTHER_TAGS: ReadonlySet<string> = new Set([
 ]);
 
 /** Text that is passed on unchanged. A lone surrogate is not allowed: it has no UTF-8 form, so it would change. */
-const exactText = z.string().refine((text) => text.isWellFormed());
-const urlPart = exactText.max(MAX_URL_PART);
-const callback = urlPart.refine(isCallback);
+const exactText = once(() => z.string().refine((text) => text.isWellFormed()));
+const urlPart = once(() => exactText().max(MAX_URL_PART));
+const callback = once(() => urlPart().refine(isCallback));
 
 /** Some services name limits above 21 million BTC. Those count as 21 million BTC. */
-const msat = z
-  .number()
-  .min(0)
-  .refine(Number.isInteger)
-  .transform((value) => (BigInt(value) < MAX_AMOUNT_MSAT ? BigInt(value) : MAX_AMOUNT_MSAT));
+const msat = once(() =>
+  z
+    .number()
+    .min(0)
+    .refine(Number.isInteger)
+    .transform((value) => (BigInt(value) < MAX_AMOUNT_MSAT ? BigInt(value) : MAX_AMOUNT_MSAT)),
+);
 
-const payReply = z.object({
-  callback,
-  minSendable: msat.refine((value) => value > 0n),
-  maxSendable: msat,
-  metadata: exactText,
-  commentAllowed: z.number().catch(0),
-  payerData: z.record(z.string(), z.unknown()).catch({}),
-});
-const mandatory = z.object({ mandatory: z.literal(true) });
+const payReply = once(() =>
+  z.object({
+    callback: callback(),
+    minSendable: msat().refine((value) => value > 0n),
+    maxSendable: msat(),
+    metadata: exactText(),
+    commentAllowed: z.number().catch(0),
+    payerData: z.record(z.string(), z.unknown()).catch({}),
+  }),
+);
+const mandatory = once(() => z.object({ mandatory: z.literal(true) }));
 
-const withdrawReply = z.object({
-  callback,
-  k1: urlPart,
-  defaultDescription: z.string().nullish(),
-  minWithdrawable: msat,
-  maxWithdrawable: msat,
-});
+const withdrawReply = once(() =>
+  z.object({
+    callback: callback(),
+    k1: urlPart(),
+    defaultDescription: z.string().nullish(),
+    minWithdrawable: msat(),
+    maxWithdrawable: msat(),
+  }),
+);
 
 /**
  * Reads the terms of a service. Throws error 113 for an answer that breaks a rule of its LUD, and error 106 for a known
@@ -80,9 +87,9 @@ const withdrawReply = z.object({
  * know something of the payer (LUD-18).
  */
 export function readTerms(reply: unknown): LnurlPayRequest | LnurlWithdrawRequest {
-  const { tag } = readReply(z.object({ tag: exactText }), reply);
-  if (tag === 'payRequest') return payRequestOf(readReply(payReply, reply));
-  if (tag === 'withdrawRequest') return withdrawRequestOf(readReply(withdrawReply, reply));
+  const { tag } = readReply(z.object({ tag: exactText() }), reply);
+  if (tag === 'payRequest') return payRequestOf(readReply(payReply(), reply));
+  if (tag === 'withdrawRequest') return withdrawRequestOf(readReply(withdrawReply(), reply));
   const message = 'This LNURL is neither for paying nor for withdrawing.';
   throw OTHER_TAGS.has(tag) ? refused(message) : serviceFailed('unusable_answer', message);
 }
@@ -98,9 +105,9 @@ function isCallback(text: string): boolean {
   );
 }
 
-function payRequestOf(reply: z.output<typeof payReply>): LnurlPayRequest {
+function payRequestOf(reply: z.output<ReturnType<typeof payReply>>): LnurlPayRequest {
   if (reply.minSendable > reply.maxSendable) throw crossedLimits();
-  if (Object.values(reply.payerData).some((wish) => mandatory.safeParse(wish).success)) {
+  if (Object.values(reply.payerData).some((wish) => mandatory().safeParse(wish).success)) {
     throw refused(
       'The LNURL service must be told something about the payer, which this wallet does not do: ask the receiver for another way to pay.',
     );
@@ -157,7 +164,9 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function withdrawRequestOf(reply: z.output<typeof withdrawReply>): LnurlWithdrawRequest {
+function withdrawRequestOf(
+  reply: z.output<ReturnType<typeof withdrawReply>>,
+): LnurlWithdrawRequest {
   if (reply.minWithdrawable > reply.maxWithdrawable) throw crossedLimits();
   if (reply.maxWithdrawable === 0n) throw refused('This LNURL has nothing to withdraw.');
   const description = foreignText(reply.defaultDescription, {

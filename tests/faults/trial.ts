@@ -264,7 +264,7 @@ interface Page {
 }
 
 export function msat(sats: string): bigint {
-  return amountInput.parse(sats);
+  return amountInput().parse(sats);
 }
 
 /** What a payment cost its wallet, in millisatoshis. */

@@ -50,7 +50,7 @@ export const MODEL_TARGETS: readonly CodecTarget[] = [
         ? mutateText(dice, `${dice.pick(TIMES)}-${ID}`)
         : `${dice.pick(TIMES)}-${ID}`,
     (text) => {
-      const index = paymentIndexInput.safeParse(text);
+      const index = paymentIndexInput().safeParse(text);
       return index.success
         ? [text, paymentIndex(Number(text.slice(0, 19)), idOfIndex(index.data))]
         : null;
@@ -64,7 +64,7 @@ export const MODEL_TARGETS: readonly CodecTarget[] = [
         ? mutateText(dice, `u${dice.pick(TIMES)}-${ID}`)
         : `u${dice.pick(TIMES)}-${ID}`,
     (text) => {
-      const index = updatedIndexInput.safeParse(text);
+      const index = updatedIndexInput().safeParse(text);
       return index.success ? [Number(text.slice(1, 20)), updatedAtOfIndex(index.data)] : null;
     },
   ),
@@ -73,7 +73,7 @@ export const MODEL_TARGETS: readonly CodecTarget[] = [
     4,
     (dice) => amountText(dice),
     (text) => {
-      for (const value of [Number(text), [text], { text }, null]) amountInput.safeParse(value);
+      for (const value of [Number(text), [text], { text }, null]) amountInput().safeParse(value);
       const amountMsat = parseAmountMsat(text);
       return amountMsat === null
         ? null

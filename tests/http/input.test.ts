@@ -13,7 +13,7 @@ const schema = z.object({
   cleared: z.string().nullable(),
   kind: z.enum(['a', 'b']).default('a'),
   limits: z
-    .strictObject({ amount: amountInput, most: amountInput.optional() })
+    .strictObject({ amount: amountInput(), most: amountInput().optional() })
     .transform((limits) => limits)
     .optional(),
   shown: z.object({ title: z.boolean().optional() }).optional(),

@@ -12,8 +12,8 @@ import { fields } from '../terminal/table.ts';
 import { moment, sats } from '../terminal/words.ts';
 
 const analysisJson = z.object({
-  payables: z.array(payableJson),
-  claimables: z.array(claimableJson),
+  payables: z.array(payableJson()),
+  claimables: z.array(claimableJson()),
 });
 
 /** Adds `analyze`, which explains a payment string without paying it. */

@@ -22,7 +22,7 @@ export function addBump(parent: Command, io: CliIo): void {
     .argument('<index>', 'index of the payment', readPaymentIndex)
     .addOption(priorityOption('high'))
     .addOption(maxFeeOption('the most that raising the fee may cost (default: no limit)'));
-  oneCall<typeof paymentJson, [string], BumpFlags>(io, command, {
+  oneCall<ReturnType<typeof paymentJson>, [string], BumpFlags>(io, command, {
     examples: ['bump 0000001764000000000-os_... --max-fee 2000'],
     money: {
       question: ({ flags: { maxFee } }) => [
@@ -33,7 +33,7 @@ export function addBump(parent: Command, io: CliIo): void {
     },
     call: (sidecar, { args: [index], flags: { priority, maxFee } }, { key }) =>
       sidecar.bumpFee({ index, priority, max_fee: maxFee }, { idempotencyKey: key }),
-    answer: paymentJson,
+    answer: paymentJson(),
     lines: paymentLines,
   });
 }

@@ -39,7 +39,7 @@ export function addEvents(parent: Command, io: CliIo): void {
     const ask = sidecarClient(io, flags);
     io.stderr('Waiting for updates. Ctrl-C ends it.');
     const print = (event: PaymentEvent) => {
-      io.stdout(flags.json ? jsonLine(event) : line(paymentJson.parse(event.payment)));
+      io.stdout(flags.json ? jsonLine(event) : line(paymentJson().parse(event.payment)));
       last = event.updatedIndex;
     };
     await ask(

@@ -16,7 +16,7 @@ interface ExportFlags extends ConnectionFlags {
   readonly sync: boolean;
 }
 
-const pageJson = z.object({ payments: z.array(paymentJson), next_index: z.string().nullable() });
+const pageJson = z.object({ payments: z.array(paymentJson()), next_index: z.string().nullable() });
 const PAGE = 1000;
 const DOING = 'Reading payments';
 

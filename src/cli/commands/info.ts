@@ -11,7 +11,7 @@ export function addInfo(parent: Command, io: CliIo): void {
   oneCall(io, command, {
     examples: ['info', 'info --json'],
     call: (sidecar) => sidecar.nodeInfo(),
-    answer: nodeInfoJson,
+    answer: nodeInfoJson(),
     lines: (info) =>
       fields({
         Balance: sats(info.balance),

@@ -62,7 +62,7 @@ export function addInvoice(parent: Command, io: CliIo): void {
       expiration_secs: flags.expiry,
       personal_note: flags.note,
     };
-    const created = await ask((sidecar) => sidecar.createInvoice(body), createdInvoiceJson);
+    const created = await ask((sidecar) => sidecar.createInvoice(body), createdInvoiceJson());
     const { index } = created.value;
     show(io, flags, created, ({ invoice }) => [
       printable(invoice),

@@ -26,7 +26,7 @@ export function addKeysend(parent: Command, io: CliIo): void {
     .addOption(maxFeeOption(`the largest routing fees (default: ${CAP_OF_SETTINGS})`))
     .option('--message <text>', 'message to the receiver')
     .option('--note <text>', 'note that only you see');
-  oneCall<typeof paymentJson, [string, string], KeysendFlags>(io, command, {
+  oneCall<ReturnType<typeof paymentJson>, [string, string], KeysendFlags>(io, command, {
     examples: ['keysend 02a1b2... 100 --message Thanks'],
     doing: 'Paying',
     money: {
@@ -47,7 +47,7 @@ export function addKeysend(parent: Command, io: CliIo): void {
         },
         { idempotencyKey: key },
       ),
-    answer: paymentJson,
+    answer: paymentJson(),
     lines: paymentLines,
     after: requireNotFailed,
   });

@@ -25,7 +25,7 @@ const GONE = z.literal('gone');
 /** Statuses while the sidecar stops or starts: its new cookie may not be written yet. */
 const AWAY: readonly number[] = [401, 503];
 
-const attemptsJson = z.object({ attempts: z.array(attemptJson) });
+const attemptsJson = z.object({ attempts: z.array(attemptJson()) });
 
 interface ListenFlags extends ConnectionFlags {
   readonly forwardTo: string;
@@ -107,7 +107,7 @@ class Listener {
           description: 'wallet-sidecar listen',
           lease_secs: LEASE_SECS,
         }),
-      endpointJson,
+      endpointJson(),
     );
     this.#endpoint = value.id;
   }
@@ -129,7 +129,7 @@ class Listener {
     const lease = { id: this.#endpoint, lease_secs: LEASE_SECS };
     const kept = await this.#try(
       (sidecar) => sidecar.renewWebhookEndpoint(lease).catch(goneWhereNotFound),
-      endpointJson.or(GONE),
+      endpointJson().or(GONE),
     );
     if (kept !== GONE.value) return;
     await this.#open();

@@ -24,7 +24,7 @@ interface PayFlags extends ConnectionFlags, SpendingFlags {
   readonly note?: string;
 }
 
-const analysisJson = z.object({ payables: z.array(payableJson) });
+const analysisJson = z.object({ payables: z.array(payableJson()) });
 
 /** Adds `pay`, which pays a payment string at most once. */
 export function addPay(parent: Command, io: CliIo): void {
@@ -122,7 +122,7 @@ function send(
             { idempotencyKey },
           )
         : sidecar.pay({ payable, ...shared, message, personal_note }, { idempotencyKey }),
-    paymentJson,
+    paymentJson(),
     'Paying',
   );
 }

@@ -15,7 +15,7 @@ interface PaymentsFlags extends ConnectionFlags, TableFlags, ListPaymentsRequest
   readonly sync: boolean;
 }
 
-const pageJson = z.object({ payments: z.array(paymentJson), next_index: z.string().nullable() });
+const pageJson = z.object({ payments: z.array(paymentJson()), next_index: z.string().nullable() });
 
 /**
  * Adds `payments`, which shows the wallet's payments as a table. Unless --no-sync is given, it first reads new ones

@@ -11,10 +11,10 @@ export function addShow(parent: Command, io: CliIo): void {
     .command('show')
     .description('Show one payment.')
     .argument('<index>', 'index of the payment', readPaymentIndex);
-  oneCall<typeof paymentJson, [string]>(io, command, {
+  oneCall<ReturnType<typeof paymentJson>, [string]>(io, command, {
     examples: ['show 0000001764000000000-ln_...'],
     call: (sidecar, { args: [index] }) => sidecar.payment({ index }),
-    answer: paymentJson,
+    answer: paymentJson(),
     lines: paymentLines,
   });
 }

@@ -31,7 +31,7 @@ export function addTrigger(parent: Command, io: CliIo): void {
   withExamples(withConnection(command), 'trigger payment.finalized').action(
     async (_event: string, flags: ConnectionFlags & { readonly amount: string }) => {
       const ask = sidecarClient(io, flags);
-      const { value: node } = await ask((sidecar) => sidecar.nodeInfo(), nodeInfoJson);
+      const { value: node } = await ask((sidecar) => sidecar.nodeInfo(), nodeInfoJson());
       // Nothing is made before this is known: on a real node an invoice would be left.
       if (!SANDBOX.test(node.version)) {
         throw new CallFailed(

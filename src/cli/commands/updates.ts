@@ -9,7 +9,7 @@ import { printable } from '../terminal/printable.ts';
 import { withTable } from '../terminal/show.ts';
 
 const pageJson = z.object({
-  payments: z.array(paymentJson),
+  payments: z.array(paymentJson()),
   updated_index: z.string().nullable(),
 });
 

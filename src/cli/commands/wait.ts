@@ -17,7 +17,7 @@ interface WaitFlags extends ConnectionFlags {
   readonly after?: string;
 }
 
-const nextJson = z.object({ payment: paymentJson, next_start_index: z.string() });
+const nextJson = z.object({ payment: paymentJson(), next_start_index: z.string() });
 
 /** Adds `wait`, which waits until a payment is completed or failed, or for the next update of any payment. */
 export function addWait(parent: Command, io: CliIo): void {

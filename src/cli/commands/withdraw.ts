@@ -23,17 +23,21 @@ export function addWithdraw(parent: Command, io: CliIo): void {
     )
     .option('--description <text>', 'description that the service can read')
     .option('--note <text>', 'note that only you see');
-  oneCall<typeof paymentJson, [string, string | undefined], WithdrawFlags>(io, command, {
-    examples: ['withdraw lnurl1...', 'withdraw lnurl1... 500 --note "Voucher 17"'],
-    doing: 'Waiting for the money',
-    money: {},
-    call: (sidecar, { args: [lnurl, amount], flags }, { key }) =>
-      sidecar.withdrawLnurl(
-        { lnurl, amount, description: flags.description, personal_note: flags.note },
-        { idempotencyKey: key },
-      ),
-    answer: paymentJson,
-    lines: paymentLines,
-    after: requireNotFailed,
-  });
+  oneCall<ReturnType<typeof paymentJson>, [string, string | undefined], WithdrawFlags>(
+    io,
+    command,
+    {
+      examples: ['withdraw lnurl1...', 'withdraw lnurl1... 500 --note "Voucher 17"'],
+      doing: 'Waiting for the money',
+      money: {},
+      call: (sidecar, { args: [lnurl, amount], flags }, { key }) =>
+        sidecar.withdrawLnurl(
+          { lnurl, amount, description: flags.description, personal_note: flags.note },
+          { idempotencyKey: key },
+        ),
+      answer: paymentJson(),
+      lines: paymentLines,
+      after: requireNotFailed,
+    },
+  );
 }

@@ -71,7 +71,7 @@ function headerParameters(route: Route, schemas: Schemas): Json[] {
     headers.push({
       name: 'Last-Event-ID',
       description: 'The id of the last event received: the stream goes on after it.',
-      schema: jsonSchema(updatedIndexInput, 'query', schemas),
+      schema: jsonSchema(updatedIndexInput(), 'query', schemas),
       example: exampleUpdatedIndex,
     });
   }

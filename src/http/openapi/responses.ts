@@ -39,7 +39,7 @@ const errorData = z.looseObject({
     .string()
     .optional()
     .meta(only('forbidden', 'the permission that the credentials lack.')),
-  remaining: amountOutput
+  remaining: amountOutput()
     .optional()
     .meta(only('overBudget', 'what is left of the budget, in sats.')),
   node: z.string().optional().meta(only('unsupported', 'the node that cannot do it.')),

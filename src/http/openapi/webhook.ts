@@ -40,21 +40,21 @@ export function webhooks(schemas: Schemas): Json {
   return {
     'payment.finalized': webhook(schemas, {
       type: 'payment.finalized',
-      payload: finalizedPayload,
+      payload: finalizedPayload(),
       payment: examplePayment,
       summary: 'Tell that a payment is completed or failed',
       description: `Sent to \`--webhook-url\`, and to the endpoints of the wallet, for every payment that was made or issued through the sidecar. ${ATTEMPTS}`,
     }),
     'payment.held': webhook(schemas, {
       type: 'payment.held',
-      payload: heldPayload,
+      payload: heldPayload(),
       payment: exampleHeldPayment,
       summary: 'Tell that the money of a hold invoice has arrived',
       description: `Sent only for invoices that were created with \`payment_hash\`, with a \`webhook-id\` of its own; the payment is still pending. \`payment.finalized\` follows when it is settled or canceled. ${ATTEMPTS} ${ADDITION}`,
     }),
     'webhook.test': webhook(schemas, {
       type: 'webhook.test',
-      payload: testPayload,
+      payload: testPayload(),
       payment: exampleTestPayment,
       summary: 'Test that a receiver takes deliveries',
       description: `Sent only by \`POST /v2/webhooks/endpoints/test\`, and once. It tells of no payment: it has failed, its amount is 0 and its index does not exist. ${ADDITION}`,

@@ -19,7 +19,7 @@ export const addressRoutes = [
     group: 'addresses',
     access: 'get_human_bitcoin_address',
     summary: "Read the wallet's Human Bitcoin Address",
-    response: () => humanBitcoinAddressJson,
+    response: humanBitcoinAddressJson,
     errors: ['notFound', 'unsupported'],
     example: { response: exampleAddress },
     handler: async ({ session, parts }) => encodeNameRecord(await nameOf(session, parts.names)),
@@ -32,8 +32,8 @@ export const addressRoutes = [
     summary: 'Claim or change the Human Bitcoin Address',
     description:
       'Needs a total balance of at least 10000 sats. It can be changed for 24 hours after claiming, then it is frozen for 90 days. The name belongs to the wallet: it stays when the client that claimed it is revoked. On a real node it needs `--address-domain`.',
-    body: () => z.object({ username: usernameInput }),
-    response: () => humanBitcoinAddressJson,
+    body: () => z.object({ username: usernameInput() }),
+    response: humanBitcoinAddressJson,
     errors: ['unsupported'],
     example: { body: { username: 'satoshi' }, response: exampleAddress },
     handler: async ({ session, parts }, { body }) =>

@@ -25,15 +25,15 @@ export const analyzeRoutes = [
       'Payables are ordered from most to least recommended. Where the amount is null, add `&amount=` to the callback.',
     query: () =>
       z.object({
-        payment_string: paymentStringInput.meta({
+        payment_string: paymentStringInput().meta({
           description: 'BIP 321 or lightning: URI, invoice, offer, address, LNURL, or a name.',
           examples: [exampleInvoice],
         }),
       }),
     response: () =>
       z.object({
-        payables: z.array(payableJson).meta({ description: 'Ways to pay, the best first.' }),
-        claimables: z.array(claimableJson).meta({ description: 'Money to withdraw.' }),
+        payables: z.array(payableJson()).meta({ description: 'Ways to pay, the best first.' }),
+        claimables: z.array(claimableJson()).meta({ description: 'Money to withdraw.' }),
       }),
     errors: ['notFound', 'serviceFailed', 'timeout', 'overCapacity'],
     example: {

@@ -20,7 +20,7 @@ export const channelRoutes = [
     summary: 'List Lightning channels',
     response: () =>
       z.object({
-        channels: z.array(channelJson).meta({ description: 'The channels.' }),
+        channels: z.array(channelJson()).meta({ description: 'The channels.' }),
       }),
     errors: ['unsupported'],
     example: {
@@ -53,18 +53,18 @@ export const channelRoutes = [
     summary: 'Open a Lightning channel from on-chain funds',
     body: () =>
       z.object({
-        value: positiveAmountInput.meta({ description: 'The size of the channel in sats.' }),
+        value: positiveAmountInput().meta({ description: 'The size of the channel in sats.' }),
         user_channel_id: hexInput(16).optional().meta({
           description:
             'Your id for the channel; the same id never opens a second channel. Random when omitted.',
         }),
-        peer: channelPeerInput.optional().meta({
+        peer: channelPeerInput().optional().meta({
           description:
             'The node to open it to, as `<pubkey>@<host>:<port>`, in place of `--channel-peer`.',
           addition: true,
         }),
       }),
-    response: () => channelJson.pick({ channel_id: true, user_channel_id: true }),
+    response: () => channelJson().pick({ channel_id: true, user_channel_id: true }),
     movesMoney: true,
     errors: ['overBudget', 'unsupported'],
     example: { body: { value: '100000' }, response: exampleChannel },
@@ -96,7 +96,7 @@ export const channelRoutes = [
           addition: true,
         }),
       }),
-    response: () => emptyJson,
+    response: emptyJson,
     movesMoney: true,
     errors: ['notFound', 'overBudget', 'unsupported'],
     example: { body: { channel_id: exampleChannel.channel_id }, response: {} },

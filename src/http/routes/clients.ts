@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { budgetInput } from '../../model/budget.ts';
 import {
   clientInfoJson,
@@ -24,7 +25,7 @@ import { route } from '../route.ts';
 /** The start of the year 2100, for examples. */
 const TIME_TO_COME = 4_102_444_800_000;
 
-const clientPkInput = hexInput(32).meta({ description: "The client's public key." });
+const clientPkInput = once(() => hexInput(32).meta({ description: "The client's public key." }));
 
 const exampleClient = {
   client_pk: '108b8f4a58756f3966eea1fe86f6d76b761242011580d37be4a3ecebcda5eeb1',
@@ -44,60 +45,66 @@ const exampleClient = {
 /** The JSON Schema for the rule that the body has at least one scope or permission. */
 const GRANTS_SOMETHING = oneHolds('scopes', 'permissions');
 
-const updateClientBody = z
-  // A misspelled limit would be no limit, so unknown fields are rejected (docs/decisions.md 18).
-  .strictObject({
-    client_pk: clientPkInput,
-    label: labelInput.optional().meta({ description: 'New label; not with `clear_label`.' }),
-    clear_label: z.boolean().default(false).meta({ description: 'Removes the label.' }),
-    expires_at: timestamp.optional().meta({
-      description: 'New expiry, a future time in milliseconds; not with `clear_expiration`.',
-      examples: [TIME_TO_COME],
+const updateClientBody = once(() =>
+  z
+    // A misspelled limit would be no limit, so unknown fields are rejected (docs/decisions.md 18).
+    .strictObject({
+      client_pk: clientPkInput(),
+      label: labelInput().optional().meta({ description: 'New label; not with `clear_label`.' }),
+      clear_label: z.boolean().default(false).meta({ description: 'Removes the label.' }),
+      expires_at: timestamp()
+        .optional()
+        .meta({
+          description: 'New expiry, a future time in milliseconds; not with `clear_expiration`.',
+          examples: [TIME_TO_COME],
+        }),
+      clear_expiration: z
+        .boolean()
+        .default(false)
+        .meta({ description: 'Makes the client never expire.' }),
+      scopes: scopesInput()
+        .optional()
+        .meta({ description: 'Scopes that replace the granted ones.' }),
+      permissions: permissionsInput()
+        .optional()
+        .meta({ description: 'Permissions that replace the granted ones.' }),
+      budget: budgetInput().optional().meta({
+        description: 'Budget that replaces the present one; not with `clear_budget`.',
+        addition: true,
+      }),
+      clear_budget: z
+        .boolean()
+        .default(false)
+        .meta({ description: 'Removes the budget.', addition: true }),
+    })
+    .check((context) => {
+      const body = context.value;
+      const conflict = (path: string, other: string) =>
+        context.issues.push({
+          code: 'custom',
+          path: [path],
+          message: `conflicts with ${other}: give one of them`,
+          input: body,
+        });
+      if (body.label !== undefined && body.clear_label) conflict('clear_label', 'label');
+      if (body.expires_at !== undefined && body.clear_expiration) {
+        conflict('clear_expiration', 'expires_at');
+      }
+      if (body.budget !== undefined && body.clear_budget) conflict('clear_budget', 'budget');
+      const grantGiven = body.scopes !== undefined || body.permissions !== undefined;
+      if (grantGiven && (body.scopes ?? []).length + (body.permissions ?? []).length === 0) {
+        context.issues.push({ ...emptyGrant, input: body });
+      }
+    })
+    .meta({
+      allOf: [
+        excludes('label', 'clear_label'),
+        excludes('expires_at', 'clear_expiration'),
+        excludes('budget', 'clear_budget'),
+        implies({ anyOf: [given('scopes'), given('permissions')] }, GRANTS_SOMETHING),
+      ],
     }),
-    clear_expiration: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Makes the client never expire.' }),
-    scopes: scopesInput.optional().meta({ description: 'Scopes that replace the granted ones.' }),
-    permissions: permissionsInput
-      .optional()
-      .meta({ description: 'Permissions that replace the granted ones.' }),
-    budget: budgetInput.optional().meta({
-      description: 'Budget that replaces the present one; not with `clear_budget`.',
-      addition: true,
-    }),
-    clear_budget: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Removes the budget.', addition: true }),
-  })
-  .check((context) => {
-    const body = context.value;
-    const conflict = (path: string, other: string) =>
-      context.issues.push({
-        code: 'custom',
-        path: [path],
-        message: `conflicts with ${other}: give one of them`,
-        input: body,
-      });
-    if (body.label !== undefined && body.clear_label) conflict('clear_label', 'label');
-    if (body.expires_at !== undefined && body.clear_expiration) {
-      conflict('clear_expiration', 'expires_at');
-    }
-    if (body.budget !== undefined && body.clear_budget) conflict('clear_budget', 'budget');
-    const grantGiven = body.scopes !== undefined || body.permissions !== undefined;
-    if (grantGiven && (body.scopes ?? []).length + (body.permissions ?? []).length === 0) {
-      context.issues.push({ ...emptyGrant, input: body });
-    }
-  })
-  .meta({
-    allOf: [
-      excludes('label', 'clear_label'),
-      excludes('expires_at', 'clear_expiration'),
-      excludes('budget', 'clear_budget'),
-      implies({ anyOf: [given('scopes'), given('permissions')] }, GRANTS_SOMETHING),
-    ],
-  });
+);
 
 const emptyGrant = {
   code: 'custom' as const,
@@ -105,16 +112,18 @@ const emptyGrant = {
   message: 'the grant must hold at least one scope or permission',
 };
 
-const clientAnswer = z.object({ client: clientInfoJson });
+const clientAnswer = once(() => z.object({ client: clientInfoJson() }));
 
-const createdClient = z.object({
-  client_pk: hexOutput(32).meta({ description: 'Public key of the client.' }),
-  client_credentials: z
-    .string()
-    .meta({ description: 'The secret: send it as `Authorization: Bearer`. Shown only now.' }),
-  created_at: timestamp.meta({ description: 'When it was created, in milliseconds.' }),
-  effective_permissions: effectivePermissionsField,
-});
+const createdClient = once(() =>
+  z.object({
+    client_pk: hexOutput(32).meta({ description: 'Public key of the client.' }),
+    client_credentials: z
+      .string()
+      .meta({ description: 'The secret: send it as `Authorization: Bearer`. Shown only now.' }),
+    created_at: timestamp().meta({ description: 'When it was created, in milliseconds.' }),
+    effective_permissions: effectivePermissionsField(),
+  }),
+);
 
 /** Routes for clients and their credentials. */
 export const clientRoutes = [
@@ -125,7 +134,7 @@ export const clientRoutes = [
     access: 'authenticated',
     summary: 'Read the identity and grant of the current credentials',
     response: () =>
-      clientInfoJson.extend({
+      clientInfoJson().extend({
         kind: z
           .enum(['client_credentials', 'root_seed'])
           .meta({ description: 'The kind of credentials of the caller.' }),
@@ -143,7 +152,7 @@ export const clientRoutes = [
     response: () =>
       z.object({
         clients: z
-          .record(hexOutput(32), clientInfoJson)
+          .record(hexOutput(32), clientInfoJson())
           .meta({ description: 'The clients, by their public keys in hex.' }),
       }),
     errors: ['unsupported'],
@@ -162,15 +171,17 @@ export const clientRoutes = [
     body: () =>
       z
         .strictObject({
-          expires_at: timestamp.optional().meta({
-            description:
-              'When the client expires, a future time in milliseconds; without it never.',
-            examples: [TIME_TO_COME],
-          }),
-          label: labelInput.optional(),
-          scopes: scopesInput,
-          permissions: permissionsInput.optional(),
-          budget: budgetInput
+          expires_at: timestamp()
+            .optional()
+            .meta({
+              description:
+                'When the client expires, a future time in milliseconds; without it never.',
+              examples: [TIME_TO_COME],
+            }),
+          label: labelInput().optional(),
+          scopes: scopesInput(),
+          permissions: permissionsInput().optional(),
+          budget: budgetInput()
             .optional()
             .meta({ description: 'What the client may spend.', addition: true }),
         })
@@ -181,7 +192,7 @@ export const clientRoutes = [
           }
         })
         .meta({ allOf: [GRANTS_SOMETHING] }),
-    response: () => createdClient,
+    response: createdClient,
     errors: ['unsupported'],
     example: {
       body: { label: 'Shop', scopes: ['read_info'] },
@@ -192,7 +203,7 @@ export const clientRoutes = [
         effective_permissions: exampleClient.effective_permissions,
       },
     },
-    secretOf: (answer) => createdClient.parse(answer).client_pk,
+    secretOf: (answer) => createdClient().parse(answer).client_pk,
     handler: async ({ session, names }, { body }) => {
       const request = {
         scopes: body.scopes,
@@ -218,8 +229,8 @@ export const clientRoutes = [
     summary: 'Change the label, expiry or grant of a client',
     description:
       'Fields that are left out do not change. `scopes` and `permissions` together replace the whole grant: if only one of them is given, the other counts as empty.',
-    body: () => updateClientBody,
-    response: () => clientAnswer,
+    body: updateClientBody,
+    response: clientAnswer,
     errors: ['notFound', 'unsupported'],
     example: {
       body: { client_pk: exampleClient.client_pk, label: 'Shop' },
@@ -236,8 +247,8 @@ export const clientRoutes = [
     access: 'revoke_client',
     takesKey: true,
     summary: 'Revoke a client for ever',
-    body: () => z.object({ client_pk: clientPkInput }),
-    response: () => clientAnswer,
+    body: () => z.object({ client_pk: clientPkInput() }),
+    response: clientAnswer,
     errors: ['notFound', 'unsupported'],
     example: {
       body: { client_pk: exampleClient.client_pk },
@@ -249,7 +260,7 @@ export const clientRoutes = [
   }),
 ];
 
-function changeOf(body: z.output<typeof updateClientBody>): ClientUpdate {
+function changeOf(body: z.output<ReturnType<typeof updateClientBody>>): ClientUpdate {
   const { label, expires_at, scopes, permissions, budget } = body;
   return {
     ...(label !== undefined ? { label } : {}),

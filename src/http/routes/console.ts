@@ -14,14 +14,14 @@ const secretOutput = (description: string) =>
     .regex(/^[0-9a-f]{64}$/)
     .meta({ description });
 
-const endsJson = {
+const endsJson = () => ({
   idle_secs: z
     .int()
     .meta({ description: 'The session ends after this many seconds without a request.' }),
   longest_secs: z
     .int()
     .meta({ description: 'The session ends after this many seconds in any case.' }),
-};
+});
 
 /** Returns the routes of the console: its page, made of `files`, and how a browser signs in. */
 export function consoleRoutes(files: readonly ConsoleFile[]): readonly Route[] {
@@ -51,7 +51,7 @@ const signInRoutes = [
             state: z
               .enum(FEED_STATES)
               .meta({ description: 'How the changes of the node are followed now.' }),
-            since: timestamp.meta({ description: 'Since when, in milliseconds.' }),
+            since: timestamp().meta({ description: 'Since when, in milliseconds.' }),
           })
           .nullable()
           .meta({ description: 'Null while nothing asks for changes of the wallet.' }),
@@ -143,7 +143,7 @@ const signInRoutes = [
     response: () =>
       z.object({
         key: secretOutput('The value of the header `Console-Key`.'),
-        ...endsJson,
+        ...endsJson(),
       }),
     errors: ['unauthenticated', 'hostNotAllowed', 'refused'],
     example: {
@@ -167,7 +167,7 @@ const signInRoutes = [
     summary: 'End the session of the console that makes this request',
     addition: true,
     body: () => z.object({}),
-    response: () => emptyJson,
+    response: emptyJson,
     errors: ['unauthenticated', 'hostNotAllowed'],
     example: { body: {}, response: {} },
     handler: async ({ parts, headers }) => withCookie({}, parts.console.signOut(headers)),

@@ -32,11 +32,11 @@ export const eventRoutes = [
     mediaType: 'text/event-stream',
     query: () =>
       z.object({
-        start_index: updatedIndexInput
+        start_index: updatedIndexInput()
           .optional()
           .meta({ description: 'Stream updates after this one.', examples: [exampleUpdatedIndex] }),
       }),
-    response: () => paymentJson,
+    response: paymentJson,
     errors: ['overCapacity'],
     example: { response: examplePayment },
     handler: async (context, { query }) => {
@@ -74,7 +74,7 @@ async function startOf(
   startIndex: UpdatedIndex | null,
 ): Promise<UpdatedIndex> {
   if (lastEventId === null) return startIndex ?? (await newestUpdate(session)) ?? BEFORE_ALL;
-  const resumed = updatedIndexInput.safeParse(lastEventId);
+  const resumed = updatedIndexInput().safeParse(lastEventId);
   if (resumed.success) return resumed.data;
   throw rejected('Last-Event-ID', 'must be the id of an event of this stream');
 }

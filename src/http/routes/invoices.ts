@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
 import { createdInvoiceJson } from '../../model/receive.ts';
 import { hexInput, invoiceDescriptionInput, personalNoteInput } from '../../model/text.ts';
@@ -13,70 +14,74 @@ const INVOICE_EXPIRATION_SECS = { default: 86_400, most: 604_800 };
 /** The bounds of a partner's proportional fee, in parts per million (docs/api.md, Limits). */
 const PARTNER_PROP_FEE_PPM = { least: 5_000, most: 500_000 };
 
-const createInvoiceBody = z
-  .object({
-    expiration_secs: z.int().min(1).max(INVOICE_EXPIRATION_SECS.most).optional().meta({
-      description: 'Seconds until it expires; at most a week.',
-      default: INVOICE_EXPIRATION_SECS.default,
-    }),
-    amount: positiveAmountInput
-      .optional()
-      .meta({ description: 'Amount in sats; without it the payer chooses.' }),
-    description: invoiceDescriptionInput.optional().meta({ description: 'Shown to the payer.' }),
-    description_hash: hexInput(32).optional().meta({
-      description:
-        'SHA-256 of a description that the payer gets elsewhere, in place of `description`.',
-      addition: true,
-    }),
-    payment_hash: hexInput(32).optional().meta({
-      description:
-        'Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage.',
-      addition: true,
-    }),
-    personal_note: personalNoteInput.optional(),
-    partner_pk: hexInput(32)
-      .optional()
-      .meta({ description: 'user_pk of a partner that takes a fee; needs `partner_prop_fee`.' }),
-    partner_prop_fee: z
-      .int()
-      .min(PARTNER_PROP_FEE_PPM.least)
-      .max(PARTNER_PROP_FEE_PPM.most)
-      .optional()
-      .meta({
-        description: "The partner's proportional fee in parts per million; needs `partner_pk`.",
+const createInvoiceBody = once(() =>
+  z
+    .object({
+      expiration_secs: z.int().min(1).max(INVOICE_EXPIRATION_SECS.most).optional().meta({
+        description: 'Seconds until it expires; at most a week.',
+        default: INVOICE_EXPIRATION_SECS.default,
       }),
-    partner_base_fee: amountInput
-      .optional()
-      .meta({ description: "The partner's base fee in sats; needs `amount` and `partner_pk`." }),
-  })
-  .check((context) => {
-    const { partner_pk, partner_prop_fee, partner_base_fee, amount } = context.value;
-    const { description, description_hash } = context.value;
-    const reject = (path: string, message: string) =>
-      context.issues.push({ code: 'custom', path: [path], message, input: context.value });
-    const hasPartner = partner_pk !== undefined;
-    const hasPropFee = partner_prop_fee !== undefined;
-    const hasBaseFee = partner_base_fee !== undefined;
-    if (hasPartner && !hasPropFee) reject('partner_prop_fee', 'is required with partner_pk');
-    if (!hasPartner && (hasPropFee || hasBaseFee)) {
-      reject('partner_pk', 'is required with a partner fee');
-    }
-    if (hasBaseFee && amount === undefined) {
-      reject('amount', 'is required with partner_base_fee');
-    }
-    if (description !== undefined && description_hash !== undefined) {
-      reject('description_hash', 'must be left out where description is given');
-    }
-  })
-  .meta({
-    allOf: [
-      needs('partner_pk', 'partner_prop_fee'),
-      needs('partner_prop_fee', 'partner_pk'),
-      needs('partner_base_fee', 'partner_pk'),
-      needs('partner_base_fee', 'amount'),
-      excludesBoth('description', 'description_hash'),
-    ],
-  });
+      amount: positiveAmountInput()
+        .optional()
+        .meta({ description: 'Amount in sats; without it the payer chooses.' }),
+      description: invoiceDescriptionInput()
+        .optional()
+        .meta({ description: 'Shown to the payer.' }),
+      description_hash: hexInput(32).optional().meta({
+        description:
+          'SHA-256 of a description that the payer gets elsewhere, in place of `description`.',
+        addition: true,
+      }),
+      payment_hash: hexInput(32).optional().meta({
+        description:
+          'Makes a hold invoice for this hash: the payment is held until `settle_invoice` is given the preimage.',
+        addition: true,
+      }),
+      personal_note: personalNoteInput().optional(),
+      partner_pk: hexInput(32)
+        .optional()
+        .meta({ description: 'user_pk of a partner that takes a fee; needs `partner_prop_fee`.' }),
+      partner_prop_fee: z
+        .int()
+        .min(PARTNER_PROP_FEE_PPM.least)
+        .max(PARTNER_PROP_FEE_PPM.most)
+        .optional()
+        .meta({
+          description: "The partner's proportional fee in parts per million; needs `partner_pk`.",
+        }),
+      partner_base_fee: amountInput()
+        .optional()
+        .meta({ description: "The partner's base fee in sats; needs `amount` and `partner_pk`." }),
+    })
+    .check((context) => {
+      const { partner_pk, partner_prop_fee, partner_base_fee, amount } = context.value;
+      const { description, description_hash } = context.value;
+      const reject = (path: string, message: string) =>
+        context.issues.push({ code: 'custom', path: [path], message, input: context.value });
+      const hasPartner = partner_pk !== undefined;
+      const hasPropFee = partner_prop_fee !== undefined;
+      const hasBaseFee = partner_base_fee !== undefined;
+      if (hasPartner && !hasPropFee) reject('partner_prop_fee', 'is required with partner_pk');
+      if (!hasPartner && (hasPropFee || hasBaseFee)) {
+        reject('partner_pk', 'is required with a partner fee');
+      }
+      if (hasBaseFee && amount === undefined) {
+        reject('amount', 'is required with partner_base_fee');
+      }
+      if (description !== undefined && description_hash !== undefined) {
+        reject('description_hash', 'must be left out where description is given');
+      }
+    })
+    .meta({
+      allOf: [
+        needs('partner_pk', 'partner_prop_fee'),
+        needs('partner_prop_fee', 'partner_pk'),
+        needs('partner_base_fee', 'partner_pk'),
+        needs('partner_base_fee', 'amount'),
+        excludesBoth('description', 'description_hash'),
+      ],
+    }),
+);
 
 /** Routes for BOLT 11 invoices of the wallet. */
 export const invoiceRoutes = [
@@ -87,8 +92,8 @@ export const invoiceRoutes = [
     access: 'create_invoice',
     takesKey: true,
     summary: 'Create a BOLT 11 invoice',
-    body: () => createInvoiceBody,
-    response: () => createdInvoiceJson,
+    body: createInvoiceBody,
+    response: createdInvoiceJson,
     errors: ['unsupported'],
     example: {
       body: { amount: '1000', description: 'Coffee' },
@@ -124,13 +129,13 @@ export const invoiceRoutes = [
     addition: true,
     body: () =>
       z.object({
-        index: indexInput,
+        index: indexInput(),
         preimage: hexInput(32).meta({
           description: 'The preimage, whose SHA-256 is the `payment_hash` of the invoice.',
           examples: [examplePayment.preimage],
         }),
       }),
-    response: () => emptyJson,
+    response: emptyJson,
     errors: ['notFound', 'unsupported'],
     example: {
       body: { index: exampleCreatedInvoice.index, preimage: examplePayment.preimage },

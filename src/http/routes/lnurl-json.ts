@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 
 /** An answer of an LNURL service. Errors are `{status: "ERROR", reason}`, also with HTTP status 200 (LUD-01). */
-export const lnurlJson = z
-  .record(z.string(), z.unknown())
-  .meta({ description: 'The LNURL answer; a problem is `{"status": "ERROR", "reason"}`.' });
+export const lnurlJson = once(() =>
+  z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'The LNURL answer; a problem is `{"status": "ERROR", "reason"}`.' }),
+);
 
 /** The first answer of LNURL-pay, for examples. */
 export const exampleTerms = {

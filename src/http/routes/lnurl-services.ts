@@ -15,7 +15,7 @@ export const lnurlServiceRoutes = [
     access: 'public',
     summary: 'Answer the first call of an LNURL service',
     addition: true,
-    response: () => lnurlJson,
+    response: lnurlJson,
     example: { response: exampleTerms },
     handler: async (context) => services(context).lnurlFirst(context.pathParameter('name')),
   }),
@@ -33,7 +33,7 @@ export const lnurlServiceRoutes = [
         k1: z.string().optional().meta({ description: 'Secret of a withdrawal (LUD-03).' }),
         pr: z.string().optional().meta({ description: 'Invoice that the service pays (LUD-03).' }),
       }),
-    response: () => lnurlJson,
+    response: lnurlJson,
     example: {
       query: { amount: '1000000' },
       response: { pr: exampleLnurlPayment.invoice, routes: [] },

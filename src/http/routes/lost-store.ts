@@ -15,7 +15,7 @@ export const lostStoreRoutes = [
       'A database that was restored from an older copy does not know what was spent since, so clients with a budget cannot spend until the owner has checked the budgets and confirms them.',
     addition: true,
     body: () => z.object({}),
-    response: () => emptyJson,
+    response: emptyJson,
     example: { body: {}, response: {} },
     handler: async ({ session }) => {
       await session.guard.confirm();

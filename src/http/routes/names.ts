@@ -21,7 +21,7 @@ export const nameRoutes = [
     description:
       'The first call of a payer (LUD-06, LUD-16). Requests are bounded by source address. Served on the sandbox, and with `--address-domain`.',
     addition: true,
-    response: () => lnurlJson,
+    response: lnurlJson,
     example: { response: exampleTerms },
     handler: async (context) => {
       const name = context.pathParameter('name');
@@ -44,7 +44,7 @@ export const nameRoutes = [
       'The second call of a payer (LUD-06, LUD-12). The invoice is watched, and the comment becomes the message of its payment. Bounded by source address, by name, and in unpaid invoices of a name.',
     addition: true,
     query: () => z.object(lnurlPayQuery()),
-    response: () => lnurlJson,
+    response: lnurlJson,
     example: {
       query: { amount: '1000000' },
       response: { pr: exampleLnurlPayment.invoice, routes: [] },

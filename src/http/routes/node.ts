@@ -20,7 +20,7 @@ export const nodeRoutes = [
           .optional()
           .meta({ description: 'user_pk of a partner to associate with the wallet.' }),
       }),
-    response: () => emptyJson,
+    response: emptyJson,
     example: { body: {}, response: {} },
     handler: async ({ parts }, { body }) => {
       await parts.wallets.signup(body.partner_pk ?? null);
@@ -35,7 +35,7 @@ export const nodeRoutes = [
     summary: 'Provision the node to recent trusted releases',
     description: 'Verifies the signed list of releases and provisions those missing. Idempotent.',
     body: () => z.object({}),
-    response: () => emptyJson,
+    response: emptyJson,
     example: { response: {} },
     handler: async ({ parts }) => {
       await parts.wallets.provision();
@@ -48,7 +48,7 @@ export const nodeRoutes = [
     group: 'node',
     access: 'node_info',
     summary: 'Read node and balances',
-    response: () => nodeInfoJson,
+    response: nodeInfoJson,
     example: {
       response: {
         version: '0.2.0-sandbox',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import {
   DIRECTIONS,
   encodePayment,
@@ -30,7 +31,9 @@ const TIMES = { least: 0, most: Number.MAX_SAFE_INTEGER };
 const UPDATED_LIMIT = { default: 50, least: 1, most: 100 };
 
 /** The schema of an answer's member `payments`. */
-const paymentList = z.array(paymentJson).meta({ description: 'The payments, in order.' });
+const paymentList = once(() =>
+  z.array(paymentJson()).meta({ description: 'The payments, in order.' }),
+);
 
 /** Routes that read and annotate payments. */
 export const paymentRoutes = [
@@ -42,8 +45,8 @@ export const paymentRoutes = [
     summary: 'Fetch one payment',
     description:
       'A payment that is completed or failed never changes again, so it need not be queried again.',
-    query: () => z.object({ index: indexInput }),
-    response: () => paymentJson,
+    query: () => z.object({ index: indexInput() }),
+    response: paymentJson,
     errors: ['notFound'],
     example: { query: { index: examplePayment.index }, response: examplePayment },
     handler: async ({ session }, { query }) =>
@@ -84,7 +87,7 @@ export const paymentRoutes = [
           .default('desc')
           .meta({ description: 'Newest first (`desc`), or oldest.' }),
         limit: integerQueryOr(LIST_LIMIT.default, LIST_LIMIT).meta(MOST_ON_PAGE),
-        after: indexInput.optional().meta({
+        after: indexInput().optional().meta({
           description: 'The `next_index` of the previous page; the page begins after it.',
         }),
         direction: z
@@ -103,7 +106,7 @@ export const paymentRoutes = [
       }),
     response: () =>
       z.object({
-        payments: paymentList,
+        payments: paymentList(),
         next_index: z.string().nullable().meta({
           description: 'Pass it as `after` to get the next page; null when there is none.',
         }),
@@ -137,7 +140,7 @@ export const paymentRoutes = [
     summary: 'Clear the local cache',
     description: "The node's data is untouched; `sync_payments` refills the cache.",
     body: () => z.object({}),
-    response: () => emptyJson,
+    response: emptyJson,
     example: { body: {}, response: {} },
     handler: async ({ session }) => {
       await clearCache(session);
@@ -153,15 +156,17 @@ export const paymentRoutes = [
     description: 'Reads the node, not the cache.',
     query: () =>
       z.object({
-        start_index: updatedIndexInput.optional().meta({
-          description: 'List updates after this one; without it all updates.',
-          examples: [exampleUpdatedIndex],
-        }),
+        start_index: updatedIndexInput()
+          .optional()
+          .meta({
+            description: 'List updates after this one; without it all updates.',
+            examples: [exampleUpdatedIndex],
+          }),
         limit: integerQueryOr(UPDATED_LIMIT.default, UPDATED_LIMIT).meta(MOST_ON_PAGE),
       }),
     response: () =>
       z.object({
-        payments: paymentList,
+        payments: paymentList(),
         updated_index: z.string().nullable().meta({
           description:
             'Pass it as `start_index` to get the next page; null when the list is empty.',
@@ -190,12 +195,12 @@ export const paymentRoutes = [
     body: () =>
       z
         .object({
-          index: indexInput,
-          personal_note: noteInput
+          index: indexInput(),
+          personal_note: noteInput()
             .nullable()
             .optional()
             .meta({ description: 'The note; null clears it.' }),
-          note: noteInput
+          note: noteInput()
             .nullable()
             .optional()
             .meta({ description: 'Older name of `personal_note`.' }),
@@ -205,7 +210,7 @@ export const paymentRoutes = [
           message: 'is required; null clears the note',
         })
         .meta({ allOf: [{ anyOf: [{ required: ['personal_note'] }, { required: ['note'] }] }] }),
-    response: () => emptyJson,
+    response: emptyJson,
     errors: ['notFound'],
     example: { body: { index: examplePayment.index, personal_note: 'Lunch' }, response: {} },
     handler: async ({ session }, { body }) => {
@@ -228,8 +233,8 @@ export const paymentRoutes = [
     summary: 'Cancel a pending invoice',
     description:
       'A pending inbound invoice becomes failed / canceled and can no longer be paid. A payment that settles first wins.',
-    body: () => z.object({ index: indexInput }),
-    response: () => emptyJson,
+    body: () => z.object({ index: indexInput() }),
+    response: emptyJson,
     errors: ['notFound'],
     example: { body: { index: examplePayment.index }, response: {} },
     handler: async ({ session }, { body }) => {

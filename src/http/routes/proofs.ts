@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { checkedProofJson, checkPayerProof } from '../../model/payer-proof.ts';
 import { paymentIndexInput } from '../../model/payment-index.ts';
 import { noteInput } from '../../model/text.ts';
@@ -16,18 +17,18 @@ const DISCLOSURES = {
 } as const;
 type Disclosure = keyof typeof DISCLOSURES;
 
-const disclosuresInput = z.object({
-  offer_description: choice('offer_description', 'the description of the offer'),
-  offer_issuer: choice('offer_issuer', 'the name that the payee gives itself'),
-  invreq_payer_note: choice('invreq_payer_note', "the payer's message"),
-  invoice_amount: choice('invoice_amount', 'the amount of the invoice'),
-  invoice_created_at: choice('invoice_created_at', 'when the invoice was created'),
-  additional_disclosures: z
-    .array(z.int().min(0))
-    .max(100)
-    .optional()
-    .meta({ description: 'Further TLV types to show; if one cannot be shown, the request fails.' }),
-});
+const disclosuresInput = once(() =>
+  z.object({
+    offer_description: choice('offer_description', 'the description of the offer'),
+    offer_issuer: choice('offer_issuer', 'the name that the payee gives itself'),
+    invreq_payer_note: choice('invreq_payer_note', "the payer's message"),
+    invoice_amount: choice('invoice_amount', 'the amount of the invoice'),
+    invoice_created_at: choice('invoice_created_at', 'when the invoice was created'),
+    additional_disclosures: z.array(z.int().min(0)).max(100).optional().meta({
+      description: 'Further TLV types to show; if one cannot be shown, the request fails.',
+    }),
+  }),
+);
 
 function choice(name: Disclosure, what: string) {
   const { type, shown } = DISCLOSURES[name];
@@ -48,14 +49,14 @@ export const proofRoutes = [
       'A proof always shows the payer id, payment hash, payee node id, signature and the features of the invoice.',
     body: () =>
       z.object({
-        index: paymentIndexInput.meta({
+        index: paymentIndexInput().meta({
           description: 'Index of a completed outbound offer payment.',
           examples: [exampleOfferPayment.index],
         }),
-        disclosures: disclosuresInput
+        disclosures: disclosuresInput()
           .optional()
           .meta({ description: 'Which fields of the invoice to show.' }),
-        proof_note: noteInput.optional().meta({
+        proof_note: noteInput().optional().meta({
           description: 'Note that the proof contains; everyone who sees the proof can read it.',
         }),
       }),
@@ -91,7 +92,7 @@ export const proofRoutes = [
       z.object({
         proof: z.string().min(1).max(100_000).meta({ description: 'The proof, `lnp1...`.' }),
       }),
-    response: () => checkedProofJson,
+    response: checkedProofJson,
     example: {
       body: { proof: exampleProof },
       response: exampleCheckedProof,

@@ -37,8 +37,8 @@ export const receiveRoutes = [
     description: 'An offer is reusable: many payers can pay it many times.',
     body: () =>
       z.object({
-        description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
-        min_amount: positiveAmountInput
+        description: noteInput().optional().meta({ description: 'Shown to the payer.' }),
+        min_amount: positiveAmountInput()
           .optional()
           .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
         expiration_secs: z
@@ -101,25 +101,25 @@ export const receiveRoutes = [
     paymentStrings: ['lnurl'],
     body: () =>
       z.object({
-        lnurl: paymentStringInput
+        lnurl: paymentStringInput()
           .optional()
           .meta({ description: '`lnurl1...` or `lnurlw://...`. Required here or in the query.' }),
-        amount: positiveAmountInput
+        amount: positiveAmountInput()
           .optional()
           .meta({ description: 'Amount in sats; without it the most that the service allows.' }),
-        description: invoiceDescriptionInput.optional().meta({
+        description: invoiceDescriptionInput().optional().meta({
           description:
             'Description that the service can read; without it the one that the service suggests.',
         }),
-        personal_note: personalNoteInput.optional(),
+        personal_note: personalNoteInput().optional(),
       }),
     neededInBodyOrQuery: ['lnurl'],
     query: () =>
       z.object({
-        lnurl: sameAsInBody(paymentStringInput),
-        amount: sameAsInBody(positiveAmountInput),
+        lnurl: sameAsInBody(paymentStringInput()),
+        amount: sameAsInBody(positiveAmountInput()),
       }),
-    response: () => paymentJson,
+    response: paymentJson,
     movesMoney: true,
     answersAccepted: 'repeats',
     errors: ['serviceFailed', 'timeout'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { positiveAmountInput } from '../../model/amount.ts';
 import { hexInput, hexOutput, noteInput } from '../../model/text.ts';
 import { exampleLnurl, exampleLnurlUrl, exampleOffer, exampleOutsideInvoice } from '../examples.ts';
@@ -7,10 +8,12 @@ import { BEHAVIORS } from '../sandbox-controls.ts';
 import { sandboxControls } from './sandbox.ts';
 
 const DEFAULT_BEHAVIOR = 'settle';
-const behaviorInput = z
-  .enum(BEHAVIORS)
-  .optional()
-  .meta({ description: 'What the outside node does with a payment.', default: DEFAULT_BEHAVIOR });
+const behaviorInput = once(() =>
+  z
+    .enum(BEHAVIORS)
+    .optional()
+    .meta({ description: 'What the outside node does with a payment.', default: DEFAULT_BEHAVIOR }),
+);
 
 /** How many seconds an invoice of an outside node can be paid. */
 const OUTSIDE_EXPIRATION_SECS = 86_400;
@@ -26,15 +29,15 @@ export const sandboxServiceRoutes = [
     addition: true,
     body: () =>
       z.object({
-        amount: positiveAmountInput
+        amount: positiveAmountInput()
           .optional()
           .meta({ description: 'Amount in sats; without it the payer chooses.' }),
-        description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
+        description: noteInput().optional().meta({ description: 'Shown to the payer.' }),
         expiration_secs: z.int().min(1).max(31_536_000).optional().meta({
           description: 'Seconds until it expires.',
           default: OUTSIDE_EXPIRATION_SECS,
         }),
-        behavior: behaviorInput,
+        behavior: behaviorInput(),
       }),
     response: () =>
       z.object({
@@ -64,11 +67,11 @@ export const sandboxServiceRoutes = [
     addition: true,
     body: () =>
       z.object({
-        min_amount: positiveAmountInput
+        min_amount: positiveAmountInput()
           .optional()
           .meta({ description: 'Smallest amount in sats; without it any amount is accepted.' }),
-        description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
-        behavior: behaviorInput,
+        description: noteInput().optional().meta({ description: 'Shown to the payer.' }),
+        behavior: behaviorInput(),
       }),
     response: () => z.object({ offer: z.string().meta({ description: 'The BOLT 12 offer.' }) }),
     example: { body: { description: 'Donations' }, response: { offer: exampleOffer } },
@@ -91,7 +94,7 @@ export const sandboxServiceRoutes = [
         payment_hash: hexInput(32).meta({ description: 'Hash of the held payment.' }),
         settle: z.boolean().meta({ description: 'Whether the payment succeeds.' }),
       }),
-    response: () => emptyJson,
+    response: emptyJson,
     errors: ['notFound'],
     example: {
       body: { payment_hash: exampleOutsideInvoice.payment_hash, settle: true },
@@ -118,8 +121,8 @@ export const sandboxServiceRoutes = [
           tag: z
             .enum(['payRequest', 'withdrawRequest'])
             .meta({ description: 'Whether the service takes payments or gives withdrawals.' }),
-          min_amount: positiveAmountInput.meta({ description: 'Smallest amount in sats.' }),
-          max_amount: positiveAmountInput.meta({
+          min_amount: positiveAmountInput().meta({ description: 'Smallest amount in sats.' }),
+          max_amount: positiveAmountInput().meta({
             description: 'Largest amount in sats; not below `min_amount`.',
           }),
           comment_length: z
@@ -128,7 +131,7 @@ export const sandboxServiceRoutes = [
             .max(2000)
             .optional()
             .meta({ description: 'The largest number of characters of a comment.', default: 0 }),
-          description: noteInput.optional().meta({ description: 'Shown to the payer.' }),
+          description: noteInput().optional().meta({ description: 'Shown to the payer.' }),
         })
         .refine((body) => body.min_amount <= body.max_amount, {
           path: ['max_amount'],

@@ -33,8 +33,8 @@ export const sandboxRoutes = [
     response: () =>
       z.object({
         root_seed: hexOutput(32).meta({ description: 'Root seed of the wallet.' }),
-        user_pk: nodeInfoJson.shape.user_pk,
-        node_pk: nodeInfoJson.shape.node_pk,
+        user_pk: nodeInfoJson().shape.user_pk,
+        node_pk: nodeInfoJson().shape.node_pk,
         client_credentials: z
           .string()
           .meta({ description: 'Credentials that may do everything in that wallet.' }),
@@ -69,10 +69,10 @@ export const sandboxRoutes = [
     addition: true,
     body: () =>
       z.object({
-        amount: positiveAmountInput.meta({ description: 'Amount in sats.' }),
+        amount: positiveAmountInput().meta({ description: 'Amount in sats.' }),
         rail: z.enum(['lightning', 'onchain']).meta({ description: 'Where the coins arrive.' }),
       }),
-    response: () => paymentJson,
+    response: paymentJson,
     example: {
       body: { amount: '50000', rail: 'lightning' },
       response: exampleFunding,
@@ -114,11 +114,13 @@ export const sandboxRoutes = [
           .string()
           .min(1)
           .meta({ description: 'Invoice, offer, address, purchase link or node_pk.' }),
-        amount: positiveAmountInput
+        amount: positiveAmountInput()
           .optional()
           .meta({ description: 'Amount in sats; required where the payable has none.' }),
-        message: noteInput.optional().meta({ description: 'Message to the wallet.' }),
-        payer_name: noteInput.optional().meta({ description: 'Name that the payer gives itself.' }),
+        message: noteInput().optional().meta({ description: 'Message to the wallet.' }),
+        payer_name: noteInput()
+          .optional()
+          .meta({ description: 'Name that the payer gives itself.' }),
       }),
     response: () =>
       z.object({
@@ -171,7 +173,7 @@ export const sandboxRoutes = [
       }),
     response: () =>
       z.object({
-        now: timestamp.meta({ description: "The node's time after the move, in milliseconds." }),
+        now: timestamp().meta({ description: "The node's time after the move, in milliseconds." }),
       }),
     example: { body: { advance_secs: 3600 }, response: { now: 1764003600000 } },
     handler: async (context, { body }) => {

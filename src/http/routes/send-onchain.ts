@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { amountInput, positiveAmountInput } from '../../model/amount.ts';
 import { encodePayment, PRIORITIES, type Priority, paymentJson } from '../../model/payment.ts';
 import { hexInput, personalNoteInput } from '../../model/text.ts';
@@ -20,39 +21,43 @@ const priorityInput = (fallback: Priority) =>
     default: fallback,
   });
 
-const onchainBody = z
-  .object({
-    address: paymentStringInput.meta({ description: "On-chain address of the node's network." }),
-    amount: positiveAmountInput
-      .optional()
-      .meta({ description: 'Amount in sats; required without `send_all`.' }),
-    send_all: z.boolean().optional().meta({
-      description:
-        'True sends everything that can be sent in one transaction, in place of an amount.',
-      addition: true,
+const onchainBody = once(() =>
+  z
+    .object({
+      address: paymentStringInput().meta({
+        description: "On-chain address of the node's network.",
+      }),
+      amount: positiveAmountInput()
+        .optional()
+        .meta({ description: 'Amount in sats; required without `send_all`.' }),
+      send_all: z.boolean().optional().meta({
+        description:
+          'True sends everything that can be sent in one transaction, in place of an amount.',
+        addition: true,
+      }),
+      priority: priorityInput(DEFAULT_PRIORITY),
+      max_fee: amountInput().optional().meta({
+        description:
+          'The most that the transaction may cost in fees, in sats. Without it there is no limit.',
+        addition: true,
+      }),
+      client_payment_id: hexInput(32)
+        .optional()
+        .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
+      personal_note: personalNoteInput().optional(),
+    })
+    .check((context) => {
+      const { amount, send_all } = context.value;
+      const reject = (path: string, message: string) =>
+        context.issues.push({ code: 'custom', path: [path], message, input: context.value });
+      const hasAmount = amount !== undefined;
+      if (!hasAmount && send_all !== true) reject('amount', 'is required, or send_all');
+      if (hasAmount && send_all === true) reject('amount', 'must be left out with send_all');
+    })
+    .meta({
+      allOf: [excludes('amount', 'send_all'), { anyOf: [given('amount'), isTrue('send_all')] }],
     }),
-    priority: priorityInput(DEFAULT_PRIORITY),
-    max_fee: amountInput.optional().meta({
-      description:
-        'The most that the transaction may cost in fees, in sats. Without it there is no limit.',
-      addition: true,
-    }),
-    client_payment_id: hexInput(32)
-      .optional()
-      .meta({ description: 'Idempotency key of the payment; random when omitted.' }),
-    personal_note: personalNoteInput.optional(),
-  })
-  .check((context) => {
-    const { amount, send_all } = context.value;
-    const reject = (path: string, message: string) =>
-      context.issues.push({ code: 'custom', path: [path], message, input: context.value });
-    const hasAmount = amount !== undefined;
-    if (!hasAmount && send_all !== true) reject('amount', 'is required, or send_all');
-    if (hasAmount && send_all === true) reject('amount', 'must be left out with send_all');
-  })
-  .meta({
-    allOf: [excludes('amount', 'send_all'), { anyOf: [given('amount'), isTrue('send_all')] }],
-  });
+);
 
 /** Routes for sending on chain. */
 export const sendOnchainRoutes = [
@@ -66,8 +71,8 @@ export const sendOnchainRoutes = [
     description:
       'The answer is the pending payment, once its transaction is published. Six confirmations complete it. The same `client_payment_id` never sends twice.',
     paymentStrings: ['address'],
-    body: () => onchainBody,
-    response: () => paymentJson,
+    body: onchainBody,
+    response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: ['overBudget', 'unsupported'],
@@ -99,14 +104,14 @@ export const sendOnchainRoutes = [
       'For a send that waits for its first confirmation. A child transaction spends its change and pays miners for both; the payment, its txid and its `fees` stay as they are.',
     body: () =>
       z.object({
-        index: indexInput,
+        index: indexInput(),
         priority: priorityInput(DEFAULT_BUMP_PRIORITY),
-        max_fee: amountInput.optional().meta({
+        max_fee: amountInput().optional().meta({
           description:
             'The most that raising the fee may cost, in sats. Without it there is no limit.',
         }),
       }),
-    response: () => paymentJson,
+    response: paymentJson,
     movesMoney: true,
     errors: ['notFound', 'overBudget', 'unsupported'],
     example: {

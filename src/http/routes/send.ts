@@ -43,28 +43,28 @@ export const sendRoutes = [
     paymentStrings: ['payable'],
     body: () =>
       z.object({
-        payable: paymentStringInput.optional().meta({
+        payable: paymentStringInput().optional().meta({
           description:
             'Payment string: invoice, offer, address, BIP 321 URI, LNURL or name. Required here or in the query.',
         }),
-        amount: positiveAmountInput.optional().meta({
+        amount: positiveAmountInput().optional().meta({
           description:
             'Amount in sats; required if the payable has none, otherwise equal to that amount.',
         }),
-        message: messageInput,
-        personal_note: personalNoteInput.optional(),
-        max_fee: maxFeeInput,
+        message: messageInput(),
+        personal_note: personalNoteInput().optional(),
+        max_fee: maxFeeInput(),
       }),
     neededInBodyOrQuery: ['payable'],
     query: () =>
       z.object({
-        payable: sameAsInBody(paymentStringInput),
-        amount: sameAsInBody(positiveAmountInput),
+        payable: sameAsInBody(paymentStringInput()),
+        amount: sameAsInBody(positiveAmountInput()),
       }),
-    response: () => paymentJson,
+    response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
-    permissionOf: (answer) => PERMISSION_OF[paymentJson.parse(answer).rail] ?? 'pay_invoice',
+    permissionOf: (answer) => PERMISSION_OF[paymentJson().parse(answer).rail] ?? 'pay_invoice',
     errors: [...OUTSIDE_PAY_ERRORS, 'notFound', 'unsupported'],
     example: { body: { payable: exampleInvoice }, response: examplePayment },
     handler: (context, { body, query }) => {
@@ -94,15 +94,15 @@ export const sendRoutes = [
     paymentStrings: ['invoice'],
     body: () =>
       z.object({
-        invoice: paymentStringInput.meta({ description: 'The BOLT 11 invoice.' }),
-        fallback_amount: positiveAmountInput
+        invoice: paymentStringInput().meta({ description: 'The BOLT 11 invoice.' }),
+        fallback_amount: positiveAmountInput()
           .optional()
           .meta({ description: 'Amount in sats; required for an invoice without one.' }),
-        personal_note: personalNoteInput.optional(),
-        note: noteInput.optional().meta({ description: 'Older name of `personal_note`.' }),
-        max_fee: maxFeeInput,
+        personal_note: personalNoteInput().optional(),
+        note: noteInput().optional().meta({ description: 'Older name of `personal_note`.' }),
+        max_fee: maxFeeInput(),
       }),
-    response: () => paymentJson,
+    response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: PAY_ERRORS,
@@ -133,15 +133,15 @@ export const sendRoutes = [
     paymentStrings: ['offer'],
     body: () =>
       z.object({
-        offer: paymentStringInput.meta({ description: 'The BOLT 12 offer.' }),
-        amount: positiveAmountInput.meta({
+        offer: paymentStringInput().meta({ description: 'The BOLT 12 offer.' }),
+        amount: positiveAmountInput().meta({
           description: "Amount in sats; not below the offer's minimum.",
         }),
-        message: messageInput,
-        personal_note: personalNoteInput.optional(),
-        max_fee: maxFeeInput,
+        message: messageInput(),
+        personal_note: personalNoteInput().optional(),
+        max_fee: maxFeeInput(),
       }),
-    response: () => paymentJson,
+    response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: [...PAY_ERRORS, 'unsupported'],
@@ -174,17 +174,17 @@ export const sendRoutes = [
     paymentStrings: ['lnurl'],
     body: () =>
       z.object({
-        lnurl: paymentStringInput.meta({
+        lnurl: paymentStringInput().meta({
           description: '`lnurl1...`, `lnurlp://...` or a Lightning Address.',
         }),
-        amount: positiveAmountInput.meta({
+        amount: positiveAmountInput().meta({
           description: 'Amount in sats, within what the service accepts (see analyze).',
         }),
-        message: messageInput,
-        personal_note: personalNoteInput.optional(),
-        max_fee: maxFeeInput,
+        message: messageInput(),
+        personal_note: personalNoteInput().optional(),
+        max_fee: maxFeeInput(),
       }),
-    response: () => paymentJson,
+    response: paymentJson,
     movesMoney: true,
     answersAccepted: 'always',
     errors: OUTSIDE_PAY_ERRORS,

@@ -17,8 +17,8 @@ export const waitRoutes = [
     group: 'payments',
     access: 'get_updated_payments',
     summary: 'Wait until a payment is completed or failed',
-    query: () => z.object({ index: indexInput, timeout_secs: timeoutSecsQuery }),
-    response: () => paymentJson,
+    query: () => z.object({ index: indexInput(), timeout_secs: timeoutSecsQuery() }),
+    response: paymentJson,
     errors: ['notFound', 'timeout', 'overCapacity'],
     example: {
       query: { index: examplePayment.index, timeout_secs: '30' },
@@ -42,16 +42,18 @@ export const waitRoutes = [
       'The same payment is answered again at each of its updates, so handling must be idempotent.',
     query: () =>
       z.object({
-        start_index: updatedIndexInput.optional().meta({
-          description:
-            'Wait for updates after this one; without it, for updates that the cache does not have yet.',
-          examples: [exampleUpdatedIndex],
-        }),
-        timeout_secs: timeoutSecsQuery,
+        start_index: updatedIndexInput()
+          .optional()
+          .meta({
+            description:
+              'Wait for updates after this one; without it, for updates that the cache does not have yet.',
+            examples: [exampleUpdatedIndex],
+          }),
+        timeout_secs: timeoutSecsQuery(),
       }),
     response: () =>
       z.object({
-        payment: paymentJson,
+        payment: paymentJson(),
         next_start_index: z
           .string()
           .meta({ description: 'Pass it as `start_index` to wait for the next update.' }),

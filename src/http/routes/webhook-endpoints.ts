@@ -36,7 +36,7 @@ export const webhookEndpointRoutes = [
     addition: true,
     response: () =>
       z.object({
-        endpoints: z.array(endpointJson).meta({ description: 'The endpoints, oldest first.' }),
+        endpoints: z.array(endpointJson()).meta({ description: 'The endpoints, oldest first.' }),
       }),
     example: { response: { endpoints: [exampleEndpoint] } },
     handler: async ({ session, parts }) => ({
@@ -57,14 +57,14 @@ export const webhookEndpointRoutes = [
     addition: true,
     body: () =>
       z.object({
-        url: endpointUrlInput,
-        events: endpointEventsInput.optional(),
-        secret: endpointSecretInput.optional(),
-        description: endpointDescriptionInput.optional(),
-        lease_secs: leaseSecsInput.optional(),
+        url: endpointUrlInput(),
+        events: endpointEventsInput().optional(),
+        secret: endpointSecretInput().optional(),
+        description: endpointDescriptionInput().optional(),
+        lease_secs: leaseSecsInput().optional(),
       }),
     response: () =>
-      endpointJson.extend({
+      endpointJson().extend({
         secret: z.string().meta({ description: 'The signing secret. Shown only now.' }),
       }),
     example: {
@@ -94,8 +94,8 @@ export const webhookEndpointRoutes = [
     summary: 'Keep an endpoint that was made with lease_secs',
     description: 'An endpoint that was made without `lease_secs` stays as it is.',
     addition: true,
-    body: () => z.object({ id: endpointIdInput, lease_secs: leaseSecsInput }),
-    response: () => endpointJson,
+    body: () => z.object({ id: endpointIdInput(), lease_secs: leaseSecsInput() }),
+    response: endpointJson,
     errors: ['notFound'],
     example: {
       body: { id: exampleEndpoint.id, lease_secs: 60 },
@@ -115,7 +115,7 @@ export const webhookEndpointRoutes = [
     description:
       'What is pending for it is not sent any more, and stays in the list of deliveries as `canceled`.',
     addition: true,
-    body: () => z.object({ id: endpointIdInput }),
+    body: () => z.object({ id: endpointIdInput() }),
     response: () =>
       z.object({
         canceled: z.int().min(0).meta({ description: 'Deliveries that will not be sent.' }),
@@ -137,8 +137,8 @@ export const webhookEndpointRoutes = [
     description:
       "Sends one signed message of type `webhook.test` at once, whatever the endpoint's `events`. It has the fields of a payment, but tells of a failed one of 0 sats that does not exist. A receiver that does not take it is no error: see `http_status`. It is not in the list of deliveries and is not tried again.",
     addition: true,
-    body: () => z.object({ id: endpointIdInput }),
-    response: () => testedJson,
+    body: () => z.object({ id: endpointIdInput() }),
+    response: testedJson,
     errors: ['notFound'],
     example: {
       body: { id: exampleEndpoint.id },

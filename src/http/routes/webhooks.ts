@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { attemptJson, DELIVERY_STATES, deliveryJson } from '../../model/delivery.ts';
 import { timestamp } from '../../model/text.ts';
 import { endpointIdInput } from '../../model/webhook-endpoint.ts';
@@ -13,7 +14,7 @@ const DELIVERIES_LIMIT = { default: 50, least: 1, most: 500 };
 /** The page size of attempts, each of which may hold 4 KiB of an answer (docs/api.md, Limits). */
 const ATTEMPTS_LIMIT = { default: 20, least: 1, most: 100 };
 
-const deliveryIdInput = z.string().max(200);
+const deliveryIdInput = once(() => z.string().max(200));
 
 const exampleDelivery = {
   id: 'msg_6df3ebf08cc49a243977e810ea60fb151f7614e2',
@@ -43,7 +44,7 @@ export const webhookRoutes = [
           .enum(DELIVERY_STATES)
           .optional()
           .meta({ description: 'Only deliveries in this state.' }),
-        endpoint: endpointIdInput
+        endpoint: endpointIdInput()
           .optional()
           .meta({ description: 'Only deliveries to this endpoint.' }),
         limit: integerQueryOr(DELIVERIES_LIMIT.default, DELIVERIES_LIMIT).meta({
@@ -56,7 +57,7 @@ export const webhookRoutes = [
       }),
     response: () =>
       z.object({
-        deliveries: z.array(deliveryJson).meta({ description: 'The deliveries.' }),
+        deliveries: z.array(deliveryJson()).meta({ description: 'The deliveries.' }),
         next: z.string().nullable().meta({
           description: 'Pass it as `before` for the next page; null when this is the last.',
         }),
@@ -89,8 +90,8 @@ export const webhookRoutes = [
     addition: true,
     query: () =>
       z.object({
-        id: deliveryIdInput.optional().meta({ description: 'Only attempts of this webhook-id.' }),
-        endpoint: endpointIdInput
+        id: deliveryIdInput().optional().meta({ description: 'Only attempts of this webhook-id.' }),
+        endpoint: endpointIdInput()
           .optional()
           .meta({ description: 'Only attempts to this endpoint.' }),
         after: integerQuery({ least: 0, most: Number.MAX_SAFE_INTEGER })
@@ -102,7 +103,7 @@ export const webhookRoutes = [
       }),
     response: () =>
       z.object({
-        attempts: z.array(attemptJson).meta({ description: 'The attempts.' }),
+        attempts: z.array(attemptJson()).meta({ description: 'The attempts.' }),
       }),
     example: {
       query: { id: exampleDelivery.id },
@@ -145,14 +146,14 @@ export const webhookRoutes = [
     body: () =>
       z
         .object({
-          id: deliveryIdInput
+          id: deliveryIdInput()
             .optional()
             .meta({ description: 'The webhook-id of the deliveries to send again.' }),
-          since: timestamp.optional().meta({
+          since: timestamp().optional().meta({
             description:
               'Send all deliveries again that were created at this time or later, in milliseconds.',
           }),
-          endpoint: endpointIdInput
+          endpoint: endpointIdInput()
             .optional()
             .meta({ description: 'Only to this endpoint; to all unless given.' }),
         })

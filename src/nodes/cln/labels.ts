@@ -11,7 +11,7 @@ export function labelOf(index: PaymentIndex): string {
 /** The index in a label; null for a label that this program did not write. */
 function indexIn(label: string | undefined): PaymentIndex | null {
   if (!label?.startsWith(PREFIX)) return null;
-  const { success, data } = paymentIndexInput.safeParse(label.slice(PREFIX.length));
+  const { success, data } = paymentIndexInput().safeParse(label.slice(PREFIX.length));
   return success ? data : null;
 }
 

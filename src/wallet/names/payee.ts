@@ -91,7 +91,7 @@ export async function payeeInvoice(
   if (name === null) return null;
   const order = readPayOrder(TERMS, request);
   if (typeof order === 'string') return lnurlError(order);
-  if (order.comment !== null && !noteInput.safeParse(order.comment).success) {
+  if (order.comment !== null && !noteInput().safeParse(order.comment).success) {
     return lnurlError('The comment is too long: shorten it.');
   }
   if (!names.invoicesOfName.take(name.walletId)) return lnurlError(TOO_MANY_REQUESTS);
@@ -154,7 +154,7 @@ async function invoiceFor(
 
 /** A text that cannot be a username is not looked up. */
 async function find({ store }: Names, username: string): Promise<NameRecord | null> {
-  return usernameInput.safeParse(username).success ? store.names.find(username) : null;
+  return usernameInput().safeParse(username).success ? store.names.find(username) : null;
 }
 
 function metadataOf({ domain }: Names, username: string): string {

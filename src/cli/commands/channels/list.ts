@@ -7,7 +7,7 @@ import { withTable } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
 import { grouped } from '../../terminal/words.ts';
 
-const channelsJson = z.object({ channels: z.array(channelJson) });
+const channelsJson = z.object({ channels: z.array(channelJson()) });
 
 const COLUMNS: readonly Column<ChannelJson>[] = [
   { title: 'Channel', of: ({ channel_id }) => channel_id, least: 11, cut: 'middle' },

@@ -9,7 +9,7 @@ import { minute } from '../../terminal/words.ts';
 import { budgetWords } from './grant.ts';
 import { grantWords } from './one-client.ts';
 
-const clientsJson = z.object({ clients: z.record(z.string(), clientInfoJson) });
+const clientsJson = z.object({ clients: z.record(z.string(), clientInfoJson()) });
 
 const COLUMNS: readonly Column<ClientInfoJson>[] = [
   { title: 'Client', of: ({ client_pk }) => client_pk ?? '', least: 11, cut: 'middle' },

@@ -10,7 +10,7 @@ import { budgetWords } from './grant.ts';
 export const EXAMPLE_PK = '1f1f...';
 
 /** The schema of an answer with one client. */
-export const oneClientJson = z.object({ client: clientInfoJson });
+export const oneClientJson = z.object({ client: clientInfoJson() });
 
 /** Returns a client's scopes and permissions in words. */
 export function grantWords({ scopes, permissions }: ClientInfoJson): string {

@@ -12,7 +12,7 @@ export function addClientsShow(clients: Command, io: CliIo): void {
     .command('show')
     .description('Show a client and what is left of its budget; without one, who is calling.')
     .argument('[client]', "the client's public key", readClientPk);
-  oneCall<typeof clientInfoJson, [string | undefined]>(io, command, {
+  oneCall<ReturnType<typeof clientInfoJson>, [string | undefined]>(io, command, {
     examples: ['clients show', `clients show ${EXAMPLE_PK}`],
     async call(sidecar, { args: [client] }) {
       if (client === undefined) return sidecar.clientInfo();
@@ -20,7 +20,7 @@ export function addClientsShow(clients: Command, io: CliIo): void {
       if (found !== undefined) return found;
       throw new CallFailed('No active client has this public key: "clients list" shows them.');
     },
-    answer: clientInfoJson.loose(),
+    answer: clientInfoJson().loose(),
     lines: clientLines,
   });
 }

@@ -46,11 +46,11 @@ export function addSandboxFund(sandbox: Command, io: CliIo): void {
         .choices(['lightning', 'onchain'])
         .default('lightning'),
     );
-  oneCall<typeof paymentJson, [string], { readonly rail: string }>(io, command, {
+  oneCall<ReturnType<typeof paymentJson>, [string], { readonly rail: string }>(io, command, {
     examples: ['sandbox fund 50000', 'sandbox fund 50000 --rail onchain'],
     call: (_, { args: [amount], flags: { rail } }, { transport }) =>
       transport.post('/sandbox/fund', { amount, rail }),
-    answer: paymentJson,
+    answer: paymentJson(),
     lines: paymentLines,
   });
 }

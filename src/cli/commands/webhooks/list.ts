@@ -9,7 +9,7 @@ import { withTable } from '../../terminal/show.ts';
 import type { Column } from '../../terminal/table.ts';
 import { minute } from '../../terminal/words.ts';
 
-const deliveriesJson = z.object({ deliveries: z.array(deliveryJson) });
+const deliveriesJson = z.object({ deliveries: z.array(deliveryJson()) });
 
 const COLUMNS: readonly Column<DeliveryJson>[] = [
   { title: 'Delivery', of: ({ id }) => id, least: 11, cut: 'middle' },

@@ -7,7 +7,7 @@ import { fields } from '../../terminal/table.ts';
 import { moment } from '../../terminal/words.ts';
 import { outcomeLines } from './outcome.ts';
 
-const attemptsJson = z.object({ attempts: z.array(attemptJson) });
+const attemptsJson = z.object({ attempts: z.array(attemptJson()) });
 
 /** The most attempts of one webhook-id that are shown: 20 are kept for each endpoint. */
 const MOST_SHOWN = 100;

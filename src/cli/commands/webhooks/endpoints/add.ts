@@ -10,7 +10,7 @@ import { oneCall } from '../../../one-call.ts';
 import { eventsOption } from '../../../options.ts';
 import { fields } from '../../../terminal/table.ts';
 
-const addedJson = endpointJson.extend({ secret: z.string() });
+const addedJson = endpointJson().extend({ secret: z.string() });
 
 interface AddFlags {
   readonly events?: readonly WebhookEvent[];

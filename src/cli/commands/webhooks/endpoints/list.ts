@@ -7,7 +7,7 @@ import { withTable } from '../../../terminal/show.ts';
 import type { Column } from '../../../terminal/table.ts';
 import { minute } from '../../../terminal/words.ts';
 
-const endpointsJson = z.object({ endpoints: z.array(endpointJson) });
+const endpointsJson = z.object({ endpoints: z.array(endpointJson()) });
 
 const COLUMNS: readonly Column<EndpointJson>[] = [
   { title: 'Endpoint', of: ({ id }) => id, least: 11, cut: 'middle' },

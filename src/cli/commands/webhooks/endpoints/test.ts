@@ -13,10 +13,10 @@ export function addEndpointsTest(endpoints: Command, io: CliIo): void {
       'Send a signed message of type webhook.test to an endpoint, and show its answer; exit code 1 unless it answers 200.',
     )
     .argument('<endpoint>', 'id of the endpoint, or "configured" for the one of --webhook-url');
-  oneCall<typeof testedJson, [string]>(io, command, {
+  oneCall<ReturnType<typeof testedJson>, [string]>(io, command, {
     examples: ['webhooks endpoints test ep_2a2a...', 'webhooks endpoints test configured'],
     call: (sidecar, { args: [id] }) => sidecar.testWebhookEndpoint({ id }),
-    answer: testedJson,
+    answer: testedJson(),
     lines: outcomeLines,
     after: ({ delivered, error }) => {
       if (delivered) return;

@@ -24,11 +24,11 @@ const SLOWEST =
 export const TARGETS = {
   start: {
     ...{ most: 80, unit: ' ms' },
-    why: 'Most of it is loading the program and making the schemas of the routes, which takes the processor alone.',
+    why: 'Most of it is loading the program and running its modules for the first time, which takes the processor alone.',
   },
   idleMemory: {
     ...{ most: 75, unit: ' MB' },
-    why: 'The runtime itself takes what the hello-world takes; the rest is the program and the schemas of its routes.',
+    why: 'The runtime itself takes what the hello-world takes; the rest is the program and what is read of its file.',
   },
   health: { least: 0.7, unit: '', why: ROUTING },
   nodeInfo: { least: 0.35, unit: '', why: ROUTING },

@@ -1,0 +1,15 @@
+/**
+ * Waits for all of these, and then returns what each resolved to, or throws the error of the one that failed first.
+ * Unlike `Promise.all` it leaves nothing running behind an error. Statements of a database may be sent in another order
+ * than they stand in, so none may need that another was made.
+ */
+export async function together<const T extends readonly unknown[]>(
+  tasks: T,
+): Promise<{ -readonly [At in keyof T]: Awaited<T[At]> }> {
+  const errors: unknown[] = [];
+  const results = await Promise.all(
+    tasks.map((task) => Promise.resolve(task).catch((error: unknown) => void errors.push(error))),
+  );
+  if (errors.length > 0) throw errors[0];
+  return results as { -readonly [At in keyof T]: Awaited<T[At]> };
+}

@@ -1,0 +1,223 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
+import { SQL } from 'bun';
+import { isApiError } from '../../src/model/errors.ts';
+import type { Store } from '../../src/store/ports.ts';
+import { openPostgresStore } from '../../src/store/postgres/index.ts';
+import { runJoined } from '../../src/store/postgres/joined-writes.ts';
+import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
+import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { samplePayment } from '../support/sample-payment.ts';
+import { CLIENT, fits, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
+import { SLOW_TEST_MS, until } from '../support/until.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+const programs = postgresPrograms();
+const secretsKey = new Uint8Array(32).fill(7);
+/** Short, so that a lost lease is noticed soon. */
+const LEASE_MS = 1500;
+
+describe.skipIf(programs === null)('writes of a wallet that share a transaction (141)', () => {
+  let server: TestPostgres;
+  let proxy: CuttingProxy;
+  let url: string;
+  let store: Store;
+  let lost: string[];
+  beforeAll(async () => {
+    server = await startPostgres(programs ?? '');
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    url = await server.createDatabase();
+    proxy = cuttingProxy(Number(new URL(url).port));
+    lost = [];
+    store = await openPostgresStore({
+      url: url.replace(/:\d+\//, `:${proxy.port}/`),
+      secretsKey,
+      onLost: (message) => void lost.push(message),
+      leaseMs: LEASE_MS,
+    });
+    await setBudget(store, { amountMsat: 10_000n, period: 'total', maxPaymentMsat: null });
+  });
+  afterEach(async () => {
+    await store.close();
+    proxy.stop();
+  });
+
+  const begin = (number: number, change: { amountMsat?: bigint; journaled?: boolean } = {}) => {
+    const { amountMsat = 100n, journaled = true } = change;
+    const reservation = { clientPk: CLIENT, amountMsat, nowMs: 5 };
+    const spend = newSpend(samplePayment(number), { caller: CLIENT, reservation, journaled });
+    return store.spends.begin(WALLET, spend, fits);
+  };
+  const beginAll = (count: number) => Array.from({ length: count }, (_, at) => begin(at + 1));
+  const spentMsat = async () => (await store.budgets.get(WALLET, CLIENT, 5, () => 0)).spentMsat;
+  /** In the order of their updates. */
+  const journaled = async () =>
+    (await store.journal.updatedAfter(WALLET, null, 100)).map(({ createdAtMs }) => createdAtMs);
+  const transactions = async () => {
+    const [row] = await server.run(
+      url,
+      "SELECT max(split_part(mark, ':', 2)::int) AS number FROM wallet_sidecar.commit_mark WHERE mark <> ''",
+    );
+    return Number(row?.number);
+  };
+  /** Starts writes while another session has the lock of the wallet, so that they wait together. */
+  const whileLocked = async <T>(start: () => T, meanwhile?: () => Promise<unknown>): Promise<T> => {
+    const other = await server.session(url);
+    await other.run(
+      `BEGIN; SELECT 1 FROM wallet_sidecar.write_lock WHERE name = '${WALLET}' FOR UPDATE`,
+    );
+    const started = start();
+    await until(async () => {
+      const waiting = await server.run(
+        url,
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM write_lock%'",
+      );
+      return waiting.length > 0;
+    });
+    await meanwhile?.();
+    await other.run('COMMIT');
+    await other.close();
+    return started;
+  };
+
+  test('run in the order of their calls, at most 32 in one transaction', async () => {
+    const before = await transactions();
+    await Promise.all(await whileLocked(() => beginAll(40)));
+    expect(await transactions()).toBe(before + 2);
+    expect(await journaled()).toEqual(Array.from({ length: 40 }, (_, at) => at + 1));
+    expect(await spentMsat()).toBe(4000n);
+  });
+
+  test('one that fails, by a rule or in the database, undoes itself and nothing else', async () => {
+    const before = await transactions();
+    const results = await Promise.allSettled(
+      await whileLocked(() => [
+        begin(1),
+        begin(2, { amountMsat: 9_901n }),
+        begin(3, { amountMsat: 9_800n }),
+        begin(1),
+        begin(3, { amountMsat: 50n, journaled: false }),
+        begin(4),
+        begin(5, { amountMsat: 1n }),
+      ]),
+    );
+    expect(await transactions()).toBe(before + 1);
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+      'rejected',
+    ]);
+    const [, above, , again, twice] = results.map((result) =>
+      result.status === 'rejected' ? (result.reason as Error) : null,
+    );
+    expect(isApiError(above, 'overBudget')).toBe(true);
+    expect(again?.message).toContain('exists already');
+    expect(twice?.message).toContain('duplicate key');
+    expect(await journaled()).toEqual([1, 3, 4]);
+    expect(await store.spends.unfinished(WALLET)).toHaveLength(3);
+    expect(await spentMsat()).toBe(10_000n);
+  });
+
+  test('all hear of a commit whose answer was cut off, and each of its own failure', async () => {
+    const writes = await whileLocked(
+      () => [...beginAll(5), begin(6, { amountMsat: 10_000n }), begin(7)],
+      async () => proxy.cutAtCommit('server'),
+    );
+    const results = await Promise.allSettled(writes);
+    expect(proxy.cuts()).toBe(1);
+    expect(results.filter(({ status }) => status === 'rejected')).toEqual([
+      { status: 'rejected', reason: expect.objectContaining({ message: 'over budget' }) },
+    ]);
+    expect(await journaled()).toEqual([1, 2, 3, 4, 5, 7]);
+    expect(await spentMsat()).toBe(600n);
+  });
+
+  test('are all made again, once, when their transaction was cut off before its commit', async () => {
+    // New connections tell the name of what they run.
+    await server.endSessions();
+    const writes = await whileLocked(
+      () => [...beginAll(5), begin(6, { amountMsat: 10_000n }), begin(7)],
+      async () => proxy.cutAtCommit('client'),
+    );
+    const results = await Promise.allSettled(writes);
+    expect(proxy.cuts()).toBe(1);
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(await journaled()).toEqual([1, 2, 3, 4, 5, 7]);
+    expect(await spentMsat()).toBe(600n);
+  });
+
+  test('are all made again when their session is ended in the middle', async () => {
+    const writes = await whileLocked(() => beginAll(20));
+    await server.endSessions();
+    await Promise.all(writes);
+    expect(await spentMsat()).toBe(2000n);
+    expect(await store.spends.unfinished(WALLET)).toHaveLength(20);
+  });
+
+  test('none is told as made when the lease was lost in the middle', async () => {
+    const writes = await whileLocked(
+      () => beginAll(3),
+      async () => {
+        await server.run(
+          url,
+          "UPDATE wallet_sidecar.ownership_lease SET fence = fence + 1, expires_at = 'infinity'",
+        );
+        await until(() => lost.length > 0);
+      },
+    );
+    for (const result of await Promise.allSettled(writes)) {
+      expect(result.status).toBe('rejected');
+      if (result.status === 'rejected')
+        expect(isApiError(result.reason, 'overCapacity')).toBe(true);
+    }
+    expect(lost).toHaveLength(1);
+  });
+
+  test('are made before the store closes, and those of other wallets do not wait for them', async () => {
+    const other = 'cd'.repeat(32);
+    let closing: Promise<void> | undefined;
+    const writes = await whileLocked(
+      () => beginAll(3),
+      async () => {
+        await store.watches.add(other, { kind: 'address', address: 'a' });
+        closing = store.close();
+      },
+    );
+    await Promise.all(writes);
+    await closing;
+    const spends = await server.run(url, 'SELECT 1 FROM wallet_sidecar.spend');
+    expect(spends).toHaveLength(3);
+  });
+
+  test('one that hid the error of a statement undoes all, since it has undone itself', async () => {
+    const sql = new SQL(url, { max: 1 });
+    const tx = await sql.reserve();
+    await tx`CREATE TABLE number (value INT PRIMARY KEY)`;
+    await tx`BEGIN`;
+    const add = (value: number) => async () =>
+      void (await tx`INSERT INTO number VALUES (${value})`);
+    const hidden = async () => {
+      await add(2)();
+      await add(2)().catch(() => undefined);
+    };
+    const joined = runJoined(tx, [add(1), hidden, add(3)]);
+    await expect(joined).rejects.toThrow(/transaction is aborted/);
+    tx.release();
+    await sql.close();
+  });
+});

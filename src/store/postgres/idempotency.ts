@@ -1,5 +1,6 @@
 import type { SQL } from 'bun';
 import type { Sealer } from '../../lib/seal.ts';
+import { together } from '../../lib/together.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyState, IdempotencyStore, KeyScope } from '../ports.ts';
 import type { Database } from './database.ts';
@@ -66,12 +67,14 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
     begin: (scope, fingerprint, nowMs, earlierFingerprint) =>
       db.write(scope.walletId, async (tx) => {
         const { walletId, caller, key } = scope;
-        const [row] = await tx<Row[]>`
-          SELECT fingerprint, idx, sealed_effect, http_status, sealed_body, gone FROM idempotency
-          WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
-        if (row) return stateOf(row, scope, [fingerprint, earlierFingerprint]);
-        await tx`INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at)
-          VALUES (${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs})`;
+        const [added, [row]] = await together([
+          tx`INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at)
+            VALUES (${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}) ON CONFLICT DO NOTHING`,
+          tx<Row[]>`
+            SELECT fingerprint, idx, sealed_effect, http_status, sealed_body, gone FROM idempotency
+            WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`,
+        ]);
+        if (added.count === 0 && row) return stateOf(row, scope, [fingerprint, earlierFingerprint]);
         return { state: 'new' };
       }),
     name: (scope, { json, index }) =>
@@ -91,11 +94,11 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
         const { walletId, caller, key } = scope;
         const sealed = sealer.seal(body, place('sealed_body', scope));
         // The created client may have been revoked while the request that created it still ran.
-        const [ended] = await tx`
-          SELECT 1 FROM client WHERE client_pk = ${subject} AND revoked_at IS NOT NULL`;
-        const isGone = ended !== undefined;
-        await tx`UPDATE idempotency SET subject = ${subject}, gone = ${isGone},
-            http_status = ${isGone ? null : httpStatus}, sealed_body = ${isGone ? null : sealed}
+        await tx`UPDATE idempotency SET subject = ${subject}, gone = ended.gone,
+            http_status = CASE WHEN ended.gone THEN NULL ELSE ${httpStatus}::int END,
+            sealed_body = CASE WHEN ended.gone THEN NULL ELSE ${sealed} END
+          FROM (SELECT EXISTS (
+            SELECT 1 FROM client WHERE client_pk = ${subject} AND revoked_at IS NOT NULL) AS gone) ended
           WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
       }),
     release: (scope) => db.write(scope.walletId, (tx) => release(tx, scope)),

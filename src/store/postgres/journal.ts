@@ -1,4 +1,5 @@
 import type { SQL } from 'bun';
+import { together } from '../../lib/together.ts';
 import { decodePayment, encodePayment, type Payment } from '../../model/payment.ts';
 import {
   idOfIndex,
@@ -35,60 +36,59 @@ async function lastMs(tx: SQL, walletId: string): Promise<number> {
 async function get(sql: SQL, walletId: string, index: string): Promise<JournalRow | null> {
   const [row] = await sql<Row[]>`
     SELECT json, attempt, after_attempt FROM journal WHERE wallet = ${walletId} AND idx = ${index}`;
-  return decodeRow(row);
+  return row ? decodeRow(row) : null;
 }
 
 async function latest(sql: SQL, walletId: string, id: string): Promise<JournalRow | null> {
   const [row] = await sql<Row[]>`
     SELECT json, attempt, after_attempt FROM journal
     WHERE wallet = ${walletId} AND substr(idx, 21) = ${id} ORDER BY idx DESC LIMIT 1`;
-  return decodeRow(row);
+  return row ? decodeRow(row) : null;
 }
 
-async function put(
-  tx: SQL,
-  walletId: string,
-  { payment, attempt, afterAttempt }: JournalRow,
-  nowMs: number,
-): Promise<Payment> {
-  const updatedAtMs = Math.max(nowMs, (await lastMs(tx, walletId)) + 1);
-  const updated = { ...payment, updatedAtMs };
-  const json = JSON.stringify(encodePayment(updated));
-  await tx`INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
-    VALUES (${walletId}, ${updated.index}, ${updatedAtMs}, ${updated.status}, ${json}, ${attempt}, ${afterAttempt})
-    ON CONFLICT (wallet, idx) DO UPDATE SET updated_at = excluded.updated_at, status = excluded.status,
-      json = excluded.json, attempt = excluded.attempt, after_attempt = excluded.after_attempt`;
-  return updated;
+/** Writes rows, each with the wallet's next `updated_at`, which strictly increases (docs/decisions.md 25). */
+export interface JournalWriter {
+  /** Returns the payment with its `updated_at`, and the statement that stores it, which must be waited for. */
+  put(
+    row: JournalRow,
+    nowMs: number,
+  ): { readonly payment: Payment; readonly stored: Promise<unknown> };
+}
+
+async function writer(tx: SQL, walletId: string): Promise<JournalWriter> {
+  let last = await lastMs(tx, walletId);
+  return {
+    put({ payment, attempt, afterAttempt }, nowMs) {
+      last = Math.max(nowMs, last + 1);
+      const updated = { ...payment, updatedAtMs: last };
+      const json = JSON.stringify(encodePayment(updated));
+      const stored = tx`INSERT INTO journal (wallet, idx, updated_at, status, json, attempt, after_attempt)
+        VALUES (${walletId}, ${updated.index}, ${last}, ${updated.status}, ${json}, ${attempt}, ${afterAttempt})
+        ON CONFLICT (wallet, idx) DO UPDATE SET updated_at = excluded.updated_at, status = excluded.status,
+          json = excluded.json, attempt = excluded.attempt, after_attempt = excluded.after_attempt`;
+      return { payment: updated, stored };
+    },
+  };
 }
 
 /** Rows of the journal, for ports that write them inside their own transactions. */
 export const journalRows = {
   get,
-  /** The newest row with that payment id. */
-  latest,
-  /** The row with that payment id and attempt. */
-  async ofAttempt(
+  writer,
+  /** The rows with these payment ids, each with whether its payment has a spend or a watch of its own. */
+  async ofIds(
     tx: SQL,
     walletId: string,
-    id: string,
-    attempt: number,
-  ): Promise<JournalRow | null> {
-    const [row] = await tx<Row[]>`
-      SELECT json, attempt, after_attempt FROM journal
-      WHERE wallet = ${walletId} AND substr(idx, 21) = ${id} AND attempt = ${attempt} LIMIT 1`;
-    return decodeRow(row);
+    ids: readonly string[],
+  ): Promise<{ readonly row: JournalRow; readonly isOpen: boolean }[]> {
+    const rows = await tx<(Row & { readonly open: boolean })[]>`
+      SELECT json, attempt, after_attempt,
+        EXISTS (SELECT 1 FROM spend s WHERE s.wallet = j.wallet AND s.idx = j.idx)
+          OR EXISTS (SELECT 1 FROM watch w
+            WHERE w.wallet = j.wallet AND w.kind IN ('payment', 'held') AND w.key = j.idx) AS open
+      FROM journal j WHERE wallet = ${walletId} AND substr(idx, 21) = ANY(${tx.array([...ids], 'text')}::text[])`;
+    return rows.map((row) => ({ row: decodeRow(row), isOpen: row.open }));
   },
-  /** The indexes of all rows with that payment id. */
-  async indexesOf(tx: SQL, walletId: string, id: string): Promise<ReadonlySet<string>> {
-    const rows = await tx<{ idx: string }[]>`
-      SELECT idx FROM journal WHERE wallet = ${walletId} AND substr(idx, 21) = ${id}`;
-    return new Set(rows.map(({ idx }) => idx));
-  },
-  /**
-   * Writes the row with the wallet's next `updated_at`, which strictly increases (docs/decisions.md 25). Returns the
-   * payment with it.
-   */
-  put,
   /** Stores the attempt of a row, which is not an update of its payment. */
   async setAttempt(tx: SQL, walletId: string, index: string, attempt: number): Promise<void> {
     await tx`UPDATE journal SET attempt = ${attempt} WHERE wallet = ${walletId} AND idx = ${index}`;
@@ -135,10 +135,12 @@ export function postgresJournal(db: Database): PaymentJournal {
     },
     setPersonalNote: (walletId, index, note, nowMs) =>
       db.write(walletId, async (tx) => {
-        const row = await get(tx, walletId, index);
+        const [row, rows] = await together([get(tx, walletId, index), writer(tx, walletId)]);
         if (!row) return null;
-        const payment = { ...row.payment, personalNote: note };
-        return put(tx, walletId, { ...row, payment }, nowMs);
+        const noted = { ...row.payment, personalNote: note };
+        const { payment, stored } = rows.put({ ...row, payment: noted }, nowMs);
+        await stored;
+        return payment;
       }),
   };
 }
@@ -163,12 +165,10 @@ function decode(row: Pick<Row, 'json'>): Payment {
   return decodePayment(JSON.parse(row.json));
 }
 
-function decodeRow(row: Row | undefined): JournalRow | null {
-  return row
-    ? {
-        payment: decode(row),
-        attempt: numberOrNull(row.attempt),
-        afterAttempt: numberOrNull(row.after_attempt),
-      }
-    : null;
+function decodeRow(row: Row): JournalRow {
+  return {
+    payment: decode(row),
+    attempt: numberOrNull(row.attempt),
+    afterAttempt: numberOrNull(row.after_attempt),
+  };
 }

@@ -1,4 +1,5 @@
 import type { SQL } from 'bun';
+import { together } from '../../lib/together.ts';
 import type { PaymentId } from '../../model/payment-index.ts';
 import type { NameRecord, NameStore } from '../ports.ts';
 import { type Database, NAMES } from './database.ts';
@@ -48,10 +49,12 @@ export function postgresNames(db: Database): NameStore {
       }),
     takePlace: (walletId, { id, source, expiresAtMs }, { nowMs, most, mostOfSource }) =>
       db.write(walletId, async (tx) => {
-        await tx`DELETE FROM name_invoice WHERE wallet = ${walletId} AND expires_at <= ${nowMs}`;
-        const [taken] = await tx<{ open: number; of_source: number }[]>`
-          SELECT count(*)::int AS open, (count(*) FILTER (WHERE source = ${source}))::int AS of_source
-          FROM name_invoice WHERE wallet = ${walletId}`;
+        const [, [taken]] = await together([
+          tx`DELETE FROM name_invoice WHERE wallet = ${walletId} AND expires_at <= ${nowMs}`,
+          tx<{ open: number; of_source: number }[]>`
+            SELECT count(*)::int AS open, (count(*) FILTER (WHERE source = ${source}))::int AS of_source
+            FROM name_invoice WHERE wallet = ${walletId} AND expires_at > ${nowMs}`,
+        ]);
         const { open = 0, of_source = 0 } = taken ?? {};
         if (open >= most || of_source >= mostOfSource) return false;
         await tx`INSERT INTO name_invoice (wallet, id, source, expires_at)

@@ -1,16 +1,12 @@
 import type { SQL } from 'bun';
+import { together } from '../../lib/together.ts';
 import { idOf, isFinal, type Payment } from '../../model/payment.ts';
-import type {
-  JournalRow,
-  MatchCandidates,
-  ObservationRules,
-  ObservationStore,
-  ObservedPayment,
-} from '../ports.ts';
+import type { JournalRow, ObservationRules, ObservationStore, ObservedPayment } from '../ports.ts';
 import type { Database } from './database.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
-import { journalRows } from './journal.ts';
+import { type JournalWriter, journalRows } from './journal.ts';
 import { nameInvoiceRows } from './names.ts';
+import { type ObservedRows, observedInJournal, observedInSpends } from './observed-rows.ts';
 import { spendingRows } from './spending.ts';
 import type { SpendRows } from './spends.ts';
 import { textJson, textOf } from './values.ts';
@@ -40,7 +36,18 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
       }),
     apply: (walletId, { observations, cursor, journaled, nowMs }, rules) =>
       db.write(walletId, async (tx) => {
-        const one = oneObservation({ tx, walletId, journaled, nowMs, rules, parts });
+        const [rows, journal] = await together([
+          journaled
+            ? observedInJournal(tx, walletId, observations)
+            : observedInSpends(tx, walletId, observations, parts.spends),
+          journaled ? journalRows.writer(tx, walletId) : null,
+        ]);
+        const sent: Promise<unknown>[] = [];
+        const send = (statement: Promise<unknown>) => {
+          statement.catch(() => undefined);
+          sent.push(statement);
+        };
+        const one = oneObservation({ tx, walletId, rows, journal, send, nowMs, rules, parts });
         const changed: Payment[] = [];
         let deliveries = 0;
         for (const seen of observations) {
@@ -50,9 +57,10 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
           deliveries += applied.deliveries;
         }
         if (cursor !== null) {
-          await tx`INSERT INTO feed_cursor (wallet, cursor_json) VALUES (${walletId}, ${textJson(cursor)})
-            ON CONFLICT (wallet) DO UPDATE SET cursor_json = excluded.cursor_json`;
+          send(tx`INSERT INTO feed_cursor (wallet, cursor_json) VALUES (${walletId}, ${textJson(cursor)})
+            ON CONFLICT (wallet) DO UPDATE SET cursor_json = excluded.cursor_json`);
         }
+        await together(sent);
         return { changed, deliveries };
       }),
   };
@@ -61,7 +69,11 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
 interface Batch {
   readonly tx: SQL;
   readonly walletId: string;
-  readonly journaled: boolean;
+  readonly rows: ObservedRows;
+  /** Null where the node keeps the history. */
+  readonly journal: JournalWriter | null;
+  /** Sends a statement whose answer is looked at when all observations were applied. */
+  readonly send: (statement: Promise<unknown>) => void;
   readonly nowMs: number;
   readonly rules: ObservationRules;
   readonly parts: ObservationParts;
@@ -69,94 +81,78 @@ interface Batch {
 
 /** Returns the function that applies one observation; null when it changes nothing. */
 function oneObservation(batch: Batch) {
-  const { tx, walletId, journaled, nowMs, rules, parts } = batch;
+  const { tx, walletId, rows, send, rules } = batch;
   return async (
     seen: ObservedPayment,
   ): Promise<{ payment: Payment; deliveries: number } | null> => {
-    const match = rules.match(await candidates(batch, seen), seen);
-    const row = match && !seen.ownWord ? await recognize(batch, match, seen.attempt) : match;
+    const match = rules.match(rows.candidates(seen), seen);
+    const row = match && !seen.ownWord ? recognize(batch, match, seen.attempt) : match;
     const next = rules.transition(row?.payment ?? null, seen);
     if (!next) {
       // A repeat of the request may have added the watch again.
-      if (row && isFinal(row.payment)) {
-        await watchRows.endPayment(tx, walletId, row.payment.index);
+      if (row && isFinal(row.payment) && rows.isOpen(row.payment.index)) {
+        send(watchRows.endPayment(tx, walletId, row.payment.index));
       }
       return null;
     }
-    const payment = journaled ? await journal(batch, { row, next, seen }, nowMs) : next;
+    const payment = batch.journal === null ? next : record(batch, batch.journal, row, next, seen);
     const deliveries = isFinal(payment)
-      ? await finalize(batch, payment, parts)
+      ? await finalize(batch, payment)
       : await announceMilestone(batch, payment);
     return { payment, deliveries };
   };
 }
 
-/** The candidates are read together, since the rules look at them while they run. */
-async function candidates(
-  { tx, walletId, journaled, parts }: Batch,
-  { payment, attempt }: ObservedPayment,
-): Promise<MatchCandidates> {
-  if (!journaled) {
-    const sameIndex = await parts.spends.get(tx, walletId, payment.index);
-    return { sameIndex, sameAttempt: null, latest: null };
-  }
-  const id = idOf(payment);
-  const [sameIndex, sameAttempt, latest] = await Promise.all([
-    journalRows.get(tx, walletId, payment.index),
-    attempt === null ? null : journalRows.ofAttempt(tx, walletId, id, attempt),
-    journalRows.latest(tx, walletId, id),
-  ]);
-  return { sameIndex, sameAttempt, latest };
-}
-
 /** Stores that the node has shown this row's attempt, also when the rules reject what the node says of it. */
-async function recognize(
-  { tx, walletId, parts }: Batch,
+function recognize(
+  { tx, walletId, rows, send, parts }: Batch,
   row: JournalRow,
   attempt: number | null,
-): Promise<JournalRow> {
+): JournalRow {
   const { index } = row.payment;
-  await parts.spends.known(tx, walletId, index, attempt);
+  if (rows.isOpen(index)) send(parts.spends.known(tx, walletId, index, attempt));
   if (attempt === null || row.attempt !== null) return row;
-  await journalRows.setAttempt(tx, walletId, index, attempt);
-  return { ...row, attempt };
+  send(journalRows.setAttempt(tx, walletId, index, attempt));
+  const recognized = { ...row, attempt };
+  rows.put(recognized);
+  return recognized;
 }
 
-async function journal(
-  { tx, walletId, rules }: Batch,
-  { row, next, seen }: { row: JournalRow | null; next: Payment; seen: ObservedPayment },
-  nowMs: number,
-): Promise<Payment> {
-  const atMs = Math.min(nowMs, seen.payment.updatedAtMs);
-  if (row) return journalRows.put(tx, walletId, { ...row, payment: next }, atMs);
-  // The rule asks about indexes of this payment's id alone.
-  const taken = await journalRows.indexesOf(tx, walletId, idOf(next));
-  const payment = rules.atFreeIndex(next, (index) => taken.has(index));
-  return journalRows.put(
-    tx,
-    walletId,
-    { payment, attempt: seen.attempt, afterAttempt: null },
-    atMs,
-  );
+function record(
+  { rows, send, nowMs, rules }: Batch,
+  journal: JournalWriter,
+  row: JournalRow | null,
+  next: Payment,
+  seen: ObservedPayment,
+): Payment {
+  const changed = row
+    ? { ...row, payment: next }
+    : {
+        payment: rules.atFreeIndex(next, rows.isTaken),
+        attempt: seen.attempt,
+        afterAttempt: null,
+      };
+  const { payment, stored } = journal.put(changed, Math.min(nowMs, seen.payment.updatedAtMs));
+  send(stored);
+  rows.put({ ...changed, payment });
+  return payment;
 }
 
-async function finalize(
-  batch: Batch,
-  payment: Payment,
-  { spends }: ObservationParts,
-): Promise<number> {
-  const { tx, walletId, rules } = batch;
+async function finalize(batch: Batch, payment: Payment): Promise<number> {
+  const { tx, walletId, rows, rules, parts } = batch;
   const { index } = payment;
   const costMsat = rules.costMsat(payment);
-  if (costMsat !== null) {
-    await spendingRows.close(tx, walletId, index, costMsat, rules.periodStart);
-  }
-  await spends.remove(tx, walletId, index);
-  // Of a completed payment it is kept, for payer proofs.
-  if (payment.status === 'failed') await fetchedInvoiceRows.remove(tx, walletId, index);
-  await nameInvoiceRows.remove(tx, walletId, idOf(payment));
-  if (!(await watchRows.hasAny(tx, walletId, rules.watchesOf(payment)))) return 0;
-  await watchRows.endPayment(tx, walletId, index);
+  rows.removeSpend(index);
+  const [isWatched] = await together([
+    watchRows.hasAny(tx, walletId, rules.watchesOf(payment)),
+    costMsat !== null && spendingRows.close(tx, walletId, index, costMsat, rules.periodStart),
+    parts.spends.remove(tx, walletId, index),
+    // Of a completed payment it is kept, for payer proofs.
+    payment.status === 'failed' && fetchedInvoiceRows.remove(tx, walletId, index),
+    nameInvoiceRows.remove(tx, walletId, idOf(payment)),
+  ]);
+  if (!isWatched) return 0;
+  batch.send(watchRows.endPayment(tx, walletId, index));
   return deliver(batch, payment);
 }
 
@@ -172,12 +168,11 @@ async function deliver({ tx, walletId, rules, parts }: Batch, payment: Payment):
   const { id, event, body, createdAtMs } = draft;
   // Rows stay when a delivery is pruned or canceled, so an observation that comes again is not delivered again, and
   // not to an endpoint that was made later either.
-  const earlier = await tx`SELECT 1 FROM delivery WHERE id = ${id} LIMIT 1`;
-  if (earlier.length > 0) return 0;
-  for (const endpoint of draft.endpoints) {
-    await tx`INSERT INTO delivery (id, endpoint, event, wallet, idx, state, body, due_at, created_at)
-      VALUES (${id}, ${endpoint}, ${event}, ${walletId}, ${payment.index}, 'pending', ${body}, ${createdAtMs},
-        ${createdAtMs})`;
-  }
-  return draft.endpoints.length;
+  const { count } = await tx`
+    INSERT INTO delivery (id, endpoint, event, wallet, idx, state, body, due_at, created_at)
+    SELECT ${id}::text, endpoint, ${event}::text, ${walletId}::text, ${payment.index}::text, 'pending', ${body}::text,
+      ${createdAtMs}::bigint, ${createdAtMs}::bigint
+    FROM unnest(${tx.array([...draft.endpoints], 'text')}::text[]) WITH ORDINALITY AS given (endpoint, place)
+    WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE id = ${id}) ORDER BY place`;
+  return count;
 }

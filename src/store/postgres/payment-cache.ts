@@ -1,26 +1,45 @@
 import type { SQL } from 'bun';
+import { together } from '../../lib/together.ts';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { Database } from './database.ts';
 
-type State = 'new' | 'updated' | 'same';
-
-async function update(tx: SQL, walletId: string, payment: Payment): Promise<State> {
-  const { index, status } = payment;
-  const json = JSON.stringify(encodePayment(payment));
-  const { count } = await tx`UPDATE cache SET status = ${status}, json = ${json}
-    WHERE wallet = ${walletId} AND idx = ${index} AND json <> ${json}`;
-  return count > 0 ? 'updated' : 'same';
+interface Counts {
+  readonly numNew: number;
+  readonly numUpdated: number;
 }
 
-async function put(tx: SQL, walletId: string, payment: Payment): Promise<State> {
-  const { index, status, direction, rail } = payment;
-  const json = JSON.stringify(encodePayment(payment));
-  const { count } = await tx`INSERT INTO cache (wallet, idx, status, direction, rail, json)
-    VALUES (${walletId}, ${index}, ${status}, ${direction}, ${rail}, ${json}) ON CONFLICT DO NOTHING`;
-  return count > 0 ? 'new' : update(tx, walletId, payment);
+/** Writes rows of different payments. Returns how many are new, and how many have changed. */
+async function write(tx: SQL, walletId: string, payments: readonly Payment[]): Promise<Counts> {
+  const column = (of: (payment: Payment) => string) => tx.array(payments.map(of), 'text');
+  const indexes = column(({ index }) => index);
+  const states = column(({ status }) => status);
+  const jsons = column((payment) => JSON.stringify(encodePayment(payment)));
+  const [added, changed] = await together([
+    tx`INSERT INTO cache (wallet, idx, status, direction, rail, json)
+      SELECT ${walletId}::text, * FROM unnest(${indexes}::text[], ${states}::text[],
+        ${column(({ direction }) => direction)}::text[], ${column(({ rail }) => rail)}::text[], ${jsons}::text[])
+      ON CONFLICT DO NOTHING`,
+    tx`UPDATE cache SET status = given.status, json = given.json
+      FROM unnest(${indexes}::text[], ${states}::text[], ${jsons}::text[]) AS given (idx, status, json)
+      WHERE cache.wallet = ${walletId} AND cache.idx = given.idx AND cache.json <> given.json`,
+  ]);
+  return { numNew: added.count, numUpdated: changed.count };
+}
+
+/** Splits payments so that no part has one twice: a statement writes a row once. Later ones are in later parts. */
+function withoutRepeats(payments: readonly Payment[]): Payment[][] {
+  const seen = new Map<PaymentIndex, number>();
+  const parts: Payment[][] = [];
+  for (const payment of payments) {
+    const at = seen.get(payment.index) ?? 0;
+    seen.set(payment.index, at + 1);
+    parts[at] ??= [];
+    parts[at].push(payment);
+  }
+  return parts;
 }
 
 /** Returns the {@link PaymentCache} over PostgreSQL. */
@@ -35,14 +54,18 @@ export function postgresPaymentCache(db: Database): PaymentCache {
     },
     apply: (walletId, payments, cursor) =>
       db.write(walletId, async (tx) => {
-        const counts = { new: 0, updated: 0, same: 0 };
-        for (const payment of payments) counts[await put(tx, walletId, payment)]++;
+        let [numNew, numUpdated] = [0, 0];
+        for (const part of withoutRepeats(payments)) {
+          const counts = await write(tx, walletId, part);
+          numNew += counts.numNew;
+          numUpdated += counts.numUpdated;
+        }
         if (cursor !== null) {
           await tx`INSERT INTO cache_cursor (wallet, updated_idx) VALUES (${walletId}, ${cursor})
             ON CONFLICT (wallet) DO UPDATE SET
               updated_idx = greatest(cache_cursor.updated_idx, excluded.updated_idx)`;
         }
-        return { numNew: counts.new, numUpdated: counts.updated };
+        return { numNew, numUpdated };
       }),
     async get(walletId, index) {
       const [row] = await db.read(
@@ -64,7 +87,11 @@ export function postgresPaymentCache(db: Database): PaymentCache {
       };
     },
     refresh: (walletId, payment) =>
-      db.write(walletId, async (tx) => void (await update(tx, walletId, payment))),
+      db.write(walletId, async (tx) => {
+        const json = JSON.stringify(encodePayment(payment));
+        await tx`UPDATE cache SET status = ${payment.status}, json = ${json}
+          WHERE wallet = ${walletId} AND idx = ${payment.index} AND json <> ${json}`;
+      }),
     clear: (walletId) =>
       db.write(walletId, async (tx) => {
         await tx`DELETE FROM cache WHERE wallet = ${walletId}`;

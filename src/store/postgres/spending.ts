@@ -1,4 +1,5 @@
 import type { SQL } from 'bun';
+import { together } from '../../lib/together.ts';
 import type { BudgetPeriod } from '../../model/budget.ts';
 import type { BudgetReservation, PeriodStart } from '../ports.ts';
 import { numberOf } from './values.ts';
@@ -11,10 +12,15 @@ interface SumChange {
 }
 
 interface Row {
-  readonly seq: bigint;
-  readonly client_pk: string;
   readonly at: bigint;
   readonly amount: string;
+}
+
+/** What is reserved under a name, with the period of its client's budget. */
+interface Held extends Row {
+  readonly seq: bigint;
+  readonly client_pk: string;
+  readonly period: BudgetPeriod | null;
 }
 
 async function periodOf(tx: SQL, walletId: string, clientPk: string): Promise<BudgetPeriod | null> {
@@ -23,13 +29,14 @@ async function periodOf(tx: SQL, walletId: string, clientPk: string): Promise<Bu
   return row?.period ?? null;
 }
 
+/** Adds to the sum of a client whose budget has that period; null where the client has none, and then no sum. */
 async function add(
   tx: SQL,
   walletId: string,
   { clientPk, atMs, amountMsat }: SumChange,
+  period: BudgetPeriod | null,
   periodStart: PeriodStart,
 ): Promise<void> {
-  const period = await periodOf(tx, walletId, clientPk);
   if (period === null || amountMsat === 0n) return;
   const startsAtMs = periodStart(period, atMs);
   await tx`INSERT INTO spent (wallet, client_pk, starts_at, amount_msat)
@@ -37,9 +44,10 @@ async function add(
     ON CONFLICT (wallet, client_pk, starts_at) DO UPDATE SET amount_msat = spent.amount_msat + excluded.amount_msat`;
 }
 
-async function heldOf(tx: SQL, walletId: string, name: string): Promise<Row[]> {
-  return tx<Row[]>`SELECT seq, client_pk, at, amount_msat::text AS amount FROM spending
-    WHERE wallet = ${walletId} AND name = ${name} AND NOT settled`;
+async function heldOf(tx: SQL, walletId: string, name: string): Promise<Held[]> {
+  return tx<Held[]>`SELECT s.seq, s.client_pk, s.at, s.amount_msat::text AS amount, b.period
+    FROM spending s LEFT JOIN budget b ON b.wallet = s.wallet AND b.client_pk = s.client_pk
+    WHERE s.wallet = ${walletId} AND s.name = ${name} AND NOT s.settled`;
 }
 
 async function release(
@@ -48,10 +56,12 @@ async function release(
   name: string,
   periodStart: PeriodStart,
 ): Promise<void> {
-  for (const { seq, client_pk: clientPk, at, amount } of await heldOf(tx, walletId, name)) {
-    await tx`DELETE FROM spending WHERE seq = ${seq}`;
+  for (const { seq, client_pk: clientPk, at, amount, period } of await heldOf(tx, walletId, name)) {
     const change = { clientPk, atMs: numberOf(at), amountMsat: -BigInt(amount) };
-    await add(tx, walletId, change, periodStart);
+    await together([
+      tx`DELETE FROM spending WHERE seq = ${seq}`,
+      add(tx, walletId, change, period, periodStart),
+    ]);
   }
 }
 
@@ -80,7 +90,7 @@ export const spendingRows = {
     await tx`DELETE FROM spent WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
     const period = await periodOf(tx, walletId, clientPk);
     if (period === null) return;
-    const rows = await tx<Pick<Row, 'at' | 'amount'>[]>`
+    const rows = await tx<Row[]>`
       SELECT at, amount_msat::text AS amount FROM spending WHERE wallet = ${walletId} AND client_pk = ${clientPk}`;
     const sums = new Map<number, bigint>();
     for (const { at, amount } of rows) {
@@ -92,17 +102,19 @@ export const spendingRows = {
         VALUES (${walletId}, ${clientPk}, ${startsAtMs}, ${`${total}`}::numeric)`;
     }
   },
-  /** Reserves an amount under a name, in the period of its time. */
+  /** Reserves an amount under a name, in the period of its time, for a client whose budget has that `period`. */
   async reserve(
     tx: SQL,
     walletId: string,
     name: string,
     { clientPk, amountMsat, nowMs: atMs }: BudgetReservation,
-    periodStart: PeriodStart,
+    { period, periodStart }: { period: BudgetPeriod | null; periodStart: PeriodStart },
   ): Promise<void> {
-    await tx`INSERT INTO spending (wallet, client_pk, at, name, amount_msat, settled)
-      VALUES (${walletId}, ${clientPk}, ${atMs}, ${name}, ${`${amountMsat}`}::numeric, FALSE)`;
-    await add(tx, walletId, { clientPk, atMs, amountMsat }, periodStart);
+    await together([
+      tx`INSERT INTO spending (wallet, client_pk, at, name, amount_msat, settled)
+        VALUES (${walletId}, ${clientPk}, ${atMs}, ${name}, ${`${amountMsat}`}::numeric, FALSE)`,
+      add(tx, walletId, { clientPk, atMs, amountMsat }, period, periodStart),
+    ]);
   },
   /** Replaces the reservation of that name by its cost, in the period in which it was reserved; 0 gives it back. */
   async close(
@@ -113,10 +125,16 @@ export const spendingRows = {
     periodStart: PeriodStart,
   ): Promise<void> {
     if (costMsat === 0n) return release(tx, walletId, name, periodStart);
-    for (const { seq, client_pk: clientPk, at, amount } of await heldOf(tx, walletId, name)) {
-      await tx`UPDATE spending SET amount_msat = ${`${costMsat}`}::numeric, settled = TRUE WHERE seq = ${seq}`;
+    for (const { seq, client_pk: clientPk, at, amount, period } of await heldOf(
+      tx,
+      walletId,
+      name,
+    )) {
       const change = { clientPk, atMs: numberOf(at), amountMsat: costMsat - BigInt(amount) };
-      await add(tx, walletId, change, periodStart);
+      await together([
+        tx`UPDATE spending SET amount_msat = ${`${costMsat}`}::numeric, settled = TRUE WHERE seq = ${seq}`,
+        add(tx, walletId, change, period, periodStart),
+      ]);
     }
   },
   /** Whether the cost of that name is settled. */

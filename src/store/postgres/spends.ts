@@ -1,7 +1,15 @@
 import type { SQL } from 'bun';
 import type { Sealer } from '../../lib/seal.ts';
+import { together } from '../../lib/together.ts';
 import { decodePayment, encodePayment } from '../../model/payment.ts';
-import type { BudgetReservation, BudgetRules, Spend, SpendState, SpendStore } from '../ports.ts';
+import type {
+  BudgetReservation,
+  BudgetRules,
+  BudgetStanding,
+  Spend,
+  SpendState,
+  SpendStore,
+} from '../ports.ts';
 import { budgetRows } from './budgets.ts';
 import type { Database } from './database.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
@@ -33,6 +41,8 @@ const place = (walletId: string, index: string) => ({
 /** Rows of the spend table, for ports that write them inside their own transactions. */
 export interface SpendRows {
   get(sql: SQL, walletId: string, index: string): Promise<Spend | null>;
+  /** The spends with these indexes. */
+  ofIndexes(sql: SQL, walletId: string, indexes: readonly string[]): Promise<Spend[]>;
   /** Moves the spend to `known`, with the node's attempt where it has one. */
   known(tx: SQL, walletId: string, index: string, attempt: number | null): Promise<void>;
   remove(tx: SQL, walletId: string, index: string): Promise<void>;
@@ -53,13 +63,15 @@ export function spendRows(sealer: Sealer): SpendRows {
     caller: row.caller,
     idempotencyKey: row.idempotency_key,
   });
+  const ofIndexes: SpendRows['ofIndexes'] = async (sql, walletId, indexes) => {
+    const rows = await sql<Row[]>`
+      SELECT s.*, f.invoice FROM spend s LEFT JOIN fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
+      WHERE s.wallet = ${walletId} AND s.idx = ANY(${sql.array([...indexes], 'text')}::text[])`;
+    return rows.map((row) => decode(walletId, row));
+  };
   return {
-    async get(sql, walletId, index) {
-      const [row] = await sql<Row[]>`
-        SELECT s.*, f.invoice FROM spend s LEFT JOIN fetched_invoice f ON f.wallet = s.wallet AND f.idx = s.idx
-        WHERE s.wallet = ${walletId} AND s.idx = ${index}`;
-      return row ? decode(walletId, row) : null;
-    },
+    ofIndexes,
+    get: async (sql, walletId, index) => (await ofIndexes(sql, walletId, [index]))[0] ?? null,
     async known(tx, walletId, index, attempt) {
       await tx`UPDATE spend SET state = 'known', attempt = coalesce(attempt, ${attempt})
         WHERE wallet = ${walletId} AND idx = ${index}`;
@@ -76,18 +88,30 @@ export function spendRows(sealer: Sealer): SpendRows {
   };
 }
 
+/** Returns the standing of a client's budget. Throws the error of the rules when the reservation does not fit. */
+async function standingFor(
+  tx: SQL,
+  walletId: string,
+  { clientPk, amountMsat, nowMs }: BudgetReservation,
+  { periodStart, requireWithinBudget }: BudgetRules,
+): Promise<BudgetStanding> {
+  const standing = await budgetRows.standing(tx, walletId, clientPk, nowMs, periodStart);
+  requireWithinBudget(standing, amountMsat);
+  return standing;
+}
+
 async function reserve(
   tx: SQL,
   walletId: string,
   name: string,
   reservation: BudgetReservation,
-  { periodStart, requireWithinBudget }: BudgetRules,
+  { budget, budgetState, periodStart }: BudgetStanding & Pick<BudgetRules, 'periodStart'>,
 ): Promise<void> {
-  const { clientPk, amountMsat, nowMs } = reservation;
-  const standing = await budgetRows.standing(tx, walletId, clientPk, nowMs, periodStart);
-  requireWithinBudget(standing, amountMsat);
-  await spendingRows.reserve(tx, walletId, name, reservation, periodStart);
-  if (standing.budgetState !== 'none') await advanceCounter(tx);
+  const period = budget?.period ?? null;
+  await together([
+    spendingRows.reserve(tx, walletId, name, reservation, { period, periodStart }),
+    budgetState !== 'none' && advanceCounter(tx),
+  ]);
 }
 
 /** Returns the {@link SpendStore} over PostgreSQL. */
@@ -99,26 +123,30 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
       db.write(walletId, async (tx) => {
         const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
         const { index } = payment;
-        if (spend.journaled && (await journalRows.get(tx, walletId, index))) {
+        const [taken, journal, standing] = await together([
+          spend.journaled ? journalRows.get(tx, walletId, index) : null,
+          spend.journaled ? journalRows.writer(tx, walletId) : null,
+          reservation && standingFor(tx, walletId, reservation, rules),
+        ]);
+        if (taken) {
           // The new row would replace another payment.
           throw new Error(`The payment ${index} exists already.`);
         }
-        if (reservation) await reserve(tx, walletId, index, reservation, rules);
         const json = JSON.stringify(encodePayment(payment));
-        await tx`INSERT INTO spend (wallet, idx, state, json, after_attempt, sealed_plan, caller, idempotency_key)
-          VALUES (${walletId}, ${index}, ${state}, ${json}, ${afterAttempt}, ${sealed(walletId, index, plan)},
-            ${caller}, ${idempotencyKey})`;
-        if (spend.fetchedInvoice !== null) {
-          await fetchedInvoiceRows.add(tx, walletId, index, spend.fetchedInvoice);
-        }
-        await watchRows.add(tx, walletId, { kind: 'payment', index });
-        if (spend.journaled) {
-          const row = { payment, attempt: null, afterAttempt };
-          await journalRows.put(tx, walletId, row, payment.createdAtMs);
-        }
-        if (idempotencyKey !== null) {
-          await idempotencyRows.bind(tx, { walletId, caller, key: idempotencyKey }, index);
-        }
+        await together([
+          reservation &&
+            standing &&
+            reserve(tx, walletId, index, reservation, { ...rules, ...standing }),
+          tx`INSERT INTO spend (wallet, idx, state, json, after_attempt, sealed_plan, caller, idempotency_key)
+            VALUES (${walletId}, ${index}, ${state}, ${json}, ${afterAttempt}, ${sealed(walletId, index, plan)},
+              ${caller}, ${idempotencyKey})`,
+          spend.fetchedInvoice !== null &&
+            fetchedInvoiceRows.add(tx, walletId, index, spend.fetchedInvoice),
+          watchRows.add(tx, walletId, { kind: 'payment', index }),
+          journal?.put({ payment, attempt: null, afterAttempt }, payment.createdAtMs).stored,
+          idempotencyKey !== null &&
+            idempotencyRows.bind(tx, { walletId, caller, key: idempotencyKey }, index),
+        ]);
       }),
     asked: (walletId, index, plan) =>
       db.write(walletId, async (tx) => {
@@ -138,13 +166,15 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
         const spend = await spends.get(tx, walletId, index);
         // The node has shown a known spend, so it was sent.
         if (!spend || spend.state === 'known') return;
-        await spends.remove(tx, walletId, index);
-        await fetchedInvoiceRows.remove(tx, walletId, index);
-        await watchRows.endPayment(tx, walletId, index);
-        await journalRows.remove(tx, walletId, index);
-        await spendingRows.release(tx, walletId, index, periodStart);
         const { caller, idempotencyKey: key } = spend;
-        if (key !== null) await idempotencyRows.unbind(tx, { walletId, caller, key }, index);
+        await together([
+          spends.remove(tx, walletId, index),
+          fetchedInvoiceRows.remove(tx, walletId, index),
+          watchRows.endPayment(tx, walletId, index),
+          journalRows.remove(tx, walletId, index),
+          spendingRows.release(tx, walletId, index, periodStart),
+          key !== null && idempotencyRows.unbind(tx, { walletId, caller, key }, index),
+        ]);
       }),
     get: (walletId, index) => db.read((sql) => spends.get(sql, walletId, index)),
     fetchedInvoice: (walletId, index) =>
@@ -170,7 +200,8 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
         // A repeat after the cost was settled costs nothing more. A repeat after a crash replaces its own reservation.
         if (await spendingRows.isSettled(tx, walletId, name)) return;
         await spendingRows.release(tx, walletId, name, rules.periodStart);
-        await reserve(tx, walletId, name, reservation, rules);
+        const standing = await standingFor(tx, walletId, reservation, rules);
+        await reserve(tx, walletId, name, reservation, { ...rules, ...standing });
       }),
     settle: (walletId, ...cost) =>
       db.write(walletId, (tx) => spendingRows.close(tx, walletId, ...cost)),

@@ -48,6 +48,28 @@ export function cacheContract(open: () => Promise<Store>): void {
       expect(await store.cache.get(WALLET, samplePayment(9).index)).toBeNull();
     });
 
+    test('of a payment that comes twice in a page the later one stays, and each change counts', async () => {
+      expect(await apply([samplePayment(1), samplePayment(2), sampleDone(1)])).toEqual({
+        numNew: 2,
+        numUpdated: 1,
+      });
+      expect(await apply([samplePayment(2), sampleFailed(2), sampleFailed(2)])).toEqual({
+        numNew: 0,
+        numUpdated: 1,
+      });
+      expect((await list({ filter: 'completed' })).created).toEqual([1]);
+      expect((await list({ filter: 'failed' })).created).toEqual([2]);
+    });
+
+    test('keeps every character of a payment', async () => {
+      const personalNote = '{"a", \\ \'b\'}, NULL \u0000 \n ☃ 😀';
+      const noted = samplePayment(1, { personalNote });
+      await apply([noted, samplePayment(2)]);
+      expect(await store.cache.get(WALLET, noted.index)).toMatchObject({
+        json: JSON.stringify(encodePayment(noted)),
+      });
+    });
+
     test('the cursor never moves backwards', async () => {
       expect(await store.cache.cursor(WALLET)).toBeNull();
       await apply([], samplePayment(5));

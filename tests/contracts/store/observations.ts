@@ -8,7 +8,7 @@ import {
   sampleDone,
   sampleFailed,
 } from '../../support/sample-payment.ts';
-import { observe as observeIn, WALLET } from '../../support/store-steps.ts';
+import { observe as observeIn, rules, WALLET } from '../../support/store-steps.ts';
 
 /** Where payments change state, and what is owed for that: {@link ObservationStore}. */
 export function observationContract(open: () => Promise<Store>): void {
@@ -33,6 +33,32 @@ export function observationContract(open: () => Promise<Store>): void {
       await store.watches.add(WALLET, { kind: 'payment', index: one.index });
       expect((await observe([sampleDone(1)])).deliveries).toBe(0);
       expect(await due()).toHaveLength(1);
+    });
+
+    test('what one batch tells of a payment builds up, and what it tells again changes nothing', async () => {
+      const one = payment(1);
+      await store.watches.add(WALLET, { kind: 'payment', index: one.index });
+      const seen = [payment(2), one, sampleFailed(2), sampleDone(1), sampleDone(1)];
+      const { changed, deliveries } = await observe(seen, true, 'c1');
+      expect(deliveries).toBe(1);
+      expect(changed.map(({ index, status }) => [index, status])).toEqual([
+        [payment(2).index, 'pending'],
+        [one.index, 'pending'],
+        [payment(2).index, 'failed'],
+        [one.index, 'completed'],
+      ]);
+      const times = changed.map(({ updatedAtMs }) => updatedAtMs);
+      expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b));
+      expect(await observe(seen.slice(2), true)).toEqual({ changed: [], deliveries: 0 });
+      expect(await store.journal.updatedAfter(WALLET, null, 10)).toEqual(changed.slice(2));
+    });
+
+    test('attempts of one hash that one batch tells of are payments of their own', async () => {
+      const attempts = [7, 8, 7, 8].map((attempt) => ({ payment: payment(1), attempt }));
+      const told = { observations: attempts, cursor: null, journaled: true, nowMs: 1000 };
+      const { changed } = await store.observations.apply(WALLET, told, rules);
+      expect(changed.map(({ createdAtMs }) => createdAtMs)).toEqual([1, 2]);
+      expect(await store.journal.open(WALLET)).toHaveLength(2);
     });
 
     test('a watched payment gets a delivery when it is held, once, and another at its end', async () => {

@@ -8,6 +8,7 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
+import { openConnections } from '../../src/store/postgres/connections.ts';
 import {
   openPostgresStore,
   type PostgresStore,
@@ -89,6 +90,16 @@ describe.skipIf(programs === null)('standing by', () => {
     await until(() => seen.length >= before + 2, 'it has looked again');
     return seen.at(-1);
   };
+
+  test('the server compiles no statement, since looking at the lease would keep it busy with that', async () => {
+    const connections = openConnections(url, 1);
+    try {
+      const [shown] = await connections.sql`SHOW jit`;
+      expect(shown).toEqual({ jit: 'off' });
+    } finally {
+      await connections.close();
+    }
+  });
 
   test('a process sees who leads, what that one told, and the count of the store', async () => {
     const standing = stand();

@@ -2,12 +2,14 @@ import { useState } from 'preact/hooks';
 import { callersValue } from '../values/kept.ts';
 import { useSignedIn } from './signed-in.tsx';
 
-/** A value that is kept in this tab until it is forgotten. It outlives a reload, and belongs to one caller. */
+/** A value that this tab keeps until it is forgotten or dropped. It outlives a reload, and belongs to one caller. */
 export interface KeptValue<T> {
   /** Null when there is none. */
   readonly value: T | null;
   readonly keep: (value: T) => void;
   readonly forget: () => void;
+  /** Keeps it no longer for another visit; this page goes on with it. */
+  readonly drop: () => void;
 }
 
 /** Returns the value that this tab keeps under `name` for the caller who is signed in. */
@@ -25,5 +27,6 @@ export function useKeptValue<T>(name: string): KeptValue<T> {
       place.forget();
       setValue(null);
     },
+    drop: place.forget,
   };
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type CreatedInvoice, fromMsat, type Payment } from '../../client/index.ts';
 import { steersSandbox } from '../api/sandbox.ts';
 import { useMay, useSignedIn } from '../api/signed-in.tsx';
@@ -23,7 +23,7 @@ import { PayFromOutside } from './receive-outside.tsx';
 export function ReceiveByInvoice() {
   const [amount, setAmount] = useState('');
   const [description, setDescription] = useState('');
-  // Who leaves the page finds the invoice when they come back, waiting or paid.
+  // Who leaves the page finds an invoice when they come back, until its end was shown to them.
   const made = useKeptValue<CreatedInvoice>('invoice');
   const make = useAct(
     ({ api }, amountMsat: bigint | null) =>
@@ -69,18 +69,26 @@ export function ReceiveByInvoice() {
   );
   return (
     <Replaced shown={made.value === null ? 'form' : 'invoice'}>
-      {made.value === null ? form : <MadeInvoice made={made.value} onAnother={made.forget} />}
+      {made.value === null ? (
+        form
+      ) : (
+        <MadeInvoice made={made.value} onEnd={made.drop} onAnother={made.forget} />
+      )}
     </Replaced>
   );
 }
 
+interface FollowedProps {
+  readonly made: CreatedInvoice;
+  /** Called when the page shows how it ended. */
+  readonly onEnd: () => void;
+}
+
 function MadeInvoice({
   made,
+  onEnd,
   onAnother,
-}: {
-  readonly made: CreatedInvoice;
-  readonly onAnother: () => void;
-}) {
+}: FollowedProps & { readonly onAnother: () => void }) {
   const may = useMay();
   return (
     <section class="card show">
@@ -88,7 +96,11 @@ function MadeInvoice({
         <Money of={made.amount} />
         {made.description !== null && ` · ${made.description}`}
       </h2>
-      {may('get_payment_by_id') ? <FollowedInvoice made={made} /> : <OpenInvoice made={made} />}
+      {may('get_payment_by_id') ? (
+        <FollowedInvoice made={made} onEnd={onEnd} />
+      ) : (
+        <OpenInvoice made={made} />
+      )}
       <button type="button" onClick={onAnother}>
         {text.receive.another}
       </button>
@@ -96,7 +108,7 @@ function MadeInvoice({
   );
 }
 
-function FollowedInvoice({ made }: { readonly made: CreatedInvoice }) {
+function FollowedInvoice({ made, onEnd }: FollowedProps) {
   const asked = useAsked(
     ({ api }, signal) => api.payment({ index: made.index }, { signal }),
     [made.index],
@@ -105,6 +117,9 @@ function FollowedInvoice({ made }: { readonly made: CreatedInvoice }) {
     },
   );
   const status = asked.value?.status ?? 'pending';
+  useEffect(() => {
+    if (status !== 'pending') onEnd();
+  }, [status]);
   return (
     <>
       <div role="status">{asked.value !== null && <InvoiceStatus payment={asked.value} />}</div>

@@ -1,4 +1,5 @@
 import type { DeliveryAttempt, WebhookEndpoint } from '../../client/index.ts';
+import { allAttempts } from '../api/attempts.ts';
 import { useMay } from '../api/signed-in.tsx';
 import { useAct } from '../api/use-act.ts';
 import { useAsked } from '../api/use-asked.ts';
@@ -11,8 +12,6 @@ import { exactMoment } from '../values/moment.ts';
 import { linkTo } from '../values/place.ts';
 import { endpointName } from './webhooks-deliveries.tsx';
 
-/** The most attempts that the API returns at a time. */
-const MOST = 100;
 /** How often to look for further attempts, in milliseconds. */
 const LOOK_MS = 2000;
 
@@ -25,11 +24,7 @@ interface DeliveryProps {
 /** The attempts to deliver one webhook, to all endpoints, the newest first. */
 export function Delivery({ id, endpoints }: DeliveryProps) {
   const may = useMay();
-  const asked = useAsked(
-    async ({ api }, signal) =>
-      (await api.webhookAttempts({ id, limit: MOST }, { signal })).attempts,
-    [id],
-  );
+  const asked = useAsked(({ api }, signal) => allAttempts(api, id, signal), [id]);
   const again = useAct(({ api }, _: null) => api.redeliverWebhooks({ id }), asked.again);
   useEvery(LOOK_MS, true, asked.again, again.value);
   return (

@@ -133,7 +133,7 @@ function Terms({
             },
       );
     return (
-      <fieldset ref={asking} class="ask-pay" tabIndex={-1} aria-label={text.send.sure}>
+      <fieldset ref={asking} tabIndex={-1} aria-label={text.send.sure}>
         <Sums amountMsat={amountMsat} feeMsat={feeMsat} />
         <p>{text.send.sure}</p>
         <div class="buttons">

@@ -30,7 +30,6 @@ export const enAdmin = {
     confirmQuestion: 'Are all budgets right? Clients with a budget can spend again at once.',
     confirmConfirm: 'They are right',
     budgetsConfirmed: 'The budgets are confirmed. Clients with a budget can spend again.',
-    revoke: 'Revoke',
     revokeOf: (name: string) => `Revoke ${name}`,
     revokeQuestion: (name: string) =>
       `Revoke “${name}” for ever? Its credentials, its open requests and its sessions end at once, and so do all clients that it made. Payments that it has sent go on.`,
@@ -210,8 +209,6 @@ export const enAdmin = {
     unusable: 'Not ready',
     canSend: 'Can send',
     canReceive: 'Can receive',
-    channelId: 'Channel',
-    close: 'Close',
     closeOf: (size: string) => `Close the channel of ${size} sats`,
     closeQuestion: (ours: string) =>
       `Close this channel? About ${ours} sats come back to your on-chain money, less an on-chain fee, when the closing transaction confirms. The other side must be online.`,

@@ -77,7 +77,6 @@ export const en = {
     canSend: 'You can send now',
     canSendHelp: 'On Lightning, to most receivers',
     canReceive: 'You can receive now',
-    canReceiveHelp: 'On Lightning, by all channels together',
     flow: 'Money in and out, last 30 days',
     flowSummary: (received: string, sent: string) => `Received ${received} sats, sent ${sent} sats`,
     flowDay: (day: string, received: string, sent: string) =>
@@ -88,7 +87,6 @@ export const en = {
     none: 'No payments yet.',
     channels: 'Channels',
     noChannels: 'No channels yet. The first payment that you receive on Lightning opens one.',
-    channelUsable: 'Ready',
     channelNotUsable: 'Not ready',
     channelOurs: (ours: string, theirs: string) =>
       `${ours} sats on your side, ${theirs} sats on the other side`,

@@ -46,6 +46,10 @@ export const TARGETS = {
     ...{ least: 0.6, unit: '' },
     why: 'Besides its signature, its check and its commits, a pair is two requests, the statements of two wallets and two notices, none of which takes much by itself.',
   },
+  lnbits: {
+    ...{ least: 30, unit: ' times LNbits' },
+    why: 'A pair is told when it is signed, checked and flushed to the disk, and the loop of that alone, under [Writes](#writes), is the most that it can be. The process that makes the load shares the processors with both sides.',
+  },
   streams: {
     ...{ most: 3, unit: ' times' },
     why: 'An update is made once for all streams of one credential. What is left is one write to each connection, and the bare server pays that as well.',

@@ -4,6 +4,7 @@ import { measureLnd } from '../lnd.ts';
 import { measureConsole } from './console.ts';
 import { measureMixedLoad } from './endurance.ts';
 import { measureGrowth } from './growth.ts';
+import { measureLnbits } from './lnbits.ts';
 import type { Part } from './part.ts';
 import { measurePostgres } from './postgres.ts';
 import { measureRequests } from './requests.ts';
@@ -25,6 +26,7 @@ export const PARTS: readonly Part[] = [
   { name: 'cln', measure: ({ note }) => measureCln(note) },
   { name: 'postgres', measure: measurePostgres },
   { name: 'fleet', measure: ({ note }) => measureFleet(note) },
+  { name: 'lnbits', measure: measureLnbits },
   { name: 'console', measure: measureConsole },
   { name: 'growth', measure: measureGrowth },
   { name: 'soak', measure: measureSoak },

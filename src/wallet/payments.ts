@@ -37,11 +37,11 @@ export function cachedPayments(
 }
 
 /**
- * Empties the cache. The node keeps everything. It waits for a sync that is under way, whose cursor would otherwise
- * pass what was cleared.
+ * Empties the cache. The node keeps everything. It waits for a sync that is under way, and for a wait that stores its
+ * update, whose cursor would otherwise pass what was cleared.
  */
 export function clearCache({ locks, store, userPk }: Session): Promise<void> {
-  return locks.run('sync', () => store.cache.clear(userPk));
+  return locks.run('sync', () => locks.run('clear', () => store.cache.clear(userPk)));
 }
 
 /** Waits until the payment is final, and stores it in the cache (docs/decisions.md 88). */

@@ -53,19 +53,32 @@ export async function waitUntil(
 
 /**
  * Waits for the next update after `after`. Null starts at the cache's cursor, and then the update is stored in the
- * cache and moves that cursor (docs/decisions.md 88).
+ * cache and moves that cursor (docs/decisions.md 88), which stays where it is when the cache was cleared meanwhile.
  */
 export async function waitForNext(
   session: Session,
   after: UpdatedIndex | null,
   signal: AbortSignal,
 ): Promise<Payment> {
-  const { cache } = session.store;
-  const start = after ?? (await cache.cursor(session.userPk));
+  const start = after ?? (await session.store.cache.cursor(session.userPk));
   const [payment] = await nextPage(session, start, signal);
   if (payment === undefined) throw new ApiError('internal', 'A page without updates was told.');
-  if (after === null) await cache.apply(session.userPk, [payment], updatedIndexOf(payment));
+  if (after === null) await storeNext(session, payment, start);
   return payment;
+}
+
+/** Stores what a wait from the cursor `start` has found. The lock keeps the cache from being cleared in between. */
+function storeNext(
+  { locks, store, userPk }: Session,
+  payment: Payment,
+  start: UpdatedIndex | null,
+): Promise<unknown> {
+  return locks.run('clear', async () => {
+    const cursor = await store.cache.cursor(userPk);
+    // Behind the start of the wait is what a cleared cache must get again.
+    const isCleared = start !== null && (cursor === null || cursor < start);
+    await store.cache.apply(userPk, [payment], isCleared ? null : updatedIndexOf(payment));
+  });
 }
 
 /** The next update after `after`, alone. */

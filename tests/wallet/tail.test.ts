@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Payment } from '../../src/model/payment.ts';
+import { clearCache } from '../../src/wallet/payments.ts';
 import type { Session } from '../../src/wallet/session.ts';
+import { syncPayments } from '../../src/wallet/sync.ts';
 import { UpdatesTail } from '../../src/wallet/updates-tail.ts';
 import { waitForNext } from '../../src/wallet/wait.ts';
 import { sampleDone, samplePayment } from '../support/sample-payment.ts';
@@ -116,6 +118,38 @@ test('a wait for the next payment reads one payment', async () => {
   const payment = await waitForNext(owner, null, new AbortController().signal);
   expect(payment.index).toBe(samplePayment(1).index);
   expect(limits).toEqual([1]);
+});
+
+test('a wait that began before the cache was cleared leaves the cursor at the start', async () => {
+  const { owner } = await world.start();
+  await record(owner, samplePayment(1));
+  await syncPayments(owner);
+  const waiting = waitForNext(owner, null, new AbortController().signal);
+  await clearCache(owner);
+  await record(owner, samplePayment(2));
+  expect((await waiting).index).toBe(samplePayment(2).index);
+  expect(await syncPayments(owner)).toEqual({ numNew: 1, numUpdated: 0 });
+});
+
+test('a cache that is cleared while a wait stores its update is empty, and filled anew', async () => {
+  const { owner } = await world.start();
+  await record(owner, samplePayment(1));
+  await syncPayments(owner);
+  const { cache } = world.store;
+  const apply = cache.apply;
+  let clear: Promise<void> | null = null;
+  cache.apply = async (...given) => {
+    clear = clearCache(owner);
+    // A clear that does not wait for the update is over before it is stored.
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return apply(...given);
+  };
+  const waiting = waitForNext(owner, null, new AbortController().signal);
+  await record(owner, samplePayment(2));
+  await waiting;
+  await clear;
+  cache.apply = apply;
+  expect(await syncPayments(owner)).toEqual({ numNew: 2, numUpdated: 0 });
 });
 
 test('a reader that cannot take a page ends alone', async () => {

@@ -1,4 +1,5 @@
 import { quietResolvers } from '../lib/quiet-resolvers.ts';
+import { sleep } from '../lib/sleep.ts';
 import { ApiError } from '../model/errors.ts';
 import { isFinal, type Payment, updatedIndexOf } from '../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../model/payment-index.ts';
@@ -17,6 +18,9 @@ export function waitForFinal(
 ): Promise<Payment> {
   return waitUntil(session, index, isFinal, { signal, read: 'newest' });
 }
+
+/** A wait without time left still returns what its first read shows within this time. */
+const READ_WITHIN_MS = 1000;
 
 /** How to wait for a payment. */
 interface Waiting {
@@ -40,12 +44,22 @@ export async function waitUntil(
     if (isReached(payment)) resolve(payment);
   });
   const unsubscribe = onAbort([signal, session.ended], reject);
-  try {
+  const over = new AbortController();
+  // The node may take long to answer the read, or not answer it at all.
+  const meanwhile = promise.catch(async (reason) => {
+    if (!session.ended.aborted) await sleep(READ_WITHIN_MS, over.signal);
+    throw reason;
+  });
+  const reading = async () => {
     const { history } = session;
     const payment = await (read === 'newest' ? history.payment(index) : history.stored(index));
     if (payment === null) throw paymentNotFound();
-    return isReached(payment) ? payment : await promise;
+    return isReached(payment) ? payment : promise;
+  };
+  try {
+    return await Promise.race([reading(), meanwhile]);
   } finally {
+    over.abort();
     unsubscribe();
     stopListening();
   }

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { waitForFinal } from '../../src/wallet/wait.ts';
+import { sampleDone, samplePayment } from '../support/sample-payment.ts';
+import { SLOW_TEST_MS } from '../support/until.ts';
+import { type WalletWorld, walletWorld } from './wallet-world.ts';
+
+setDefaultTimeout(SLOW_TEST_MS);
+
+let world: WalletWorld;
+beforeEach(async () => {
+  world = await walletWorld();
+});
+afterEach(() => world.close());
+
+const { index } = samplePayment(1);
+const NEVER = new AbortController().signal;
+
+/** Has the node leave questions for payments open. Resolves when the first one is asked. */
+function nodeHangs(): Promise<void> {
+  const asked = Promise.withResolvers<void>();
+  world.fake.payment = () => {
+    asked.resolve();
+    return new Promise(() => undefined);
+  };
+  return asked.promise;
+}
+
+test('a wait times out although the node does not answer', async () => {
+  const { owner } = await world.start();
+  const asked = nodeHangs();
+  const timeout = new AbortController();
+  const waiting = waitForFinal(owner, index, timeout.signal);
+  await asked;
+  timeout.abort(new Error('time is over'));
+  await expect(waiting).rejects.toThrow('time is over');
+});
+
+test('a wait ends with its credential although the node does not answer', async () => {
+  const { owner } = await world.start();
+  const asked = nodeHangs();
+  const revoked = new AbortController();
+  const waiting = waitForFinal({ ...owner, ended: revoked.signal }, index, NEVER);
+  await asked;
+  revoked.abort(new Error('the credential has ended'));
+  await expect(waiting).rejects.toThrow('the credential has ended');
+});
+
+test('a wait learns from the feed what the node does not answer', async () => {
+  const { owner } = await world.start();
+  const asked = nodeHangs();
+  const waiting = waitForFinal(owner, index, NEVER);
+  await asked;
+  await owner.feed.observe({ payment: sampleDone(1), attempt: null }, owner.node);
+  expect(await waiting).toMatchObject({ index, status: 'completed' });
+});
+
+test('a payment that is final is returned although the wait has no time', async () => {
+  const { owner } = await world.start();
+  world.fake.shown.set(index, { payment: sampleDone(1), attempt: null });
+  const over = AbortSignal.abort(new Error('time is over'));
+  expect(await waitForFinal(owner, index, over)).toMatchObject({ index, status: 'completed' });
+});

@@ -135,6 +135,16 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
     expect(await spentMsat()).toBe(100n);
   });
 
+  test('a mark that the process before has left does not tell of a takeover', async () => {
+    await server.run(url, "UPDATE wallet_sidecar.commit_mark SET mark = '0:7'");
+    await server.endSessions();
+    proxy.cutAtCommit('client');
+    await begin(1);
+    expect(proxy.cuts()).toBe(1);
+    expect(lost).toEqual([]);
+    expect(await store.spends.unfinished(WALLET)).toHaveLength(1);
+  });
+
   test('a commit is told when the database is back, however long it was away', async () => {
     proxy.cutAtCommit('server');
     const beginning = begin(1);

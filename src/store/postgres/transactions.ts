@@ -67,8 +67,8 @@ export function ownedTransactions(
         const [row] = await connections.sql<{ mark: string }[]>`
           SELECT mark FROM commit_mark WHERE slot = ${slot} FOR UPDATE`;
         if (row?.mark === mark) return true;
-        const isOurs = row?.mark === '' || row?.mark.startsWith(`${ownership.fence}:`);
-        if (!isOurs) throw ownership.lost();
+        // Where this process has not committed in the slot yet, the mark is of one before.
+        if (row === undefined || fenceOf(row.mark) > ownership.fence) throw ownership.lost();
         return false;
       } catch (error) {
         if (error instanceof ApiError) throw error;
@@ -97,4 +97,10 @@ export function ownedTransactions(
       }
     },
   };
+}
+
+/** Returns the fencing number of the process that made the mark; 0 where none has. */
+function fenceOf(mark: string): bigint {
+  const [fence = ''] = mark.split(':');
+  return BigInt(fence);
 }

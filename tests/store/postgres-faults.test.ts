@@ -145,6 +145,22 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
     expect(await store.spends.unfinished(WALLET)).toHaveLength(1);
   });
 
+  test('a key whose row is pruned while it is looked up is new, and is stored', async () => {
+    const begun = (nowMs: number) =>
+      store.idempotency.begin({ walletId: WALLET, caller: 'owner', key: 'k' }, 'a', nowMs);
+    await begun(1);
+    // Prunes as soon as the statement has found that the row is there.
+    await server.run(
+      url,
+      `CREATE FUNCTION wallet_sidecar.prune() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN DELETE FROM wallet_sidecar.idempotency WHERE created_at < 5; RETURN NULL; END';
+       CREATE TRIGGER prune AFTER INSERT ON wallet_sidecar.idempotency
+         FOR EACH STATEMENT EXECUTE FUNCTION wallet_sidecar.prune()`,
+    );
+    expect(await begun(5)).toEqual({ state: 'new' });
+    expect(await begun(5)).toEqual({ state: 'running', index: null, effect: null });
+  });
+
   test('a commit is told when the database is back, however long it was away', async () => {
     proxy.cutAtCommit('server');
     const beginning = begin(1);

@@ -67,14 +67,19 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
     begin: (scope, fingerprint, nowMs, earlierFingerprint) =>
       db.write(scope.walletId, async (tx) => {
         const { walletId, caller, key } = scope;
+        const add = () => tx`INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at)
+          VALUES (${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}) ON CONFLICT DO NOTHING`;
         const [added, [row]] = await together([
-          tx`INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at)
-            VALUES (${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}) ON CONFLICT DO NOTHING`,
+          add(),
           tx<Row[]>`
             SELECT fingerprint, idx, sealed_effect, http_status, sealed_body, gone FROM idempotency
             WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`,
         ]);
-        if (added.count === 0 && row) return stateOf(row, scope, [fingerprint, earlierFingerprint]);
+        if (added.count === 0) {
+          if (row) return stateOf(row, scope, [fingerprint, earlierFingerprint]);
+          // The row was pruned in between.
+          await add();
+        }
         return { state: 'new' };
       }),
     name: (scope, { json, index }) =>

@@ -88,17 +88,12 @@ export function spendRows(sealer: Sealer): SpendRows {
   };
 }
 
-/** Returns the standing of a client's budget. Throws the error of the rules when the reservation does not fit. */
-async function standingFor(
+const standingOf = (
   tx: SQL,
   walletId: string,
-  { clientPk, amountMsat, nowMs }: BudgetReservation,
-  { periodStart, requireWithinBudget }: BudgetRules,
-): Promise<BudgetStanding> {
-  const standing = await budgetRows.standing(tx, walletId, clientPk, nowMs, periodStart);
-  requireWithinBudget(standing, amountMsat);
-  return standing;
-}
+  { clientPk, nowMs }: BudgetReservation,
+  { periodStart }: BudgetRules,
+) => budgetRows.standing(tx, walletId, clientPk, nowMs, periodStart);
 
 async function reserve(
   tx: SQL,
@@ -126,11 +121,14 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
         const [taken, journal, standing] = await together([
           spend.journaled ? journalRows.get(tx, walletId, index) : null,
           spend.journaled ? journalRows.writer(tx, walletId) : null,
-          reservation && standingFor(tx, walletId, reservation, rules),
+          reservation && standingOf(tx, walletId, reservation, rules),
         ]);
         if (taken) {
           // The new row would replace another payment.
           throw new Error(`The payment ${index} exists already.`);
+        }
+        if (reservation && standing) {
+          rules.requireWithinBudget(standing, reservation.amountMsat);
         }
         const json = JSON.stringify(encodePayment(payment));
         await together([
@@ -200,7 +198,8 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
         // A repeat after the cost was settled costs nothing more. A repeat after a crash replaces its own reservation.
         if (await spendingRows.isSettled(tx, walletId, name)) return;
         await spendingRows.release(tx, walletId, name, rules.periodStart);
-        const standing = await standingFor(tx, walletId, reservation, rules);
+        const standing = await standingOf(tx, walletId, reservation, rules);
+        rules.requireWithinBudget(standing, reservation.amountMsat);
         await reserve(tx, walletId, name, reservation, { ...rules, ...standing });
       }),
     settle: (walletId, ...cost) =>

@@ -155,6 +155,13 @@ export function spendContract(open: () => Promise<Store>): void {
       expect(await get()).toBeNull();
     });
 
+    test('a send of a payment that is there fails for that, also where it is above the budget', async () => {
+      await setBudget(store, { amountMsat: 10n, period: 'total', maxPaymentMsat: null });
+      await observe(store, [sampleFailed(1)], { journaled: true });
+      const reservation = { clientPk: CLIENT, amountMsat: 11n, nowMs: 1 };
+      await expect(begin({ caller: CLIENT, reservation })).rejects.toThrow('already');
+    });
+
     test('unfinished sends are listed oldest first, by wallet', async () => {
       for (const number of [3, 1, 2]) await begin({}, samplePayment(number));
       const all = await store.spends.unfinished(WALLET);

@@ -15,8 +15,8 @@ import { openPostgresStore } from '../../src/store/postgres/index.ts';
 import { runJoined } from '../../src/store/postgres/joined-writes.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts';
 import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { samplePayment } from '../support/sample-payment.ts';
-import { CLIENT, fits, newSpend, setBudget, WALLET } from '../support/store-steps.ts';
+import { sampleDone, samplePayment } from '../support/sample-payment.ts';
+import { CLIENT, fits, newSpend, observe, setBudget, WALLET } from '../support/store-steps.ts';
 import { SLOW_TEST_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(SLOW_TEST_MS);
@@ -167,6 +167,25 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
     await Promise.all(writes);
     expect(await spentMsat()).toBe(2000n);
     expect(await store.spends.unfinished(WALLET)).toHaveLength(20);
+  });
+
+  test('are made again when another transaction ended one, whichever of its statements is told so', async () => {
+    await begin(1);
+    await server.run(
+      url,
+      `CREATE SEQUENCE wallet_sidecar.times;
+       CREATE FUNCTION wallet_sidecar.end_first() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN IF nextval(''wallet_sidecar.times'') = 1 THEN RAISE ''ended'' USING ERRCODE = ''40P01''; END IF;
+           RETURN NEW; END';
+       CREATE TRIGGER end_first BEFORE UPDATE ON wallet_sidecar.spend
+         FOR EACH ROW EXECUTE FUNCTION wallet_sidecar.end_first()`,
+    );
+    const [seen] = await Promise.all([
+      observe(store, [sampleDone(1)], { journaled: true }),
+      begin(2),
+    ]);
+    expect(seen.changed).toHaveLength(1);
+    expect(await store.spends.unfinished(WALLET)).toHaveLength(1);
   });
 
   test('none is told as made when the lease was lost in the middle', async () => {

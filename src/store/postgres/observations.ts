@@ -50,11 +50,16 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
         const one = oneObservation({ tx, walletId, rows, journal, send, nowMs, rules, parts });
         const changed: Payment[] = [];
         let deliveries = 0;
-        for (const seen of observations) {
-          const applied = await one(seen);
-          if (applied === null) continue;
-          changed.push(applied.payment);
-          deliveries += applied.deliveries;
+        try {
+          for (const seen of observations) {
+            const applied = await one(seen);
+            if (applied === null) continue;
+            changed.push(applied.payment);
+            deliveries += applied.deliveries;
+          }
+        } catch (error) {
+          // What was sent is waited for first. It may say why this failed.
+          await together([...sent, Promise.reject(error)]);
         }
         if (cursor !== null) {
           send(tx`INSERT INTO feed_cursor (wallet, cursor_json) VALUES (${walletId}, ${textJson(cursor)})

@@ -171,11 +171,13 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
 
   test('are made again when another transaction ended one, whichever of its statements is told so', async () => {
     await begin(1);
+    // The server looks for a deadlock when a statement has waited for a second.
     await server.run(
       url,
       `CREATE SEQUENCE wallet_sidecar.times;
        CREATE FUNCTION wallet_sidecar.end_first() RETURNS trigger LANGUAGE plpgsql AS
-         'BEGIN IF nextval(''wallet_sidecar.times'') = 1 THEN RAISE ''ended'' USING ERRCODE = ''40P01''; END IF;
+         'BEGIN IF nextval(''wallet_sidecar.times'') = 1 THEN
+             PERFORM pg_sleep(1); RAISE ''ended'' USING ERRCODE = ''40P01''; END IF;
            RETURN NEW; END';
        CREATE TRIGGER end_first BEFORE UPDATE ON wallet_sidecar.spend
          FOR EACH ROW EXECUTE FUNCTION wallet_sidecar.end_first()`,

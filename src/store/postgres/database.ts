@@ -30,8 +30,9 @@ export interface Database {
 /** The lock for the names of wallets, which are unique over all wallets. */
 export const NAMES = 'names';
 
-/** How often work is run that another transaction or a cut connection ended, and until when it is run again. */
+/** How often work is run that another transaction or a cut connection ended. */
 const MOST_ATTEMPTS = 4;
+/** Until when it is run again after a cut. The server takes a second to find a deadlock. */
 const REPEATED_FOR_MS = 1000;
 const RETRY = { firstMs: 10, mostMs: 200, jitter: 0.5, random: Math.random };
 /**
@@ -117,10 +118,10 @@ async function repeated<T>(work: () => Promise<T>, signal: AbortSignal): Promise
       return await work();
     } catch (error) {
       const failure = postgresFailure(error);
-      const mayRepeat = failure === 'away' || failure === 'conflict';
       // An attempt to connect may take seconds by itself.
-      const isOver = attempt === MOST_ATTEMPTS || elapsedMs() - startedAtMs >= REPEATED_FOR_MS;
-      if (!mayRepeat || isOver || signal.aborted) throw asStorageError(error);
+      const isInTime = elapsedMs() - startedAtMs < REPEATED_FOR_MS;
+      const mayRepeat = failure === 'conflict' || (failure === 'away' && isInTime);
+      if (!mayRepeat || attempt === MOST_ATTEMPTS || signal.aborted) throw asStorageError(error);
       await sleep(backoffDelayMs(attempt, RETRY), signal);
     }
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
+import { once } from './once.ts';
 
 /** How much of a file is read at a time. One buffer serves all of it, since a program is a hundred times as large. */
 const PIECE_BYTES = 256 * 1024;
@@ -9,11 +10,7 @@ const PIECE_BYTES = 256 * 1024;
  * neither blocks the process nor fills its memory.
  */
 export function fileMeasurement(path: string): () => Promise<string> {
-  let measured: Promise<string> | undefined;
-  return () => {
-    measured ??= hashFile(path);
-    return measured;
-  };
+  return once(() => hashFile(path));
 }
 
 async function hashFile(path: string): Promise<string> {

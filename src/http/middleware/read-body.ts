@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import { ApiError, rejected } from '../../model/errors.ts';
 import type { Session } from '../../wallet/session.ts';
 import type { AppEnv } from '../env.ts';
@@ -36,11 +37,11 @@ export type ReadBody = (context: Context<AppEnv>, session: Session | undefined) 
  */
 export function bodyReader(route: Pick<Route, 'body'>, bodies: CallersShare): ReadBody {
   // Most routes are never called in a process, so a schema is made and looked into at the first call.
-  let parser: BodyParser | undefined;
+  const parser = once(() => bodyParser(route.body ?? z.object({})));
   return async (context, session) => {
-    parser ??= bodyParser(route.body ?? z.object({}));
+    const { parseEmpty, parse } = parser();
     const bytes = await bytesOf(context, session, bodies);
-    if (bytes.byteLength === 0) return parser.parseEmpty(context);
+    if (bytes.byteLength === 0) return parseEmpty(context);
     requireJson(context);
     const text = textOf(bytes);
     if (!hasExactNumbers(text)) {
@@ -49,7 +50,7 @@ export function bodyReader(route: Pick<Route, 'body'>, bodies: CallersShare): Re
         'The body holds a number with too many digits: write an amount as a string.',
       );
     }
-    return parser.parse(context, text);
+    return parse(context, text);
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { AppEnv } from '../env.ts';
 import { type InputFields, inputFields, presentInput } from '../input/input-fields.ts';
 import { queryParameters, requireOnce } from '../input/query-input.ts';
@@ -18,10 +19,9 @@ const NOTHING = () => undefined;
 /** Returns the function that reads the query of a route with these schemas. */
 export function queryReader(route: Pick<Route, 'query' | 'body'>): ReadQuery {
   // Most routes are never called in a process, so the schemas are looked into at the first call.
-  let known: KnownQuery | undefined;
+  const known = once(() => knownQuery(route));
   return (context) => {
-    known ??= knownQuery(route);
-    const { fields, schema } = known;
+    const { fields, schema } = known();
     const { url } = context.req;
     if (schema === null && !url.includes('?')) return NOTHING;
     const parameters = queryParameters(url);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../lib/once.ts';
 import type { Document } from '../docs/document.ts';
 import type { Parts } from '../parts.ts';
 import { RawJson, type Route, route } from '../route.ts';
@@ -32,23 +33,15 @@ export function docsRoutes(routes: readonly Route[]): readonly Route[] {
     }),
   ];
   const all: readonly Route[] = [...routes, ...own];
-  const document = madeOnce(async ({ version, sidecarUrl }) => {
+  // A server's version and URL never change.
+  const document = once(async ({ version, sidecarUrl }: Parts) => {
     const { openApiDocument } = await import('../openapi/document.ts');
     return openApiDocument(all, { version, serverUrl: sidecarUrl });
   });
-  const json = madeOnce(async (parts) => new RawJson(JSON.stringify(await document(parts))));
-  const page = madeOnce(async (parts) => {
+  const json = once(async (parts: Parts) => new RawJson(JSON.stringify(await document(parts))));
+  const page = once(async (parts: Parts) => {
     const { docsPage } = await import('../docs/page.ts');
     return docsPage((await document(parts)) as unknown as Document);
   });
   return own;
-}
-
-/** Returns a function that keeps the result of its first call, because a server's version and URL never change. */
-function madeOnce<T extends object>(make: (parts: Parts) => T): (parts: Parts) => T {
-  let made: T | null = null;
-  return (parts) => {
-    made ??= make(parts);
-    return made;
-  };
 }

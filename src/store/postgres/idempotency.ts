@@ -1,9 +1,9 @@
 import type { SQL } from 'bun';
 import type { Sealer } from '../../lib/seal.ts';
-import { together } from '../../lib/together.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyState, IdempotencyStore, KeyScope } from '../ports.ts';
 import type { Database } from './database.ts';
+import { together } from './together.ts';
 
 /** Rows of the idempotency table, for ports that write them inside their own transactions. */
 export const idempotencyRows = {

@@ -1,6 +1,6 @@
 import type { SQL } from 'bun';
 import { postgresFailure } from '../../lib/postgres-failure.ts';
-import { together } from '../../lib/together.ts';
+import { sending } from './together.ts';
 
 /** What a write does in its transaction. */
 export type Work = (tx: SQL) => Promise<unknown>;
@@ -19,12 +19,8 @@ export async function runJoined(
     return [{ status: 'fulfilled', value: await only(tx) }];
   }
   const outcomes: PromiseSettledResult<unknown>[] = [];
-  const marks: Promise<unknown>[] = [];
-  // They are sent with the statements around them, and their answers are looked at in the end.
-  const send = (mark: Promise<unknown>) => {
-    mark.catch(() => undefined);
-    marks.push(mark);
-  };
+  // Savepoints are sent with the statements around them, and their answers are looked at in the end.
+  const { send, answered } = sending();
   for (const work of works) {
     send(tx`SAVEPOINT write`);
     try {
@@ -38,6 +34,6 @@ export async function runJoined(
     send(tx`RELEASE write`);
   }
   // A write that hid the error of a statement has undone itself, and what was told of it would be wrong.
-  await together(marks);
+  await answered();
   return outcomes;
 }

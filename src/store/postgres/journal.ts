@@ -1,5 +1,4 @@
 import type { SQL } from 'bun';
-import { together } from '../../lib/together.ts';
 import { decodePayment, encodePayment, type Payment } from '../../model/payment.ts';
 import {
   idOfIndex,
@@ -11,6 +10,7 @@ import {
 } from '../../model/payment-index.ts';
 import type { JournalRow, PaymentJournal } from '../ports.ts';
 import type { Database } from './database.ts';
+import { together } from './together.ts';
 import { numberOf, numberOrNull } from './values.ts';
 
 interface Row {

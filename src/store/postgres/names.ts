@@ -1,8 +1,8 @@
 import type { SQL } from 'bun';
-import { together } from '../../lib/together.ts';
 import type { PaymentId } from '../../model/payment-index.ts';
 import type { NameRecord, NameStore } from '../ports.ts';
 import { type Database, NAMES } from './database.ts';
+import { together } from './together.ts';
 import { numberOf } from './values.ts';
 
 interface Row {

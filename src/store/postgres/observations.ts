@@ -1,5 +1,4 @@
 import type { SQL } from 'bun';
-import { together } from '../../lib/together.ts';
 import { idOf, isFinal, type Payment } from '../../model/payment.ts';
 import type { JournalRow, ObservationRules, ObservationStore, ObservedPayment } from '../ports.ts';
 import type { Database } from './database.ts';
@@ -9,6 +8,7 @@ import { nameInvoiceRows } from './names.ts';
 import { type ObservedRows, observedInJournal, observedInSpends } from './observed-rows.ts';
 import { spendingRows } from './spending.ts';
 import type { SpendRows } from './spends.ts';
+import { type Sending, sending, together } from './together.ts';
 import { textJson, textOf } from './values.ts';
 import { watchRows } from './watches.ts';
 import type { WebhookEndpointRows } from './webhook-endpoints.ts';
@@ -42,11 +42,7 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
             : observedInSpends(tx, walletId, observations, parts.spends),
           journaled ? journalRows.writer(tx, walletId) : null,
         ]);
-        const sent: Promise<unknown>[] = [];
-        const send = (statement: Promise<unknown>) => {
-          statement.catch(() => undefined);
-          sent.push(statement);
-        };
+        const { send, answered } = sending();
         const one = oneObservation({ tx, walletId, rows, journal, send, nowMs, rules, parts });
         const changed: Payment[] = [];
         let deliveries = 0;
@@ -59,13 +55,13 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
           }
         } catch (error) {
           // What was sent is waited for first. It may say why this failed.
-          await together([...sent, Promise.reject(error)]);
+          await answered(Promise.reject(error));
         }
         if (cursor !== null) {
           send(tx`INSERT INTO feed_cursor (wallet, cursor_json) VALUES (${walletId}, ${textJson(cursor)})
             ON CONFLICT (wallet) DO UPDATE SET cursor_json = excluded.cursor_json`);
         }
-        await together(sent);
+        await answered();
         return { changed, deliveries };
       }),
   };
@@ -78,7 +74,7 @@ interface Batch {
   /** Null where the node keeps the history. */
   readonly journal: JournalWriter | null;
   /** Sends a statement whose answer is looked at when all observations were applied. */
-  readonly send: (statement: Promise<unknown>) => void;
+  readonly send: Sending['send'];
   readonly nowMs: number;
   readonly rules: ObservationRules;
   readonly parts: ObservationParts;

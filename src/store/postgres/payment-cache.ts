@@ -1,10 +1,10 @@
 import type { SQL } from 'bun';
-import { together } from '../../lib/together.ts';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { Database } from './database.ts';
+import { together } from './together.ts';
 
 interface Counts {
   readonly numNew: number;

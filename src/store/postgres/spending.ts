@@ -1,7 +1,7 @@
 import type { SQL } from 'bun';
-import { together } from '../../lib/together.ts';
 import type { BudgetPeriod } from '../../model/budget.ts';
 import type { BudgetReservation, PeriodStart } from '../ports.ts';
+import { together } from './together.ts';
 import { numberOf } from './values.ts';
 
 /** What is added to the sum of the period that contains `atMs`; it may be negative. */

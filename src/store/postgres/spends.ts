@@ -1,6 +1,5 @@
 import type { SQL } from 'bun';
 import type { Sealer } from '../../lib/seal.ts';
-import { together } from '../../lib/together.ts';
 import { decodePayment, encodePayment } from '../../model/payment.ts';
 import type {
   BudgetReservation,
@@ -17,6 +16,7 @@ import { idempotencyRows } from './idempotency.ts';
 import { advanceCounter } from './identity.ts';
 import { journalRows } from './journal.ts';
 import { spendingRows } from './spending.ts';
+import { together } from './together.ts';
 import { numberOrNull } from './values.ts';
 import { watchRows } from './watches.ts';
 

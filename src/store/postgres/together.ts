@@ -1,4 +1,4 @@
-import { sqlState } from './postgres-failure.ts';
+import { sqlState } from '../../lib/postgres-failure.ts';
 
 /** A statement before it in its transaction has failed. */
 const AFTER_FAILURE = '25P02';
@@ -20,4 +20,25 @@ export async function together<const T extends readonly unknown[]>(
     throw errors.find((error) => sqlState(error) !== AFTER_FAILURE) ?? errors[0];
   }
   return results as { -readonly [At in keyof T]: Awaited<T[At]> };
+}
+
+/** Statements of a transaction that are sent without waiting for their answers, which are looked at later. */
+export interface Sending {
+  readonly send: (statement: Promise<unknown>) => void;
+  /** Waits until all that was sent is answered, and for `others`. Throws as {@link together} does. */
+  readonly answered: (...others: readonly Promise<unknown>[]) => Promise<void>;
+}
+
+/** Returns a new list of statements that are sent. */
+export function sending(): Sending {
+  const sent: Promise<unknown>[] = [];
+  return {
+    send(statement) {
+      statement.catch(() => undefined);
+      sent.push(statement);
+    },
+    async answered(...others) {
+      await together([...sent, ...others]);
+    },
+  };
 }

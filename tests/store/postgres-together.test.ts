@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { together } from '../../src/lib/together.ts';
+import { together } from '../../src/store/postgres/together.ts';
 
 const failed = (errno: string) =>
   Object.assign(new Error(errno), { code: 'ERR_POSTGRES_SERVER_ERROR', errno });

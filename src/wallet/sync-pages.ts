@@ -17,10 +17,9 @@ export class PageSize {
     return this.#payments;
   }
 
-  /** Notes how long storing a page took. One that was held up by other work halves the size at most. */
+  /** Notes how long storing a page took. One that was held up by other work halves the size at most, by the bounds. */
   took(payments: number, ms: number): void {
-    const fitting = (payments * PAGE_MS) / Math.max(ms, 0.1);
-    const next = Math.min(Math.max(fitting, this.#payments / 2), this.#payments * 2);
-    this.#payments = Math.min(Math.max(Math.round(next), FEWEST), MOST);
+    const fitting = Math.round((payments * PAGE_MS) / ms);
+    this.#payments = Math.min(Math.max(fitting, FEWEST), MOST);
   }
 }

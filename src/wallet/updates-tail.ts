@@ -57,7 +57,7 @@ export class UpdatesTail {
     this.#cursor = after;
   }
 
-  /** What the next page is the answer to. Tails with the same question get the same array. */
+  /** What the next page is read by. Tails with the same question get the same array. */
   get question(): { readonly after: UpdatedIndex | null; readonly limit: number } {
     return { after: this.#cursor, limit: this.#limit };
   }
@@ -80,7 +80,7 @@ export class UpdatesTail {
     this.#unsubscribe();
   }
 
-  /** Takes the answer to {@link question}, of a read before which the feed had told of `changes`. */
+  /** Takes the page that was read by {@link question}. Before that read the feed had told of `changes`. */
   give(page: readonly Payment[], changes: number): void {
     if (this.#state === 'ended') return;
     this.#upTo = page.length < this.#limit ? changes : null;

@@ -1,7 +1,13 @@
 import { peek } from 'bun';
 import type { Counter, Histogram, Metrics } from '../lib/metrics.ts';
 import { ApiError, ERRORS, type ErrorName } from '../model/errors.ts';
-import type { ConnectedWallet, NodeConnector, UpdateBatch, WalletNode } from './node.ts';
+import type {
+  ConnectedWallet,
+  NodeConnector,
+  UpdateBatch,
+  UpdatesOptions,
+  WalletNode,
+} from './node.ts';
 
 /**
  * Upper bounds of the histogram's buckets, in seconds: from calls within this process to payments that search for a
@@ -63,8 +69,10 @@ const GROUPS: {
 };
 
 type Call = (...args: never[]) => Promise<unknown>;
-/** Times a call and returns its result unchanged. */
-type Timing = <Timed extends Call>(call: Timed) => Timed;
+/** Times a call, which is made on `self`, and returns its result unchanged. */
+type Timing = <Timed extends Call>(call: Timed, self?: object) => Timed;
+/** Timings by the name of the method. */
+type Timings = ReadonlyMap<PropertyKey, Timing>;
 
 /**
  * Registers metrics of how long calls of nodes take and which errors they end in. The returned function wraps a
@@ -83,25 +91,24 @@ export function measuredNodes(
   const failed = errorCounter(metrics);
   const timingOf = (method: string) => timing(durations({ method }), failed, elapsedMs);
   const core = timingsOf(CORE, timingOf);
-  const groups = Object.entries(GROUPS).map(
-    ([name, methods]) =>
-      [name as Group, timingsOf(methods, (method) => timingOf(`${name}.${method}`))] as const,
-  );
-
-  function measuredNode(node: WalletNode): WalletNode {
-    const measured: Record<string, unknown> = overlay(node, core);
-    for (const [name, timings] of groups) {
-      const group = node[name];
-      if (group) measured[name] = overlay(group, timings);
-    }
-    measured.updates = (options: Parameters<WalletNode['updates']>[0]) =>
-      countingBreaks(() => node.updates(options), failed);
-    return measured as unknown as WalletNode;
+  const groups = new Map<PropertyKey, ProxyHandler<object>>();
+  for (const [name, methods] of Object.entries(GROUPS)) {
+    const timings = timingsOf(methods, (method) => timingOf(`${name}.${method}`));
+    groups.set(name, { get: (group, method) => timedMember(group, method, timings) });
   }
+  const nodes: ProxyHandler<WalletNode> = {
+    get(node, name) {
+      const group = groups.get(name);
+      const member = timedMember(node, name, core);
+      if (group && member) return new Proxy(member, group);
+      if (name !== 'updates') return member;
+      return (options: UpdatesOptions) => countingBreaks(() => node.updates(options), failed);
+    },
+  };
 
   const measuredWallet = (wallet: ConnectedWallet): ConnectedWallet => ({
     ...wallet,
-    node: measuredNode(wallet.node),
+    node: new Proxy(wallet.node, nodes),
   });
   const [timeConfigured, timeClient] = [timingOf('connectConfigured'), timingOf('connectClient')];
   const [timeOwner, timeRoot] = [timingOf('connectOwner'), timingOf('connectRoot')];
@@ -144,8 +151,8 @@ function errorCounter(metrics: Metrics): (error: unknown) => void {
 function timingsOf(
   methods: Readonly<Record<string, true>>,
   timingOf: (method: string) => Timing,
-): readonly (readonly [string, Timing])[] {
-  return Object.keys(methods).map((method) => [method, timingOf(method)] as const);
+): Timings {
+  return new Map(Object.keys(methods).map((method) => [method, timingOf(method)]));
 }
 
 function timing(
@@ -158,11 +165,11 @@ function timing(
     answered(startedMs);
     failed(error);
   };
-  return <Timed extends Call>(call: Timed) => {
+  return <Timed extends Call>(call: Timed, self?: object) => {
     const timed = (...args: Parameters<Timed>) => {
       const startedMs = elapsedMs();
       try {
-        const answer = call(...args);
+        const answer = call.apply(self, args);
         // Most results of a node in this process are there at once, and waiting for them would take longer than the
         // call.
         if (peek.status(answer) === 'fulfilled') answered(startedMs);
@@ -181,17 +188,14 @@ function timing(
   };
 }
 
-/** The target with some of its methods timed; all other members are the target's own. */
-function overlay(
-  target: object,
-  timings: readonly (readonly [string, Timing])[],
-): Record<string, unknown> {
-  const over: Record<string, unknown> = Object.create(target);
-  for (const [name, time] of timings) {
-    const method = (target as Record<string, Call>)[name];
-    if (method) over[name] = time(method.bind(target));
-  }
-  return over;
+/**
+ * A member of the target, timed if it is a method with a timing. A function is made for each use, because one for each
+ * method of each wallet takes more memory than all else that a wallet holds.
+ */
+function timedMember<T extends object>(target: T, name: PropertyKey, timings: Timings) {
+  const member = target[name as keyof T];
+  const time = member && timings.get(name);
+  return time ? time(member as Call, target) : member;
 }
 
 async function* countingBreaks(

@@ -1,3 +1,4 @@
+import { heapStats } from 'bun:jsc';
 import { beforeEach, expect, test } from 'bun:test';
 import { openMetrics } from '../../src/lib/metrics.ts';
 import { ApiError, type ErrorName } from '../../src/model/errors.ts';
@@ -13,8 +14,15 @@ beforeEach(() => {
   nowMs = 0;
 });
 
+type Members = Partial<Record<keyof WalletNode, unknown>>;
+
 /** A measured node with only the given members; any other call fails the test. */
-async function measured(members: Partial<Record<keyof WalletNode, unknown>>): Promise<WalletNode> {
+async function measured(members: Members): Promise<WalletNode> {
+  return (await measuredConnector(() => members)()).node;
+}
+
+/** Opens one measured node after another, each with the members that are then given. */
+function measuredConnector(members: () => Members) {
   const unasked = () => Promise.reject(new Error('this was not to be called'));
   const connector = {
     connectConfigured: unasked,
@@ -22,10 +30,10 @@ async function measured(members: Partial<Record<keyof WalletNode, unknown>>): Pr
     connectOwner: unasked,
     signup: unasked,
     provision: unasked,
-    connectRoot: async () => ({ userPk: 'ab', node: members }),
+    connectRoot: async () => ({ userPk: 'ab', node: members() }),
   } as unknown as NodeConnector;
-  const wrap = measuredNodes(metrics, () => nowMs);
-  return (await wrap(connector).connectRoot(new Uint8Array())).node;
+  const wrapped = measuredNodes(metrics, () => nowMs)(connector);
+  return () => wrapped.connectRoot(new Uint8Array());
 }
 
 /** The number of calls by method, and the seconds that they took. */
@@ -86,6 +94,24 @@ test('a node that is an object of a class keeps its own state', async () => {
   expect(await node.info()).toBe(1 as never);
   expect(await node.info()).toBe(2 as never);
   expect([node.descriptor.kind, node.clock.now()]).toEqual(['made', 7]);
+});
+
+test('a measured node takes no functions and no shapes of its own', async () => {
+  const shared = { info: async () => ({}), tip: async () => null };
+  const open = measuredConnector(() => ({ info: shared.info, history: { tip: shared.tip } }));
+  const counts = () => {
+    Bun.gc(true);
+    const { Function: functions = 0, Structure: shapes = 0 } = heapStats().objectTypeCounts;
+    return { functions, shapes };
+  };
+  await open();
+  const before = counts();
+  const nodes: unknown[] = [];
+  while (nodes.length < 1000) nodes.push(await open());
+  const after = counts();
+  expect(nodes).toHaveLength(1000);
+  expect(after.functions - before.functions).toBeLessThan(1000);
+  expect(after.shapes - before.shapes).toBeLessThan(1000);
 });
 
 test('an error is counted by its code and thrown on as it is, whether at once or later', async () => {

@@ -8,7 +8,10 @@ import { periodStart } from '../wallet/budget.ts';
  * without their budgets.
  */
 export async function takeOverSandboxClients(store: Store, sandbox: Sandbox): Promise<void> {
-  for (const { walletId, ...legacy } of sandbox.legacyClients()) {
+  const clients = sandbox.legacyClients();
+  // Forgetting writes to the disk, which no later start needs.
+  if (clients.length === 0) return;
+  for (const { walletId, ...legacy } of clients) {
     if ((await store.clients.find(legacy.clientPk)) !== null) continue;
     const { budget } = await store.budgets.get(
       walletId,

@@ -6,7 +6,9 @@ import type { Store } from '../store/ports.ts';
  * now. This happens once only.
  */
 export async function takeOverSandboxNames(store: Store, sandbox: Sandbox): Promise<void> {
-  for (const legacy of sandbox.legacyNames()) {
+  const names = sandbox.legacyNames();
+  if (names.length === 0) return;
+  for (const legacy of names) {
     const { walletId, username } = legacy;
     // The process was killed before the names were forgotten: this one is in the store already.
     if ((await store.names.ofWallet(walletId)) !== null) continue;

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { takeOverSandboxClients } from '../../../../src/app/take-over-clients.ts';
 import { takeOverSandboxNames } from '../../../../src/app/take-over-names.ts';
 import { idOfIndex, type PaymentIndex } from '../../../../src/model/payment-index.ts';
 import { PERMISSIONS } from '../../../../src/model/permissions.ts';
@@ -171,6 +172,23 @@ describe('a file of the first version', () => {
     expect((await node.info()).lightningBalanceMsat).toBe(1_000_000_000n);
     await sandbox.connector.close();
   });
+});
+
+test('where nothing is taken over, a start leaves the file as it is', async () => {
+  const path = join(folder, 'present.sqlite');
+  const sandbox = open(path);
+  await sandbox.controls.createWallet();
+  const store = openSqliteStore(':memory:');
+  const other = new Database(path);
+  // Changes with every commit of another connection.
+  const version = () => other.query('PRAGMA data_version').get();
+  const before = version();
+  await takeOverSandboxClients(store, sandbox);
+  await takeOverSandboxNames(store, sandbox);
+  expect(version()).toEqual(before);
+  other.close();
+  await sandbox.connector.close();
+  await store.close();
 });
 
 test('a file of a later version is left alone, and the error says what to do', async () => {

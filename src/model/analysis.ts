@@ -3,7 +3,7 @@ import { once } from '../lib/once.ts';
 import { amountOutput } from './amount.ts';
 import { timestamp } from './text.ts';
 
-const payableBase = {
+const payableBase = once(() => ({
   callback: z.string().meta({
     description:
       'URL of `POST /v2/node/pay` with this string filled in. Add `&amount=` where `amount` is null.',
@@ -22,7 +22,7 @@ const payableBase = {
   expires_at: timestamp()
     .nullable()
     .meta({ description: 'When it can no longer be paid, in milliseconds; null for never.' }),
-};
+}));
 
 function kindOf<Kind extends string>(kind: Kind) {
   return z.literal(kind).meta({ description: 'Way of paying; the member of that name holds it.' });
@@ -33,22 +33,22 @@ export const payableJson = once(() =>
   z
     .discriminatedUnion('kind', [
       z.object({
-        ...payableBase,
+        ...payableBase(),
         kind: kindOf('invoice'),
         invoice: z.string().meta({ description: 'The BOLT 11 invoice.' }),
       }),
       z.object({
-        ...payableBase,
+        ...payableBase(),
         kind: kindOf('offer'),
         offer: z.string().meta({ description: 'The BOLT 12 offer.' }),
       }),
       z.object({
-        ...payableBase,
+        ...payableBase(),
         kind: kindOf('onchain'),
         onchain: z.string().meta({ description: 'The on-chain address.' }),
       }),
       z.object({
-        ...payableBase,
+        ...payableBase(),
         kind: kindOf('lnurl-pay'),
         lnurl: z.string().meta({ description: 'The LNURL or Lightning Address.' }),
       }),

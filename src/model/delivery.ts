@@ -15,19 +15,19 @@ export const DELIVERY_EVENTS = ['payment.finalized', 'payment.held'] as const;
 export type WebhookEvent = (typeof DELIVERY_EVENTS)[number];
 
 /** What the bodies of all webhooks have beside the payment and `type`. */
-const shared = {
+const shared = once(() => ({
   timestamp: z.iso.datetime().meta({ description: 'When the event was, in ISO 8601.' }),
   user_pk: hexOutput(32).meta({
     description: 'The wallet that the payment belongs to; tells several wallets apart.',
   }),
-};
+}));
 
 /** The body of a `payment.finalized` webhook: the payment and three fields (docs/webhooks.md, Payload). */
 export const finalizedPayload = once(() =>
   paymentJson()
     .extend({
       type: z.literal('payment.finalized').meta({ description: 'Always `payment.finalized`.' }),
-      ...shared,
+      ...shared(),
     })
     .meta({
       id: 'PaymentFinalized',
@@ -40,7 +40,7 @@ export const heldPayload = once(() =>
   paymentJson()
     .extend({
       type: z.literal('payment.held').meta({ description: 'Always `payment.held`.' }),
-      ...shared,
+      ...shared(),
     })
     .meta({
       id: 'PaymentHeld',
@@ -56,7 +56,7 @@ export const testPayload = once(() =>
       type: z
         .literal('webhook.test')
         .meta({ description: 'Always `webhook.test`: no payment was made.' }),
-      ...shared,
+      ...shared(),
     })
     .meta({
       id: 'WebhookTest',

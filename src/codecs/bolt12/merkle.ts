@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { once } from '../../lib/once.ts';
 import { encodeBigSize } from '../bigsize.ts';
 import { encodeTlvRecord, type TlvRecord } from '../tlv.ts';
 import { isSignatureType } from './ranges.ts';
@@ -18,12 +19,12 @@ export function taggedHash(tag: Uint8Array): TaggedHash {
   };
 }
 
-const hashLeaf = taggedHash(utf8ToBytes('LnLeaf'));
-const hashBranch = taggedHash(utf8ToBytes('LnBranch'));
+const leafTag = once(() => taggedHash(utf8ToBytes('LnLeaf')));
+const branchTag = once(() => taggedHash(utf8ToBytes('LnBranch')));
 
 /** Returns `H("LnLeaf", record bytes)`: the half of a leaf that depends on the field's value. */
 export function leafHash(record: TlvRecord): Uint8Array {
-  return hashLeaf(encodeTlvRecord(record));
+  return leafTag()(encodeTlvRecord(record));
 }
 
 /**
@@ -37,7 +38,7 @@ export function nonceHashes(first: TlvRecord): (type: bigint) => Uint8Array {
 
 /** Returns `H("LnBranch", lesser || greater)`. */
 export function branchHash(a: Uint8Array, b: Uint8Array): Uint8Array {
-  return Buffer.compare(a, b) < 0 ? hashBranch(a, b) : hashBranch(b, a);
+  return Buffer.compare(a, b) < 0 ? branchTag()(a, b) : branchTag()(b, a);
 }
 
 /**

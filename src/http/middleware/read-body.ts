@@ -9,7 +9,6 @@ import type { Session } from '../../wallet/session.ts';
 import type { AppEnv } from '../env.ts';
 import { hasExactNumbers } from '../input/exact-numbers.ts';
 import { inputFields } from '../input/input-fields.ts';
-import { jsonProblem } from '../input/json-problem.ts';
 import type { CallersShare } from '../limits/callers-share.ts';
 import type { Route } from '../route.ts';
 import { accept, noteIgnored, type ReadInput, readInput } from './validate.ts';
@@ -78,7 +77,9 @@ function bodyParser(schema: z.ZodType): BodyParser {
       try {
         await validate(context, async () => undefined);
       } catch (error) {
-        throw error instanceof HTTPException ? rejected('', jsonProblem(text)) : error;
+        if (!(error instanceof HTTPException)) throw error;
+        const { jsonProblem } = await import('../input/json-problem.ts');
+        throw rejected('', jsonProblem(text));
       }
       // The type of a context tells what was validated only within Hono's own chains.
       return context.req.valid('json' as never);

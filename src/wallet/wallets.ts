@@ -67,6 +67,7 @@ export class Wallets {
 
   /** Opens the wallet of another root seed, as its owner, for one use. The session is not kept. */
   async openSeed(rootSeed: Uint8Array): Promise<Session> {
+    this.#wallets.closeIdle(KEPT_OPEN);
     const session = await this.#openSeed(rootSeed);
     this.#wallets.forget(session);
     return session;

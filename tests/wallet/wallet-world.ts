@@ -1,3 +1,4 @@
+import { hex } from '@scure/base';
 import { openLog } from '../../src/lib/log.ts';
 import { sleep } from '../../src/lib/sleep.ts';
 import type { NodeConnector } from '../../src/nodes/node.ts';
@@ -11,6 +12,7 @@ import { WALLET } from '../support/store-steps.ts';
 import { until } from '../support/until.ts';
 import { type FakeNode, fakeNode } from './fake-node.ts';
 
+const ROOT_SEED = new Uint8Array(32).fill(7);
 const log = openLog({ level: 'silent', format: 'text', write: () => undefined });
 
 /** The wallet {@link WALLET} on a fake node and a store in memory. Time passes only when the test says so. */
@@ -27,7 +29,11 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
   };
   const connector: NodeConnector = {
     connectConfigured: connected,
-    connectRoot: connected,
+    // Every seed but that of this process has a wallet of its own.
+    connectRoot: async (seed) => ({
+      ...(await connected()),
+      userPk: Buffer.from(seed).equals(ROOT_SEED) ? WALLET : hex.encode(seed),
+    }),
     connectOwner: connected,
     connectClient: connected,
     signup: async () => undefined,
@@ -53,7 +59,7 @@ export async function walletWorld(options: { readonly history?: boolean } = {}) 
       onDelivery: () => undefined,
       connector: () => connector,
       rootConnector: connector,
-      rootSeed: new Uint8Array(32).fill(7),
+      rootSeed: ROOT_SEED,
       defaultCredentials: null,
       configured: [],
     });

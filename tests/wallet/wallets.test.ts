@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
 import { createClient, revokeClient, updateClient } from '../../src/wallet/clients.ts';
 import { randomNames } from '../../src/wallet/effect-names.ts';
 import { allows } from '../../src/wallet/session.ts';
@@ -33,4 +34,12 @@ describe('a change of a client holds although it is made while the client connec
       false,
     ]);
   });
+});
+
+test('wallets that were opened by their seed for one use are closed beyond 256', async () => {
+  const { wallets } = clients;
+  for (let i = 0; i < 300; i++) {
+    await wallets.openSeed(createHash('sha256').update(`seed ${i}`).digest());
+  }
+  expect(wallets.figures().wallets).toBeLessThanOrEqual(257);
 });

@@ -47,7 +47,7 @@ export function liveClients(): LiveClients {
     const opened = new Live(record, clock);
     live.set(record.clientPk, new WeakRef(opened));
     forgotten.register(opened, record.clientPk);
-    arm();
+    if (opened.expiresInMs !== null) arm();
     return opened;
   }
 
@@ -68,10 +68,12 @@ export function liveClients(): LiveClients {
 
   function arm(): void {
     clearTimeout(timer);
-    const inMs = [...live.values()].flatMap((reference) => reference.deref()?.expiresInMs ?? []);
-    if (inMs.length === 0) return;
-    const soonestMs = inMs.reduce((least, ms) => Math.min(least, ms), LONGEST_TIMER_MS);
-    timer = setTimeout(expire, Math.max(soonestMs, 0));
+    let soonestMs: number | null = null;
+    for (const reference of live.values()) {
+      const inMs = reference.deref()?.expiresInMs ?? null;
+      if (inMs !== null) soonestMs = Math.min(soonestMs ?? LONGEST_TIMER_MS, inMs);
+    }
+    if (soonestMs !== null) timer = setTimeout(expire, Math.max(soonestMs, 0));
   }
 
   return { open, changed, expire, close: () => clearTimeout(timer) };

@@ -1,4 +1,5 @@
 import { freePort } from '../../support/ports.ts';
+import { until } from '../../support/until.ts';
 import { noteRatio, rate } from '../figures.ts';
 import { residentMb, running } from '../floors.ts';
 import { inTurn } from '../load.ts';
@@ -19,8 +20,11 @@ const SETTLED_MS = 1_500;
 export async function measureRequests({ note, folder, floors }: Bench): Promise<void> {
   const { bare: bareServer, hello: helloWorld } = await floors();
   const hello = await idle(() => startFloor(helloWorld));
-  // The first start makes the wallet, which a later one does not.
-  await (await startSandbox(folder)).stop();
+  // The first start makes the wallet and funds it, which a later one does not.
+  const first = await startSandbox(folder);
+  const isFunded = async () => (await first.call('GET', '/v2/health')).status === 'ok';
+  await until(isFunded, 'the wallet is funded');
+  await first.stop();
   const start = await idle(() => startSandbox(folder));
   note('start to the first healthy answer', `${start.readyMs.toFixed(0)} ms`, {
     beside: `${hello.readyMs.toFixed(0)} ms, a compiled hello-world`,

@@ -21,7 +21,7 @@ export const INVOICES: FollowedList = {
     yield* newRows(look, {
       name: NAME,
       rows: async (rpc, page) => (await rpc.list('listinvoices', page, invoicesShape)).invoices,
-      observe: async (from, rows, sinceMs) => observations(from, rows, sinceMs),
+      observe: async (from, rows, { sinceMs }) => observations(from, rows, sinceMs),
     });
     yield* deleted(look);
   },

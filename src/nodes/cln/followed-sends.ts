@@ -4,7 +4,7 @@ import type { Found } from './cursor.ts';
 import { inBatches } from './in-batches.ts';
 import type { FollowedList, Look } from './look.ts';
 import { newRows } from './pages.ts';
-import { attemptsOf, outboundObservation } from './translate.ts';
+import { attemptsOf, hasPaidAll, outboundObservation, type SendAttempt } from './translate.ts';
 import { type ClnSendpay, sendpayShape, sendpaysShape } from './wire.ts';
 
 const NAME = 'sendpays';
@@ -20,10 +20,15 @@ export const SENDS: FollowedList = {
     // A request may be waiting for the end of a send, and the lists may be long.
     const open = look.withOpen ? (await look.open('all')).filter(isSend) : [];
     yield* readAgain(look, [...new Set([...hashesOf(open), ...endings.due()])]);
+    const passed = new Set<string>();
     yield* newRows(look, {
       name: NAME,
       rows: async (rpc, page) => (await rpc.list('listsendpays', page, sendpaysShape)).payments,
-      observe: (from, rows, sinceMs) => ofHashes(from, newHashes(from, rows, sinceMs)),
+      observe: (from, rows, { sinceMs, isFirst }) => {
+        const parts = readable(from, rows);
+        const hashes = newHashes(parts, sinceMs);
+        return isFirst ? ofFirstRead(from, { parts, hashes, passed }) : ofHashes(from, hashes);
+      },
     });
   },
   dueInMs: ({ endings }) => endings.dueInMs,
@@ -42,12 +47,43 @@ async function* readAgain(look: Look, hashes: readonly string[]): AsyncGenerator
 }
 
 /** The hashes of rows. A row is one part of an attempt, and the others may be on other pages. */
-function newHashes(look: Look, rows: readonly unknown[], sinceMs: number | null): string[] {
-  const wanted = readable(look, rows).filter(
+function newHashes(parts: readonly ClnSendpay[], sinceMs: number | null): string[] {
+  const wanted = parts.filter(
     ({ status, created_at }) =>
       sinceMs === null || status === 'pending' || created_at * 1000 >= sinceMs,
   );
   return [...new Set(wanted.map(({ payment_hash }) => payment_hash))];
+}
+
+/** A page of a list that is read from its first row on, in the order in which its rows were made. */
+interface FirstRead {
+  readonly parts: readonly ClnSendpay[];
+  /** The hashes that are wanted of it. */
+  readonly hashes: readonly string[];
+  /** The hashes of the pages before. Those of this page are added. */
+  readonly passed: Set<string>;
+}
+
+/**
+ * What such a page says. A call for each hash of a long history would keep the node busy for minutes, so none is made
+ * for one whose attempts the page shows whole: no page before it has the hash, so all begin here, and all that was owed
+ * is paid, so nothing that counts can follow.
+ */
+async function ofFirstRead(
+  look: Look,
+  { parts, hashes, passed }: FirstRead,
+): Promise<Observation[]> {
+  const attempts = Map.groupBy(attemptsOf(parts), ({ hash }) => hash);
+  const ofPage = (hash: string) => attempts.get(hash) ?? [];
+  const isWhole = (hash: string) => !passed.has(hash) && ofPage(hash).every(hasPaidAll);
+  const { whole = [], others = [] } = Object.groupBy(hashes, (hash) =>
+    isWhole(hash) ? 'whole' : 'others',
+  );
+  for (const hash of attempts.keys()) passed.add(hash);
+  return [
+    ...whole.flatMap((hash) => observed(look, ofPage(hash))),
+    ...(await ofHashes(look, others)),
+  ];
 }
 
 function readable({ wallet, log }: Look, rows: readonly unknown[]): ClnSendpay[] {
@@ -64,12 +100,16 @@ async function ofHashes(look: Look, hashes: readonly string[]): Promise<Observat
 
 /** The attempts to pay a hash. None where a part cannot be read, since it may be the one that was paid. */
 async function ofHash(look: Look, hash: string): Promise<Observation[]> {
-  const { endings, clock } = look.wallet;
   const request = { payment_hash: hash };
   const { payments } = await look.rpc.list('listsendpays', request, sendpaysShape);
   const parts = readable(look, payments);
   const attempts = parts.length < payments.length ? [] : attemptsOf(parts);
-  endings.shown(hash, attempts);
+  look.wallet.endings.shown(hash, attempts);
+  return observed(look, attempts);
+}
+
+function observed({ wallet }: Look, attempts: readonly SendAttempt[]): Observation[] {
+  const { endings, clock } = wallet;
   return attempts.map((attempt) =>
     outboundObservation(attempt, { nowMs: clock.now(), failure: endings.failureOf(attempt) }),
   );

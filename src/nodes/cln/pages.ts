@@ -22,12 +22,20 @@ interface NumberedList {
     rpc: ClnRpc,
     page: { readonly index: RowOrder; readonly start: number; readonly limit: number },
   ) => Promise<readonly unknown[]>;
-  /** What rows say. With a time, payments made before it and over may be left out. */
+  /** What rows say. */
   readonly observe: (
     look: Look,
     rows: readonly unknown[],
-    sinceMs: number | null,
+    read: Read,
   ) => Promise<readonly Observation[]>;
+}
+
+/** How a page came to be read. */
+interface Read {
+  /** Payments made before this time and over may be left out; null where none may. */
+  readonly sinceMs: number | null;
+  /** Whether the list is read from its first row on, as its rows were made. Such a read that was cut off and goes on later is none. */
+  readonly isFirst: boolean;
 }
 
 /**
@@ -54,6 +62,7 @@ export async function* newRows(look: Look, list: NumberedList): AsyncGenerator<F
       after,
       tip,
       sinceMs: goesOnFirst ? look.historySinceMs : null,
+      isFirst: isFirst && order === 'created',
     });
   }
 }
@@ -62,7 +71,7 @@ async function* pages(
   look: Look,
   { name, rows: readRows, observe }: NumberedList,
   order: RowOrder,
-  from: { readonly after: number; readonly tip: number | null; readonly sinceMs: number | null },
+  from: Read & { readonly after: number; readonly tip: number | null },
 ): AsyncGenerator<Found> {
   let reached = from.after;
   while (true) {
@@ -74,7 +83,7 @@ async function* pages(
     }
     // The newest rows may have been deleted.
     reached = isLast ? Math.max(last, from.tip ?? 0) : last;
-    const observations = await observe(look, rows, from.sinceMs);
+    const observations = await observe(look, rows, from);
     // A first read that is cut off here must leave out as much when it goes on.
     const isMarked = from.sinceMs !== null || isBounded(look.cursor, name);
     const mark = order === 'created' && isMarked ? bounded(name, !isLast) : {};

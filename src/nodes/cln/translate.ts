@@ -1,4 +1,4 @@
-import { timestampOf } from '../../codecs/bolt11/index.ts';
+import { decodeBolt11, timestampOf } from '../../codecs/bolt11/index.ts';
 import { type Bolt12Invoice, decodeInvoice } from '../../codecs/bolt12/index.ts';
 import { readOr } from '../../codecs/codec-error.ts';
 import { blankPayment, type Payment } from '../../model/payment.ts';
@@ -155,6 +155,27 @@ export function hasOnlyFailed({ parts }: SendAttempt): boolean {
   return parts.every(({ status }) => status === 'failed');
 }
 
+/** Whether its parts have delivered all that the invoice asks for, so that no other part of it can be under way. */
+export function hasPaidAll({ parts }: SendAttempt): boolean {
+  const owedMsat = owedOf(parts[0]);
+  const isOver = parts.every(({ status }) => status !== 'pending');
+  const complete = parts.filter(({ status }) => status === 'complete');
+  return owedMsat !== null && isOver && deliveredOf(complete) >= owedMsat;
+}
+
+/** What the invoice of a part asks for; null where it names no amount, or cannot be read. */
+function owedOf({ bolt11, bolt12 }: ClnSendpay): bigint | null {
+  if (bolt11 === undefined) return bolt12Of(bolt12)?.amountMsat ?? null;
+  return readOr(
+    () => decodeBolt11(bolt11, { verifySignature: false }).amountMsat,
+    () => null,
+  );
+}
+
+function deliveredOf(parts: readonly ClnSendpay[]): bigint {
+  return parts.reduce((sum, part) => sum + (part.amount_msat ?? 0n), 0n);
+}
+
 /** What is known of an attempt beyond its rows. */
 interface Known {
   readonly nowMs: number;
@@ -178,7 +199,7 @@ export function outboundObservation(attempt: SendAttempt, { nowMs, failure }: Kn
   const endedAtMs = Math.max(Math.min(Math.max(...ended) || nowMs, nowMs), createdAtMs);
   const counted = parts.filter(({ status }) => status !== 'failed');
   const sentMsat = counted.reduce((sum, part) => sum + part.amount_sent_msat, 0n);
-  const deliveredMsat = counted.reduce((sum, part) => sum + (part.amount_msat ?? 0n), 0n);
+  const deliveredMsat = deliveredOf(counted);
   const offer = bolt12Of(first.bolt12);
   const isFinal = complete !== undefined || failed !== null;
   return {

@@ -22,6 +22,20 @@ export const refusal = (code: number | null, message: string, status = 500) =>
 /** The time at the fake node, in seconds. */
 export const NODE_SECS = 1_800_000_000;
 
+/** The text of an invoice of somebody on the fake's chain. */
+export function bolt11Of(
+  paymentHash: string,
+  amountMsat: bigint | null,
+  terms = { description: 'tea', expirySecs: 3600 },
+): string {
+  const made = {
+    network: 'regtest' as const,
+    timestampSecs: NODE_SECS,
+    paymentSecret: '11'.repeat(32),
+  };
+  return encodeBolt11({ ...made, ...terms, paymentHash, amountMsat }, new Uint8Array(32).fill(7));
+}
+
 /** A list with the numbers that Core Lightning gives its rows, and those who wait for them. */
 class NumberedRows {
   rows: Row[] = [];
@@ -179,18 +193,8 @@ export class FakeCln {
     const hash = hex.encode(sha256(hex.decode(String(preimage))));
     this.#preimages.set(hash, String(preimage));
     const amount = amount_msat === 'any' ? null : String(amount_msat).replace('msat', '');
-    const bolt11 = encodeBolt11(
-      {
-        network: 'regtest',
-        amountMsat: amount === null ? null : BigInt(amount),
-        timestampSecs: NODE_SECS,
-        paymentSecret: '11'.repeat(32),
-        paymentHash: hash,
-        description: String(description),
-        expirySecs: Number(expiry),
-      },
-      new Uint8Array(32).fill(7),
-    );
+    const terms = { description: String(description), expirySecs: Number(expiry) };
+    const bolt11 = bolt11Of(hash, amount === null ? null : BigInt(amount), terms);
     return this.invoices.add({
       label,
       bolt11,

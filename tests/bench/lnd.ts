@@ -9,15 +9,15 @@ import {
 } from '../interop/harness/index.ts';
 import { type NodeSidecar, startNodeSidecar } from '../interop/node-sidecar.ts';
 import { removeFolder, temporaryFolder } from '../support/folder.ts';
-import { type Comparison, callsOf, compare, quantile, SIDES, timed } from './compared.ts';
+import { type Comparison, callsOf, compare, quantile, SIDES } from './compared.ts';
 import type { Note } from './figures.ts';
+import { compareFirstSync } from './first-sync.ts';
 import { type NodeFloor, startNodeFloor } from './node-floor.ts';
 import { setting } from './settings.ts';
 
 /** Rounds of a comparison; a payment takes LND longer than the other calls. */
 const ROUNDS = Math.ceil(10 * setting('BENCH_NODE_PERCENT'));
 const PAY_ROUNDS = Math.ceil(setting('BENCH_NODE_PERCENT'));
-const SYNCS = 3;
 /** How many invoices a shop may have that nobody has paid yet. */
 const OPEN_INVOICES = Math.ceil(30 * setting('BENCH_NODE_PERCENT'));
 /** LND stores invoices one after another. */
@@ -45,7 +45,8 @@ export async function measureLnd(note: Note): Promise<void> {
       await floor.stop();
       await sidecar.close();
     }
-    await measureFirstSync(network.alice, flags, note);
+    const { listAll } = callsTo(network.alice);
+    await compareFirstSync({ node: 'LND', flags, listAll, target: 'lndFirstSync' }, note);
   } finally {
     await network.stop();
   }
@@ -112,37 +113,6 @@ function measureFlush(note: Note): void {
   removeFolder(folder);
   const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
   note('one flush to the disk', `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`);
-}
-
-/** Compares the first sync of an empty sidecar with the time in which LND lists the same payments. */
-async function measureFirstSync(alice: LndNode, flags: readonly string[], note: Note) {
-  const lnd = callsTo(alice);
-  const lists: number[] = [];
-  const syncs: number[] = [];
-  let payments = 0;
-  for (let round = 0; round < SYNCS; round++) {
-    lists.push(await timed(lnd.listAll));
-    const sidecar = await startNodeSidecar(flags);
-    try {
-      syncs.push(
-        await timed(async () => {
-          payments = Number((await sidecar.put('/v2/node/sync_payments')).num_new);
-        }),
-      );
-    } finally {
-      await sidecar.close();
-    }
-  }
-  const [syncMs, listMs] = [quantile(syncs, 0.5), quantile(lists, 0.5)];
-  const times = syncMs / listMs;
-  note(
-    `first sync of ${payments} payments of LND`,
-    `${syncMs.toFixed(0)} ms, ${times.toFixed(2)} times`,
-    {
-      beside: `${listMs.toFixed(0)} ms, in which LND lists them`,
-      goal: { target: 'lndFirstSync', is: times },
-    },
-  );
 }
 
 /** How a program reaches a node of the harness. */

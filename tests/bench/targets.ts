@@ -14,9 +14,9 @@ const PROCESSORS =
 const ROUTING =
   'Each request is checked before it is answered (host, origin, credentials, permission, query), and its answer carries headers that the bare server does not send. The ratio depends on the machine, and is higher on a faster one.';
 const IN_BETWEEN =
-  'The calls are read, checked and sent on by one thread, and their answers are checked before they are passed on. [Where the time goes](#where-the-time-goes) has the steps, and the least that a process in between can take.';
+  "The calls are read, checked and sent on by one thread, and their answers are checked before they are passed on. [What a real node's calls wait for](#what-a-real-nodes-calls-wait-for) has the steps.";
 const FLUSHES =
-  'An invoice is told once it is watched, which is one flush to the disk, and a payment has two that cannot be left out, before it is sent and at its end. The node flushes its own files to the same disk meanwhile. [Where the time goes](#where-the-time-goes) has the steps.';
+  "An invoice is told once it is watched, which is one flush to the disk, and a payment has two that cannot be left out, before it is sent and at its end. The node flushes its own files to the same disk meanwhile. [What a real node's calls wait for](#what-a-real-nodes-calls-wait-for) has the steps.";
 const SLOWEST =
   'Nodes, chain, sidecar and bench share the processors and the disk of the machine, and a call through the sidecar waits for them in more places than a direct one.';
 
@@ -107,6 +107,11 @@ export const TARGETS = {
     why: `${FLUSHES} Besides, \`lightningd\` answers one call after another, so those by which the sidecar follows a payment wait behind those of the payment itself.`,
   },
   clnPayP99: { most: 1.3, unit: ' times', why: SLOWEST },
+  clnFirstSync: {
+    ...{ most: 1.5, unit: ' times' },
+    why: 'PLACEHOLDER',
+  },
+  lookup: { least: 0.5, unit: '', why: ROUTING },
   fleet: {
     ...{ least: 1, unit: ' times one on SQLite' },
     why: 'One sidecar leads, and the others pass their requests on to it: more of them make it safer, not faster. A request that is passed on is two, a write to PostgreSQL is several round trips, and here all share two processors.',

@@ -10,7 +10,7 @@ import { whyUnusable } from './unusable.ts';
 const LEASE_MS = 10_000;
 /** Transactions that run at once. The other connections of the pool are for reads. */
 export const MOST_WRITES = 8;
-const MOST_CONNECTIONS = 12;
+export const MOST_CONNECTIONS = 12;
 
 /** How a database is opened. */
 export interface OpenOptions {

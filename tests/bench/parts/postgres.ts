@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import { SQL } from 'bun';
+import { MOST_CONNECTIONS } from '../../../src/store/postgres/open.ts';
 import { type FakeLnd, startFakeLnd } from '../../hostile/fake-lnd.ts';
 import { type SidecarOnFake, startSidecarOnFake } from '../../hostile/sidecar-on-fake.ts';
+import { freePort } from '../../support/ports.ts';
 import { postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { quantile, timed } from '../compared.ts';
 import { type Note, rate } from '../figures.ts';
-import { residentMb } from '../floors.ts';
+import { residentMb, running } from '../floors.ts';
 import { inTurn, type LoadResult } from '../load.ts';
 import { pairRate } from '../pairs.ts';
 import { post, rateOf, TERMS } from '../sandbox.ts';
@@ -14,6 +17,7 @@ import type { Bench } from './part.ts';
 
 const SETTLED_MS = 1_500;
 const LIST = '/v2/node/list_payments?filter=all&limit=100';
+const NAMES = { payment: 'payment', list: 'list_payments(100)' };
 /** The length of a row in characters: about that of an invoice and its pending payment together. */
 const ROW_LENGTH = 2_000;
 
@@ -48,9 +52,9 @@ export async function measurePostgres({ note, folder }: Bench): Promise<void> {
       `${residentMb(files.pid).toFixed(0)} MB`,
     );
     await noteSync(note, files, tables);
-    await noteRates(note, files, tables);
+    await noteRates(note, files, tables, url);
     await notePairs(note, files, tables);
-    await noteFloors(note, tables, { url, folder });
+    await noteCommits(note, url, folder);
   } finally {
     for (const { sidecar, fake } of started) {
       await sidecar.close();
@@ -86,30 +90,62 @@ async function noteSync(note: Note, files: Stored, tables: Stored): Promise<void
   noteBoth(note, 'sync', await synced(tables), onFiles);
 }
 
-async function noteRates(note: Note, files: Stored, tables: Stored): Promise<void> {
-  // Each fake has payments of its own, so each side reads one of them.
-  const indexes = new Map<number, string>();
-  for (const { port, sidecar } of [files, tables]) {
-    const newest = { filter: 'all', limit: '1' };
-    const { payments } = await sidecar.get('/v2/node/list_payments', newest);
-    indexes.set(port, payments[0].index);
+async function noteRates(note: Note, files: Stored, tables: Stored, url: string): Promise<void> {
+  const reads = { files: await readsOf(files), tables: await readsOf(tables) };
+  const bare = await startTablesFloor(tables, url);
+  try {
+    for (const [what, path] of [
+      ['payment', '/payment'],
+      ['list', '/list'],
+    ] as const) {
+      const [floor, onTables, onFiles] = await inTurn([
+        () => rateOf(bare.port, { path }),
+        () => rateOf(tables.port, reads.tables[what]),
+        () => rateOf(files.port, reads.files[what]),
+      ]);
+      const ratio = onTables.perSecond / floor.perSecond;
+      note(`${NAMES[what]} on PostgreSQL`, rate(onTables), {
+        beside: `${ratio.toFixed(2)} of ${Math.round(floor.perSecond)}/s, the query behind a bare server; ${rate(onFiles)}, on SQLite`,
+        goal: { target: 'lookup', is: ratio },
+      });
+    }
+  } finally {
+    await bare.stop();
   }
-  const requests = [
-    ['payment', (port: number) => ({ path: `/v2/node/payment?index=${indexes.get(port)}` })],
-    ['list_payments(100)', () => ({ path: LIST })],
-    [
-      'list_payments(100), by direction and rail',
-      () => ({ path: `${LIST}&direction=inbound&rail=invoice` }),
-    ],
-    ['create_invoice', () => post('/v2/node/create_invoice', TERMS)],
-  ] as const;
-  for (const [name, requestTo] of requests) {
+  for (const [name, request] of [
+    [`${NAMES.list}, by direction and rail`, { path: `${LIST}&direction=inbound&rail=invoice` }],
+    ['create_invoice', post('/v2/node/create_invoice', TERMS)],
+  ] as const) {
     const [onFiles, onTables] = await inTurn([
-      () => rateOf(files.port, requestTo(files.port)),
-      () => rateOf(tables.port, requestTo(tables.port)),
+      () => rateOf(files.port, request),
+      () => rateOf(tables.port, request),
     ]);
     noteBoth(note, name, rate(onTables), rate(onFiles));
   }
+}
+
+/** The two look-ups of a side. Each fake has payments of its own, so each side reads one of them. */
+async function readsOf({ sidecar }: Stored) {
+  return {
+    payment: { path: `/v2/node/payment?index=${await newestIndex(sidecar)}` },
+    list: { path: LIST },
+  };
+}
+
+async function newestIndex(sidecar: SidecarOnFake): Promise<string> {
+  const { payments } = await sidecar.get('/v2/node/list_payments', { filter: 'all', limit: '1' });
+  return payments[0].index;
+}
+
+/** Starts the bare server of `tables-floor.ts` on the database of that side, for its wallet and newest payment. */
+async function startTablesFloor({ sidecar }: Stored, url: string) {
+  const { user_pk: wallet } = await sidecar.get('/v2/node/node_info');
+  const idx = await newestIndex(sidecar);
+  const port = freePort();
+  const program = join(import.meta.dir, '..', 'tables-floor.ts');
+  const given = JSON.stringify({ port, url, connections: MOST_CONNECTIONS, wallet, idx });
+  const child = await running([process.execPath, 'run', program, given], port);
+  return { port, stop: child.stop };
 }
 
 async function notePairs(note: Note, files: Stored, tables: Stored): Promise<void> {
@@ -133,28 +169,13 @@ async function notePairs(note: Note, files: Stored, tables: Stored): Promise<voi
   );
 }
 
-/** What no program can avoid on the same PostgreSQL: the two queries, and one durable commit, on one connection. */
-async function noteFloors(
-  note: Note,
-  { sidecar }: Stored,
-  { url, folder }: { readonly url: string; readonly folder: string },
-): Promise<void> {
-  const { user_pk: wallet } = await sidecar.get('/v2/node/node_info');
+/** What no program can avoid on the same PostgreSQL for a write: one durable commit on one connection. */
+async function noteCommits(note: Note, url: string, folder: string): Promise<void> {
   const sql = new SQL(url, { max: 1 });
   try {
     await sql`CREATE TABLE bench_floor (row TEXT NOT NULL)`;
-    const list = () =>
-      sql`SELECT idx, json FROM wallet_sidecar.cache WHERE wallet = ${wallet} ORDER BY idx DESC LIMIT 101`;
-    const [{ idx } = { idx: '' }] = await list();
-    const one = () =>
-      sql`SELECT json, status FROM wallet_sidecar.cache WHERE wallet = ${wallet} AND idx = ${idx}`;
     const row = 'x'.repeat(ROW_LENGTH);
     const commit = () => sql`INSERT INTO bench_floor (row) VALUES (${row})`;
-    note(
-      'the query of a payment, alone on one connection of PostgreSQL',
-      rate(await repeated(one)),
-    );
-    note('the query of a list, alone on one connection of PostgreSQL', rate(await repeated(list)));
     const work = { signatures: 0, checks: 0, commits: 1 };
     const inFile = rate(writeFloor(folder, setting('BENCH_MS'), work));
     noteBoth(note, 'one durable commit after another', rate(await repeated(commit)), inFile);

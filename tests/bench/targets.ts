@@ -109,7 +109,7 @@ export const TARGETS = {
   clnPayP99: { most: 1.3, unit: ' times', why: SLOWEST },
   clnFirstSync: {
     ...{ most: 1.5, unit: ' times' },
-    why: 'PLACEHOLDER',
+    why: 'The node lists its rows faster than they can be read, checked and stored, and the sidecar asks for the newest number of each list besides.',
   },
   lookup: { least: 0.5, unit: '', why: ROUTING },
   fleet: {

@@ -11,6 +11,14 @@ import type { WriteQueue } from './write-queue.ts';
  */
 const MOST_LOGGED = 1000;
 
+/** Rows of a statement. Within one, SQLite goes on where an index ended; a new one searches that place again. */
+const ROWS = 25;
+
+interface Counts {
+  readonly numNew: number;
+  readonly numUpdated: number;
+}
+
 /** Returns the {@link PaymentCache} over SQLite. */
 export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCache {
   const readCursor = db.prepare<{ updated_idx: string }, [string]>(
@@ -23,10 +31,8 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
   const readRow = db.prepare<{ json: string; status: string }, [string, string]>(
     'SELECT json, status FROM cache WHERE wallet = ? AND idx = ?',
   );
-  const insertRow = db.prepare(
-    `INSERT INTO cache (wallet, idx, status, direction, rail, json) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO NOTHING`,
-  );
+  const insertRow = db.prepare(insertOf(1));
+  const insertRows = db.prepare(insertOf(ROWS));
   const updateRow = db.prepare(
     'UPDATE cache SET status = ?, json = ? WHERE wallet = ? AND idx = ? AND json != ?2',
   );
@@ -35,11 +41,21 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
 
   let logged = 0;
 
-  function put(walletId: string, payment: Payment): 'new' | 'updated' | 'same' {
-    const json = JSON.stringify(encodePayment(payment));
-    const { index, status, direction, rail } = payment;
-    if (insertRow.run(walletId, index, status, direction, rail, json).changes > 0) return 'new';
-    return updateRow.run(status, json, walletId, index).changes > 0 ? 'updated' : 'same';
+  function put(walletId: string, payments: readonly Payment[]): Counts {
+    const rows = payments.map(rowOf);
+    let [numNew, numUpdated] = [0, 0];
+    while (rows.length > 0) {
+      const isEnough = rows.length >= ROWS;
+      const some = rows.splice(0, isEnough ? ROWS : 1);
+      const { changes } = (isEnough ? insertRows : insertRow).run(walletId, ...some.flat());
+      numNew += changes;
+      if (changes === some.length) continue;
+      // A row that was just inserted does not differ from what is stored.
+      for (const [index, status, , , json] of some) {
+        numUpdated += updateRow.run(status, json, walletId, index).changes;
+      }
+    }
+    return { numNew, numUpdated };
   }
 
   return {
@@ -48,10 +64,9 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
     },
     async apply(walletId, payments, cursor) {
       const stored = await queue.write(() => {
-        const counts = { new: 0, updated: 0, same: 0 };
-        for (const payment of payments) counts[put(walletId, payment)]++;
+        const counts = put(walletId, payments);
         if (cursor !== null) writeCursor.run(walletId, cursor);
-        return { numNew: counts.new, numUpdated: counts.updated };
+        return counts;
       });
       logged += payments.length;
       if (logged >= MOST_LOGGED) {
@@ -91,6 +106,18 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
         clearCursor.run(walletId);
       }),
   };
+}
+
+/** Inserts rows that are not there yet. The wallet is the first value, and each row is a {@link rowOf}. */
+function insertOf(rows: number): string {
+  const values = Array.from({ length: rows }, () => '(?1, ?, ?, ?, ?, ?)');
+  return `INSERT INTO cache (wallet, idx, status, direction, rail, json) VALUES ${values.join(', ')}
+    ON CONFLICT DO NOTHING`;
+}
+
+function rowOf(payment: Payment) {
+  const { index, status, direction, rail } = payment;
+  return [index, status, direction, rail, JSON.stringify(encodePayment(payment))] as const;
 }
 
 /** Reads one row more than was asked for, to know whether there is a next page. */

@@ -61,6 +61,33 @@ export function cacheContract(open: () => Promise<Store>): void {
       expect((await list({ filter: 'failed' })).created).toEqual([2]);
     });
 
+    test('of a long page each payment is stored and counted, wherever in the page it stands', async () => {
+      const numbers = Array.from({ length: 64 }, (_, at) => at + 1);
+      const personalNote = 'changed \u0000 ☃';
+      for (const at of [0, 1, 24, 25, 49, 50, 63]) {
+        const number = numbers[at] as number;
+        await store.cache.clear(WALLET);
+        await apply([samplePayment(number), samplePayment(99)]);
+        const page = numbers.map((one) => samplePayment(one));
+        expect(await apply(page)).toEqual({ numNew: 63, numUpdated: 0 });
+        const changed = page.with(at, samplePayment(number, { personalNote }));
+        expect(await apply(changed)).toEqual({ numNew: 0, numUpdated: 1 });
+        const { json } = await store.cache.list(WALLET, EVERYTHING);
+        expect(json).toEqual(
+          [...changed, samplePayment(99)].map((payment) => JSON.stringify(encodePayment(payment))),
+        );
+      }
+    });
+
+    test('of a payment that comes often in a long page the last one stays', async () => {
+      const page = Array.from({ length: 60 }, (_, at) => samplePayment(at + 1));
+      const repeated = page.flatMap((payment) => [payment, sampleDone(7)]);
+      expect(await apply(repeated)).toEqual({ numNew: 60, numUpdated: 2 });
+      expect((await list({ filter: 'completed' })).created).toEqual([7]);
+      expect(await apply(repeated.toReversed())).toEqual({ numNew: 0, numUpdated: 2 });
+      expect((await list({ filter: 'completed' })).created).toEqual([7]);
+    });
+
     test('keeps every character of a payment', async () => {
       const personalNote = '{"a", \\ \'b\'}, NULL \u0000 \n ☃ 😀';
       const noted = samplePayment(1, { personalNote });

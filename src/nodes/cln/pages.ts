@@ -34,7 +34,7 @@ interface NumberedList {
 interface Read {
   /** Payments made before this time and over may be left out; null where none may. */
   readonly sinceMs: number | null;
-  /** Whether the list is read from its first row on, as its rows were made. Such a read that was cut off and goes on later is none. */
+  /** Whether the list is read from its first row on, as its rows were made, and was not cut off meanwhile. */
   readonly isFirst: boolean;
 }
 

@@ -8,8 +8,9 @@ import { whyUnusable } from './unusable.ts';
 
 /** The usual length of the lease by which a process owns the database (docs/decisions.md 136). */
 const LEASE_MS = 10_000;
-/** Transactions that run at once. The other connections of the pool are for reads. */
+/** Transactions that run at once. */
 export const MOST_WRITES = 8;
+/** Connections of the pool. Those that no transaction uses are for reads. */
 export const MOST_CONNECTIONS = 12;
 
 /** How a database is opened. */

@@ -40,7 +40,7 @@ export function listen(
   { host, port }: { readonly host: string; readonly port: number },
   log: Log,
 ): Listener {
-  const ready = Promise.withResolvers<(request: Request) => Promise<Response>>();
+  const ready = Promise.withResolvers<(request: Request) => Response | Promise<Response>>();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -59,7 +59,7 @@ export function listen(
     port: ownPort,
     baseUrl: `http://${urlHost(host)}:${ownPort}`,
     answerWith(app) {
-      const answer = async (request: Request) => app.fetch(request, env);
+      const answer = (request: Request) => app.fetch(request, env);
       server.reload({ fetch: answer });
       ready.resolve(answer);
     },

@@ -10,7 +10,7 @@ const METHODS = 'GET, HEAD, OPTIONS';
  * of any origin; every other route rejects it (docs/decisions.md 100).
  */
 export function isAtDomain({ headers }: Request, domainHosts: ReadonlySet<string>): boolean {
-  return domainHosts.has(headers.get('host')?.toLowerCase() ?? '');
+  return domainHosts.size > 0 && domainHosts.has(headers.get('host')?.toLowerCase() ?? '');
 }
 
 /** Lets pages of any origin read an answer, without credentials. */

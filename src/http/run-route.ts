@@ -11,7 +11,7 @@ import { comparable } from './input-comparison.ts';
 import type { CallersShare } from './limits/callers-share.ts';
 import { IDLE_SECS } from './limits/idle.ts';
 import { sourceAddress } from './limits/source-address.ts';
-import { requireAccess } from './middleware/authenticate.ts';
+import { accessCheck } from './middleware/authenticate.ts';
 import {
   fingerprint,
   type IdempotentRequests,
@@ -36,6 +36,8 @@ export interface Runner {
 /** One shared object, because otherwise headers would be built anew for each answer. */
 const JSON_HEADERS = new Headers({ 'content-type': 'application/json' });
 
+const NOTHING = (): void => undefined;
+
 /** Runs a route for a request whose session is open and whose input is parsed. */
 export type RunRoute = (
   context: Context<AppEnv>,
@@ -55,14 +57,14 @@ export interface RouteInput {
 export function runRoute(route: Route, runner: Runner): RunRoute {
   const run = handled(route, runner);
   return async (context, session, input) => {
-    const limitIdle = (secs: number) => context.env?.timeout?.(context.req.raw, secs);
+    const { env, req } = context;
     // The limit is for callers that are slow, while work may take as long as a payment or a first sync.
-    limitIdle(0);
+    env?.timeout?.(req.raw, 0);
     try {
       return await run(context, session, input);
     } finally {
       // A stream ends its connection itself.
-      if (!isStream(route)) limitIdle(IDLE_SECS);
+      if (!isStream(route)) env?.timeout?.(req.raw, IDLE_SECS);
     }
   };
 }
@@ -70,7 +72,7 @@ export function runRoute(route: Route, runner: Runner): RunRoute {
 function handled(route: Route, runner: Runner): RunRoute {
   return async (context, session, input) => {
     const key = route.takesKey ? readIdempotencyKey(context.req.header('idempotency-key')) : null;
-    context.set('nothingSent', false);
+    if (route.movesMoney) context.set('nothingSent', false);
     if (key === null || session === undefined) {
       const request = new HandledRequest(runner, route, context, session);
       try {
@@ -176,8 +178,8 @@ class HandledRequest implements RequestContext {
   readonly #waits: CallersShare;
   readonly #trustedProxies: ReadonlySet<string>;
   #signal: AbortSignal | null = null;
-  #release: () => void = () => undefined;
-  #stopGrant: () => void = () => undefined;
+  #release = NOTHING;
+  #stopGrant = NOTHING;
 
   constructor(
     { parts, stopping, waits, trustedProxies }: Runner,
@@ -203,9 +205,8 @@ class HandledRequest implements RequestContext {
     if (session && !session.isOwner) this.#release = this.#waits.take(session.caller.id);
     // With a key the request continues when its client goes away, because a repeat needs the outcome.
     const gone = this.idempotencyKey === null ? [this.#context.req.raw.signal] : [];
-    const grant = session
-      ? grantSignal(session, () => requireAccess(session, this.#route.access))
-      : null;
+    const requireAccess = accessCheck(this.#route.access);
+    const grant = session ? grantSignal(session, () => requireAccess(session)) : null;
     this.#stopGrant = grant?.stop ?? this.#stopGrant;
     const granted = grant ? [grant.signal] : [];
     const consoleEnded = this.#context.get('consoleEnded');

@@ -48,6 +48,16 @@ export const SPENDING: readonly Permission[] = [
   'close_channel',
 ];
 
+/** Returns whether the scopes and the single permissions together hold a permission. */
+export function isGranted(
+  permission: Permission,
+  { scopes, permissions }: { scopes: readonly Scope[]; permissions: readonly Permission[] },
+): boolean {
+  return (
+    permissions.includes(permission) || scopes.some((scope) => SCOPES[scope].includes(permission))
+  );
+}
+
 /** Returns the permissions of the scopes and the single ones together, each once, in the order of the table. */
 export function effectivePermissions(
   scopes: readonly Scope[],

@@ -3,7 +3,7 @@ import type { Log } from '../lib/log.ts';
 import type { Client } from '../model/client.ts';
 import { ApiError } from '../model/errors.ts';
 import type { NodeInfo } from '../model/node-info.ts';
-import { effectivePermissions, type Permission } from '../model/permissions.ts';
+import { isGranted, type Permission } from '../model/permissions.ts';
 import type { TokenGrant, WalletNode } from '../nodes/node.ts';
 import type { Store, Watch } from '../store/ports.ts';
 import type { Feed } from './feed.ts';
@@ -95,9 +95,7 @@ export function nodeInfo(session: Session): Promise<NodeInfo> {
 /** Returns whether the session may use a permission now. */
 export function allows(session: Pick<Session, 'client'>, permission: Permission): boolean {
   const client = session.client();
-  return (
-    client === null || effectivePermissions(client.scopes, client.permissions).includes(permission)
-  );
+  return client === null || isGranted(permission, client);
 }
 
 /** Throws error 108, naming the permission, unless the session may use it now. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ApiError } from '../model/errors.ts';
 import type { FeedStanding } from './feed-standing.ts';
 import { findFollower } from './follower.ts';
@@ -34,7 +34,7 @@ export class Wallets {
     this.#openers = new SessionOpeners(options, {
       live,
       wallets: this.#wallets,
-      openRoot: () => this.#open(null),
+      openRoot: () => this.#known(null) ?? this.#open(null),
     });
   }
 
@@ -44,7 +44,8 @@ export class Wallets {
    * 106) before signup.
    */
   async open(credentials: string | null): Promise<Session> {
-    const session = await this.#open(credentials ?? this.#options.defaultCredentials);
+    const given = credentials ?? this.#options.defaultCredentials;
+    const session = await (this.#known(given) ?? this.#open(given));
     if (!session.ended.aborted) return session;
     throw session.ended.reason;
   }
@@ -156,9 +157,8 @@ export class Wallets {
     return known;
   }
 
+  /** Opens a session that is not {@link #known}. */
   async #open(credentials: string | null): Promise<Session> {
-    const known = this.#known(credentials);
-    if (known !== null) return known;
     if (credentials === null) {
       if (this.#options.rootSeed === null) {
         throw new ApiError(
@@ -211,5 +211,5 @@ export class Wallets {
 
 /** Sessions are looked up by a hash, so that the time of the look-up reveals nothing of a secret. */
 function keyOf(credentials: string): string {
-  return createHash('sha256').update(credentials).digest('base64');
+  return hash('sha256', credentials, 'base64');
 }

@@ -42,6 +42,7 @@ const NOBODY: Caller = { session: undefined, consoleEnded: null };
 export function authenticate(access: RouteAccess, options: AuthenticateOptions): Authenticate {
   if (access === 'public') return async () => NOBODY;
   const byHeader = authenticateByHeader(access, options);
+  const requireAccess = accessCheck(access);
   return async (headers) => {
     const signedIn = options.console.sessionOf(headers);
     if (signedIn === null) {
@@ -50,7 +51,7 @@ export function authenticate(access: RouteAccess, options: AuthenticateOptions):
     if (access === 'root_seed') throw notFromConsole();
     const session = await openSignedIn(signedIn, options.open);
     if (isSandbox(access)) requireEverything(session);
-    requireAccess(session, access);
+    requireAccess(session);
     return { session, consoleEnded: signedIn.ended };
   };
 }
@@ -67,10 +68,11 @@ function authenticateByHeader(
       return undefined;
     };
   }
+  const requireAccess = accessCheck(access);
   return async (authorization) => {
     const session = await options.open(credentialsOf(authorization, options));
     if (requireAuth && isSandbox(access)) requireEverything(session);
-    requireAccess(session, access);
+    requireAccess(session);
     return session;
   };
 }
@@ -92,14 +94,16 @@ async function openSignedIn(
   throw endedSession();
 }
 
-/** Throws error 108 unless the session holds what `access` requires. */
-export function requireAccess(session: Session, access: RouteAccess): void {
-  if (access === 'owner') requireOwner(session);
+/** Returns the function that throws error 108 unless a session holds now what `access` requires. */
+export function accessCheck(access: RouteAccess): (session: Session) => void {
+  if (access === 'owner') return requireOwner;
   const permissions = permissionsIn(access);
   const [first] = permissions;
-  if (first && !permissions.some((permission) => allows(session, permission))) {
-    throw lacking(session, first);
-  }
+  return (session) => {
+    if (first && !permissions.some((permission) => allows(session, permission))) {
+      throw lacking(session, first);
+    }
+  };
 }
 
 /** Returns the permissions of which a caller needs at least one; an empty list when the access names no permission. */

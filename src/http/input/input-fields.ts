@@ -43,16 +43,16 @@ export function inputFields(schema: z.ZodType): InputFields | null {
  */
 export function presentInput(fields: InputFields | null, value: unknown): PresentInput {
   const ignored: string[][] = [];
-  return { value: present(fields, value, [], ignored), ignored };
+  return { value: fields ? present(fields, value, [], ignored) : value, ignored };
 }
 
 function present(
-  fields: InputFields | null,
+  fields: InputFields,
   value: unknown,
   path: readonly string[],
   ignored: string[][],
 ): unknown {
-  if (fields === null || typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return value;
   }
   const entries: [string, unknown][] = [];
@@ -62,7 +62,8 @@ function present(
       if (fields.strict) entries.push([name, member]);
       else ignored.push([...path, name]);
     } else if (member !== null || field.takesNull) {
-      entries.push([name, present(field.fields, member, [...path, name], ignored)]);
+      const { fields: inner } = field;
+      entries.push([name, inner ? present(inner, member, [...path, name], ignored) : member]);
     }
   }
   return Object.fromEntries(entries);

@@ -7,10 +7,9 @@ export function queryParameters(url: string): URLSearchParams {
 }
 
 /** Throws error 7 for a parameter that is given twice: which one is meant cannot be known (docs/decisions.md 19). */
-export function requireOnce(parameters: URLSearchParams): void {
-  for (const name of new Set(parameters.keys())) {
-    if (parameters.getAll(name).length > 1) {
-      throw rejected(name, 'appears twice in the query: give it once');
-    }
-  }
+export function rejectTwice(parameters: URLSearchParams): never {
+  const counts = new Map<string, number>();
+  for (const name of parameters.keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const [twice = ''] = [...counts].find(([, count]) => count > 1) ?? [];
+  throw rejected(twice, 'appears twice in the query: give it once');
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { once } from '../../lib/once.ts';
 import type { AppEnv } from '../env.ts';
 import { type InputFields, inputFields, presentInput } from '../input/input-fields.ts';
-import { queryParameters, requireOnce } from '../input/query-input.ts';
+import { queryParameters, rejectTwice } from '../input/query-input.ts';
 import type { Route } from '../route.ts';
 import { accept, noteIgnored, parsed } from './validate.ts';
 
@@ -25,10 +25,11 @@ export function queryReader(route: Pick<Route, 'query' | 'body'>): ReadQuery {
     const { url } = context.req;
     if (schema === null && !url.includes('?')) return NOTHING;
     const parameters = queryParameters(url);
-    const input = presentInput(fields, Object.fromEntries(parameters));
+    const values = Object.fromEntries(parameters);
+    const input = presentInput(fields, values);
     noteIgnored(context, input);
     return () => {
-      requireOnce(parameters);
+      if (parameters.size > Object.keys(values).length) rejectTwice(parameters);
       if (schema === null) return undefined;
       const value = accept(parsed(schema, input.value));
       return route.query ? value : undefined;

@@ -39,11 +39,10 @@ export function parseAmountMsat(text: string): bigint | null {
 /** Writes millisatoshis as satoshis in canonical form: no exponent, no trailing zeros (docs/decisions.md 20). */
 export function formatAmountMsat(amountMsat: bigint): string {
   const sign = amountMsat < 0n ? '-' : '';
-  const absolute = amountMsat < 0n ? -amountMsat : amountMsat;
-  const whole = absolute / MSAT_PER_SAT;
-  const rest = absolute % MSAT_PER_SAT;
-  if (rest === 0n) return `${sign}${whole}`;
-  return `${sign}${whole}.${rest.toString().padStart(3, '0').replace(/0+$/, '')}`;
+  // Cutting the digits takes less than dividing.
+  const digits = String(amountMsat < 0n ? -amountMsat : amountMsat).padStart(4, '0');
+  const whole = sign + digits.slice(0, -3);
+  return digits.endsWith('000') ? whole : `${whole}.${digits.slice(-3).replace(/0+$/, '')}`;
 }
 
 /** Returns what {@link formatAmountMsat} returns, and null for null. */

@@ -1,4 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js';
+import { createHash } from 'node:crypto';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { once } from '../../lib/once.ts';
 import { encodeBigSize } from '../bigsize.ts';
@@ -10,12 +10,12 @@ export type TaggedHash = (...parts: readonly Uint8Array[]) => Uint8Array;
 
 /** Returns the tagged hash of BIP 340. The state after the tag is kept, so that the tag is hashed only once. */
 export function taggedHash(tag: Uint8Array): TaggedHash {
-  const tagHash = sha256(tag);
-  const start = sha256.create().update(tagHash).update(tagHash);
+  const tagHash = createHash('sha256').update(tag).digest();
+  const start = createHash('sha256').update(tagHash).update(tagHash);
   return (...parts) => {
-    const hash = start.clone();
-    for (const part of parts) hash.update(part);
-    return hash.digest();
+    const tagged = start.copy();
+    for (const part of parts) tagged.update(part);
+    return new Uint8Array(tagged.digest());
   };
 }
 

@@ -7,7 +7,7 @@ import { OFFER_FIELDS, readFields, writeFields } from './fields.ts';
 import { invalidDocument } from './invalid-document.ts';
 import { merkleRoot } from './merkle.ts';
 import { isOfferType } from './ranges.ts';
-import { decodeBolt12String, encodeBolt12String } from './string.ts';
+import { decodeBolt12String, encodeBolt12String, joinBolt12Parts } from './string.ts';
 import { safeNumber, unknownEvenBit } from './values.ts';
 
 /** A valid BOLT 12 offer. Fields that it does not have are null. */
@@ -60,8 +60,12 @@ export interface OfferFields {
 
 const invalid: Invalid = invalidDocument('bolt12', 'offer', 'ask its issuer for a new one');
 
-/** Reads an offer's records as an `Offer`, by every rule that BOLT 12 gives readers and that needs no clock. */
-function offerOf(records: readonly TlvRecord[]): Offer {
+/**
+ * Reads an offer's stream as an `Offer`, by every rule that BOLT 12 gives readers and that needs no clock. `text` is
+ * the canonical string of the stream.
+ */
+function offerOf(bytes: Uint8Array, text: string): Offer {
+  const records = decodeTlvStream(bytes, invalid);
   const stray = records.find(({ type }) => !isOfferType(type));
   if (stray !== undefined) invalid(`it has field ${stray.type}, which offers cannot have`);
   const values = readFields(OFFER_FIELDS, records, invalid);
@@ -81,7 +85,7 @@ function offerOf(records: readonly TlvRecord[]): Offer {
   const root = merkleRoot(records) ?? invalid('it is empty');
 
   return {
-    text: encodeBolt12String('lno', encodeTlvStream(records)),
+    text,
     chains: values.offerChains ?? [NETWORKS.bitcoin.chainHash],
     metadata: values.offerMetadata,
     currency,
@@ -110,7 +114,9 @@ export function lastBlindedNodeIds(paths: readonly BlindedPath[] | null): string
  * the node. `offerUnpayableReason` checks the other rules. Throws `CodecError('bolt12')`.
  */
 export function decodeOffer(text: string): Offer {
-  return offerOf(decodeTlvStream(decodeBolt12String(text, 'lno', invalid), invalid));
+  const bytes = decodeBolt12String(text, 'lno', invalid);
+  // A stream has one encoding, so that only case and joints can differ from the canonical string.
+  return offerOf(bytes, joinBolt12Parts(text).toLowerCase());
 }
 
 /** Writes an offer. Throws `CodecError('bolt12')` for an offer that would be invalid for `decodeOffer`. */
@@ -134,7 +140,8 @@ export function encodeOffer(fields: OfferFields): string {
     fields.otherRecords ?? [],
     invalid,
   );
-  return offerOf(decodeTlvStream(encodeTlvStream(records), invalid)).text;
+  const bytes = encodeTlvStream(records);
+  return offerOf(bytes, encodeBolt12String('lno', bytes)).text;
 }
 
 /**

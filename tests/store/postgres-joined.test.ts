@@ -225,6 +225,55 @@ describe.skipIf(programs === null)('writes of a wallet that share a transaction 
     expect(spends).toHaveLength(3);
   });
 
+  test('hold the counter of all wallets only when each has run', async () => {
+    const other = await server.session(url);
+    // The second write waits for this row.
+    await other.run(`BEGIN; INSERT INTO wallet_sidecar.watch VALUES ('${WALLET}', 'address', 'a')`);
+    const before = await store.identity.count();
+    const writes = await whileLocked(() => [
+      begin(1),
+      store.watches.add(WALLET, { kind: 'address', address: 'a' }),
+      begin(2, { amountMsat: 10_000n }),
+      begin(3),
+    ]);
+    const waits = (what: string) =>
+      server.run(
+        url,
+        `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${what}%'`,
+      );
+    await until(async () => (await waits('INSERT INTO watch')).length > 0);
+    let advanced = 0;
+    const advancing = store.identity.advance().then((count) => {
+      advanced = count;
+    });
+    await until(async () => advanced > 0 || (await waits('UPDATE meta')).length > 0);
+    expect(advanced).toBe(before + 1);
+    await other.run('ROLLBACK');
+    await other.close();
+    await advancing;
+    await Promise.allSettled(writes);
+    expect(await store.identity.count()).toBe(before + 2);
+    expect(await spentMsat()).toBe(200n);
+  });
+
+  test('do not advance the counter when they fail', async () => {
+    const before = await store.identity.count();
+    const tooMuch = { amountMsat: 10_001n };
+    await Promise.allSettled([begin(1, tooMuch)]);
+    await Promise.allSettled(await whileLocked(() => [begin(2, tooMuch), begin(3, tooMuch)]));
+    expect(await store.identity.count()).toBe(before);
+  });
+
+  test('are refused at once when the store was told to close', async () => {
+    const add = () => store.watches.add(WALLET, { kind: 'address', address: 'a' });
+    const closing = store.close();
+    for (const late of [add(), closing.then(add)]) {
+      const error = await late.catch((reason: unknown) => reason);
+      expect(isApiError(error, 'overCapacity')).toBe(true);
+      expect((error as Error).message).toBe('The sidecar is stopping: try again in a moment.');
+    }
+  });
+
   test('one that hid the error of a statement undoes all, since it has undone itself', async () => {
     const sql = new SQL(url, { max: 1 });
     const tx = await sql.reserve();

@@ -6,7 +6,6 @@ import type { ClientStore } from '../ports.ts';
 import { budgetRows } from './budgets.ts';
 import type { Database } from './database.ts';
 import { idempotencyRows } from './idempotency.ts';
-import { advanceCounter } from './identity.ts';
 import { numberOf, numberOrNull, textJson, textOf } from './values.ts';
 
 interface Row {
@@ -42,7 +41,7 @@ export function postgresClients(db: Database, sealer: Sealer): ClientStore {
     },
     list: (walletId) => db.read((sql) => list(sql, walletId)),
     change: (walletId, decide) =>
-      db.write(walletId, async (tx) => {
+      db.write(walletId, async (tx, joint) => {
         const changes = decide(await list(tx, walletId));
         const { records, budgets } = changes;
         for (const record of records) {
@@ -52,7 +51,7 @@ export function postgresClients(db: Database, sealer: Sealer): ClientStore {
           }
         }
         for (const change of budgets) await budgetRows.set(tx, walletId, change);
-        if (records.length + budgets.length > 0) await advanceCounter(tx);
+        if (records.length + budgets.length > 0) joint.advanceCounter();
         return changes;
       }),
     async anyBudget(nowMs) {

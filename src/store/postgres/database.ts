@@ -5,9 +5,10 @@ import { postgresFailure } from '../../lib/postgres-failure.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { asStorageError } from '../../model/storage-error.ts';
 import type { Connections } from './connections.ts';
-import { runJoined, type Work } from './joined-writes.ts';
+import { type Joint, runJoined, type Work } from './joined-writes.ts';
 import type { Ownership } from './ownership.ts';
 import { writeSlots } from './slots.ts';
+import { stopping } from './stopping.ts';
 import { ownedTransactions } from './transactions.ts';
 
 /** Reads and transactions on PostgreSQL, for the ports. */
@@ -22,8 +23,8 @@ export interface Database {
    * from the start, so `work` must change nothing but the database. Throws error 8 when the database cannot be used;
    * then nothing was written. The only exception is a process that ends before it knows (docs/decisions.md 137).
    */
-  write<T>(lock: string | null, work: (tx: SQL) => Promise<T>): Promise<T>;
-  /** Lets the running transactions end, and takes no others. */
+  write<T>(lock: string | null, work: (tx: SQL, joint: Joint) => Promise<T>): Promise<T>;
+  /** Lets the writes that were taken end. Further ones are error 8. */
   close(): Promise<void>;
 }
 
@@ -91,6 +92,7 @@ export function ownedDatabase(
   }
 
   function enqueue(lock: string | null, pending: Pending): void {
+    if (ending.signal.aborted) return void pending.reject(stopping());
     const queue = lock === null ? undefined : queues.get(lock);
     if (queue) return void queue.push(pending);
     const started = [pending];

@@ -1,22 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { hex } from '@scure/base';
-import type { SQL } from 'bun';
 import { keyIdOf, type Sealer } from '../../lib/seal.ts';
 import type { StoreIdentity } from '../ports.ts';
 import { StoreUnusable } from '../unusable.ts';
+import { advanceCounter, IDENTITY_GONE } from './counter.ts';
 import type { Database } from './database.ts';
 import { numberOf } from './values.ts';
 
 const PLACE = { table: 'meta', column: 'sealed_secret', row: [] };
-const GONE = 'The database has lost the row that identifies it.';
-
-/** Adds one to the counter, or to `atLeast` where that is greater, and returns the new count. */
-export async function advanceCounter(tx: SQL, atLeast = 0): Promise<number> {
-  const [row] = await tx<{ count: bigint }[]>`
-    UPDATE meta SET count = greatest(count, ${atLeast}::bigint) + 1 RETURNING count`;
-  if (!row) throw new Error(GONE);
-  return numberOf(row.count);
-}
 
 /**
  * Returns the {@link StoreIdentity} over PostgreSQL. Its secret is sealed, and shows whether the key is the one with
@@ -33,7 +24,7 @@ export async function postgresIdentity(db: Database, sealer: Sealer): Promise<St
       (sql) => sql<{ id: string; sealed_secret: string; count: bigint }[]>`
         SELECT id, sealed_secret, count FROM meta`,
     );
-    if (!row) throw new Error(GONE);
+    if (!row) throw new Error(IDENTITY_GONE);
     return row;
   };
   const { id, sealed_secret: sealed } = await read();

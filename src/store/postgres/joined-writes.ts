@@ -1,9 +1,19 @@
 import type { SQL } from 'bun';
 import { postgresFailure } from '../../lib/postgres-failure.ts';
+import { advanceCounter } from './counter.ts';
 import { sending } from './together.ts';
 
+/** What a write asks of its transaction, besides its statements. */
+export interface Joint {
+  /**
+   * Advances the store's counter, if the write is made. Every wallet has the same counter, whose row is locked until
+   * the commit, so it is advanced after all writes, once for all of them.
+   */
+  advanceCounter(): void;
+}
+
 /** What a write does in its transaction. */
-export type Work = (tx: SQL) => Promise<unknown>;
+export type Work = (tx: SQL, joint: Joint) => Promise<unknown>;
 
 /**
  * Runs writes one after another in a transaction, and returns what became of each. One that fails undoes nothing of the
@@ -14,17 +24,38 @@ export async function runJoined(
   tx: SQL,
   works: readonly Work[],
 ): Promise<PromiseSettledResult<unknown>[]> {
-  const [only, ...others] = works;
-  if (only !== undefined && others.length === 0) {
-    return [{ status: 'fulfilled', value: await only(tx) }];
-  }
+  let advances = false;
+  const run = async (work: Work): Promise<PromiseFulfilledResult<unknown>> => {
+    let wants = false;
+    const joint: Joint = {
+      advanceCounter() {
+        wants = true;
+      },
+    };
+    const value = await work(tx, joint);
+    advances ||= wants;
+    return { status: 'fulfilled', value };
+  };
+  const outcomes = await (works.length === 1
+    ? Promise.all(works.map(run))
+    : runEach(tx, works, run));
+  if (advances) await advanceCounter(tx);
+  return outcomes;
+}
+
+/** Runs each within a savepoint. */
+async function runEach(
+  tx: SQL,
+  works: readonly Work[],
+  run: (work: Work) => Promise<PromiseFulfilledResult<unknown>>,
+): Promise<PromiseSettledResult<unknown>[]> {
   const outcomes: PromiseSettledResult<unknown>[] = [];
   // Savepoints are sent with the statements around them, and their answers are looked at in the end.
   const { send, answered } = sending();
   for (const work of works) {
     send(tx`SAVEPOINT write`);
     try {
-      outcomes.push({ status: 'fulfilled', value: await work(tx) });
+      outcomes.push(await run(work));
     } catch (reason) {
       const failure = postgresFailure(reason);
       if (failure === 'away' || failure === 'conflict') throw reason;

@@ -5,6 +5,7 @@ import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { type Connections, unlessSilent } from './connections.ts';
+import { stopping } from './stopping.ts';
 
 /** The lease by which one process owns the database (docs/decisions.md 136). */
 export interface Ownership {
@@ -164,7 +165,7 @@ function heldOwnership(options: OwnershipOptions, fence: bigint, takenAt: Moment
       while (isLost || sinceMs(renewedAt) >= leaseMs) {
         if (isLost) throw lost();
         if (ending.signal.aborted) {
-          throw new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
+          throw stopping();
         }
         await renew().catch(() => sleep(leaseMs / RENEWALS / 2, ending.signal));
       }

@@ -13,7 +13,7 @@ import { budgetRows } from './budgets.ts';
 import type { Database } from './database.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows } from './idempotency.ts';
-import { advanceCounter } from './identity.ts';
+import type { Joint } from './joined-writes.ts';
 import { journalRows } from './journal.ts';
 import { spendingRows } from './spending.ts';
 import { together } from './together.ts';
@@ -96,17 +96,15 @@ const standingOf = (
 ) => budgetRows.standing(tx, walletId, clientPk, nowMs, periodStart);
 
 async function reserve(
-  tx: SQL,
+  { tx, joint }: { readonly tx: SQL; readonly joint: Joint },
   walletId: string,
   name: string,
   reservation: BudgetReservation,
   { budget, budgetState, periodStart }: BudgetStanding & Pick<BudgetRules, 'periodStart'>,
 ): Promise<void> {
   const period = budget?.period ?? null;
-  await together([
-    spendingRows.reserve(tx, walletId, name, reservation, { period, periodStart }),
-    budgetState !== 'none' && advanceCounter(tx),
-  ]);
+  if (budgetState !== 'none') joint.advanceCounter();
+  await spendingRows.reserve(tx, walletId, name, reservation, { period, periodStart });
 }
 
 /** Returns the {@link SpendStore} over PostgreSQL. */
@@ -115,7 +113,7 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
     plan && sealer.seal(plan, place(walletId, index));
   return {
     begin: (walletId, spend, rules) =>
-      db.write(walletId, async (tx) => {
+      db.write(walletId, async (tx, joint) => {
         const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
         const { index } = payment;
         const [taken, journal, standing] = await together([
@@ -134,7 +132,7 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
         await together([
           reservation &&
             standing &&
-            reserve(tx, walletId, index, reservation, { ...rules, ...standing }),
+            reserve({ tx, joint }, walletId, index, reservation, { ...rules, ...standing }),
           tx`INSERT INTO spend (wallet, idx, state, json, after_attempt, sealed_plan, caller, idempotency_key)
             VALUES (${walletId}, ${index}, ${state}, ${json}, ${afterAttempt}, ${sealed(walletId, index, plan)},
               ${caller}, ${idempotencyKey})`,
@@ -194,13 +192,13 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
       return rows.map(({ wallet }) => wallet);
     },
     reserve: (walletId, name, reservation, rules) =>
-      db.write(walletId, async (tx) => {
+      db.write(walletId, async (tx, joint) => {
         // A repeat after the cost was settled costs nothing more. A repeat after a crash replaces its own reservation.
         if (await spendingRows.isSettled(tx, walletId, name)) return;
         await spendingRows.release(tx, walletId, name, rules.periodStart);
         const standing = await standingOf(tx, walletId, reservation, rules);
         rules.requireWithinBudget(standing, reservation.amountMsat);
-        await reserve(tx, walletId, name, reservation, { ...rules, ...standing });
+        await reserve({ tx, joint }, walletId, name, reservation, { ...rules, ...standing });
       }),
     settle: (walletId, ...cost) =>
       db.write(walletId, (tx) => spendingRows.close(tx, walletId, ...cost)),

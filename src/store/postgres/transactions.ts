@@ -4,6 +4,7 @@ import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { Connections } from './connections.ts';
 import type { Ownership } from './ownership.ts';
+import { stopping } from './stopping.ts';
 
 /** Where a transaction marks its commit, and which lock it holds; null where it needs none. */
 export interface Place {
@@ -75,7 +76,7 @@ export function ownedTransactions(
         await sleep(backoffDelayMs(attempt, READ_BACK), ending);
       }
     }
-    throw new ApiError('overCapacity', 'The sidecar is stopping: try again in a moment.');
+    throw stopping();
   }
 
   return {

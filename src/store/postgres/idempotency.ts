@@ -3,7 +3,6 @@ import type { Sealer } from '../../lib/seal.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { IdempotencyState, IdempotencyStore, KeyScope } from '../ports.ts';
 import type { Database } from './database.ts';
-import { together } from './together.ts';
 
 /** Rows of the idempotency table, for ports that write them inside their own transactions. */
 export const idempotencyRows = {
@@ -69,17 +68,14 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
         const { walletId, caller, key } = scope;
         const add = () => tx`INSERT INTO idempotency (wallet, caller, key, fingerprint, created_at)
           VALUES (${walletId}, ${caller}, ${key}, ${fingerprint}, ${nowMs}) ON CONFLICT DO NOTHING`;
-        const [added, [row]] = await together([
-          add(),
-          tx<Row[]>`
-            SELECT fingerprint, idx, sealed_effect, http_status, sealed_body, gone FROM idempotency
-            WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`,
-        ]);
-        if (added.count === 0) {
-          if (row) return stateOf(row, scope, [fingerprint, earlierFingerprint]);
-          // The row was pruned in between.
-          await add();
-        }
+        const { count } = await add();
+        if (count > 0) return { state: 'new' };
+        const [row] = await tx<Row[]>`
+          SELECT fingerprint, idx, sealed_effect, http_status, sealed_body, gone FROM idempotency
+          WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
+        if (row) return stateOf(row, scope, [fingerprint, earlierFingerprint]);
+        // The row was pruned in between.
+        await add();
         return { state: 'new' };
       }),
     name: (scope, { json, index }) =>
@@ -98,12 +94,13 @@ export function postgresIdempotency(db: Database, sealer: Sealer): IdempotencySt
       db.write(scope.walletId, async (tx) => {
         const { walletId, caller, key } = scope;
         const sealed = sealer.seal(body, place('sealed_body', scope));
-        // The created client may have been revoked while the request that created it still ran.
+        // The created client may have been revoked while the request that created it still ran. With a NULL in its
+        // place, PostgreSQL would plan this statement anew each time.
         await tx`UPDATE idempotency SET subject = ${subject}, gone = ended.gone,
             http_status = CASE WHEN ended.gone THEN NULL ELSE ${httpStatus}::int END,
             sealed_body = CASE WHEN ended.gone THEN NULL ELSE ${sealed} END
           FROM (SELECT EXISTS (
-            SELECT 1 FROM client WHERE client_pk = ${subject} AND revoked_at IS NOT NULL) AS gone) ended
+            SELECT 1 FROM client WHERE client_pk = coalesce(${subject}, '') AND revoked_at IS NOT NULL) AS gone) ended
           WHERE wallet = ${walletId} AND caller = ${caller} AND key = ${key}`;
       }),
     release: (scope) => db.write(scope.walletId, (tx) => release(tx, scope)),

@@ -62,9 +62,10 @@ async function runEach(
       send(tx`ROLLBACK TO write`);
       outcomes.push({ status: 'rejected', reason });
     }
-    send(tx`RELEASE write`);
   }
-  // A write that hid the error of a statement has undone itself, and what was told of it would be wrong.
+  // The commit would release this one too. It fails where the last write hid the error of a statement, as the next
+  // savepoint does for each other one: such a write has undone itself, and what was told of it would be wrong.
+  send(tx`RELEASE write`);
   await answered();
   return outcomes;
 }

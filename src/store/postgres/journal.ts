@@ -75,19 +75,33 @@ async function writer(tx: SQL, walletId: string): Promise<JournalWriter> {
 export const journalRows = {
   get,
   writer,
-  /** The rows with these payment ids, each with whether its payment has a spend or a watch of its own. */
+  /**
+   * The rows with these payment ids, each with whether its payment has a watch of its own, and whether it has a spend
+   * that may not say yet what the node has shown.
+   */
   async ofIds(
     tx: SQL,
     walletId: string,
     ids: readonly string[],
-  ): Promise<{ readonly row: JournalRow; readonly isOpen: boolean }[]> {
-    const rows = await tx<(Row & { readonly open: boolean })[]>`
-      SELECT json, attempt, after_attempt,
-        EXISTS (SELECT 1 FROM spend s WHERE s.wallet = j.wallet AND s.idx = j.idx)
-          OR EXISTS (SELECT 1 FROM watch w
-            WHERE w.wallet = j.wallet AND w.kind IN ('payment', 'held') AND w.key = j.idx) AS open
-      FROM journal j WHERE wallet = ${walletId} AND substr(idx, 21) = ANY(${tx.array([...ids], 'text')}::text[])`;
-    return rows.map((row) => ({ row: decodeRow(row), isOpen: row.open }));
+  ): Promise<
+    { readonly row: JournalRow; readonly isWatched: boolean; readonly isUnshown: boolean }[]
+  > {
+    // In this form each id is looked up in the index. With `= ANY` PostgreSQL reads all rows of the wallet by a plan
+    // that it made when the table was small, and otherwise plans anew each time.
+    const rows = await tx<(Row & { readonly watched: boolean; readonly unshown: boolean })[]>`
+      SELECT found.* FROM jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb) AS wanted (id)
+      CROSS JOIN LATERAL (
+        SELECT json, attempt, after_attempt,
+          EXISTS (SELECT 1 FROM spend s WHERE s.wallet = j.wallet AND s.idx = j.idx
+            AND (s.state <> 'known' OR s.attempt IS NULL)) AS unshown,
+          EXISTS (SELECT 1 FROM watch w
+            WHERE w.wallet = j.wallet AND w.kind IN ('payment', 'held') AND w.key = j.idx) AS watched
+        FROM journal j WHERE wallet = ${walletId} AND substr(idx, 21) = wanted.id OFFSET 0) found`;
+    return rows.map((row) => ({
+      row: decodeRow(row),
+      isWatched: row.watched,
+      isUnshown: row.unshown,
+    }));
   },
   /** Stores the attempt of a row, which is not an update of its payment. */
   async setAttempt(tx: SQL, walletId: string, index: string, attempt: number): Promise<void> {

@@ -91,7 +91,7 @@ function oneObservation(batch: Batch) {
     const next = rules.transition(row?.payment ?? null, seen);
     if (!next) {
       // A repeat of the request may have added the watch again.
-      if (row && isFinal(row.payment) && rows.isOpen(row.payment.index)) {
+      if (row && isFinal(row.payment) && rows.isWatched(row.payment.index)) {
         send(watchRows.endPayment(tx, walletId, row.payment.index));
       }
       return null;
@@ -111,7 +111,10 @@ function recognize(
   attempt: number | null,
 ): JournalRow {
   const { index } = row.payment;
-  if (rows.isOpen(index)) send(parts.spends.known(tx, walletId, index, attempt));
+  if (rows.isUnshown(index)) {
+    send(parts.spends.known(tx, walletId, index, attempt));
+    if (attempt !== null) rows.shown(index);
+  }
   if (attempt === null || row.attempt !== null) return row;
   send(journalRows.setAttempt(tx, walletId, index, attempt));
   const recognized = { ...row, attempt };
@@ -143,18 +146,18 @@ async function finalize(batch: Batch, payment: Payment): Promise<number> {
   const { tx, walletId, rows, rules, parts } = batch;
   const { index } = payment;
   const costMsat = rules.costMsat(payment);
-  rows.removeSpend(index);
-  const [isWatched] = await together([
-    watchRows.hasAny(tx, walletId, rules.watchesOf(payment)),
+  rows.end(index);
+  const others = rules.watchesOf(payment).filter(({ kind }) => kind !== 'payment');
+  const [isWatched, areOthers] = await together([
+    watchRows.endPayment(tx, walletId, index),
+    watchRows.hasAny(tx, walletId, others),
     costMsat !== null && spendingRows.close(tx, walletId, index, costMsat, rules.periodStart),
     parts.spends.remove(tx, walletId, index),
     // Of a completed payment it is kept, for payer proofs.
     payment.status === 'failed' && fetchedInvoiceRows.remove(tx, walletId, index),
     nameInvoiceRows.remove(tx, walletId, idOf(payment)),
   ]);
-  if (!isWatched) return 0;
-  batch.send(watchRows.endPayment(tx, walletId, index));
-  return deliver(batch, payment);
+  return isWatched || areOthers ? deliver(batch, payment) : 0;
 }
 
 async function announceMilestone(batch: Batch, payment: Payment): Promise<number> {

@@ -12,12 +12,16 @@ export interface ObservedRows {
   candidates(seen: ObservedPayment): MatchCandidates;
   /** Whether the journal has a row with that index, which is of a payment of the batch. */
   isTaken(index: PaymentIndex): boolean;
-  /** Whether the payment may have a spend, or a watch of its own. One that has neither gets none in the batch. */
-  isOpen(index: PaymentIndex): boolean;
+  /** Whether the payment may have a watch of its own. One that has none gets none in the batch. */
+  isWatched(index: PaymentIndex): boolean;
+  /** Whether the payment has a spend that may not say yet what the node has shown. */
+  isUnshown(index: PaymentIndex): boolean;
   /** Called with each row that is written. */
   put(row: JournalRow): void;
-  /** Called with the payment whose spend is removed. */
-  removeSpend(index: PaymentIndex): void;
+  /** Called with the payment whose spend says that the node has shown this attempt of it. */
+  shown(index: PaymentIndex): void;
+  /** Called with the payment whose spend and watches are removed. */
+  end(index: PaymentIndex): void;
 }
 
 /** Reads rows of the journal, where every row of a payment is of its id. */
@@ -27,7 +31,8 @@ export async function observedInJournal(
   observations: readonly ObservedPayment[],
 ): Promise<ObservedRows> {
   const byId = new Map<PaymentId, JournalRow[]>();
-  const open = new Set<PaymentIndex>();
+  const watched = new Set<PaymentIndex>();
+  const unshown = new Set<PaymentIndex>();
   const put = (row: JournalRow) => {
     const { index } = row.payment;
     const others = byId.get(idOfIndex(index))?.filter(({ payment }) => payment.index !== index);
@@ -38,9 +43,10 @@ export async function observedInJournal(
     );
   };
   const ids = [...new Set(observations.map(({ payment }) => idOf(payment)))];
-  for (const { row, isOpen } of await journalRows.ofIds(tx, walletId, ids)) {
+  for (const { row, isWatched, isUnshown } of await journalRows.ofIds(tx, walletId, ids)) {
     put(row);
-    if (isOpen) open.add(row.payment.index);
+    if (isWatched) watched.add(row.payment.index);
+    if (isUnshown) unshown.add(row.payment.index);
   }
   const at = (index: PaymentIndex) =>
     byId.get(idOfIndex(index))?.find(({ payment }) => payment.index === index) ?? null;
@@ -55,9 +61,14 @@ export async function observedInJournal(
       };
     },
     isTaken: (index) => at(index) !== null,
-    isOpen: (index) => open.has(index),
+    isWatched: (index) => watched.has(index),
+    isUnshown: (index) => unshown.has(index),
     put,
-    removeSpend: () => undefined,
+    shown: (index) => void unshown.delete(index),
+    end(index) {
+      watched.delete(index);
+      unshown.delete(index);
+    },
   };
 }
 
@@ -78,8 +89,10 @@ export async function observedInSpends(
       latest: null,
     }),
     isTaken: () => false,
-    isOpen: (index) => byIndex.has(index),
+    isWatched: (index) => byIndex.has(index),
+    isUnshown: (index) => byIndex.has(index),
     put: () => undefined,
-    removeSpend: (index) => void byIndex.delete(index),
+    shown: () => undefined,
+    end: (index) => void byIndex.delete(index),
   };
 }

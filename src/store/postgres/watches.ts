@@ -3,6 +3,7 @@ import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Watch, WatchStore } from '../ports.ts';
 import { watchKey } from '../watch-key.ts';
 import type { Database } from './database.ts';
+import { together } from './together.ts';
 
 /** Rows of the watch table, for ports that write them inside their own transactions. */
 export const watchRows = {
@@ -10,9 +11,13 @@ export const watchRows = {
     await tx`INSERT INTO watch (wallet, kind, key) VALUES (${walletId}, ${watch.kind}, ${watchKey(watch)})
       ON CONFLICT DO NOTHING`;
   },
-  /** Deletes the watches of one payment. Watches of offers and addresses stay. */
-  async endPayment(tx: SQL, walletId: string, index: PaymentIndex): Promise<void> {
-    await tx`DELETE FROM watch WHERE wallet = ${walletId} AND kind IN ('payment', 'held') AND key = ${index}`;
+  /**
+   * Deletes the watches of one payment. Watches of offers and addresses stay. Returns whether its end was watched.
+   */
+  async endPayment(tx: SQL, walletId: string, index: PaymentIndex): Promise<boolean> {
+    const ended = await tx<{ kind: string }[]>`
+      DELETE FROM watch WHERE wallet = ${walletId} AND kind IN ('payment', 'held') AND key = ${index} RETURNING kind`;
+    return ended.some(({ kind }) => kind === 'payment');
   },
   /** Deletes a watch. Returns whether there was one. */
   async end(tx: SQL, walletId: string, watch: Watch): Promise<boolean> {
@@ -22,15 +27,13 @@ export const watchRows = {
   },
   /** Whether the wallet has any of these watches. */
   async hasAny(tx: SQL, walletId: string, watches: readonly Watch[]): Promise<boolean> {
-    if (watches.length === 0) return false;
-    const kinds = tx.array(
-      watches.map(({ kind }) => kind),
-      'text',
+    const found = await together(
+      watches.map(
+        (watch) => tx`
+          SELECT 1 FROM watch WHERE wallet = ${walletId} AND kind = ${watch.kind} AND key = ${watchKey(watch)}`,
+      ),
     );
-    const keys = tx.array(watches.map(watchKey), 'text');
-    const rows = await tx`SELECT 1 FROM watch WHERE wallet = ${walletId}
-      AND (kind, key) IN (SELECT * FROM unnest(${kinds}::text[], ${keys}::text[])) LIMIT 1`;
-    return rows.length > 0;
+    return found.some((rows) => rows.length > 0);
   },
 };
 

@@ -1,3 +1,4 @@
+import { turn } from '../../lib/turn.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { Observation } from '../node-observations.ts';
 import type { Found } from './cursor.ts';
@@ -74,16 +75,17 @@ async function ofFirstRead(
   { parts, hashes, passed }: FirstRead,
 ): Promise<Observation[]> {
   const attempts = Map.groupBy(attemptsOf(parts), ({ hash }) => hash);
-  const ofPage = (hash: string) => attempts.get(hash) ?? [];
-  const isWhole = (hash: string) => !passed.has(hash) && ofPage(hash).every(hasPaidAll);
-  const { whole = [], others = [] } = Object.groupBy(hashes, (hash) =>
-    isWhole(hash) ? 'whole' : 'others',
-  );
+  const observations: Observation[] = [];
+  const others: string[] = [];
+  for (const hash of hashes) {
+    // Reading an invoice takes the processor for up to some milliseconds.
+    await turn();
+    const own = attempts.get(hash) ?? [];
+    if (!passed.has(hash) && own.every(hasPaidAll)) observations.push(...observed(look, own));
+    else others.push(hash);
+  }
   for (const hash of attempts.keys()) passed.add(hash);
-  return [
-    ...whole.flatMap((hash) => observed(look, ofPage(hash))),
-    ...(await ofHashes(look, others)),
-  ];
+  return [...observations, ...(await ofHashes(look, others))];
 }
 
 function readable({ wallet, log }: Look, rows: readonly unknown[]): ClnSendpay[] {

@@ -157,10 +157,10 @@ export function hasOnlyFailed({ parts }: SendAttempt): boolean {
 
 /** Whether its parts have delivered all that the invoice asks for, so that no other part of it can be under way. */
 export function hasPaidAll({ parts }: SendAttempt): boolean {
-  const owedMsat = owedOf(parts[0]);
-  const isOver = parts.every(({ status }) => status !== 'pending');
   const complete = parts.filter(({ status }) => status === 'complete');
-  return owedMsat !== null && isOver && deliveredOf(complete) >= owedMsat;
+  if (complete.length === 0 || parts.some(({ status }) => status === 'pending')) return false;
+  const owedMsat = owedOf(parts[0]);
+  return owedMsat !== null && deliveredOf(complete) >= owedMsat;
 }
 
 /** What the invoice of a part asks for; null where it names no amount, or cannot be read. */

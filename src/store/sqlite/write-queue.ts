@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { backoffDelayMs } from '../../lib/backoff.ts';
 import { groupCommit } from '../../lib/group-commit.ts';
 import { sqliteFailure } from '../../lib/sqlite-failure.ts';
+import { turn } from '../../lib/turn.ts';
 import { asStorageError } from '../../model/storage-error.ts';
 
 /**
@@ -23,8 +24,6 @@ interface Pending {
   /** How long the write has waited for another program's lock. */
   waitedMs: number;
 }
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The longest that a write waits for another program's lock. */
 const LOCKED_LIMIT_MS = 5000;

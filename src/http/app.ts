@@ -62,12 +62,13 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
     return async (context) => {
       // Ignored parameters are named on every answer, also where the credentials are rejected.
       const parseQuery = readQuery(context);
-      const { session, consoleEnded } = await authorize(context.req.raw.headers);
+      const caller = await authorize(context.req.raw.headers);
+      const { session, consoleEnded } = caller;
       if (consoleEnded) context.set('consoleEnded', consoleEnded);
       const query = parseQuery();
       const body = readBody ? await readBody(context, session) : undefined;
-      // The session may have ended while the body was on its way.
-      consoleEnded?.throwIfAborted();
+      // What the caller may do may have ended while the body was on its way.
+      if (readBody) caller.requireStill();
       return run(context, session, { body, query });
     };
   };

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
 import { type Body, expectError } from '../support/requests.ts';
 import { SLOW_TEST_MS } from '../support/until.ts';
 import { test } from './node-test.ts';
@@ -206,4 +209,43 @@ describe('the wallet owner', () => {
       'unauthenticated',
     );
   });
+});
+
+describe('a request whose body is on its way', () => {
+  /** Sends a request, but for the end of its body. The returned function sends that, and returns the code of the error. */
+  async function held(path: string, credentials: string): Promise<() => Promise<number>> {
+    const answered = Promise.withResolvers<number>();
+    const headers = { authorization: `Bearer ${credentials}`, 'content-type': 'application/json' };
+    const sent = request(`${world.baseUrl}${path}`, { method: 'POST', headers }, async (answer) => {
+      const { code } = (await new Response(
+        Readable.toWeb(answer) as ReadableStream,
+      ).json()) as Body;
+      answered.resolve(Number(code ?? 0));
+    });
+    sent.on('error', answered.reject);
+    sent.write('{');
+    // Its head is read, and its caller checked, before that of a request that comes later.
+    await once(sent, 'socket');
+    for (let at = 0; at < 5; at++) await world.get('/v2/node/client_info', {}, credentials);
+    return () => {
+      sent.end('}');
+      return answered.promise;
+    };
+  }
+
+  for (const path of ['/v2/node/clear_payments', '/v2/node/create_invoice']) {
+    test(`is refused when its client is revoked meanwhile: ${path}`, async () => {
+      const { client_pk, client_credentials } = await create({ scopes: ['full'] });
+      const finish = await held(path, client_credentials);
+      await world.post('/v2/node/revoke_client', { client_pk });
+      expect(await finish()).toBe(104);
+    });
+
+    test(`is refused when its client may do less meanwhile: ${path}`, async () => {
+      const { client_pk, client_credentials } = await create({ scopes: ['full'] });
+      const finish = await held(path, client_credentials);
+      await world.put('/v2/node/update_client', { client_pk, scopes: ['read_info'] });
+      expect(await finish()).toBe(108);
+    });
+  }
 });

@@ -15,6 +15,7 @@ export function taggedHash(tag: Uint8Array): TaggedHash {
   return (...parts) => {
     const tagged = start.copy();
     for (const part of parts) tagged.update(part);
+    // A plain array, since a Buffer behaves otherwise (`slice`).
     return new Uint8Array(tagged.digest());
   };
 }

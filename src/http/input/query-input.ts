@@ -6,7 +6,7 @@ export function queryParameters(url: string): URLSearchParams {
   return new URLSearchParams(start < 0 ? '' : url.slice(start));
 }
 
-/** Throws error 7 for a parameter that is given twice: which one is meant cannot be known (docs/decisions.md 19). */
+/** Throws error 7 for the parameter that is given twice: which one is meant cannot be known (docs/decisions.md 19). */
 export function rejectTwice(parameters: URLSearchParams): never {
   const counts = new Map<string, number>();
   for (const name of parameters.keys()) counts.set(name, (counts.get(name) ?? 0) + 1);

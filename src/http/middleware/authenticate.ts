@@ -31,49 +31,67 @@ export interface Caller {
   readonly session: Session | undefined;
   /** Aborts when the caller's session of the console ends; null for every other caller. */
   readonly consoleEnded: AbortSignal | null;
+  /** Throws error 104 or 108 once the caller may not use the route any more. */
+  readonly requireStill: () => void;
 }
 
 /** Returns who calls, by the headers of the request. Throws error 104, 108 or 112. */
 export type Authenticate = (headers: Headers) => Promise<Caller>;
 
-const NOBODY: Caller = { session: undefined, consoleEnded: null };
+const NOBODY: Caller = {
+  session: undefined,
+  consoleEnded: null,
+  requireStill: () => undefined,
+};
 
 /** Returns the function that checks whether a request may use a route with this access. */
 export function authenticate(access: RouteAccess, options: AuthenticateOptions): Authenticate {
   if (access === 'public') return async () => NOBODY;
   const byHeader = authenticateByHeader(access, options);
-  const requireAccess = accessCheck(access);
+  const requireAccess = isSandbox(access) ? requireEverything : accessCheck(access);
   return async (headers) => {
     const signedIn = options.console.sessionOf(headers);
-    if (signedIn === null) {
-      return { session: await byHeader(headers.get('authorization')), consoleEnded: null };
-    }
+    if (signedIn === null) return byHeader(headers.get('authorization'));
     if (access === 'root_seed') throw notFromConsole();
     const session = await openSignedIn(signedIn, options.open);
-    if (isSandbox(access)) requireEverything(session);
-    requireAccess(session);
-    return { session, consoleEnded: signedIn.ended };
+    return callerWith(session, requireAccess, signedIn.ended);
   };
 }
 
 function authenticateByHeader(
   access: RouteAccess,
   options: AuthenticateOptions,
-): (authorization: string | null) => Promise<Session | undefined> {
+): (authorization: string | null) => Promise<Caller> {
   const { requireAuth } = options;
-  if (access === 'sandbox' && !requireAuth) return async () => undefined;
+  if (access === 'sandbox' && !requireAuth) return async () => NOBODY;
   if (access === 'root_seed') {
     return async (authorization) => {
       requireRootAccess(authorization, options);
-      return undefined;
+      return NOBODY;
     };
   }
-  const requireAccess = accessCheck(access);
+  const requireAccess = requireAuth && isSandbox(access) ? requireEverything : accessCheck(access);
   return async (authorization) => {
     const session = await options.open(credentialsOf(authorization, options));
-    if (requireAuth && isSandbox(access)) requireEverything(session);
-    requireAccess(session);
-    return session;
+    return callerWith(session, requireAccess, null);
+  };
+}
+
+/** Returns the caller behind an open session. Throws error 108 unless it may use the route. */
+function callerWith(
+  session: Session,
+  requireAccess: (session: Session) => void,
+  consoleEnded: AbortSignal | null,
+): Caller {
+  requireAccess(session);
+  return {
+    session,
+    consoleEnded,
+    requireStill() {
+      consoleEnded?.throwIfAborted();
+      session.ended.throwIfAborted();
+      requireAccess(session);
+    },
   };
 }
 

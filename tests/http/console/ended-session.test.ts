@@ -17,6 +17,7 @@ test('a request whose body comes after the session has ended does nothing (docs/
     caller: { id: 'owner' },
     isOwner: true,
     client: () => null,
+    ended: new AbortController().signal,
   } as unknown as Session;
   const open = async () => owner;
   const door = openConsoleDoor({

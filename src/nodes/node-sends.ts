@@ -12,11 +12,19 @@ export type SendReport =
   | { readonly state: 'refused'; readonly error: ApiError }
   /** Anything that does not prove a refusal: a cut connection, a timeout, a proxy's page, an unreadable body. */
   | { readonly state: 'unknown'; readonly error: ApiError }
-  | ({ readonly state: 'known' } & Observation);
+  /** The attempt that this request made, or that an earlier request of the same payment made. */
+  | ({ readonly state: 'known' } & Observation)
+  /**
+   * This request made no attempt, since another one of the same payment hash is pending or completed: that one, under
+   * the identity that the feed gives it.
+   */
+  | ({ readonly state: 'taken' } & Observation);
 
 /** The result of {@link WalletNode.sendOutcome}; `reason` becomes the payment's `status_msg`. */
 export type SendOutcome =
   | ({ readonly state: 'known' } & Observation)
+  /** Another attempt has completed the same payment hash, so the node never makes this one. */
+  | ({ readonly state: 'taken' } & Observation)
   | { readonly state: 'never'; readonly reason: string }
   | { readonly state: 'unknown' };
 

@@ -58,7 +58,7 @@ export interface WalletNode {
   /**
    * Starts paying an invoice and returns once the node has the payment, pending or already final. Its end arrives
    * through {@link updates}. A payment hash is never paid twice: while an attempt is pending or completed the node
-   * makes no other, and the report is then `known` with that attempt.
+   * makes no other, and the report is then `taken` with that attempt, or `known` where it may be this payment's own.
    */
   payInvoice(command: PayInvoiceCommand): Promise<SendReport>;
   /**

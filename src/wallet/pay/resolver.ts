@@ -256,7 +256,7 @@ export class Resolver {
     const report = await repeatSpontaneous(node, spend);
     if (report === null) return;
     this.#unansweredSinceMs.set(index, elapsedMs());
-    if (report.state === 'known') return this.#apply(node, report);
+    if (report.state === 'known' || report.state === 'taken') return this.#apply(node, report);
     const { error } = report;
     const message = 'A spontaneous payment that the node does not show was sent again in vain.';
     log.warn(message, { walletId, index, error });

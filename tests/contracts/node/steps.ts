@@ -65,6 +65,7 @@ export function payCommand(
 
 /** What a report knows; throws what it was refused or lost with. */
 export function known(report: SendReport): Observation {
+  if (report.state === 'taken') throw new Error('Another attempt was in the way.');
   if (report.state !== 'known') throw report.error;
   return report;
 }

@@ -61,6 +61,8 @@ interface SendCommand {
   readonly createdAtMs: number;
   readonly amountMsat: bigint;
   readonly personalNote: string | null;
+  /** Whether the same request may have reached the node before, so that an attempt of the hash may be this payment's. */
+  readonly isRepeat?: boolean;
 }
 
 export interface PayInvoiceCommand extends SendCommand {

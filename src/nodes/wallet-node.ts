@@ -21,6 +21,11 @@ export interface NodeDescriptor {
   /** The connector's name, such as `sandbox` or `lnd`. */
   readonly kind: string;
   readonly network: Network;
+  /**
+   * Whether the node makes at most one payment of a hash in every state (shown by tests on each supported release), so
+   * that the same request may be sent again (docs/decisions.md 143).
+   */
+  readonly repeatsSafely?: boolean;
 }
 
 /**

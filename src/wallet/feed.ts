@@ -2,7 +2,7 @@ import { both } from '../lib/both.ts';
 import { quietResolvers } from '../lib/quiet-resolvers.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
 import type { PaymentIndex } from '../model/payment-index.ts';
-import type { Observation, WalletNode } from '../nodes/node.ts';
+import type { WalletNode } from '../nodes/node.ts';
 import type { ObservedPayment } from '../store/ports.ts';
 import { FeedAttempts } from './feed-attempts.ts';
 import type { FeedOptions, Follower } from './feed-options.ts';
@@ -253,7 +253,7 @@ export class Feed {
    * Stores a payment that the node has just shown. Returns it as the journal has it, or as the node showed it when the
    * node keeps the history. Its end is stored in either case, because it must be stored before a caller learns of it.
    */
-  async record(observation: Observation, node: WalletNode): Promise<Payment> {
+  async record(observation: ObservedPayment, node: WalletNode): Promise<Payment> {
     const { payment } = observation;
     await this.observe(observation, node);
     if (node.history) return payment;
@@ -286,9 +286,10 @@ export class Feed {
       rules,
     );
     if (!journaled) this.#recent.add(observations, stored);
-    const { changed, deliveries } = await stored;
+    const { changed, deliveries, gaveWay } = await stored;
     if (deliveries > 0) onDelivery();
     for (const payment of changed) this.emit(payment);
+    for (const { from, to } of gaveWay) if (from !== to.index) this.#listeners.emitFor(from, to);
     if (this.#watched && changed.some(isFinal)) await this.refreshWatched();
   }
 }

@@ -61,8 +61,10 @@ function nativeHistory(
 ): History {
   const payment: History['payment'] = async (index) => {
     const seen = await node.payment(index);
-    // A spend is stored before the node has the payment.
-    return seen?.payment ?? (await spends.get(walletId, index))?.payment ?? null;
+    if (seen) return seen.payment;
+    // A spend is stored before the node has the payment, and shown once the node is asked for it.
+    const spend = await spends.get(walletId, index);
+    return spend && spend.state !== 'begun' ? spend.payment : null;
   };
   return {
     payment,

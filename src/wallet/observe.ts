@@ -96,12 +96,18 @@ export function matchObservation(
   const { sameAttempt } = rows;
   if (sameAttempt) return sameAttempt;
   const { latest } = rows;
-  if (latest === null || latest.attempt !== null) return null;
+  if (latest === null || latest.attempt !== null || !isOfAmount(latest, payment)) return null;
   if (latest.afterAttempt === null) {
     // Rows of version 0.1 have no attempts.
     return !isFinal(latest.payment) || latest.payment.status === payment.status ? latest : null;
   }
   return !isFinal(latest.payment) && attempt > latest.afterAttempt ? latest : null;
+}
+
+/** Whether the attempt pays what the row's own request asked for: another amount is another program's. */
+function isOfAmount(row: JournalRow, { amountMsat }: Payment): boolean {
+  const own = row.payment.amountMsat;
+  return own === null || amountMsat === null || own === amountMsat;
 }
 
 /** Whether the payment may be that of the row: a label at the node can name any index, but no other hash. */

@@ -35,7 +35,12 @@ export class PaymentListeners {
 
   emit(payment: Payment): void {
     this.#told++;
-    for (const listener of this.#byIndex.get(payment.index) ?? []) listener(payment);
+    this.emitFor(payment.index, payment);
     for (const listener of this.#any) listener(payment);
+  }
+
+  /** Calls the listeners of that index alone. */
+  emitFor(index: PaymentIndex, payment: Payment): void {
+    for (const listener of this.#byIndex.get(index) ?? []) listener(payment);
   }
 }

@@ -14,11 +14,12 @@ export function syncPayments(session: Session): Promise<{ numNew: number; numUpd
     let [numNew, numUpdated] = [0, 0];
     const start = await cache.cursor(session.userPk);
     const size = new PageSize();
+    const readFrom = session.node.history ? 'node' : 'journal';
     for await (const page of session.history.pagesAfter(start, size)) {
       const startedMs = elapsedMs();
       const last = page.at(-1);
       const cursor = last ? updatedIndexOf(last) : null;
-      const counts = await cache.apply(session.userPk, page, cursor);
+      const counts = await cache.apply(session.userPk, page, cursor, readFrom);
       numNew += counts.numNew;
       numUpdated += counts.numUpdated;
       size.took(page.length, elapsedMs() - startedMs);

@@ -83,7 +83,7 @@ export async function waitForNext(
 
 /** Stores what a wait from the cursor `start` has found. The lock keeps the cache from being cleared in between. */
 function storeNext(
-  { locks, store, userPk }: Session,
+  { locks, store, userPk, node }: Session,
   payment: Payment,
   start: UpdatedIndex | null,
 ): Promise<unknown> {
@@ -91,7 +91,12 @@ function storeNext(
     const cursor = await store.cache.cursor(userPk);
     // Behind the start of the wait is what a cleared cache must get again.
     const isCleared = start !== null && (cursor === null || cursor < start);
-    await store.cache.apply(userPk, [payment], isCleared ? null : updatedIndexOf(payment));
+    await store.cache.apply(
+      userPk,
+      [payment],
+      isCleared ? null : updatedIndexOf(payment),
+      node.history ? 'node' : 'journal',
+    );
   });
 }
 

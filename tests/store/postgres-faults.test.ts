@@ -248,7 +248,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
     await takeOver();
     const writes = await Promise.allSettled([
       begin(2),
-      store.spends.asked(WALLET, samplePayment(1).index, null),
+      store.spends.asked(WALLET, samplePayment(1).index, { plan: null, journaled: true }),
       store.idempotency.begin({ walletId: WALLET, caller: 'owner', key: 'k' }, 'a', 1),
       store.names.takePlace(
         WALLET,
@@ -306,7 +306,7 @@ describe.skipIf(programs === null)('the store over PostgreSQL', () => {
     await store.idempotency.finish(key, { httpStatus: 200, body: 'geheim', subject: null });
     const spend = newSpend(samplePayment(1), { state: 'begun', plan: 'geheim' });
     await store.spends.begin(WALLET, spend, fits);
-    await store.spends.asked(WALLET, samplePayment(1).index, 'geheim2');
+    await store.spends.asked(WALLET, samplePayment(1).index, { plan: 'geheim2', journaled: true });
     const { secret } = store.identity;
     const tables = await server.run(
       url,

@@ -61,6 +61,7 @@ export function newSpend(payment: Payment, change: Partial<NewSpend> = {}): NewS
     idempotencyKey: null,
     journaled: true,
     reservation: null,
+    previous: null,
     ...change,
   };
 }

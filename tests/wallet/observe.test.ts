@@ -342,7 +342,9 @@ test('each row ends as its own attempt ended, in whatever order and however ofte
           const attempt = shown.length + 1;
           if (!outside) {
             const own = samplePayment(1, began);
-            await store.spends.begin(WALLET, newSpend(own, { afterAttempt: shown.length }), fits);
+            const previous = await store.journal.latest(WALLET, idOf(own));
+            const spend = newSpend(own, { afterAttempt: shown.length, previous });
+            expect(await store.spends.begin(WALLET, spend, fits)).toBe(true);
             rows.set(own.index, attempt);
           }
           await showEarlier();

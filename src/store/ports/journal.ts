@@ -17,6 +17,7 @@ export interface JournalRow {
 export interface PaymentJournal {
   tip(walletId: string): Promise<UpdatedIndex | null>;
   updatedAfter(walletId: string, after: UpdatedIndex | null, limit: number): Promise<Payment[]>;
+  /** The payment with that index, or the one to which the spend of that index gave way. */
   get(walletId: string, index: PaymentIndex): Promise<Payment | null>;
   /** The newest payment with that id. */
   latest(walletId: string, id: PaymentId): Promise<Payment | null>;

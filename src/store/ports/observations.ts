@@ -31,6 +31,11 @@ export interface ObservedPayment {
    * `known`.
    */
   readonly ownWord?: boolean;
+  /**
+   * The spend about which the node said this. The spend gives way to the row that has the attempt when that is another
+   * row, or when the attempt is certainly another program's (`isTaken`).
+   */
+  readonly answers?: { readonly index: PaymentIndex; readonly isTaken: boolean };
 }
 
 /**
@@ -66,6 +71,12 @@ export interface ObservationRules {
   ) => DeliveryDraft | null;
 }
 
+/** A spend that gave way: its index leads to this payment from then on. */
+export interface GaveWay {
+  readonly from: PaymentIndex;
+  readonly to: Payment;
+}
+
 /**
  * Stores what nodes report of payments. A payment's stored status changes here and nowhere else (docs/decisions.md 44).
  */
@@ -83,8 +94,12 @@ export interface ObservationStore {
    * - of a final payment it settles the budget reservation, gives back its place among the unpaid invoices of a name,
    *   ends the watches, and, if the payment was watched, writes its deliveries, one for each endpoint. The endpoints of
    *   a webhook-id are those of the first time: when it is observed again, nothing is written;
-   * - of a payment at its milestone it ends the watch for that, and, if it was watched, writes its deliveries.
-   * Returns the changed payments in order, each with its new `updated_at`, and how many deliveries were written.
+   * - of a payment at its milestone it ends the watch for that, and, if it was watched, writes its deliveries;
+   * - of a spend that gives way it deletes the spend, its journal row and cached row, gives its reservation or cost
+   *   back, unbinds its key, moves its watch to the row that has the attempt, and keeps that row's index in its place
+   *   (docs/decisions.md 142).
+   * Returns the changed payments in order, each with its new `updated_at`, how many deliveries were written, and which
+   * spends gave way to which payment.
    */
   apply(
     walletId: string,
@@ -95,5 +110,5 @@ export interface ObservationStore {
       readonly nowMs: number;
     },
     rules: ObservationRules,
-  ): Promise<{ changed: Payment[]; deliveries: number }>;
+  ): Promise<{ changed: Payment[]; deliveries: number; gaveWay: GaveWay[] }>;
 }

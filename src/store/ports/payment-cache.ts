@@ -9,13 +9,15 @@ export interface PaymentCache {
   /** The newest update in the cache; null when the cache is empty or was cleared. */
   cursor(walletId: string): Promise<UpdatedIndex | null>;
   /**
-   * Stores payments and moves the cursor forward, never back; a null cursor leaves it where it is. Returns how many
-   * payments are new to the cache, and how many have changed.
+   * Stores payments and moves the cursor forward, never back; a null cursor leaves it where it is. Payments that were
+   * read from the journal and have been given up since are left out. Returns how many payments are new to
+   * the cache, and how many have changed.
    */
   apply(
     walletId: string,
     payments: readonly Payment[],
     cursor: UpdatedIndex | null,
+    readFrom?: 'journal' | 'node',
   ): Promise<{ numNew: number; numUpdated: number }>;
   /**
    * The JSON of one cached payment, as answers carry it, and whether the payment is final. Null when it is not cached.

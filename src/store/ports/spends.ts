@@ -35,24 +35,34 @@ export interface NewSpend extends Omit<Spend, 'walletId' | 'attempt'> {
   /** Whether the payment is also written to the journal, as it is on nodes without an order of updates. */
   readonly journaled: boolean;
   readonly reservation: BudgetReservation | null;
+  /**
+   * The newest payment with the same id that the caller has seen, in its status then; null when there was none. Looked
+   * at only where the payment is journaled.
+   */
+  readonly previous: Pick<Payment, 'index' | 'status'> | null;
 }
 
 /** Spends: rows that are written before anything is sent (docs/decisions.md 33). */
 export interface SpendStore {
   /**
-   * Writes the spend, its fetched invoice, its watch, its journal row, its budget reservation and the payment's index
-   * in the row of its Idempotency-Key, in one transaction. When the rules throw, nothing is written and the error is
-   * passed on.
+   * Writes the spend, its fetched invoice, its watch and its budget reservation, in one transaction, and publishes it
+   * where it is `asked`: its journal row, and its index in the row of its Idempotency-Key. No reader is shown a spend
+   * before it is asked. When the rules throw, nothing is written and the error is passed on. Returns false, and writes
+   * nothing, when the newest payment with its id is not `previous` any more.
    */
-  begin(walletId: string, spend: NewSpend, rules: BudgetRules): Promise<void>;
+  begin(walletId: string, spend: NewSpend, rules: BudgetRules): Promise<boolean>;
   /**
-   * Moves a spend from `begun` to `asked` and stores what is sent (see {@link Spend.plan}). Throws when there is no
-   * such spend.
+   * Moves a spend from `begun` to `asked`, stores what is sent (see {@link Spend.plan}), and publishes it. Throws when
+   * there is no such spend.
    */
-  asked(walletId: string, index: PaymentIndex, plan: string | null): Promise<void>;
+  asked(
+    walletId: string,
+    index: PaymentIndex,
+    asked: { readonly plan: string | null; readonly journaled: boolean },
+  ): Promise<void>;
   /**
-   * Undoes {@link begin} where nothing was sent: deletes the spend, its fetched invoice, its watch, journal row and
-   * reservation, and unbinds the key. Leaves a spend alone that the node has shown.
+   * Undoes {@link begin} where nothing was sent: deletes the spend, its fetched invoice, its watch, journal row, cached
+   * row and reservation, and unbinds the key. Leaves a spend alone that the node has shown.
    */
   abandon(walletId: string, index: PaymentIndex, periodStart: PeriodStart): Promise<void>;
   get(walletId: string, index: PaymentIndex): Promise<Spend | null>;

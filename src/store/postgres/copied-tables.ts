@@ -37,6 +37,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   copied('feed_cursor', { texts: ['cursor'] }),
   copied('journal'),
   copied('journal_tip'),
+  copied('given_way'),
   copied('watch'),
   copied('client', {
     numbered: 'seq',

@@ -71,9 +71,22 @@ async function writer(tx: SQL, walletId: string): Promise<JournalWriter> {
   };
 }
 
+async function remove(tx: SQL, walletId: string, index: string): Promise<void> {
+  // Later rows must come after the removed one, also when the clock is set back meanwhile.
+  const beforeMs = await lastMs(tx, walletId);
+  const { count } = await tx`DELETE FROM journal WHERE wallet = ${walletId} AND idx = ${index}`;
+  if (count === 0) return;
+  await together([
+    tx`INSERT INTO journal_tip (wallet, updated_at) VALUES (${walletId}, ${beforeMs})
+      ON CONFLICT (wallet) DO UPDATE SET updated_at = excluded.updated_at`,
+    tx`DELETE FROM cache WHERE wallet = ${walletId} AND idx = ${index}`,
+  ]);
+}
+
 /** Rows of the journal, for ports that write them inside their own transactions. */
 export const journalRows = {
   get,
+  latest,
   writer,
   /**
    * The rows with these payment ids, each with whether its payment has a watch of its own, and whether it has a spend
@@ -107,13 +120,13 @@ export const journalRows = {
   async setAttempt(tx: SQL, walletId: string, index: string, attempt: number): Promise<void> {
     await tx`UPDATE journal SET attempt = ${attempt} WHERE wallet = ${walletId} AND idx = ${index}`;
   },
-  async remove(tx: SQL, walletId: string, index: string): Promise<void> {
-    // Later rows must come after the removed one, also when the clock is set back meanwhile.
-    const beforeMs = await lastMs(tx, walletId);
-    const { count } = await tx`DELETE FROM journal WHERE wallet = ${walletId} AND idx = ${index}`;
-    if (count === 0) return;
-    await tx`INSERT INTO journal_tip (wallet, updated_at) VALUES (${walletId}, ${beforeMs})
-      ON CONFLICT (wallet) DO UPDATE SET updated_at = excluded.updated_at`;
+  /** Deletes the row, also of the cache. */
+  remove,
+  /** Deletes the row, whose index leads to that of the other payment from then on. */
+  async giveWay(tx: SQL, walletId: string, index: string, to: string): Promise<void> {
+    await remove(tx, walletId, index);
+    await tx`INSERT INTO given_way (wallet, idx, to_idx) VALUES (${walletId}, ${index}, ${to})
+      ON CONFLICT (wallet, idx) DO UPDATE SET to_idx = excluded.to_idx`;
   },
 };
 
@@ -128,8 +141,14 @@ export function postgresJournal(db: Database): PaymentJournal {
       return newest ? updatedIndex(numberOf(newest.updated_at), idOfIndex(newest.idx)) : null;
     },
     updatedAfter: (walletId, start, limit) => updatedAfter(db, walletId, start, limit),
-    get: async (walletId, index) =>
-      (await db.read((sql) => get(sql, walletId, index)))?.payment ?? null,
+    get: (walletId, index) =>
+      db.read(async (sql) => {
+        const row = await get(sql, walletId, index);
+        if (row) return row.payment;
+        const [way] = await sql<{ to_idx: string }[]>`
+          SELECT to_idx FROM given_way WHERE wallet = ${walletId} AND idx = ${index}`;
+        return way ? ((await get(sql, walletId, way.to_idx))?.payment ?? null) : null;
+      }),
     latest: async (walletId, id) =>
       (await db.read((sql) => latest(sql, walletId, id)))?.payment ?? null,
     async open(walletId) {

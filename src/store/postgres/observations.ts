@@ -1,8 +1,15 @@
 import type { SQL } from 'bun';
 import { idOf, isFinal, type Payment } from '../../model/payment.ts';
-import type { JournalRow, ObservationRules, ObservationStore, ObservedPayment } from '../ports.ts';
+import type {
+  GaveWay,
+  JournalRow,
+  ObservationRules,
+  ObservationStore,
+  ObservedPayment,
+} from '../ports.ts';
 import type { Database } from './database.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
+import { idempotencyRows } from './idempotency.ts';
 import { type JournalWriter, journalRows } from './journal.ts';
 import { nameInvoiceRows } from './names.ts';
 import { type ObservedRows, observedInJournal, observedInSpends } from './observed-rows.ts';
@@ -45,12 +52,13 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
         const { send, answered } = sending();
         const one = oneObservation({ tx, walletId, rows, journal, send, nowMs, rules, parts });
         const changed: Payment[] = [];
+        const gaveWay: GaveWay[] = [];
         let deliveries = 0;
         try {
           for (const seen of observations) {
             const applied = await one(seen);
-            if (applied === null) continue;
-            changed.push(applied.payment);
+            if (applied.changed) changed.push(applied.changed);
+            if (applied.gaveWay) gaveWay.push(applied.gaveWay);
             deliveries += applied.deliveries;
           }
         } catch (error) {
@@ -62,7 +70,7 @@ export function postgresObservations(db: Database, parts: ObservationParts): Obs
             ON CONFLICT (wallet) DO UPDATE SET cursor_json = excluded.cursor_json`);
         }
         await answered();
-        return { changed, deliveries };
+        return { changed, deliveries, gaveWay };
       }),
   };
 }
@@ -80,28 +88,67 @@ interface Batch {
   readonly parts: ObservationParts;
 }
 
-/** Returns the function that applies one observation; null when it changes nothing. */
+/** What an observation changed. */
+interface Applied {
+  readonly changed: Payment | null;
+  readonly gaveWay: GaveWay | null;
+  readonly deliveries: number;
+}
+
+/** Returns the function that applies one observation. */
 function oneObservation(batch: Batch) {
   const { tx, walletId, rows, send, rules } = batch;
-  return async (
-    seen: ObservedPayment,
-  ): Promise<{ payment: Payment; deliveries: number } | null> => {
+  return async (seen: ObservedPayment): Promise<Applied> => {
     const match = rules.match(rows.candidates(seen), seen);
     const row = match && !seen.ownWord ? recognize(batch, match, seen.attempt) : match;
     const next = rules.transition(row?.payment ?? null, seen);
     if (!next) {
+      const gaveWay = row && (await giveWay(batch, seen, row.payment));
+      if (row === null || !isFinal(row.payment)) return { changed: null, gaveWay, deliveries: 0 };
+      if (gaveWay)
+        return { changed: null, gaveWay, deliveries: await finalize(batch, row.payment) };
       // A repeat of the request may have added the watch again.
-      if (row && isFinal(row.payment) && rows.isWatched(row.payment.index)) {
+      if (rows.isWatched(row.payment.index)) {
         send(watchRows.endPayment(tx, walletId, row.payment.index));
       }
-      return null;
+      return { changed: null, gaveWay, deliveries: 0 };
     }
     const payment = batch.journal === null ? next : record(batch, batch.journal, row, next, seen);
+    const gaveWay = await giveWay(batch, seen, payment);
     const deliveries = isFinal(payment)
       ? await finalize(batch, payment)
       : await announceMilestone(batch, payment);
-    return { payment, deliveries };
+    return { changed: payment, gaveWay, deliveries };
   };
+}
+
+/** See {@link ObservationStore.apply}. Null where no spend gives way to the payment. */
+async function giveWay(
+  { tx, walletId, rules, parts, rows }: Batch,
+  { answers }: ObservedPayment,
+  to: Payment,
+): Promise<GaveWay | null> {
+  if (answers === undefined || (!answers.isTaken && answers.index === to.index)) return null;
+  const { index: from } = answers;
+  const spend = await parts.spends.get(tx, walletId, from);
+  // A spend that is over gives way only where its own row took the attempt of the other program.
+  if (spend === null && from !== to.index) return null;
+  const key = spend?.idempotencyKey ?? null;
+  await together([
+    spendingRows.undo(tx, walletId, from, rules.periodStart),
+    parts.spends.remove(tx, walletId, from),
+    fetchedInvoiceRows.remove(tx, walletId, from),
+    spend !== null &&
+      key !== null &&
+      idempotencyRows.unbind(tx, { walletId, caller: spend.caller, key }, from),
+  ]);
+  rows.shown(from);
+  if (from === to.index) return { from, to };
+  if (await watchRows.endPayment(tx, walletId, from)) {
+    await watchRows.add(tx, walletId, { kind: 'payment', index: to.index });
+  }
+  await journalRows.giveWay(tx, walletId, from, to.index);
+  return { from, to };
 }
 
 /** Stores that the node has shown this row's attempt, also when the rules reject what the node says of it. */

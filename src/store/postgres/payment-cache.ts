@@ -2,6 +2,7 @@ import type { SQL } from 'bun';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
+import { mayBeGivenUp } from '../given-up.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { Database } from './database.ts';
 import { together } from './together.ts';
@@ -29,6 +30,20 @@ async function write(tx: SQL, walletId: string, payments: readonly Payment[]): P
   return { numNew: added.count, numUpdated: changed.count };
 }
 
+/** Leaves out the payments that have been given up since they were read from the journal. */
+async function stillThere(
+  tx: SQL,
+  walletId: string,
+  payments: readonly Payment[],
+): Promise<readonly Payment[]> {
+  const doubtful = payments.filter(mayBeGivenUp).map(({ index }) => index);
+  if (doubtful.length === 0) return payments;
+  const rows = await tx<{ idx: string }[]>`SELECT idx FROM journal
+    WHERE wallet = ${walletId} AND idx = ANY(${tx.array(doubtful, 'text')}::text[])`;
+  const there = new Set(rows.map(({ idx }) => idx));
+  return payments.filter((payment) => !mayBeGivenUp(payment) || there.has(payment.index));
+}
+
 /** Splits payments so that no part has one twice: a statement writes a row once. Later ones are in later parts. */
 function withoutRepeats(payments: readonly Payment[]): Payment[][] {
   const seen = new Map<PaymentIndex, number>();
@@ -52,10 +67,11 @@ export function postgresPaymentCache(db: Database): PaymentCache {
       );
       return row?.updated_idx ?? null;
     },
-    apply: (walletId, payments, cursor) =>
+    apply: (walletId, payments, cursor, readFrom = 'node') =>
       db.write(walletId, async (tx) => {
         let [numNew, numUpdated] = [0, 0];
-        for (const part of withoutRepeats(payments)) {
+        const there = readFrom === 'node' ? payments : await stillThere(tx, walletId, payments);
+        for (const part of withoutRepeats(there)) {
           const counts = await write(tx, walletId, part);
           numNew += counts.numNew;
           numUpdated += counts.numUpdated;

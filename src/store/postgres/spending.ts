@@ -16,10 +16,11 @@ interface Row {
   readonly amount: string;
 }
 
-/** What is reserved under a name, with the period of its client's budget. */
+/** What is reserved or spent under a name, with the period of its client's budget. */
 interface Held extends Row {
   readonly seq: bigint;
   readonly client_pk: string;
+  readonly settled: boolean;
   readonly period: BudgetPeriod | null;
 }
 
@@ -44,10 +45,31 @@ async function add(
     ON CONFLICT (wallet, client_pk, starts_at) DO UPDATE SET amount_msat = spent.amount_msat + excluded.amount_msat`;
 }
 
-async function heldOf(tx: SQL, walletId: string, name: string): Promise<Held[]> {
-  return tx<Held[]>`SELECT s.seq, s.client_pk, s.at, s.amount_msat::text AS amount, b.period
+async function countedOf(tx: SQL, walletId: string, name: string): Promise<Held[]> {
+  return tx<
+    Held[]
+  >`SELECT s.seq, s.client_pk, s.at, s.amount_msat::text AS amount, s.settled, b.period
     FROM spending s LEFT JOIN budget b ON b.wallet = s.wallet AND b.client_pk = s.client_pk
-    WHERE s.wallet = ${walletId} AND s.name = ${name} AND NOT s.settled`;
+    WHERE s.wallet = ${walletId} AND s.name = ${name}`;
+}
+
+async function heldOf(tx: SQL, walletId: string, name: string): Promise<Held[]> {
+  return (await countedOf(tx, walletId, name)).filter(({ settled }) => !settled);
+}
+
+async function giveBack(
+  tx: SQL,
+  walletId: string,
+  rows: readonly Held[],
+  periodStart: PeriodStart,
+): Promise<void> {
+  for (const { seq, client_pk: clientPk, at, amount, period } of rows) {
+    const change = { clientPk, atMs: numberOf(at), amountMsat: -BigInt(amount) };
+    await together([
+      tx`DELETE FROM spending WHERE seq = ${seq}`,
+      add(tx, walletId, change, period, periodStart),
+    ]);
+  }
 }
 
 async function release(
@@ -56,13 +78,7 @@ async function release(
   name: string,
   periodStart: PeriodStart,
 ): Promise<void> {
-  for (const { seq, client_pk: clientPk, at, amount, period } of await heldOf(tx, walletId, name)) {
-    const change = { clientPk, atMs: numberOf(at), amountMsat: -BigInt(amount) };
-    await together([
-      tx`DELETE FROM spending WHERE seq = ${seq}`,
-      add(tx, walletId, change, period, periodStart),
-    ]);
-  }
+  await giveBack(tx, walletId, await heldOf(tx, walletId, name), periodStart);
 }
 
 /**
@@ -145,4 +161,8 @@ export const spendingRows = {
   },
   /** Gives back the reservation of that name. What is settled stays. */
   release,
+  /** {@link release} that gives back what is settled too. */
+  async undo(tx: SQL, walletId: string, name: string, periodStart: PeriodStart): Promise<void> {
+    await giveBack(tx, walletId, await countedOf(tx, walletId, name), periodStart);
+  },
 };

@@ -1,6 +1,7 @@
 import type { SQL } from 'bun';
 import type { Sealer } from '../../lib/seal.ts';
-import { decodePayment, encodePayment } from '../../model/payment.ts';
+import { decodePayment, encodePayment, idOf } from '../../model/payment.ts';
+import { isOvertaken } from '../overtaken.ts';
 import type {
   BudgetReservation,
   BudgetRules,
@@ -14,7 +15,7 @@ import type { Database } from './database.ts';
 import { fetchedInvoiceRows } from './fetched-invoices.ts';
 import { idempotencyRows } from './idempotency.ts';
 import type { Joint } from './joined-writes.ts';
-import { journalRows } from './journal.ts';
+import { type JournalWriter, journalRows } from './journal.ts';
 import { spendingRows } from './spending.ts';
 import { together } from './together.ts';
 import { numberOrNull } from './values.ts';
@@ -107,6 +108,19 @@ async function reserve(
   await spendingRows.reserve(tx, walletId, name, reservation, { period, periodStart });
 }
 
+/** Writes what readers see of an asked spend; `journal` is null where the node keeps the history. */
+async function publish(
+  tx: SQL,
+  walletId: string,
+  { payment, afterAttempt, caller, idempotencyKey: key }: Omit<Spend, 'walletId' | 'attempt'>,
+  journal: JournalWriter | null,
+): Promise<void> {
+  await together([
+    journal?.put({ payment, attempt: null, afterAttempt }, payment.createdAtMs).stored,
+    key !== null && idempotencyRows.bind(tx, { walletId, caller, key }, payment.index),
+  ]);
+}
+
 /** Returns the {@link SpendStore} over PostgreSQL. */
 export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows): SpendStore {
   const sealed = (walletId: string, index: string, plan: string | null) =>
@@ -116,11 +130,14 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
       db.write(walletId, async (tx, joint) => {
         const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
         const { index } = payment;
-        const [taken, journal, standing] = await together([
-          spend.journaled ? journalRows.get(tx, walletId, index) : null,
-          spend.journaled ? journalRows.writer(tx, walletId) : null,
+        const { journaled } = spend;
+        const [latest, taken, journal, standing] = await together([
+          journaled ? journalRows.latest(tx, walletId, idOf(payment)) : null,
+          journaled ? journalRows.get(tx, walletId, index) : null,
+          journaled && state === 'asked' ? journalRows.writer(tx, walletId) : null,
           reservation && standingOf(tx, walletId, reservation, rules),
         ]);
+        if (journaled && isOvertaken(spend.previous, latest?.payment ?? null)) return false;
         if (taken) {
           // The new row would replace another payment.
           throw new Error(`The payment ${index} exists already.`);
@@ -139,23 +156,26 @@ export function postgresSpends(db: Database, sealer: Sealer, spends: SpendRows):
           spend.fetchedInvoice !== null &&
             fetchedInvoiceRows.add(tx, walletId, index, spend.fetchedInvoice),
           watchRows.add(tx, walletId, { kind: 'payment', index }),
-          journal?.put({ payment, attempt: null, afterAttempt }, payment.createdAtMs).stored,
-          idempotencyKey !== null &&
-            idempotencyRows.bind(tx, { walletId, caller, key: idempotencyKey }, index),
+          state === 'asked' && publish(tx, walletId, spend, journal),
         ]);
+        return true;
       }),
-    asked: (walletId, index, plan) =>
+    asked: (walletId, index, { plan, journaled }) =>
       db.write(walletId, async (tx) => {
-        const { count } = await tx`
-          UPDATE spend SET state = CASE WHEN state = 'begun' THEN 'asked' ELSE state END,
-            sealed_plan = coalesce(${sealed(walletId, index, plan)}, sealed_plan)
-          WHERE wallet = ${walletId} AND idx = ${index}`;
-        if (count === 0) {
+        const spend = await spends.get(tx, walletId, index);
+        if (spend === null) {
           // Without the row, no part of the program would find out what became of the payment.
           throw new Error(
             `The spend ${index} is not stored, so the node must not be asked to send it.`,
           );
         }
+        await tx`
+          UPDATE spend SET state = CASE WHEN state = 'begun' THEN 'asked' ELSE state END,
+            sealed_plan = coalesce(${sealed(walletId, index, plan)}, sealed_plan)
+          WHERE wallet = ${walletId} AND idx = ${index}`;
+        if (spend.state !== 'begun') return;
+        const journal = journaled ? await journalRows.writer(tx, walletId) : null;
+        await publish(tx, walletId, spend, journal);
       }),
     abandon: (walletId, index, periodStart) =>
       db.write(walletId, async (tx) => {

@@ -49,6 +49,7 @@ export function openSqliteStore(path: string): Store {
         spending,
         nameInvoices,
         endpoints,
+        keys,
       }),
     ),
     journal: readable(sqliteJournal(db, queue, journal)),

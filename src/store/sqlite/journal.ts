@@ -37,7 +37,12 @@ export interface JournalRows {
   put(walletId: string, row: JournalRow, nowMs: number, beforeMs?: number): Payment;
   /** Stores the attempt of a row, which is not an update of its payment. */
   setAttempt(walletId: string, index: string, attempt: number): void;
+  /** Deletes the row, also of the cache. */
   remove(walletId: string, index: string): void;
+  /** Deletes the row, whose index leads to that of the other payment from then on. */
+  giveWay(walletId: string, index: string, to: string): void;
+  /** The index to which this one leads; null where it leads to none. */
+  ledTo(walletId: string, index: string): string | null;
 }
 
 /** Prepares the statements of the journal. */
@@ -72,6 +77,20 @@ export function journalRows(db: Database): JournalRows {
   );
   const setAttempt = db.prepare('UPDATE journal SET attempt = ? WHERE wallet = ? AND idx = ?');
   const remove = db.prepare('DELETE FROM journal WHERE wallet = ? AND idx = ?');
+  const uncache = db.prepare('DELETE FROM cache WHERE wallet = ? AND idx = ?');
+  const giveWay = db.prepare(
+    'INSERT OR REPLACE INTO given_way (wallet, idx, to_idx) VALUES (?, ?, ?)',
+  );
+  const readWay = db.prepare<{ to_idx: string }, [string, string]>(
+    'SELECT to_idx FROM given_way WHERE wallet = ? AND idx = ?',
+  );
+  const removeRow = (walletId: string, index: string) => {
+    // Later rows must come after the removed one, also when the clock is set back meanwhile.
+    const beforeMs = lastMs(walletId);
+    if (remove.run(walletId, index).changes === 0) return;
+    keepTip.run(walletId, beforeMs);
+    uncache.run(walletId, index);
+  };
   return {
     get: (walletId, index) => decodeRow(byIndex.get(walletId, index)),
     tip(walletId) {
@@ -94,11 +113,12 @@ export function journalRows(db: Database): JournalRows {
       return updated;
     },
     setAttempt: (walletId, index, attempt) => void setAttempt.run(attempt, walletId, index),
-    remove(walletId, index) {
-      // Later rows must come after the removed one, also when the clock is set back meanwhile.
-      const beforeMs = lastMs(walletId);
-      if (remove.run(walletId, index).changes > 0) keepTip.run(walletId, beforeMs);
+    remove: removeRow,
+    giveWay(walletId, index, to) {
+      removeRow(walletId, index);
+      giveWay.run(walletId, index, to);
     },
+    ledTo: (walletId, index) => readWay.get(walletId, index)?.to_idx ?? null,
   };
 }
 
@@ -122,7 +142,12 @@ export function sqliteJournal(db: Database, queue: WriteQueue, rows: JournalRows
         start === null ? [0, ''] : [updatedAtOfIndex(start), idOfUpdatedIndex(start)];
       return after.all(walletId, atMs, id, limit).map(decode);
     },
-    get: async (walletId, index) => rows.get(walletId, index)?.payment ?? null,
+    async get(walletId, index) {
+      const row = rows.get(walletId, index);
+      if (row) return row.payment;
+      const to = rows.ledTo(walletId, index);
+      return to === null ? null : (rows.get(walletId, to)?.payment ?? null);
+    },
     latest: async (walletId, id) => rows.latest(walletId, id)?.payment ?? null,
     open: async (walletId) => open.all(walletId).map(decode),
     openOnchain: async (walletId) => openOnchain.all(walletId).map(decode),

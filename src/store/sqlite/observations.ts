@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { idOf, isFinal, type Payment } from '../../model/payment.ts';
 import type {
+  GaveWay,
   JournalRow,
   MatchCandidates,
   ObservationRules,
@@ -8,6 +9,7 @@ import type {
   ObservedPayment,
 } from '../ports.ts';
 import type { FetchedInvoiceRows } from './fetched-invoices.ts';
+import type { IdempotencyRows } from './idempotency.ts';
 import type { JournalRows } from './journal.ts';
 import type { NameInvoiceRows } from './names.ts';
 import type { SpendingRows } from './spending.ts';
@@ -25,13 +27,14 @@ interface ObservationParts {
   readonly spending: SpendingRows;
   readonly nameInvoices: NameInvoiceRows;
   readonly endpoints: WebhookEndpointRows;
+  readonly keys: IdempotencyRows;
 }
 
 /** Returns the {@link ObservationStore} over SQLite. */
 export function sqliteObservations(
   db: Database,
   queue: WriteQueue,
-  { journal, spends, fetched, watches, spending, nameInvoices, endpoints }: ObservationParts,
+  { journal, spends, fetched, watches, spending, nameInvoices, endpoints, keys }: ObservationParts,
 ): ObservationStore {
   const readCursor = db.prepare<{ cursor: string | null }, [string]>(
     'SELECT cursor FROM feed_cursor WHERE wallet = ?',
@@ -83,6 +86,34 @@ export function sqliteObservations(
     return { ...row, attempt };
   }
 
+  /** See {@link ObservationStore.apply}. Null where no spend gives way to the payment. */
+  function giveWay(
+    walletId: string,
+    { answers }: ObservedPayment,
+    to: Payment,
+    { periodStart }: ObservationRules,
+  ): GaveWay | null {
+    if (answers === undefined || (!answers.isTaken && answers.index === to.index)) return null;
+    const { index: from } = answers;
+    const spend = spends.get(walletId, from);
+    // A spend that is over gives way only where its own row took the attempt of the other program.
+    if (spend === null && from !== to.index) return null;
+    spending.undo(walletId, from, periodStart);
+    spends.remove(walletId, from);
+    fetched.remove(walletId, from);
+    if (spend?.idempotencyKey != null) {
+      const { caller, idempotencyKey: key } = spend;
+      keys.unbind({ walletId, caller, key }, from);
+    }
+    const gave = { from, to };
+    if (from === to.index) return gave;
+    const own = { kind: 'payment', index: from } as const;
+    if (watches.hasAny(walletId, [own])) watches.add(walletId, { ...own, index: to.index });
+    watches.endPayment(walletId, from);
+    journal.giveWay(walletId, from, to.index);
+    return gave;
+  }
+
   function finalize(walletId: string, payment: Payment, rules: ObservationRules): number {
     const { index } = payment;
     const costMsat = rules.costMsat(payment);
@@ -124,6 +155,7 @@ export function sqliteObservations(
       queue.write(() => {
         const isTaken = (index: string) => journal.get(walletId, index) !== null;
         const changed: Payment[] = [];
+        const gaveWay: GaveWay[] = [];
         let deliveries = 0;
         let beforeMs: number | undefined;
         for (const seen of observations) {
@@ -131,8 +163,13 @@ export function sqliteObservations(
           const row = match && !seen.ownWord ? recognize(walletId, match, seen.attempt) : match;
           const next = rules.transition(row?.payment ?? null, seen);
           if (!next) {
+            if (row === null) continue;
+            const gave = giveWay(walletId, seen, row.payment, rules);
+            if (gave) gaveWay.push(gave);
+            if (!isFinal(row.payment)) continue;
             // A repeat of the request may have added the watch again.
-            if (row && isFinal(row.payment)) watches.endPayment(walletId, row.payment.index);
+            if (gave) deliveries += finalize(walletId, row.payment, rules);
+            else watches.endPayment(walletId, row.payment.index);
             continue;
           }
           const payment = journaled
@@ -151,12 +188,14 @@ export function sqliteObservations(
             : next;
           beforeMs = payment.updatedAtMs;
           changed.push(payment);
+          const gave = giveWay(walletId, seen, payment, rules);
+          if (gave) gaveWay.push(gave);
           deliveries += isFinal(payment)
             ? finalize(walletId, payment, rules)
             : announceMilestone(walletId, payment, rules);
         }
         if (cursor !== null) moveCursor.run(walletId, cursor);
-        return { changed, deliveries };
+        return { changed, deliveries, gaveWay };
       }),
   };
 }

@@ -2,6 +2,7 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { encodePayment, isFinal, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex, UpdatedIndex } from '../../model/payment-index.ts';
 import { cacheConditions } from '../cache-conditions.ts';
+import { mayBeGivenUp } from '../given-up.ts';
 import type { CacheQuery, PaymentCache } from '../ports.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -36,6 +37,7 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
   const updateRow = db.prepare(
     'UPDATE cache SET status = ?, json = ? WHERE wallet = ? AND idx = ? AND json != ?2',
   );
+  const isJournaled = db.prepare('SELECT 1 FROM journal WHERE wallet = ? AND idx = ?');
   const clearRows = db.prepare('DELETE FROM cache WHERE wallet = ?');
   const clearCursor = db.prepare('DELETE FROM cache_cursor WHERE wallet = ?');
 
@@ -62,9 +64,11 @@ export function sqlitePaymentCache(db: Database, queue: WriteQueue): PaymentCach
     async cursor(walletId) {
       return (readCursor.get(walletId)?.updated_idx as UpdatedIndex | undefined) ?? null;
     },
-    async apply(walletId, payments, cursor) {
+    async apply(walletId, payments, cursor, readFrom = 'node') {
+      const isThere = (payment: Payment) =>
+        !mayBeGivenUp(payment) || isJournaled.get(walletId, payment.index) !== null;
       const stored = await queue.write(() => {
-        const counts = put(walletId, payments);
+        const counts = put(walletId, readFrom === 'node' ? payments : payments.filter(isThere));
         if (cursor !== null) writeCursor.run(walletId, cursor);
         return counts;
       });

@@ -24,6 +24,8 @@ export interface SpendingRows {
   isSettled(walletId: string, name: string): boolean;
   /** Gives back the reservation of that name. What is settled stays. */
   release(walletId: string, name: string, periodStart: PeriodStart): void;
+  /** {@link release} that gives back what is settled too. */
+  undo(walletId: string, name: string, periodStart: PeriodStart): void;
 }
 
 /** What is added to the sum of the period that contains `atMs`; it may be negative. */
@@ -62,10 +64,10 @@ export function spendingRows(db: Database): SpendingRows {
   const all = db.prepare<{ at: number; amount: string }, [string, string]>(
     'SELECT at, CAST(amount_msat AS TEXT) AS amount FROM spending WHERE wallet = ? AND client_pk = ?',
   );
-  const held = db.prepare<Row, [string, string]>(
-    `SELECT seq, client_pk, at, CAST(amount_msat AS TEXT) AS amount FROM spending
-     WHERE wallet = ? AND idx = ? AND NOT settled`,
-  );
+  const ofName = `SELECT seq, client_pk, at, CAST(amount_msat AS TEXT) AS amount FROM spending
+     WHERE wallet = ? AND idx = ?`;
+  const held = db.prepare<Row, [string, string]>(`${ofName} AND NOT settled`);
+  const counted = db.prepare<Row, [string, string]>(ofName);
   const settled = db.prepare(
     'SELECT 1 FROM spending WHERE wallet = ? AND idx = ? AND settled LIMIT 1',
   );
@@ -95,12 +97,15 @@ export function spendingRows(db: Database): SpendingRows {
     writeSum.run(walletId, clientPk, startsAtMs, `${after}`);
   }
 
-  function release(walletId: string, name: string, periodStart: PeriodStart): void {
-    for (const { seq, client_pk: clientPk, at: atMs, amount } of held.all(walletId, name)) {
+  function giveBack(walletId: string, rows: readonly Row[], periodStart: PeriodStart): void {
+    for (const { seq, client_pk: clientPk, at: atMs, amount } of rows) {
       remove.run(seq);
       add(walletId, { clientPk, atMs, amountMsat: -BigInt(amount) }, periodStart);
     }
   }
+
+  const release: SpendingRows['release'] = (walletId, name, periodStart) =>
+    giveBack(walletId, held.all(walletId, name), periodStart);
 
   return {
     sum: (walletId, clientPk, startsAtMs) =>
@@ -134,5 +139,7 @@ export function spendingRows(db: Database): SpendingRows {
     },
     isSettled: (walletId, name) => settled.get(walletId, name) !== null,
     release,
+    undo: (walletId, name, periodStart) =>
+      giveBack(walletId, counted.all(walletId, name), periodStart),
   };
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import { decodePayment, encodePayment } from '../../model/payment.ts';
+import { decodePayment, encodePayment, idOf } from '../../model/payment.ts';
+import { isOvertaken } from '../overtaken.ts';
 import type { BudgetReservation, BudgetRules, Spend, SpendState, SpendStore } from '../ports.ts';
 import type { BudgetRows } from './budgets.ts';
 import type { FetchedInvoiceRows } from './fetched-invoices.ts';
@@ -95,33 +96,49 @@ export function sqliteSpends(db: Database, queue: WriteQueue, parts: SpendParts)
     if (standing.budgetState !== 'none') counter.advance();
   }
 
+  function publish(
+    walletId: string,
+    { payment, afterAttempt, caller, idempotencyKey: key }: Omit<Spend, 'walletId' | 'attempt'>,
+    journaled: boolean,
+  ): void {
+    if (journaled) {
+      journal.put(walletId, { payment, attempt: null, afterAttempt }, payment.createdAtMs);
+    }
+    if (key !== null) keys.bind({ walletId, caller, key }, payment.index);
+  }
+
   return {
     begin: (walletId, spend, rules) =>
       queue.write(() => {
         const { payment, state, afterAttempt, plan, caller, idempotencyKey, reservation } = spend;
         const { index } = payment;
-        if (spend.journaled && journal.get(walletId, index)) {
-          // The new row would replace another payment.
-          throw new Error(`The payment ${index} exists already.`);
+        if (spend.journaled) {
+          const latest = journal.latest(walletId, idOf(payment))?.payment ?? null;
+          if (isOvertaken(spend.previous, latest)) return false;
+          if (journal.get(walletId, index)) {
+            // The new row would replace another payment.
+            throw new Error(`The payment ${index} exists already.`);
+          }
         }
         if (reservation) reserve(walletId, index, reservation, rules);
         const json = JSON.stringify(encodePayment(payment));
         insert.run(walletId, index, state, json, afterAttempt, plan, caller, idempotencyKey);
         if (spend.fetchedInvoice !== null) fetched.add(walletId, index, spend.fetchedInvoice);
         watches.add(walletId, { kind: 'payment', index });
-        if (spend.journaled) {
-          journal.put(walletId, { payment, attempt: null, afterAttempt }, payment.createdAtMs);
-        }
-        if (idempotencyKey !== null) keys.bind({ walletId, caller, key: idempotencyKey }, index);
+        if (state === 'asked') publish(walletId, spend, spend.journaled);
+        return true;
       }),
-    asked: (walletId, index, plan) =>
+    asked: (walletId, index, { plan, journaled }) =>
       queue.write(() => {
-        if (ask.run(plan, walletId, index).changes === 0) {
+        const spend = spends.get(walletId, index);
+        if (spend === null) {
           // Without the row, no part of the program would find out what became of the payment.
           throw new Error(
             `The spend ${index} is not stored, so the node must not be asked to send it.`,
           );
         }
+        ask.run(plan, walletId, index);
+        if (spend.state === 'begun') publish(walletId, spend, journaled);
       }),
     abandon: (walletId, index, periodStart) =>
       queue.write(() => {

@@ -7,6 +7,7 @@ import type { WalletNode } from '../../nodes/node.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
 import type { Session } from '../session.ts';
 import { agreedAmountMsat } from './agreed-amount.ts';
+import type { StoredTerms } from './send-again.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 11 invoice. */
@@ -79,6 +80,7 @@ export function planInvoicePayment(
       const expired = expiryObstacle(invoice, node);
       if (expired !== null) throw refused(expired);
     },
+    stored: JSON.stringify({ maxFeeMsat: `${maxFeeMsat}` } satisfies StoredTerms),
     sign: null,
     start: (identity) =>
       node.payInvoice({ ...identity, amountMsat, maxFeeMsat, personalNote, message, invoice }),

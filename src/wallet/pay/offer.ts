@@ -11,6 +11,7 @@ import type { EffectNames } from '../effect-names.ts';
 import { withoutLightningScheme } from '../payment-string.ts';
 import { nodeGroup, type Session } from '../session.ts';
 import { fetchOfferInvoice, type OfferWish } from './offer-invoice.ts';
+import type { StoredTerms } from './send-again.ts';
 import type { UnfetchedPlan } from './send-plan.ts';
 
 /** A request to pay a BOLT 12 offer. */
@@ -74,6 +75,7 @@ export function planOfferPayment(
       return {
         ...terms,
         details: { ...terms.details, hash: invoice.paymentHash },
+        stored: JSON.stringify({ maxFeeMsat: `${maxFeeMsat}` } satisfies StoredTerms),
         fetchedInvoice: invoice.text,
         sign: null,
         start: (identity) => offers.payFetched({ ...identity, invoice, maxFeeMsat, personalNote }),

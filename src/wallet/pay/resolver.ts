@@ -1,16 +1,16 @@
-import { decodeAddress } from '../../codecs/address.ts';
 import { backoffDelayMs } from '../../lib/backoff.ts';
 import type { Log } from '../../lib/log.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
-import type { SignedSend, WalletNode } from '../../nodes/node.ts';
+import type { Observation, WalletNode } from '../../nodes/node.ts';
 import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
 import { periodStart } from '../budget.ts';
 import type { Feed } from '../feed.ts';
+import { type Fate, fateOf, type Question, wordOf } from './fate.ts';
 import { questionOf } from './question.ts';
-import { repeatSpontaneous } from './repeat-spontaneous.ts';
+import { sendAgain } from './send-again.ts';
 
 /** How long the node may be out of reach before a blocking pay call ends (docs/decisions.md 36). */
 const OUT_OF_REACH_MS = 60_000;
@@ -146,7 +146,9 @@ export class Resolver {
     const node = await this.#node();
     for (const spend of unfinished) {
       if (spend.state === 'begun') await this.giveUp(spend.payment.index);
-      else if (spend.state === 'asked') await this.#ask(node, spend, 'restart');
+      else if (spend.state === 'asked' || mayBeAnothers(spend, node)) {
+        await this.#ask(node, spend, 'restart');
+      }
     }
     for (const { state, payment } of unfinished) if (state === 'asked') this.resolve(payment.index);
   }
@@ -212,54 +214,58 @@ export class Resolver {
     );
   }
 
+  /** Asks the node what became of a spend, and does what follows from it (docs/decisions.md 34). */
   async #ask(node: WalletNode, spend: Spend, when: 'restart' | 'running'): Promise<void> {
-    const question = questionOf(spend);
-    const { payment, signed } = question;
-    const outcome = await node.sendOutcome(question);
-    if (outcome.state === 'known') return this.#apply(node, outcome);
-    if (outcome.state === 'never') {
-      // The process that sent is gone, and it told no caller of the payment: a node with a history tells of its
-      // payments itself.
-      if (when === 'restart' && node.history) return this.giveUp(payment.index);
-      return this.#apply(node, { payment: ended(payment, outcome.reason, node), attempt: null });
+    const outcome = await node.sendOutcome(questionOf(spend));
+    const question = this.#question(spend, when, node);
+    const fate = fateOf(spend.state, question, wordOf(outcome));
+    if (fate === 'give_up') return this.giveUp(spend.payment.index);
+    if (fate === 'fail' && outcome.state === 'never') {
+      const failed = ended(spend.payment, outcome.reason, node);
+      return this.#apply(node, { payment: failed, attempt: null });
     }
-    if (signed && node.onchain) await this.#publish(node, payment, signed);
-    await this.#repeat(node, spend);
+    if (fate === 'send_again') return this.#sendAgain(node, spend);
+    if ('payment' in outcome) await this.#conclude(node, spend, outcome, fate);
   }
 
-  async #publish(node: WalletNode, payment: Payment, signed: SignedSend): Promise<void> {
-    const { index, createdAtMs, address, priority, amountMsat, personalNote } = payment;
-    const command = {
-      index,
-      createdAtMs,
-      address: decodeAddress(address ?? ''),
-      priority: priority ?? 'normal',
-      amountMsat: amountMsat ?? 0n,
-      personalNote,
-      maxFeeMsat: null,
-    };
-    await node.onchain?.renew(signed);
-    const report = await node.onchain?.publish(command, signed);
-    if (report?.state === 'known') await this.#apply(node, report);
+  #question({ payment, state }: Spend, when: 'restart' | 'running', node: WalletNode): Question {
+    if (when === 'restart' && node.history) return 'untold_look';
+    if (state !== 'asked') return 'look';
+    // A transaction that is published twice is the same one.
+    if (payment.rail === 'onchain') return 'late_look';
+    const { elapsedMs } = this.#options;
+    const sinceMs = this.#unansweredSinceMs.getOrInsert(payment.index, elapsedMs());
+    return elapsedMs() - sinceMs < NOT_SEEN_AFTER_MS ? 'look' : 'late_look';
+  }
+
+  /** Stores what the node shows of a spend, or lets the spend give way to it. */
+  async #conclude(
+    node: WalletNode,
+    { payment: { index } }: Spend,
+    seen: Observation,
+    fate: Fate,
+  ): Promise<void> {
+    if (fate !== 'record' && fate !== 'give_way') return;
+    await this.#apply(node, { ...seen, answers: { index, isTaken: fate === 'give_way' } });
   }
 
   /**
-   * Sends a payment without an invoice again (docs/decisions.md 114). A request on its way has reached the node by now
-   * or is lost, so that the two do not meet. Only an attempt that the node shows is an outcome: a refusal of the repeat
-   * says nothing of the first request.
+   * Sends the same request again (docs/decisions.md 114, 143). The first one has reached the node by now or is lost, so
+   * that the two do not meet.
    */
-  async #repeat(node: WalletNode, spend: Spend): Promise<void> {
+  async #sendAgain(node: WalletNode, spend: Spend): Promise<void> {
     const { elapsedMs, log, walletId } = this.#options;
-    const { index } = spend.payment;
-    const sinceMs = this.#unansweredSinceMs.getOrInsert(index, elapsedMs());
-    if (elapsedMs() - sinceMs < NOT_SEEN_AFTER_MS) return;
-    const report = await repeatSpontaneous(node, spend);
+    const { index, rail } = spend.payment;
+    const report = await sendAgain(node, spend);
     if (report === null) return;
     this.#unansweredSinceMs.set(index, elapsedMs());
-    if (report.state === 'known' || report.state === 'taken') return this.#apply(node, report);
-    const { error } = report;
-    const message = 'A spontaneous payment that the node does not show was sent again in vain.';
-    log.warn(message, { walletId, index, error });
+    if ('payment' in report) {
+      const fate = fateOf(spend.state, 'repeat', wordOf(report));
+      return this.#conclude(node, spend, report, fate);
+    }
+    if (rail === 'onchain') return;
+    const message = 'A payment that the node does not show was sent again in vain.';
+    log.warn(message, { walletId, index, error: report.error });
   }
 
   /** Notes in the payment that the node does not show it, once that is so for long. */
@@ -287,6 +293,14 @@ export class Resolver {
     }
     await feed.refreshWatched();
   }
+}
+
+/**
+ * Whether version 0.2 may have taken another program's attempt for that of the spend: it did so where the node numbers
+ * no attempts. The end of that attempt is told of another row.
+ */
+function mayBeAnothers({ payment, attempt }: Spend, node: WalletNode): boolean {
+  return payment.rail !== 'onchain' && attempt === null && node.history === undefined;
 }
 
 function ended(payment: Payment, reason: string, node: WalletNode): Payment {

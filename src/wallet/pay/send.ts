@@ -1,14 +1,15 @@
 import { formatAmountMsat } from '../../model/amount.ts';
 import { ApiError, internalUnlessApi, ownInvoice } from '../../model/errors.ts';
 import { blankPayment, isFinal, type Payment } from '../../model/payment.ts';
-import { paymentIndex } from '../../model/payment-index.ts';
+import { type PaymentIndex, paymentIndex } from '../../model/payment-index.ts';
 import type { SendReport, SignedSend } from '../../nodes/node.ts';
-import type { NewSpend } from '../../store/ports.ts';
+import type { NewSpend, SpendState } from '../../store/ports.ts';
 import { budgetRules } from '../budget.ts';
 import type { EffectNames } from '../effect-names.ts';
 import type { Session } from '../session.ts';
 import { tellingSent } from '../telling-sent.ts';
 import { waitUntil } from '../wait.ts';
+import { fateOf, wordOf } from './fate.ts';
 import { requireMaySee } from './paid-by-another.ts';
 import type { SendIdentity, SendPlan, SendTerms, UnfetchedPlan } from './send-plan.ts';
 
@@ -24,37 +25,68 @@ export interface SendContext {
   readonly onSent: (payment: Payment) => void;
 }
 
+/** What a request to send has led to. */
+interface Sent {
+  readonly payment: Payment;
+  /** False for an earlier payment with the same id. */
+  readonly begun: boolean;
+  /** Whether another program makes the payment, so that its failure does not end this request. */
+  readonly isOutside: boolean;
+}
+
 /**
  * Makes a payment at most once: an id that is pending or completed is not sent again, for any caller
  * (docs/decisions.md 46). The spend's row is `begun` or `asked` in a committed transaction before the request leaves
- * (docs/decisions.md 34). Returns the payment as the node shows it, or pending when its outcome is unknown; `begun` is
- * false for an earlier payment with the same id. Errors carry `data.sent`, but for the payment of another client.
+ * (docs/decisions.md 34). Returns the payment as the node shows it, or pending when its outcome is unknown, or an
+ * earlier payment with the same id. Errors carry `data.sent`, but for the payment of another client.
  */
-export async function send(
+export async function send(context: SendContext, plan: SendPlan | UnfetchedPlan): Promise<Sent> {
+  for (;;) {
+    const sent = await context.session.locks.run(plan.id, () => sendOnce(context, plan));
+    // Another program was faster. Its payment is met in the next round.
+    if (sent === null) continue;
+    context.onSent(sent.payment);
+    return sent;
+  }
+}
+
+/** {@link send} that returns null when another program's payment of the same id came between. */
+async function sendOnce(
   context: SendContext,
   plan: SendPlan | UnfetchedPlan,
-): Promise<{ payment: Payment; begun: boolean }> {
+): Promise<Sent | null> {
   const { session } = context;
-  const { node } = session;
-  const sent = await session.locks.run(plan.id, async () => {
-    const { previous, begins, afterAttempt } = await tellingSent('no', async () => {
-      await session.resolver.ready();
-      const newest = plan.rail === 'onchain' ? null : node.newestAttempt();
-      // An earlier payment is returned without it, also while the node is away.
-      newest?.catch(() => undefined);
-      const latest = await session.history.latest(plan.id);
-      if (latest) await requireMayMeet(session, latest);
-      if (!latest || latest.status === 'failed') plan.requirePayable?.();
-      else requireSameAmount(plan, latest);
-      const begins = latest === null || mayFollow(plan, latest);
-      return { previous: latest, begins, afterAttempt: begins ? await newest : null };
-    });
-    if (previous && !begins) return { payment: previous, begun: false };
-    const ready = 'fetch' in plan ? await fetched(context, plan) : plan;
-    return { payment: await begin(context, ready, { previous, afterAttempt }), begun: true };
-  });
-  context.onSent(sent.payment);
-  return sent;
+  const { previous, begins, afterAttempt } = await tellingSent('no', () => before(session, plan));
+  if (previous && !begins) {
+    const outside = await isOutside(session, previous);
+    return { payment: previous, begun: false, isOutside: outside };
+  }
+  const ready = 'fetch' in plan ? await fetched(context, plan) : plan;
+  const payment = await begin(context, ready, { previous, afterAttempt });
+  return payment && { payment, begun: true, isOutside: false };
+}
+
+/** Looks at what was there before, and whether another payment may begin. */
+async function before(
+  session: Session,
+  plan: SendPlan | UnfetchedPlan,
+): Promise<Before & { readonly begins: boolean }> {
+  await session.resolver.ready();
+  const newest = plan.rail === 'onchain' ? null : session.node.newestAttempt();
+  // An earlier payment is returned without it, also while the node is away.
+  newest?.catch(() => undefined);
+  const latest = await session.history.latest(plan.id);
+  if (latest) await requireMayMeet(session, latest);
+  if (!latest || latest.status === 'failed') plan.requirePayable?.();
+  else requireSameAmount(plan, latest);
+  const begins = latest === null || mayFollow(plan, latest);
+  return { previous: latest, begins, afterAttempt: begins ? await newest : null };
+}
+
+/** Whether another program of the node makes the payment: a pending one of this program has a spend. */
+async function isOutside({ node, store, userPk }: Session, payment: Payment): Promise<boolean> {
+  if (node.history || isFinal(payment)) return false;
+  return (await store.spends.get(userPk, payment.index)) === null;
 }
 
 /**
@@ -83,8 +115,12 @@ export async function sendAndWait(
   // The feed is held from the start, so that one feed serves both the sending and the waiting.
   const release = session.feed.hold();
   try {
-    const { payment } = await send(context, plan);
-    return await endOf(session, payment, context.signal);
+    for (;;) {
+      const { payment, isOutside } = await send(context, plan);
+      const end = await endOf(session, payment, context.signal);
+      // What another program failed to do does not answer a request that was never sent.
+      if (!isOutside || end.status !== 'failed') return end;
+    }
   } finally {
     release();
   }
@@ -124,6 +160,7 @@ async function reached(
     // The node may show the end before its feed does. The end is stored before the payment is returned.
     const { node, feed } = session;
     if (node.history) await feed.observeOnce({ payment: now, attempt: null }, node);
+    if (now.index !== index) requireSameAmount(payment, now);
     return now;
   };
   return tellingSent('unknown', wait, index).finally(() => stop.abort());
@@ -140,7 +177,7 @@ async function begin(
   context: SendContext,
   plan: SendPlan,
   { previous, afterAttempt }: Before,
-): Promise<Payment> {
+): Promise<Payment | null> {
   const { session, idempotencyKey } = context;
   const { node } = session;
   const nowMs = node.clock.now();
@@ -179,8 +216,9 @@ async function begin(
       reservation: session.isOwner
         ? null
         : { clientPk: session.caller.id, amountMsat: plan.amountMsat + plan.maxFeeMsat, nowMs },
+      previous,
     };
-    await session.store.spends.begin(session.userPk, spend, budgetRules);
+    if (!(await session.store.spends.begin(session.userPk, spend, budgetRules))) return 'overtaken';
     // From here on, a spend that is not sent must be given up.
     try {
       if (session.hasBudget()) await session.guard.keepUp();
@@ -191,6 +229,7 @@ async function begin(
       throw error;
     }
   });
+  if (signed === 'overtaken') return null;
   session.feed.watchAdded();
   return startedPayment(session, pending, signed, await startSafely(plan, identity, signed));
 }
@@ -204,7 +243,8 @@ async function signAndStore(
   const signed = await sign(identity);
   try {
     requireStillGood(session);
-    await session.store.spends.asked(session.userPk, identity.index, JSON.stringify(signed));
+    const asked = { plan: JSON.stringify(signed), journaled: session.node.history === undefined };
+    await session.store.spends.asked(session.userPk, identity.index, asked);
   } catch (error) {
     await releaseCoins(session, signed);
     throw error;
@@ -230,38 +270,56 @@ async function startSafely(
   }
 }
 
-/** Decides what a connector's report means for the payment; nothing else does (docs/decisions.md 34). */
+/**
+ * What a connector's report means for the payment (docs/decisions.md 34). Null when the payment of another program came
+ * first.
+ */
 async function startedPayment(
   session: Session,
   pending: Payment,
   signed: SignedSend | null,
   report: SendReport,
-): Promise<Payment> {
+): Promise<Payment | null> {
   const { index } = pending;
-  if (report.state === 'unknown') {
-    session.log.warn(
-      'The node may have been asked to send, and the outcome is not known; it is asked again.',
-      { walletId: session.userPk, index, error: report.error },
-    );
-    session.resolver.resolve(index);
-    return pending;
-  }
-  if (report.state === 'refused') {
-    await tellingSent('no', () => session.resolver.giveUp(index));
+  const { node, feed, resolver, log, userPk } = session;
+  const state = report.state === 'refused' ? await stateOf(session, index) : 'asked';
+  const fate = fateOf(state, signed ? 'publish' : 'request', wordOf(report));
+  if (fate === 'give_up' && 'error' in report) {
+    await tellingSent('no', () => resolver.giveUp(index));
     if (signed) await releaseCoins(session, signed);
     throw report.error.with({ sent: 'no' });
   }
+  if (fate === 'wait') {
+    const error = 'error' in report ? report.error : null;
+    log.warn(
+      'The node may have been asked to send, and the outcome is not known; it is asked again.',
+      { walletId: userPk, index, error },
+    );
+    resolver.resolve(index);
+    return pending;
+  }
   try {
-    return await session.feed.record(report, session.node);
+    const seen = 'payment' in report ? report : { payment: pending, attempt: null };
+    const answers = { index, isTaken: fate === 'give_way' };
+    const stored = await feed.record({ ...seen, answers }, node);
+    return fate === 'give_way' ? null : stored;
   } catch (error) {
     // The node has shown the payment, but it could not be stored, so the node is asked again.
-    session.resolver.resolve(index);
+    resolver.resolve(index);
     throw internalUnlessApi(error).with({ sent: 'unknown', index });
   }
 }
 
+/** The state of a spend whose request was refused. One that is over already was shown by the node. */
+async function stateOf({ store, userPk }: Session, index: PaymentIndex): Promise<SpendState> {
+  return (await store.spends.get(userPk, index))?.state ?? 'known';
+}
+
 /** Throws error 106 when an invoice without an amount was paid before with another amount (docs/decisions.md 46). */
-function requireSameAmount({ amountMsat, rail }: SendTerms, previous: Payment): void {
+function requireSameAmount(
+  { amountMsat, rail }: Pick<Payment, 'amountMsat' | 'rail'>,
+  previous: Payment,
+): void {
   if (rail === 'onchain' || previous.amountMsat === null) return;
   if (previous.amountMsat === amountMsat) return;
   throw new ApiError(

@@ -4,7 +4,7 @@ import { type FeePolicy, feeCapMsat } from '../../model/fee-cap.ts';
 import { paymentId } from '../../model/payment-index.ts';
 import type { EffectNames } from '../effect-names.ts';
 import { nodeGroup, type Session } from '../session.ts';
-import type { StoredSpontaneous } from './repeat-spontaneous.ts';
+import type { StoredSpontaneous } from './send-again.ts';
 import type { SendPlan } from './send-plan.ts';
 
 /** A request to pay a node without an invoice. */

@@ -23,8 +23,10 @@ export function attemptContract(open: () => Promise<Store>): void {
       });
     const first = at(samplePayment, 10);
     const retry = at(samplePayment, 20);
-    const begin = (payment: typeof first, afterAttempt: number) =>
-      store.spends.begin(WALLET, newSpend(payment, { afterAttempt }), fits);
+    const begin = async (payment: typeof first, afterAttempt: number) => {
+      const previous = await store.journal.latest(WALLET, idOf(payment));
+      return store.spends.begin(WALLET, newSpend(payment, { afterAttempt, previous }), fits);
+    };
     const seen = (payment: typeof first, attempt: number) =>
       observe(store, [payment], { journaled: true, attempt });
     const statusOf = async (payment: typeof first) =>

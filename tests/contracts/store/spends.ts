@@ -15,7 +15,8 @@ export function spendContract(open: () => Promise<Store>): void {
     const one = samplePayment(1);
     const begin = (change: Parameters<typeof newSpend>[1] = {}, payment = one) =>
       store.spends.begin(WALLET, newSpend(payment, change), fits);
-    const asked = (plan: string | null = null) => store.spends.asked(WALLET, one.index, plan);
+    const asked = (plan: string | null = null, journaled = true) =>
+      store.spends.asked(WALLET, one.index, { plan, journaled });
     const get = () => store.spends.get(WALLET, one.index);
 
     for (const journaled of [true, false]) {
@@ -43,7 +44,7 @@ export function spendContract(open: () => Promise<Store>): void {
         };
         expect(await get()).toEqual(begun);
         expect(await store.spends.wallets()).toEqual([WALLET]);
-        await asked('{"a":2}');
+        await asked('{"a":2}', journaled);
         expect(await get()).toEqual({ ...begun, state: 'asked', plan: '{"a":2}' });
         const shown = { ...one, statusMsg: 'in flight' };
         expect((await observe(store, [shown], { journaled, attempt })).changed).toHaveLength(1);
@@ -80,6 +81,7 @@ export function spendContract(open: () => Promise<Store>): void {
         expect(await observe(store, [unproven], { journaled })).toEqual({
           changed: [],
           deliveries: 0,
+          gaveWay: [],
         });
         expect((await get())?.payment).toEqual(one);
         expect(await store.watches.has(WALLET)).toBe(true);
@@ -150,7 +152,7 @@ export function spendContract(open: () => Promise<Store>): void {
 
     test('a send does not take the place of a payment that is there', async () => {
       await observe(store, [sampleFailed(1)], { journaled: true });
-      await expect(begin()).rejects.toThrow('already');
+      await expect(begin({ previous: sampleFailed(1) })).rejects.toThrow('already');
       expect(await store.journal.get(WALLET, one.index)).toMatchObject({ status: 'failed' });
       expect(await get()).toBeNull();
     });
@@ -159,7 +161,8 @@ export function spendContract(open: () => Promise<Store>): void {
       await setBudget(store, { amountMsat: 10n, period: 'total', maxPaymentMsat: null });
       await observe(store, [sampleFailed(1)], { journaled: true });
       const reservation = { clientPk: CLIENT, amountMsat: 11n, nowMs: 1 };
-      await expect(begin({ caller: CLIENT, reservation })).rejects.toThrow('already');
+      const previous = sampleFailed(1);
+      await expect(begin({ caller: CLIENT, reservation, previous })).rejects.toThrow('already');
     });
 
     test('unfinished sends are listed oldest first, by wallet', async () => {

@@ -10,6 +10,7 @@ import { names } from './0008-names.ts';
 import { fetchedInvoices } from './0009-fetched-invoices.ts';
 import { compactRows } from './0010-compact-rows.ts';
 import { webhookEndpoints } from './0011-webhook-endpoints.ts';
+import { givenWay } from './0012-given-way.ts';
 
 /**
  * Every step of the schema, in order. The position of a step, from 1, is the version that it leads to. Steps are never
@@ -27,6 +28,7 @@ const STEPS: readonly (string | ((db: Database) => void))[] = [
   fetchedInvoices,
   compactRows,
   webhookEndpoints,
+  givenWay,
 ];
 
 /** The version of the schema that this program reads and writes. */

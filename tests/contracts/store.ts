@@ -10,6 +10,7 @@ import { budgetContract } from './store/budgets.ts';
 import { cacheContract } from './store/cache.ts';
 import { clientContract } from './store/clients.ts';
 import { connectorStateContract } from './store/connector-state.ts';
+import { givingWayContract } from './store/giving-way.ts';
 import { idempotencyContract } from './store/idempotency.ts';
 import { identityContract } from './store/identity.ts';
 import { journalContract } from './store/journal.ts';
@@ -47,6 +48,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     journalContract(openStore);
     spendContract(openStore);
     attemptContract(openStore);
+    givingWayContract(openStore);
     watchContract(openStore);
     webhookEndpointContract(openStore);
     nameContract(openStore);

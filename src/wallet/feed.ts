@@ -1,12 +1,13 @@
 import { both } from '../lib/both.ts';
 import { quietResolvers } from '../lib/quiet-resolvers.ts';
 import { isFinal, type Payment } from '../model/payment.ts';
-import type { PaymentIndex } from '../model/payment-index.ts';
+import type { PaymentId, PaymentIndex } from '../model/payment-index.ts';
 import type { WalletNode } from '../nodes/node.ts';
 import type { ObservedPayment } from '../store/ports.ts';
 import { FeedAttempts } from './feed-attempts.ts';
 import type { FeedOptions, Follower } from './feed-options.ts';
 import type { FeedStanding } from './feed-standing.ts';
+import { HeldBack } from './held-back.ts';
 import { type PaymentListener, PaymentListeners } from './payment-listeners.ts';
 import { ReadProgress } from './read-progress.ts';
 import { RecentUpdates } from './recent-updates.ts';
@@ -26,6 +27,7 @@ export class Feed {
   readonly #options: FeedOptions;
   readonly #listeners = new PaymentListeners();
   readonly #recent = new RecentUpdates();
+  readonly #heldBack = new HeldBack();
   #holds = 0;
   #watched = false;
   #watchesAdded = 0;
@@ -272,12 +274,29 @@ export class Feed {
     if (fresh) await this.observe(fresh, node);
   }
 
+  /**
+   * Runs a request to send that payment. What the node tells of it meanwhile is stored after the answer, which alone
+   * says whose an attempt is.
+   */
+  async whileSending<T>(id: PaymentId, node: WalletNode, work: () => Promise<T>): Promise<T> {
+    if (node.history) return work();
+    const release = this.#heldBack.hold(id);
+    try {
+      return await work();
+    } finally {
+      // The answer is newer than what was under way before it.
+      const observations = release().filter(({ payment }) => isFinal(payment));
+      if (observations.length > 0) await this.#apply({ observations, cursor: null }, node);
+    }
+  }
+
   /** Stores observations of a node, then calls the listeners and wakes the dispatcher. */
   async #apply(
     batch: { readonly observations: readonly ObservedPayment[]; readonly cursor: string | null },
     node: WalletNode,
   ): Promise<void> {
-    const { observations, cursor } = batch;
+    const { cursor } = batch;
+    const observations = this.#heldBack.without(batch.observations);
     const { store, walletId, rules, onDelivery } = this.#options;
     const journaled = node.history === undefined;
     const stored = store.observations.apply(

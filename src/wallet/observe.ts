@@ -77,11 +77,12 @@ export function observationRules(options: ObserveOptions): ObservationRules {
 
 /**
  * Returns the row that an observation is about (docs/decisions.md 42). A row whose attempt is not known yet takes the
- * first attempt that is newer than all attempts the node had before. Null when no row fits.
+ * one that the node answered its own request or look-up with, or else the first attempt that is newer than all attempts
+ * the node had before. Null when no row fits.
  */
 export function matchObservation(
   rows: MatchCandidates,
-  { payment, attempt }: Pick<ObservedPayment, 'payment' | 'attempt'>,
+  { payment, attempt, answers }: Pick<ObservedPayment, 'payment' | 'attempt' | 'answers'>,
 ): JournalRow | null {
   if (attempt === null) {
     const { sameIndex } = rows;
@@ -95,6 +96,10 @@ export function matchObservation(
   }
   const { sameAttempt } = rows;
   if (sameAttempt) return sameAttempt;
+  if (answers && !answers.isTaken) {
+    const { sameIndex } = rows;
+    if (sameIndex?.attempt === null && isOfHash(sameIndex, payment)) return sameIndex;
+  }
   const { latest } = rows;
   if (latest === null || latest.attempt !== null || !isOfAmount(latest, payment)) return null;
   if (latest.afterAttempt === null) {

@@ -2,7 +2,7 @@ import { backoffDelayMs } from '../../lib/backoff.ts';
 import type { Log } from '../../lib/log.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { ApiError } from '../../model/errors.ts';
-import type { Payment } from '../../model/payment.ts';
+import { idOf, type Payment } from '../../model/payment.ts';
 import type { PaymentIndex } from '../../model/payment-index.ts';
 import type { Observation, WalletNode } from '../../nodes/node.ts';
 import type { ObservedPayment, Spend, Store } from '../../store/ports.ts';
@@ -54,8 +54,8 @@ export class Resolver {
   readonly #toResolve = new Set<PaymentIndex>();
   /** Since when this process has looked for each spend that the node does not show, in monotonic milliseconds. */
   readonly #missingSinceMs = new Map<PaymentIndex, number>();
-  /** Since when each spend was looked for in vain, or was last sent again, in monotonic milliseconds. */
-  readonly #unansweredSinceMs = new Map<PaymentIndex, number>();
+  /** When each spend was last sent again, in monotonic milliseconds. */
+  readonly #repeatedAtMs = new Map<PaymentIndex, number>();
 
   constructor(options: ResolverOptions) {
     this.#options = options;
@@ -189,7 +189,7 @@ export class Resolver {
     for (const index of toResolve) {
       this.#toResolve.delete(index);
       this.#missingSinceMs.delete(index);
-      this.#unansweredSinceMs.delete(index);
+      this.#repeatedAtMs.delete(index);
     }
     if (asked.length === 0) {
       this.#silentSinceMs = null;
@@ -233,9 +233,11 @@ export class Resolver {
     if (state !== 'asked') return 'look';
     // A transaction that is published twice is the same one.
     if (payment.rail === 'onchain') return 'late_look';
-    const { elapsedMs } = this.#options;
-    const sinceMs = this.#unansweredSinceMs.getOrInsert(payment.index, elapsedMs());
-    return elapsedMs() - sinceMs < NOT_SEEN_AFTER_MS ? 'look' : 'late_look';
+    const { index } = payment;
+    const sinceMs = this.#repeatedAtMs.get(index) ?? this.#missingSinceMs.get(index);
+    const isLate =
+      sinceMs !== undefined && this.#options.elapsedMs() - sinceMs >= NOT_SEEN_AFTER_MS;
+    return isLate ? 'late_look' : 'look';
   }
 
   /** Stores what the node shows of a spend, or lets the spend give way to it. */
@@ -256,14 +258,16 @@ export class Resolver {
   async #sendAgain(node: WalletNode, spend: Spend): Promise<void> {
     const { elapsedMs, log, walletId } = this.#options;
     const { index, rail } = spend.payment;
-    const report = await sendAgain(node, spend);
-    if (report === null) return;
-    this.#unansweredSinceMs.set(index, elapsedMs());
-    if ('payment' in report) {
-      const fate = fateOf(spend.state, 'repeat', wordOf(report));
-      return this.#conclude(node, spend, report, fate);
-    }
-    if (rail === 'onchain') return;
+    const report = await this.#options.feed.whileSending(idOf(spend.payment), node, async () => {
+      const said = await sendAgain(node, spend);
+      if (said === null) return null;
+      this.#repeatedAtMs.set(index, elapsedMs());
+      if ('payment' in said) {
+        await this.#conclude(node, spend, said, fateOf(spend.state, 'repeat', wordOf(said)));
+      }
+      return said;
+    });
+    if (report === null || 'payment' in report || rail === 'onchain') return;
     const message = 'A payment that the node does not show was sent again in vain.';
     log.warn(message, { walletId, index, error: report.error });
   }

@@ -62,7 +62,9 @@ async function sendOnce(
     return { payment: previous, begun: false, isOutside: outside };
   }
   const ready = 'fetch' in plan ? await fetched(context, plan) : plan;
-  const payment = await begin(context, ready, { previous, afterAttempt });
+  const payment = await session.feed.whileSending(plan.id, session.node, () =>
+    begin(context, ready, { previous, afterAttempt }),
+  );
   return payment && { payment, begun: true, isOutside: false };
 }
 

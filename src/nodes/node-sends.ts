@@ -61,7 +61,7 @@ interface SendCommand {
   readonly createdAtMs: number;
   readonly amountMsat: bigint;
   readonly personalNote: string | null;
-  /** Whether the same request may have reached the node before, so that an attempt of the hash may be this payment's. */
+  /** Whether the same request may have reached the node before: an attempt of the hash may be this payment's then. */
   readonly isRepeat?: boolean;
 }
 

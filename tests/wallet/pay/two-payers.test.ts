@@ -33,6 +33,11 @@ type Step = (typeof STEPS)[number];
 const OWN_MSAT = 1000n;
 const FEES = { ppm: 0, leastMsat: 100n };
 
+/** Lets the wallet take its next steps. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+}
+
 type Ended = { readonly payment: Payment } | { readonly error: unknown };
 
 /** One client pays an invoice while another program of the node may pay it too. Returns what is left in the end. */
@@ -48,7 +53,7 @@ async function run(kind: 'numbered' | 'labeled', steps: readonly Step[], last: '
     descriptor: { ...fake.node.descriptor, repeatsSafely: true },
   });
   world.pause = async (_ms, signal) => {
-    if (!signal?.aborted) await Bun.sleep(1);
+    if (!signal?.aborted) await turns(1);
   };
   let { wallets, owner } = await world.start();
   const request = clientRequest(['send', 'read_payments'], {
@@ -90,7 +95,7 @@ async function run(kind: 'numbered' | 'labeled', steps: readonly Step[], last: '
   const end = (how: 'succeed' | 'fail') => {
     if (model.open) model.open.status = how === 'succeed' ? 'completed' : 'failed';
   };
-  const settle = () => Bun.sleep(3);
+  const settle = () => turns(20);
   const take = async (step: Step) => {
     model.nowMs += 10;
     fake.nowMs = model.nowMs;
